@@ -28,11 +28,11 @@ from common.web.pages import CursorPage
 from contracts.permissions import permissions_of
 from lab.bench import catalogs, seeds
 from lab.bench.figures import percentile
-from orders.domain.contacts import ContactEncryption
 from orders.domain.orders import Windows
 from orders.domain.quotes import RequestedItem
 from orders.queries.orders import page_of_orders
 from orders.queries.products import page_of_products
+from orders.store.contacts import ContactEncryption
 from orders.use_cases.orders.place_order import Checkout, place_order
 from payments.domain import postings
 

@@ -32,5 +32,6 @@ def downgrade() -> None:
         op.execute(f"DROP INDEX {index}")
     op.execute("DROP TABLE sale_lines")
     op.execute("DROP TABLE user_contacts")
+    op.execute("DROP FUNCTION shares_order_with")
     op.execute("ALTER TABLE dispute_evidence ADD CONSTRAINT dispute_evidence_empty CHECK (false)")
     op.execute("DROP TABLE dispute_evidence")

@@ -21,7 +21,6 @@ from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
 from orders.dependencies import Dependencies
 from orders.domain.buyer_addresses import AddressHashes
-from orders.domain.contacts import ContactEncryption
 from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
 from orders.queries.pending_work import PENDING_WORK
@@ -29,9 +28,9 @@ from orders.queries.personal_records import SECTIONS
 from orders.routes import ROUTERS
 from orders.settings import Settings
 from orders.store import retention
+from orders.store.contacts import ContactEncryption, encrypted_contacts
 from orders.store.images import MEDIA
 from orders.store.pins import encrypted_pins
-from orders.store.projections import encrypted_contacts
 from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
 from orders.use_cases.delivery.check_pin_key import check_pin_key
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer

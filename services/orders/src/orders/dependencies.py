@@ -8,9 +8,9 @@ from common.media.storage import MediaStore
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from orders.domain.buyer_addresses import AddressHashes
-from orders.domain.contacts import ContactEncryption
 from orders.domain.orders import Windows
 from orders.settings import Settings
+from orders.store.contacts import ContactEncryption
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
 
 

@@ -223,6 +223,9 @@ async def test_sales_are_a_file_for_who_accepts_csv(market: Market, monkeypatch:
         ("'=cmd", "'=cmd", "100", "1"),
         ("meals", "meals", "400", "2"),
     ]
+    for accept in ("*/*", "application/json, text/csv;q=0.5"):
+        preferred = await sales(market, {**headers, "Accept": accept}, groupBy="category")
+        assert preferred.headers["content-type"] == "application/json", accept
     monkeypatch.setattr("orders.routes.sales.EXPORT_GROUPS_MAX", 1)
     assert invalid_field_of(await sales(market, headers, groupBy="category")) == (422, "from")
 

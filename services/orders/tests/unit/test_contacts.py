@@ -9,8 +9,9 @@ from common.auth.caller import Caller
 from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
-from orders.domain.contacts import CONTACT_STATES, ContactEncryption, UserContact, short_name, visible_contact
+from orders.domain.contacts import CONTACT_STATES, UserContact, short_name, visible_contact
 from orders.domain.transitions import STATES
+from orders.store.contacts import ContactEncryption
 
 BUYER, VENDOR, CAMPUS = new_id(), new_id(), new_id()
 

@@ -4,9 +4,6 @@ import unicodedata
 from typing import Final, Literal, NamedTuple, Protocol
 from uuid import UUID
 
-import msgspec
-
-from common.primitives.encryption import Encryptor
 from orders.domain.order_roles import Actor, OrderParties, roles_of
 
 ContactParty = Literal["buyer", "vendor"]
@@ -19,6 +16,12 @@ class UserContact(NamedTuple):
 
     name: str | None
     phone: str | None
+
+
+class ContactDecryption(Protocol):
+    """Decrypts contacts; None for an empty text."""
+
+    def decrypt(self, user_id: UUID, text: str) -> UserContact | None: ...
 
 
 class OrderWithStatus(OrderParties, Protocol):
@@ -49,26 +52,3 @@ def visible_contact(actor: Actor, order: OrderWithStatus) -> ContactParty | None
     if roles & {"vendor", "hub_agent"} or (order.status == "disputed" and "orders:read" in actor.permissions):
         return "buyer"
     return None
-
-
-class ContactEncryption:
-    """Encrypts contacts at rest; the user's id is the context, so that no row shows the contact of another."""
-
-    def __init__(self, encryptor: Encryptor) -> None:
-        self.encryptor = encryptor
-
-    def encrypt(self, user_id: UUID, contact: UserContact) -> str:
-        """The encrypted text; empty for a contact without name and number."""
-        if contact == UserContact(None, None):
-            return ""
-        return self.encryptor.encrypt(msgspec.json.encode(contact).decode(), str(user_id))
-
-    def decrypt(self, user_id: UUID, text: str) -> UserContact | None:
-        """The contact; None for an empty text. Raises DecryptionFailed."""
-        if not text:
-            return None
-        return msgspec.json.decode(self.encryptor.decrypt(text, str(user_id)), type=UserContact)
-
-    def renew(self, user_id: UUID, text: str) -> str:
-        """The same contact under the current key."""
-        return self.encryptor.encrypt(self.encryptor.decrypt(text, str(user_id)), str(user_id))

@@ -34,7 +34,10 @@ class Order:
 
 
 class NewOrder(NamedTuple):
-    """The row of an order at checkout, by column, with its parties' names; `items` in the public shape. Money in kobo."""
+    """The row of an order at checkout, by column, with `items` in the public shape. Money in kobo.
+
+    `buyer` and `vendor` are the names of the parties; a new order shows no contacts.
+    """
 
     id: UUID
     number: str
@@ -51,8 +54,8 @@ class NewOrder(NamedTuple):
     created_at: datetime
     updated_at: datetime
     items: Sequence[Mapping[str, Any]]
-    vendor_name: str | None
-    buyer_name: str | None
+    buyer: Sequence[str | None]
+    vendor: Sequence[str | None]
     status: State = "Processing"
     currency: str = "NGN"
     refunded_minor: int = 0

@@ -7,7 +7,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
 from orders.domain.buyer_addresses import AddressHashes
-from orders.domain.contacts import ContactEncryption
+from orders.domain.contacts import ContactDecryption
 from orders.domain.exports import ExportedOrder
 from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_response
 
@@ -52,7 +52,7 @@ def search_by_address(filters: Mapping[str, Any], caller: Caller, hashes: Addres
 
 
 async def page_of_campus_orders(
-    uow: UnitOfWork, contacts: ContactEncryption, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]
+    uow: UnitOfWork, contacts: ContactDecryption, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]
 ) -> Found:
     """One page of the orders that the caller oversees, and their total number."""
     where, values = _where(caller, filters)

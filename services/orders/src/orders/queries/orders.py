@@ -15,7 +15,7 @@ from common.primitives.clock import iso, iso_or_none
 from common.primitives.cursors import CursorSigner
 from common.primitives.money import naira
 from common.web.pages import CursorPage
-from orders.domain.contacts import ContactEncryption, visible_contact
+from orders.domain.contacts import ContactDecryption, visible_contact
 from orders.domain.order_roles import may_see_commission
 from orders.domain.products import search_words
 from orders.domain.transitions import State
@@ -25,6 +25,7 @@ from orders.queries.search import search_terms
 # The role of the caller in the listed orders.
 ListRole = Literal["buyer", "vendor", "hub"]
 
+# The owner's contact is for the buyer. A transaction of the service acts as no user and reads both contacts.
 ORDER_COLUMNS: Final = """
     orders.id, number, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
     commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, return_due_at, revision,
@@ -36,16 +37,14 @@ ORDER_COLUMNS: Final = """
             FROM order_items WHERE order_items.order_id = orders.id ORDER BY position
         ) AS item
     ) AS items,
-    (SELECT vendor.business_name FROM vendors AS vendor WHERE vendor.id = orders.vendor_id) AS vendor_name,
-    (SELECT buyer.short_name FROM user_contacts AS buyer WHERE buyer.user_id = orders.buyer_id) AS buyer_name,
-    CASE WHEN status IN ('paid_escrow', 'dispatched', 'disputed') THEN (
-        SELECT buyer.contact_encrypted FROM user_contacts AS buyer WHERE buyer.user_id = orders.buyer_id
-    ) END AS buyer_contact,
-    CASE WHEN status IN ('paid_escrow', 'dispatched', 'disputed') THEN (
-        SELECT ARRAY[owner.user_id::text, owner.contact_encrypted]
-        FROM vendors AS vendor JOIN user_contacts AS owner ON owner.user_id = vendor.owner_user_id
+    (SELECT ARRAY[buyer.short_name, buyer.contact_encrypted] FROM user_contacts AS buyer WHERE buyer.user_id = orders.buyer_id) AS buyer,
+    (
+        SELECT ARRAY[vendor.business_name, owner.user_id::text, owner.contact_encrypted]
+        FROM vendors AS vendor LEFT JOIN user_contacts AS owner
+            ON owner.user_id = vendor.owner_user_id AND orders.status IN ('paid_escrow', 'dispatched', 'disputed')
+            AND coalesce(orders.buyer_id = app_user_id(), true)
         WHERE vendor.id = orders.vendor_id
-    ) END AS vendor_contact
+    ) AS vendor
 """
 _ORDER: Final = f"SELECT {ORDER_COLUMNS} FROM orders WHERE id = $1"
 _PIN: Final = """
@@ -75,7 +74,7 @@ def filter_value(name: str, value: Any) -> Any:
 async def page_of_orders(
     reads: Reads,
     signer: CursorSigner,
-    contacts: ContactEncryption,
+    contacts: ContactDecryption,
     caller: Caller,
     limit: int,
     cursor: str | None,
@@ -140,7 +139,7 @@ def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | 
     return [condition for name, condition in by_role.items() if role in (None, name)]
 
 
-async def find_order(reads: Reads, order_id: UUID, caller: Caller, contacts: ContactEncryption) -> Row | None:
+async def find_order(reads: Reads, order_id: UUID, caller: Caller, contacts: ContactDecryption) -> Row | None:
     """The order as a response for this caller; None when it is absent or invisible."""
     record = await reads.fetch_row(_ORDER, order_id)
     return None if record is None else order_response(record, caller, contacts)
@@ -162,11 +161,12 @@ async def find_encrypted_pin(reads: Reads, order_id: UUID) -> EncryptedPin | Non
     return None if record is None else EncryptedPin(*record.values())
 
 
-def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, contacts: ContactEncryption) -> Row:
+def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, contacts: ContactDecryption) -> Row:
     """The order as a response (contract section 6).
 
     `commissionMinor` only for its vendor and for staff; `contact` only for those of `visible_contact`.
     """
+    buyer, vendor = _Buyer(*record["buyer"] or (None, None)), _Vendor(*record["vendor"] or (None, None, None))
     shown: Row = {
         "id": record["id"],
         "number": record["number"],
@@ -175,10 +175,10 @@ def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, c
         "totalMinor": record["total_amount"],
         "currency": record["currency"],
         "buyerId": record["buyer_id"],
-        "buyerName": record["buyer_name"],
+        "buyerName": buyer.name,
         "vendorId": record["vendor_id"],
         # Empty once the vendor was erased.
-        "vendorName": record["vendor_name"] or None,
+        "vendorName": vendor.name or None,
         "campusId": record["campus_id"],
         "hubId": record["hub_id"],
         "items": record["items"],
@@ -192,7 +192,7 @@ def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, c
         "revision": record["revision"],
         "createdAt": iso(record["created_at"]),
         "updatedAt": iso(record["updated_at"]),
-        "contact": _contact(record, caller, contacts),
+        "contact": _contact(record, buyer, vendor, caller, contacts),
     }
     if may_see_commission(caller, record["vendor_id"]):
         shown["commissionMinor"] = record["commission_minor"]
@@ -206,16 +206,30 @@ class _OrderParties(NamedTuple):
     status: str
 
 
-def _contact(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, contacts: ContactEncryption) -> Row | None:
+class _Buyer(NamedTuple):
+    name: str | None
+    contact_encrypted: str | None
+
+
+class _Vendor(NamedTuple):
+    name: str | None
+    owner_id: str | None
+    contact_encrypted: str | None
+
+
+def _contact(
+    record: Mapping[str, Any] | asyncpg.Record,
+    buyer: _Buyer,
+    vendor: _Vendor,
+    caller: Caller,
+    contacts: ContactDecryption,
+) -> Row | None:
     """The contact of the other side, while the caller sees it and it is known."""
     parties = _OrderParties(*(record[name] for name in ("buyer_id", "vendor_id", "campus_id", "status")))
     party = visible_contact(caller, parties)
-    if party is None:
-        return None
+    contact = None
     if party == "buyer":
-        user_id, encrypted = parties.buyer_id, record["buyer_contact"] or ""
-    else:
-        owner_id, encrypted = record["vendor_contact"] or (parties.vendor_id, "")
-        user_id = UUID(str(owner_id))
-    contact = contacts.decrypt(user_id, encrypted)
+        contact = contacts.decrypt(parties.buyer_id, buyer.contact_encrypted or "")
+    elif party == "vendor" and vendor.owner_id is not None:
+        contact = contacts.decrypt(UUID(vendor.owner_id), vendor.contact_encrypted or "")
     return None if contact is None else contact._asdict()

@@ -102,12 +102,18 @@ async def _sales(request: Request, caller: CurrentCaller, query: SalesQuery, pag
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if query.vendor_id is not None and not await is_vendor_visible(uow, caller, query.vendor_id):
             raise NotFound
-        if _CSV not in request.headers.get("accept", ""):
+        if not _prefers_csv(request.headers.get("accept", "")):
             return respond_offset_page(request, page, await page_of_sales(uow, caller, query, page))
         exported = await list_sales(uow, caller, query, EXPORT_GROUPS_MAX + 1)
     if len(exported) > EXPORT_GROUPS_MAX:
         raise ExportTooLong(EXPORT_GROUPS_MAX)
     return Response(_csv(exported), headers=_FILE_HEADERS, media_type=_CSV)
+
+
+def _prefers_csv(accept: str) -> bool:
+    """Whether the header names CSV, and JSON not before it."""
+    named = [media.partition(";")[0].strip().lower() for media in accept.split(",")]
+    return _CSV in named and "application/json" not in named[: named.index(_CSV)]
 
 
 def _csv(groups: Sequence[Mapping[str, Any]]) -> str:

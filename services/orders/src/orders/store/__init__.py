@@ -12,6 +12,7 @@ from orders.store.checkout import (
     read_for_checkout,
     save_new_order,
 )
+from orders.store.contacts import save_user_contact
 from orders.store.orders import find_order, lock_order, save_escrow, save_transition
 from orders.store.pins import (
     Verification,
@@ -26,7 +27,6 @@ from orders.store.projections import (
     save_buyer_addresses,
     save_campus,
     save_hub,
-    save_user_contact,
     save_vendor,
     save_vendor_status,
 )

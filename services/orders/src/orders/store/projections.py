@@ -3,9 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from common.database.reencryption import EncryptedRows, stale_text
 from common.database.unit_of_work import UnitOfWork
-from orders.domain.contacts import ContactEncryption
 from orders.domain.projections import HubProjection, VendorProjection
 
 _SAVE_VENDOR: Final = """
@@ -37,12 +35,6 @@ ON CONFLICT (user_id) DO UPDATE SET email_hash = excluded.email_hash, phone_hash
     sequence = excluded.sequence
 WHERE known.sequence < excluded.sequence
 """
-_SAVE_USER_CONTACT: Final = """
-INSERT INTO user_contacts AS known (user_id, short_name, contact_encrypted, sequence) VALUES ($1, $2, $3, $4)
-ON CONFLICT (user_id) DO UPDATE SET short_name = excluded.short_name, contact_encrypted = excluded.contact_encrypted,
-    sequence = excluded.sequence
-WHERE known.sequence < excluded.sequence
-"""
 
 
 async def save_buyer_addresses(
@@ -50,25 +42,6 @@ async def save_buyer_addresses(
 ) -> bool:
     """Whether this is newer than the recorded hashes of the user."""
     return await uow.execute(_SAVE_BUYER_ADDRESSES, user_id, email_hash, phone_hash, sequence) == 1
-
-
-async def save_user_contact(
-    uow: UnitOfWork, user_id: UUID, short_name: str | None, contact_encrypted: str, sequence: int
-) -> bool:
-    """Whether this is newer than the recorded contact of the user."""
-    return await uow.execute(_SAVE_USER_CONTACT, user_id, short_name, contact_encrypted, sequence) == 1
-
-
-def encrypted_contacts(contacts: ContactEncryption) -> EncryptedRows:
-    """The contacts for re-encryption."""
-    return EncryptedRows(
-        table="user_contacts",
-        key="user_id",
-        read=("contact_encrypted",),
-        stale=stale_text("contact_encrypted"),
-        encryptor=contacts.encryptor,
-        renew=lambda row: {"contact_encrypted": contacts.renew(row["user_id"], row["contact_encrypted"])},
-    )
 
 
 async def save_vendor(uow: UnitOfWork, vendor: VendorProjection, sequence: int) -> bool:

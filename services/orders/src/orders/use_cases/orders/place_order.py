@@ -143,8 +143,8 @@ def _new_order(
         payment_due_at=now + windows.payment,
         created_at=now,
         updated_at=now,
-        vendor_name=facts.vendor_name,
-        buyer_name=facts.buyer_name,
+        buyer=(facts.buyer_name, None),
+        vendor=(facts.vendor_name, None, None),
         items=[
             {
                 "id": new_id(),

@@ -3,9 +3,10 @@
 from common.database.unit_of_work import UnitOfWork
 from orders import store
 from orders.domain.buyer_addresses import AddressHashes
-from orders.domain.contacts import ContactEncryption, UserContact, short_name
+from orders.domain.contacts import UserContact, short_name
 from orders.domain.projections import UserProjection
 from orders.domain.transitions import Rejection
+from orders.store.contacts import ContactEncryption
 
 
 async def project_user(
