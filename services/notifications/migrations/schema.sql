@@ -362,6 +362,7 @@ CREATE TABLE notifications (
     created_at timestamp with time zone NOT NULL,
     read_at timestamp with time zone,
     place bigint,
+    subject jsonb,
     CONSTRAINT notifications_pkey PRIMARY KEY (id),
     CONSTRAINT notifications_place_in_feed CHECK (((title IS NULL) = (place IS NULL)))
 );

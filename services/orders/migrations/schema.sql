@@ -128,6 +128,31 @@ $function$;
 REVOKE EXECUTE ON FUNCTION reserve_stock FROM public;
 GRANT EXECUTE ON FUNCTION reserve_stock TO campus_orders_api;
 
+CREATE OR REPLACE FUNCTION public.shares_order_with(other_user_id uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM orders
+        WHERE buyer_id = other_user_id
+          AND (
+              (vendor_id = app_vendor_id() AND app_may('orders:fulfil'))
+              OR (campus_id = app_campus_id() AND (app_may('orders:verify') OR app_may('campus_orders:read')))
+          )
+    ) OR EXISTS (
+        SELECT FROM orders AS own JOIN vendors AS vendor ON vendor.id = own.vendor_id
+        WHERE own.buyer_id = app_user_id() AND vendor.owner_user_id = other_user_id
+    );
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION shares_order_with FROM public;
+GRANT EXECUTE ON FUNCTION shares_order_with TO campus_orders_api;
+
 CREATE OR REPLACE FUNCTION public.spellings_of(word text)
  RETURNS text[]
  LANGUAGE sql
@@ -831,12 +856,7 @@ ALTER TABLE user_contacts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT (user_id, short_name, contact_encrypted) ON user_contacts TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON user_contacts TO campus_orders_service;
 CREATE POLICY user_contacts_of_orders ON user_contacts FOR SELECT
-    USING (((user_id = ( SELECT app_user_id() AS app_user_id)) OR ( SELECT app_may('orders:read'::text) AS app_may) OR (EXISTS ( SELECT
-   FROM orders bought
-  WHERE (bought.buyer_id = user_contacts.user_id))) OR (EXISTS ( SELECT
-   FROM (orders own
-     JOIN vendors vendor ON ((vendor.id = own.vendor_id)))
-  WHERE ((own.buyer_id = ( SELECT app_user_id() AS app_user_id)) AND (vendor.owner_user_id = user_contacts.user_id))))));
+    USING (((user_id = ( SELECT app_user_id() AS app_user_id)) OR ( SELECT app_may('orders:read'::text) AS app_may) OR shares_order_with(user_id)));
 
 CREATE TABLE vendors (
     id uuid NOT NULL,
