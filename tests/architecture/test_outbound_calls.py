@@ -8,11 +8,15 @@ from tests.architecture.sources import ROOT, product_files, tree_of
 CLIENTS = {
     "common/media/storage.py": "the store of images, by settings",
     "common/web/outbound.py": "addresses that clients gave",
+    "common/web/provider_client.py": "no address of its own: see `PROVIDER_CLIENTS`",
     "common/auth/user_lookup.py": "the identity service, by settings",
     "common/auth/verification_keys.py": "the keys of trusted issuers, by settings",
-    "notifications/app.py": "the providers and the language model, by settings; push services by `OutboundClient`",
+    "notifications/app.py": "push services by `OutboundClient`",
     "notifications/clients/native_push.py": "the token address of the service account, by settings",
     "notifications/templates/registration.py": "the messaging app's templates, by settings",
+}
+PROVIDER_CLIENTS = {
+    "notifications/app.py": "the providers and the language model, by settings",
     "payments/clients/flutterwave.py": "the second payment gateway, by settings",
     "payments/clients/paystack.py": "the payment gateway, by settings",
     "payouts/app.py": "the payment gateway, by settings",
@@ -39,6 +43,15 @@ def test_every_http_client_declares_its_addresses() -> None:
         )
     }
     assert makers == set(CLIENTS)
+
+
+def test_every_provider_client_declares_its_addresses() -> None:
+    makers = {
+        short(path)
+        for path in product_files()
+        if any(ast.unparse(call.func) == "provider_client" for call in calls(path))
+    }
+    assert makers == set(PROVIDER_CLIENTS)
 
 
 def test_only_the_outbound_client_resolves_names() -> None:

@@ -20,6 +20,8 @@ DECRYPTED = {
     "notifications/store/unsubscribe_links.py": "the user of the link in a mail, which the caller presents",
     "notifications/use_cases/deliveries/check_message_key.py": "one stored secret, at the start, to prove the key",
     "notifications/use_cases/deliveries/attempt_delivery.py": "what goes to the provider of one message",
+    "orders/queries/orders.py": "the contact of the other party, which the caller may see",
+    "orders/store/contacts.py": "contacts of users, encrypted anew under the next key",
     "orders/use_cases/delivery/issue_delivery_pin.py": "the PIN that the buyer reads",
     "payouts/store/account_numbers.py": "the account number that a transfer goes to",
 }

@@ -188,18 +188,18 @@ async def test_no_free_connection_says_that_nothing_was_sent():
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok", b"not HTTP at all\r\n\r\n"],
     ids=["nothing", "half a head", "half a body", "no HTTP"],
 )
-async def test_a_connection_that_ends_after_the_request_may_have_sent_it(answer: bytes):
+async def test_a_connection_that_ends_after_the_request_may_have_sent_it(response: bytes):
     requests = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal requests
         await reader.readuntil(b"\r\n\r\n")
         requests += 1
-        writer.write(answer)
+        writer.write(response)
 
     async with serving(serve) as url, provider_client(base_url=url, timeout=PATIENT) as client:
         with pytest.raises(httpx.HTTPError) as raised:
@@ -218,11 +218,11 @@ async def test_a_reset_after_the_request_may_have_sent_it():
             await client.post("/")
 
 
-@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok"], ids=["head", "body"])
-async def test_an_answer_that_is_late_is_a_read_timeout(answer: bytes):
+@pytest.mark.parametrize("response", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok"], ids=["head", "body"])
+async def test_an_answer_that_is_late_is_a_read_timeout(response: bytes):
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(answer)
+        writer.write(response)
         await reader.read()
 
     timeout = httpx.Timeout(PATIENT, read=SHORT)

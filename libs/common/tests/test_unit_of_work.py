@@ -99,20 +99,20 @@ async def test_settings_of_a_single_statement_end_with_it(mechanisms: Mechanisms
     await note_of(database, ada.id)
     settings = "SELECT current_setting('app.user_id', true) || current_setting('app.permissions', true) AS caller"
 
-    async def left_behind() -> str:
+    async def remaining_setting() -> str:
         """The settings that the next reader of the connection finds."""
         [row] = await database.fetch_public(settings)
         return row["caller"] or ""
 
     assert database.api.size == 1
     assert [row["caller"] for row in await database.fetch_for(ada, settings)] == [f"{ada.id}orders:read"]
-    assert await left_behind() == ""
+    assert await remaining_setting() == ""
     with pytest.raises(asyncpg.DivisionByZeroError):
         await database.fetch_for(ada, "SELECT 1 / (count(*) - 1) FROM notes")
-    assert await left_behind() == ""
+    assert await remaining_setting() == ""
     with pytest.raises(asyncpg.QueryCanceledError):
         await database.fetch_for(ada, "SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)")
-    assert await left_behind() == ""
+    assert await remaining_setting() == ""
     assert database.api.size == 1
 
 

@@ -10,6 +10,7 @@ attach_messaging_tables(metadata)
 attach_media_cleanup_tables(metadata)
 
 _INSTANT = sa.TIMESTAMP(timezone=True)
+_NEWEST = (sa.text("created_at DESC"), sa.text("id DESC"))
 _DUE = sa.text("due_at IS NOT NULL")
 
 contacts = sa.Table(
@@ -59,20 +60,10 @@ notifications = sa.Table(
     sa.Column("place", sa.BigInteger),
     sa.Column("subject", JSONB),
     sa.CheckConstraint("(title IS NULL) = (place IS NULL)", name="notifications_place_in_feed"),
-    sa.Index(
-        "notifications_feed",
-        "user_id",
-        sa.text("created_at DESC"),
-        sa.text("id DESC"),
-        postgresql_where=sa.text("title IS NOT NULL"),
-    ),
+    sa.Index("notifications_feed", "user_id", *_NEWEST, postgresql_where=sa.text("title IS NOT NULL")),
     sa.Index("notifications_places", "user_id", "place", unique=True, postgresql_where=sa.text("place IS NOT NULL")),
     sa.Index(
-        "notifications_unread",
-        "user_id",
-        sa.text("created_at DESC"),
-        sa.text("id DESC"),
-        postgresql_where=sa.text("title IS NOT NULL AND read_at IS NULL"),
+        "notifications_unread", "user_id", *_NEWEST, postgresql_where=sa.text("title IS NOT NULL AND read_at IS NULL")
     ),
     sa.Index("notifications_oldest", "created_at"),
 )

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import orders.domain.exports
+import orders.domain.sales
 import payments.domain.exports
 import payouts.domain.exports
+from common.web.csv_export import csv_lines
 from contracts.demo import ADA, AKOKA_HUB, USERS
 
 _BUYER: Final = USERS[0]
@@ -70,8 +72,11 @@ SIGNED_BODIES: Final[Mapping[str, tuple[str, Any]]] = {
     ),
 }
 # An empty export holds only its header line.
+_SALES_HEADING: Final = csv_lines([orders.domain.sales.CSV_COLUMNS])
 FILES: Final[Mapping[str, str]] = {
     "/api/campus-orders/export": "".join(orders.domain.exports.csv_of_orders([])),
+    "/api/sales": _SALES_HEADING,
+    "/api/vendors/:id/sales": _SALES_HEADING,
     "/api/transactions/export": payments.domain.exports.csv_heading(),
     "/api/wallets/current/statements/:month/export": payouts.domain.exports.csv_heading(),
     "/api/wallets/current/statements/:month/print": "<!doctype html><title>Statement 2026-01</title>",

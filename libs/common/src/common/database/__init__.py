@@ -5,7 +5,6 @@ __all__ = [
     "hash_keys",
     "reencryption",
     "retention",
-    "row_settings",
     "tables",
     "unit_of_work",
 ]

@@ -5,7 +5,7 @@ from functools import lru_cache
 from common.auth.caller import ROW_SETTINGS, Caller
 
 
-def begin_as(caller: Caller) -> str:
+def start_as(caller: Caller) -> str:
     """BEGIN with the settings of the row policies, which end with the transaction. `Caller` rejects quotes in them."""
     settings = zip(ROW_SETTINGS, caller.row_settings, strict=True)
     return "BEGIN; SELECT " + ", ".join(f"set_config('app.{name}', '{value}', true)" for name, value in settings)

@@ -16,7 +16,7 @@ import msgspec
 
 from common.auth.caller import Caller, ServiceItself
 from common.database.connection_pool import ConnectionPool
-from common.database.row_settings import begin_as, with_settings
+from common.database.row_settings import start_as, with_settings
 from common.messaging import outbox
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
@@ -191,7 +191,7 @@ class Database:
         asyncpg's own errors: the HTTP layer returns 409, a consumer retries the message, and `transact` retries.
         """
         pool = self.api if isinstance(acting_as, Caller) else self.service
-        start = begin_as(acting_as) if isinstance(acting_as, Caller) else "BEGIN"
+        start = start_as(acting_as) if isinstance(acting_as, Caller) else "BEGIN"
         if async_commit:
             start += "; SET LOCAL synchronous_commit = off"
         connection = await self._acquire(pool)

@@ -15,6 +15,7 @@ __all__ = [
     "pages",
     "pending_work",
     "personal_records",
+    "provider_client",
     "request_scope",
     "responses",
     "schemas",

@@ -18,7 +18,7 @@ from common.web.responses import responses_for
 from common.web.schemas import IN_ISO_8601
 from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
-from orders.domain.sales import EXPORT_GROUPS_MAX
+from orders.domain.sales import CSV_COLUMNS, EXPORT_GROUPS_MAX
 from orders.queries.sales import SALE_SORTS, SalesQuery, is_vendor_visible, list_sales, page_of_sales
 from orders.schemas.sales import SalesPageResponse
 
@@ -27,18 +27,6 @@ router = guarded_router(tags=["sales"])
 READERS: Final = ("campus_orders:read", "ledger:read")
 _CSV: Final = "text/csv"
 _FILE_HEADERS: Final = {"Content-Disposition": 'attachment; filename="sales.csv"', "Cache-Control": "no-store"}
-_CSV_COLUMNS: Final = (
-    "key",
-    "label",
-    "orders",
-    "units",
-    "grossMinor",
-    "commissionMinor",
-    "refundedMinor",
-    "netMinor",
-    "deliveryFeeMinor",
-    "lockedMinor",
-)
 # One hour ahead of UTC all year.
 _LAGOS: Final = timezone(timedelta(hours=1), "Africa/Lagos")
 
@@ -118,6 +106,6 @@ def _prefers_csv(accept: str) -> bool:
 
 def _csv(groups: Sequence[Mapping[str, Any]]) -> str:
     """RFC 4180 with a header line. A text that a spreadsheet would run as a formula is shown as text."""
-    _, _, *figures = _CSV_COLUMNS
+    _, _, *figures = CSV_COLUMNS
     lines = [(as_text(one["key"]), as_text(one["label"]), *(one[name] for name in figures)) for one in groups]
-    return csv_lines([_CSV_COLUMNS, *lines])
+    return csv_lines([CSV_COLUMNS, *lines])
