@@ -4,6 +4,7 @@ import sys
 
 import uvloop
 
+import common.process.lean_imports  # noqa: F401
 from api_gateway.app import run_edge
 from common.migrations.runner import migrate
 from common.process.service import EXIT_UNKNOWN_COMMAND

@@ -35,7 +35,7 @@ from common.observability import logging, telemetry
 from common.primitives.clock import Clock
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service, running
-from common.process.server import serve
+from common.process.server import QuietServer, serve
 from common.process.service import background, http_app
 from contracts.orders import ProductChanged
 
@@ -125,7 +125,6 @@ SERVICE = Service(
     name="api-gateway",
     settings=Settings,
     compose=compose,
-    routers=(),
     loops=loops,
     retention_rules=lambda dependencies: (dependencies.records.retention_rule,),
 )
@@ -154,7 +153,7 @@ async def run_edge() -> None:
         telemetry.stop()
 
 
-class _InternalServer(uvicorn.Server):
+class _InternalServer(QuietServer):
     """The server of the internal port. The public one handles signals, and this one is cancelled with the loops."""
 
     @contextmanager

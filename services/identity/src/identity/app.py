@@ -35,7 +35,6 @@ from identity.domain.errors import CannotAppoint, KeysStillInUse, UnknownKey
 from identity.domain.institutions import Institutions
 from identity.queries.pending_work import PENDING_WORK
 from identity.queries.personal_records import SECTIONS
-from identity.routes import ROUTERS
 from identity.settings import Settings
 from identity.store.encrypted_values import encrypted_rows
 from identity.store.retention import RETENTION_RULES
@@ -216,7 +215,7 @@ SERVICE = Service(
     name="identity",
     settings=Settings,
     compose=compose,
-    routers=ROUTERS,
+    routes="identity.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,

@@ -5,6 +5,7 @@
 
 import sys
 
+import common.process.lean_imports  # noqa: F401
 from common.process.service import main
 from notifications.app import SERVICE, read_template_account
 from notifications.templates import registration

@@ -48,7 +48,6 @@ from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.domain.telephone_numbers import hash_key_of_release_before
 from notifications.queries.pending_work import PENDING_WORK
 from notifications.queries.personal_records import SECTIONS
-from notifications.routes import ROUTERS
 from notifications.routes.receipts import TWILIO_RECEIPTS
 from notifications.routes.unsubscribe import PATH as UNSUBSCRIBE
 from notifications.settings import Settings
@@ -356,7 +355,7 @@ SERVICE: Final = Service(
     name="notifications",
     settings=Settings,
     compose=compose,
-    routers=ROUTERS,
+    routes="notifications.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,

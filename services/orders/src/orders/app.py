@@ -25,13 +25,12 @@ from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
 from orders.queries.pending_work import PENDING_WORK
 from orders.queries.personal_records import SECTIONS
-from orders.routes import ROUTERS
 from orders.settings import Settings
 from orders.store import retention
 from orders.store.contacts import ContactEncryption, encrypted_contacts
 from orders.store.images import MEDIA
 from orders.store.pins import encrypted_pins
-from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
+from orders.timers import TIMERS_EVERY_SECONDS, TIMERS_IDLE_SECONDS, fire_timers_once
 from orders.use_cases.delivery.check_pin_key import check_pin_key
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
 
@@ -111,7 +110,7 @@ async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> No
 def loops(dependencies: Dependencies) -> list[Loop]:
     """The timers of orders, and the cleanup of unreferenced images."""
     return [
-        Loop("timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS),
+        Loop("timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS, TIMERS_IDLE_SECONDS),
         Loop(
             "image cleanup",
             lambda: remove_images_once(dependencies.database, dependencies.media, MEDIA, dependencies.clock),
@@ -129,7 +128,7 @@ SERVICE = Service(
     name="orders",
     settings=Settings,
     compose=compose,
-    routers=ROUTERS,
+    routes="orders.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,

@@ -1,5 +1,6 @@
 """`python -m payments api | worker | all | migrate`."""
 
+import common.process.lean_imports  # noqa: F401
 from common.process.service import main
 from payments.app import SERVICE
 

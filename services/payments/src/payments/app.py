@@ -24,7 +24,6 @@ from payments.domain.reconciliation import LOOKBACK_PERIOD, PERIOD_MAX, WEBHOOK_
 from payments.metrics import LEDGER_CHAIN
 from payments.queries.pending_work import PENDING_WORK
 from payments.queries.personal_records import SECTIONS
-from payments.routes import ROUTERS
 from payments.settings import Settings
 from payments.store import retention
 from payments.timers import (
@@ -34,6 +33,7 @@ from payments.timers import (
     POLL_EVERY_SECONDS,
     QUERY_DISPUTES_EVERY_SECONDS,
     QUERY_REVISED_EVERY_SECONDS,
+    QUERY_REVISED_IDLE_SECONDS,
     QUERY_UNPAID_EVERY_SECONDS,
     RECHECK_KEYS_EVERY_SECONDS,
     SUBMIT_RESPONSES_EVERY_SECONDS,
@@ -110,6 +110,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
             "query revised webhooks",
             lambda: query_revised_webhooks_once(dependencies),
             QUERY_REVISED_EVERY_SECONDS,
+            QUERY_REVISED_IDLE_SECONDS,
         ),
         Loop(
             "query unpaid payments",
@@ -175,7 +176,7 @@ SERVICE = Service(
     name="payments",
     settings=Settings,
     compose=compose,
-    routers=ROUTERS,
+    routes="payments.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,

@@ -28,6 +28,7 @@ log = get_logger(__name__)
 POLL_EVERY_SECONDS = 30.0
 # One query of an index that is almost always empty.
 QUERY_REVISED_EVERY_SECONDS = 2.0
+QUERY_REVISED_IDLE_SECONDS = 10.0
 QUERY_UNPAID_EVERY_SECONDS = 5.0
 # Staff wait for the result of a response; the index of due ones is almost always empty.
 SUBMIT_RESPONSES_EVERY_SECONDS = 5.0
@@ -44,8 +45,7 @@ STATEMENTS_BATCH_MAX = 200
 
 async def settle_refunds_once(dependencies: Dependencies) -> int:
     """Poll the gateway for the due refunds; returns how many changed (contract section 7.6)."""
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await refunds.list_due_refunds(uow, dependencies.clock.now())
+    due = await refunds.list_due_refunds(dependencies.database.reads_for(THE_SERVICE), dependencies.clock.now())
     changed = 0
     for refund_id in due:
         try:
@@ -57,8 +57,7 @@ async def settle_refunds_once(dependencies: Dependencies) -> int:
 
 async def query_revised_webhooks_once(dependencies: Dependencies) -> int:
     """Query the gateway about the due revised webhooks; returns the number of new responses (contract section 9.2)."""
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await revisions.list_due_queries(uow, dependencies.clock.now())
+    due = await revisions.list_due_queries(dependencies.database.reads_for(THE_SERVICE), dependencies.clock.now())
     recorded = 0
     for webhook_id in due:
         try:
@@ -77,8 +76,9 @@ async def query_unpaid_attempts_once(dependencies: Dependencies) -> int:
 
 async def submit_responses_once(dependencies: Dependencies) -> int:
     """Submit the due responses to disputes; returns how many are final."""
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await chargeback_responses.list_due_responses(uow, dependencies.clock.now())
+    due = await chargeback_responses.list_due_responses(
+        dependencies.database.reads_for(THE_SERVICE), dependencies.clock.now()
+    )
     final = 0
     for response_id in due:
         try:
@@ -103,8 +103,9 @@ async def recheck_rejected_keys_once(dependencies: Dependencies) -> int:
 async def alert_due_chargebacks_once(dependencies: Dependencies) -> int:
     """Alert finance of open disputes without a response whose date is near; returns the number of alerts."""
     lead = dependencies.chargeback_alert_lead
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await chargebacks.list_due_chargebacks(uow, dependencies.clock.now() + lead)
+    due = await chargebacks.list_due_chargebacks(
+        dependencies.database.reads_for(THE_SERVICE), dependencies.clock.now() + lead
+    )
     alerts = [
         await alert_due_chargeback(dependencies.database, dependencies.gateways, dependencies.clock, found, lead)
         for found in due

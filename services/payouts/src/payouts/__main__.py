@@ -1,5 +1,6 @@
 """The processes of the payouts service."""
 
+import common.process.lean_imports  # noqa: F401
 from common.process.service import main
 from payouts.app import SERVICE
 

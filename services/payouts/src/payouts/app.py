@@ -35,7 +35,6 @@ from payouts.domain.transfer_fees import FeeSchedule
 from payouts.metrics import LEDGER
 from payouts.queries.pending_work import PENDING_WORK
 from payouts.queries.personal_records import SECTIONS
-from payouts.routes import ROUTERS
 from payouts.settings import Settings
 from payouts.store import found_transfers, retention
 from payouts.store.account_numbers import AccountNumbers, previous_release_fingerprint_key
@@ -258,7 +257,7 @@ SERVICE = Service(
     name="payouts",
     settings=Settings,
     compose=compose,
-    routers=ROUTERS,
+    routes="payouts.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
     subscriptions=SUBSCRIPTIONS,

@@ -24,6 +24,7 @@ log = get_logger(__name__)
 RUNBOOK: Final = "ledger-changed"
 # Well within the minute after which the verification misses a link.
 EXTEND_EVERY_SECONDS: Final = 2.0
+EXTEND_IDLE_SECONDS: Final = 10.0
 # The interval of the check whether the daily run is due. After a crash another process repeats the run within the hour.
 CHECK_EVERY_SECONDS: Final = 600.0
 DAILY: Final = timedelta(days=1)
@@ -47,7 +48,7 @@ class LedgerChain:
     def loops(self, database: Database, clock: Clock) -> Sequence[Loop]:
         """The background loops of a worker for the hash chain."""
         return [
-            Loop("seal the book", lambda: self.extend(database), EXTEND_EVERY_SECONDS),
+            Loop("seal the book", lambda: self.extend(database), EXTEND_EVERY_SECONDS, EXTEND_IDLE_SECONDS),
             Loop("verify the book", lambda: self.verify_when_due(database, clock), CHECK_EVERY_SECONDS),
         ]
 

@@ -14,9 +14,6 @@ from contextvars import ContextVar
 from typing import Final
 
 from opentelemetry import propagate, trace
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, StatusCode
 from prometheus_client import Counter, Gauge, Histogram
 
@@ -76,7 +73,8 @@ EVENT_LOOP_LAG_SECONDS = Gauge(
     "event_loop_lag_seconds",
     "Seconds by which the event loop woke late; above 0.1 the process lacks CPU.",
 )
-EVENT_LOOP_SAMPLE_SECONDS: Final = 1.0
+# Each scrape reads the last sample.
+EVENT_LOOP_SAMPLE_SECONDS: Final = 5.0
 
 # Monitoring, load balancers and verifiers call these every few seconds; their spans would hide those of users.
 UNTRACED_PATHS: Final = frozenset({"/metrics", "/health/liveness", "/health/readiness", "/.well-known/jwks.json"})
@@ -94,6 +92,9 @@ def start(service: str) -> None:
         return
     # Imported here, because the import is expensive and only traced processes need it.
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     provider = TracerProvider(resource=Resource.create({"service.name": service}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(), schedule_delay_millis=500))
@@ -102,9 +103,8 @@ def start(service: str) -> None:
 
 def stop() -> None:
     """Exports the remaining spans."""
-    provider = trace.get_tracer_provider()
-    if isinstance(provider, TracerProvider):
-        provider.shutdown()
+    if shutdown := getattr(trace.get_tracer_provider(), "shutdown", None):
+        shutdown()
 
 
 def trace_headers() -> dict[str, str]:
@@ -120,7 +120,7 @@ def trace_headers() -> dict[str, str]:
 
 def is_recording() -> bool:
     """Whether spans are recorded in this process."""
-    return isinstance(trace.get_tracer_provider(), TracerProvider)
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
 def continue_trace(traceparent: str | None = None) -> None:

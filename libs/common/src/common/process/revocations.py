@@ -62,6 +62,8 @@ async def consume_broadcasts(runtime: Runtime, *, revocations_only: bool = False
 async def load_stored_revocations(runtime: Runtime) -> None:
     """Adds the stored revocations to the verifier, and forgets those that no longer cover a valid token."""
     runtime.verifier.revocations.forget_old(runtime.clock.now())
-    async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        for row in await uow.fetch(_RECENT_REVOCATIONS, REVOCATIONS_REMEMBERED, REVOCATIONS_LOADED_MAX):
-            runtime.verifier.revocations.add(row["user_id"], row["session_id"], row["not_before"])
+    rows = await runtime.database.fetch_for(
+        THE_SERVICE, _RECENT_REVOCATIONS, REVOCATIONS_REMEMBERED, REVOCATIONS_LOADED_MAX
+    )
+    for row in rows:
+        runtime.verifier.revocations.add(row["user_id"], row["session_id"], row["not_before"])

@@ -3,12 +3,15 @@
 import asyncio
 import gc
 import signal
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from email.utils import formatdate
 from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.server import ServerState
 
 from common.web.http_protocol import JoinedProtocol
 
@@ -16,8 +19,43 @@ from common.web.http_protocol import JoinedProtocol
 DRAIN_SECONDS: Final = 8
 
 
-class Server(uvicorn.Server):
-    """uvicorn with its own signal handlers: uvicorn's end the process before its resources are closed."""
+class _ServerState(ServerState):
+    """The state that connections share, with a Date header that is renewed when it is read."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        super().__init__()
+
+    @property
+    def default_headers(self) -> list[tuple[bytes, bytes]]:
+        if (now := int(time.time())) != self._second:
+            self._second, self._headers = now, [(b"date", formatdate(now, usegmt=True).encode())]
+        return self._headers
+
+    @default_headers.setter
+    def default_headers(self, _: list[tuple[bytes, bytes]]) -> None:
+        """uvicorn's own tick sets them."""
+
+
+class QuietServer(uvicorn.Server):
+    """uvicorn that sleeps while there is no request. uvicorn's own loop wakes ten times a second, for the Date header."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.server_state = _ServerState()
+        self._exiting = asyncio.Event()
+
+    def exit(self) -> None:
+        """Ends `serve` after the running requests."""
+        self.should_exit = True
+        self._exiting.set()
+
+    async def main_loop(self) -> None:
+        await self._exiting.wait()
+
+
+class Server(QuietServer):
+    """A server with its own signal handlers: uvicorn's end the process before its resources are closed."""
 
     def __init__(
         self, config: uvicorn.Config, on_stop: Sequence[Callable[[], None]] = (), shutdown_drain_seconds: float = 0.0
@@ -36,15 +74,12 @@ class Server(uvicorn.Server):
     def _stop(self) -> None:
         """Starts the drain; a second signal ends it."""
         if self._is_draining or self._drain_seconds == 0:
-            self._exit()
+            self.exit()
         else:
-            asyncio.get_running_loop().call_later(self._drain_seconds, self._exit)
+            asyncio.get_running_loop().call_later(self._drain_seconds, self.exit)
         self._is_draining = True
         for stop in self._on_stop:
             stop()
-
-    def _exit(self) -> None:
-        self.should_exit = True
 
 
 async def serve(

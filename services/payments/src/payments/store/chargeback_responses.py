@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution, Resolution, RespondableChargeback
 from payments.domain.gateways import GatewayName
 
@@ -101,8 +101,8 @@ async def record_resolution(
     )
 
 
-async def list_due_responses(uow: UnitOfWork, now: datetime) -> list[UUID]:
-    return [row["id"] for row in await uow.fetch(_LIST_DUE, now)]
+async def list_due_responses(reads: Reads, now: datetime) -> list[UUID]:
+    return [row["id"] for row in await reads.fetch(_LIST_DUE, now)]
 
 
 async def lock_due_response(uow: UnitOfWork, response_id: UUID, now: datetime) -> tuple[ClaimedResponse, str] | None:

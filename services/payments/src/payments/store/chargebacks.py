@@ -8,7 +8,7 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.chargebacks import UNSENT_STATUSES, ChargebackAllocation, DisputedCharge, UnsentRefund
 from payments.domain.escrow import Parts
 from payments.domain.gateways import GatewayName
@@ -182,8 +182,8 @@ async def save_responded(uow: UnitOfWork, chargeback_id: UUID, now: datetime) ->
     return bool(await uow.fetch_value(_SAVE_RESPONDED, chargeback_id, now))
 
 
-async def list_due_chargebacks(uow: UnitOfWork, due_before: datetime) -> list[DueChargeback]:
-    return [DueChargeback(*row) for row in await uow.fetch(_LIST_DUE, due_before)]
+async def list_due_chargebacks(reads: Reads, due_before: datetime) -> list[DueChargeback]:
+    return [DueChargeback(*row) for row in await reads.fetch(_LIST_DUE, due_before)]
 
 
 async def claim_due_alert(uow: UnitOfWork, chargeback_id: UUID, now: datetime, due_before: datetime) -> bool:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.gateways import GatewayName
 from payments.domain.refunds import NewRefund, RefundKind
 from payments.store.refund_attempts import RefundAttempt
@@ -138,8 +138,8 @@ async def _lock(uow: UnitOfWork, statement: str, key: UUID | str) -> LockedRefun
     return None if row is None else LockedRefund(*row)
 
 
-async def list_due_refunds(uow: UnitOfWork, now: datetime) -> list[UUID]:
-    return [row["id"] for row in await uow.fetch(_DUE_REFUNDS, now)]
+async def list_due_refunds(reads: Reads, now: datetime) -> list[UUID]:
+    return [row["id"] for row in await reads.fetch(_DUE_REFUNDS, now)]
 
 
 async def save_refund_submitting(uow: UnitOfWork, refund_id: UUID, now: datetime) -> None:

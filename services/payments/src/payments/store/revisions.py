@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.gateways import GatewayName
 
 
@@ -70,8 +70,8 @@ async def save_revised_webhook(
     await uow.execute(_SAVE, webhook_id, stored, due_at, now)
 
 
-async def list_due_queries(uow: UnitOfWork, now: datetime) -> list[str]:
-    return [row["webhook_id"] for row in await uow.fetch(_LIST_DUE, now)]
+async def list_due_queries(reads: Reads, now: datetime) -> list[str]:
+    return [row["webhook_id"] for row in await reads.fetch(_LIST_DUE, now)]
 
 
 async def claim_query(

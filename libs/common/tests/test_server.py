@@ -1,0 +1,62 @@
+"""The server of a process: it sleeps without requests, dates its responses, and ends when it is told."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from email.utils import formatdate
+from types import SimpleNamespace
+
+import httpx
+import pytest
+import uvicorn
+from starlette.responses import PlainTextResponse
+
+from common.process import server
+from common.process.loops import Loop
+from common.process.server import QuietServer
+
+WITHIN_SECONDS = 30
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[tuple[QuietServer, httpx.AsyncClient]]:
+    """A server, ended by its `exit`."""
+    quiet = QuietServer(uvicorn.Config(PlainTextResponse("ok"), port=0, log_config=None, lifespan="off"))
+    task = asyncio.create_task(quiet.serve())
+    while not quiet.started:  # noqa: ASYNC110 - uvicorn has no event for it
+        await asyncio.sleep(0.01)
+    port = quiet.servers[0].sockets[0].getsockname()[1]
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        yield quiet, client
+    quiet.exit()
+    await asyncio.wait_for(task, WITHIN_SECONDS)
+
+
+async def test_server_runs_until_its_exit() -> None:
+    async with serving() as (quiet, client):
+        assert (await client.get("/")).text == "ok"
+        assert not quiet.should_exit
+    assert quiet.should_exit
+
+
+async def test_each_response_has_the_date_of_its_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving() as (_, client):
+        for now in (1_790_000_000.2, 1_790_000_000.9, 1_790_000_001.0):
+            monkeypatch.setattr(server, "time", SimpleNamespace(time=lambda now=now: now))
+            response = await client.get("/")
+            assert response.headers.get_list("date") == [formatdate(int(now), usegmt=True)]
+
+
+def test_loop_that_finds_nothing_waits_longer_each_time() -> None:
+    loop = Loop("loop", time.sleep, every_seconds=1.0, idle_seconds=5.0)  # type: ignore[arg-type]
+    pauses, pause = [], loop.every_seconds
+    for found in (0, 0, False, None, 3, 0, True):
+        pause = loop.pause_after(pause, found)
+        pauses.append(pause)
+    assert pauses == [2, 4, 5, 5, 1, 2, 1]
+
+
+def test_loop_keeps_its_interval_by_default() -> None:
+    loop = Loop("loop", time.sleep, every_seconds=30.0)  # type: ignore[arg-type]
+    assert [loop.pause_after(30.0, found) for found in (0, None, 7)] == [30, 30, 30]
