@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from common.auth.caller import THE_SERVICE
-from common.messaging.inbox import record_message_if_new
+from common.messaging.inbox import record_new_messages
 from common.messaging.messages import Received
 from common.primitives.ids import new_id
 from contracts.identity import EmailConfirmed, ReferralOutcome, UserErased, UserProvisioned
@@ -77,7 +77,7 @@ async def test_a_crash_before_the_commit_credits_once(app: PaymentsApp) -> None:
     received = Received(event_id, event.TYPE, "/services/identity", event.subject, 1, "", 1, False)
     with pytest.raises(WorkerDied):
         async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            assert await record_message_if_new(uow, event_id, "on_user_provisioned")
+            assert await record_new_messages(uow, [(event_id, "on_user_provisioned")])
             await on_user_provisioned(event, received, uow, app.service.dependencies)
             raise WorkerDied
     assert (await app.balances(), await published_rewards(app)) == ({}, 0)
