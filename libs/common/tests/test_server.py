@@ -4,14 +4,15 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from email.utils import formatdate
-from types import SimpleNamespace
 
 import httpx
 import pytest
 import uvicorn
 from starlette.responses import PlainTextResponse
 
+from common.primitives.clock import ManualClock
 from common.process import server
 from common.process.loops import Loop
 from common.process.server import QuietServer
@@ -41,11 +42,13 @@ async def test_server_runs_until_its_exit() -> None:
 
 
 async def test_each_response_has_the_date_of_its_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = ManualClock()
+    monkeypatch.setattr(server, "SystemClock", lambda: clock)
     async with serving() as (_, client):
-        for now in (1_790_000_000.2, 1_790_000_000.9, 1_790_000_001.0):
-            monkeypatch.setattr(server, "time", SimpleNamespace(time=lambda now=now: now))
+        for milliseconds in (200, 700, 100):
+            clock.advance(timedelta(milliseconds=milliseconds))
             response = await client.get("/")
-            assert response.headers.get_list("date") == [formatdate(int(now), usegmt=True)]
+            assert response.headers.get_list("date") == [formatdate(int(clock.now().timestamp()), usegmt=True)]
 
 
 def test_loop_that_finds_nothing_waits_longer_each_time() -> None:

@@ -46,6 +46,8 @@ from contracts.orders import (
 )
 from contracts.payments import EscrowHeld
 from notifications.app import SERVICE
+from notifications.domain.channels import CHANNELS
+from notifications.streams.delivery_dispatcher import DeliveryDispatcher
 from notifications.templates.examples import example_of
 from testkit.fixtures import DatabaseFactory
 from testkit.providers.alertmanager import alerts as alertmanager
@@ -336,7 +338,9 @@ class Scenario:
         is_wakeup = "SELECT count(*) FROM outbox WHERE queue = $1 AND published_at IS NULL AND payload = '{}'"
         [(wakeups,)] = await self.fetch(is_wakeup, DELIVERIES)
         done = await self.app.work(DELIVERIES) - wakeups
-        while sent := await self.app.dependencies.dispatcher.run_once():
+        # One of a channel at a time: providers receive the messages in the order of the queue.
+        dispatcher = DeliveryDispatcher(self.app.dependencies.delivery_sender, dict.fromkeys(CHANNELS, 1))
+        while sent := await dispatcher.run_once():
             done += sent
         return done
 

@@ -95,6 +95,7 @@ async def test_an_audit_that_is_sent_again_has_no_second_effect(app: PaymentsApp
 async def test_a_broken_audit_alerts_until_one_is_not_broken(app: PaymentsApp) -> None:
     await record(app, OPEN, WAITING)
     assert await app.service.published(RAISED) == []
+    app.clock.advance(timedelta(minutes=1))
     broken = await record(app, OPEN, BROKEN)
     [alert] = await app.service.published(RAISED)
     assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-1", "audit-broken", broken["id"])

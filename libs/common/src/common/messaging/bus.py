@@ -52,6 +52,13 @@ class Outgoing:
     headers: Mapping[str, Any]
 
 
+class _Connection(aio_pika.Connection):
+    """A connection that `Bus` closes."""
+
+    def __del__(self) -> None:
+        """aio-pika's finalizer makes a coroutine, which no loop runs when the garbage collector calls it."""
+
+
 class Bus:
     """The broker connection of a process, with separate channels for publishing and consuming."""
 
@@ -202,6 +209,7 @@ class Bus:
                     timeout=CONNECT_SECONDS_MAX,
                     heartbeat=HEARTBEAT_SECONDS,
                     client_properties={"connection_name": self._name},
+                    connection_class=_Connection,
                 )
                 try:
                     channel = await connection.channel(publisher_confirms=False)

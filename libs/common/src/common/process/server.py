@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import signal
-import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from email.utils import formatdate
@@ -13,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
+from common.primitives.clock import SystemClock
 from common.web.http_protocol import JoinedProtocol
 
 # Running requests have this long to end after the drain; Kubernetes kills after thirty seconds.
@@ -23,12 +23,12 @@ class _ServerState(ServerState):
     """The state that connections share, with a Date header that is renewed when it is read."""
 
     def __init__(self) -> None:
-        self._second = 0
+        self._clock, self._second = SystemClock(), 0
         super().__init__()
 
     @property
     def default_headers(self) -> list[tuple[bytes, bytes]]:
-        if (now := int(time.time())) != self._second:
+        if (now := int(self._clock.now().timestamp())) != self._second:
             self._second, self._headers = now, [(b"date", formatdate(now, usegmt=True).encode())]
         return self._headers
 
