@@ -7,6 +7,7 @@ from typing import Any
 from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from operations.journey import Marketplace, SignedInUser
+from payouts.domain.release_statements import RECEIVED_KINDS
 from tests.end_to_end.steps import delivered_order, paid_order, placed_order
 from tests.end_to_end.test_disputes_and_returns import books_agree, dispute, frozen, refunded_at_the_gateway
 
@@ -93,7 +94,7 @@ async def test_sales_are_what_both_ledgers_say(system: System, market: Marketpla
         kind["netMinor"]
         for statement in statements
         for kind in statement["kinds"]
-        if kind["kind"] in ("release", "refund", "chargeback", "chargeback_won")
+        if kind["kind"] in RECEIVED_KINDS
     )
     assert own["netMinor"] == reached
 

@@ -113,7 +113,7 @@ async def test_a_quota_pauses_pushes_as_long_as_it_says(full_scenario: Scenario,
     assert providers.native == []
     full_scenario.clock.advance(timedelta(seconds=2))
     await push(full_scenario)
-    assert len(providers.native) == 1
+    assert len(providers.native) == 3
     assert await full_scenario.published("operations.alert_raised.v1") == []
 
 

@@ -24,7 +24,7 @@ log = get_logger(__name__)
 RUNBOOK: Final = "ledger-changed"
 # Well within the minute after which the verification misses a link.
 EXTEND_EVERY_SECONDS: Final = 2.0
-EXTEND_IDLE_SECONDS: Final = 10.0
+EXTEND_IDLE_SECONDS: Final = 4.0
 # The interval of the check whether the daily run is due. After a crash another process repeats the run within the hour.
 CHECK_EVERY_SECONDS: Final = 600.0
 DAILY: Final = timedelta(days=1)
