@@ -91,10 +91,7 @@ async def test_sales_are_what_both_ledgers_say(system: System, market: Marketpla
     months = {row["key"] for row in await all_rows(market, OF_VENDOR, people.vendor, groupBy="month")}
     statements = [await market.get(f"/api/wallets/current/statements/{month}", people.vendor) for month in months]
     reached = sum(
-        kind["netMinor"]
-        for statement in statements
-        for kind in statement["kinds"]
-        if kind["kind"] in RECEIVED_KINDS
+        kind["netMinor"] for statement in statements for kind in statement["kinds"] if kind["kind"] in RECEIVED_KINDS
     )
     assert own["netMinor"] == reached
 
