@@ -1,14 +1,21 @@
 """Check ports before a start."""
 
 import contextlib
+import fcntl
 import random
 import socket
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
 
 import psutil
 
 from operations.ports import SPAN
+
+# Locked until this process ends: a second start looks for ports while the servers of the first one are not up yet.
+_reservations: list[IO[bytes]] = []
 
 
 @dataclass(frozen=True)
@@ -26,14 +33,25 @@ def occupied_ports(needed: Iterable[tuple[str, int]]) -> list[OccupiedPort]:
 
 
 def free_port_base() -> int:
-    """Return a port base with all ports of a system free, below the kernel's ephemeral range."""
+    """Return a port base with all ports of a system free, below the kernel's ephemeral range, and reserve it."""
     candidates = list(range(11000, 32000, SPAN))
     # Not the seed that tests share: two concurrent starts would pick the same base.
     random.SystemRandom().shuffle(candidates)
     for candidate in candidates:
-        if all(_is_free(port) for port in range(candidate, candidate + SPAN)):
+        if all(_is_free(port) for port in range(candidate, candidate + SPAN)) and _reserved(candidate):
             return candidate
     raise OSError("no hundred free ports in a row were found between 11000 and 32000")
+
+
+def _reserved(port_base: int) -> bool:
+    file = (Path(tempfile.gettempdir()) / f"campus-ports-{port_base}").open("wb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return False
+    _reservations.append(file)
+    return True
 
 
 def _is_free(port: int) -> bool:
