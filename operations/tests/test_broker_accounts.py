@@ -27,7 +27,7 @@ from operations.broker_accounts import QUEUES_MAX, SUBSCRIBER_LIMITS
 from operations.provision import ProvisioningFailed, provision_broker, service_broker_url, subscriber_broker_url
 from operations.secrets import load_secrets
 from operations.services import SERVICES, Service, service_named
-from testkit.fixtures import eventually
+from testkit.fixtures import PATIENT, eventually
 
 LADDER = RetryLadder((0.1, 0.2))
 QUEUES = sorted(declared_topology(LADDER).bindings)
@@ -195,7 +195,7 @@ async def test_a_service_is_no_administrator(service: Service, broker: Broker) -
 async def test_the_bus_of_a_service_publishes_retries_and_listens_with_its_account(
     service: Service, broker: Broker
 ) -> None:
-    bus = Bus(broker.url(service.name), declared_topology(LADDER), "test")
+    bus = Bus(broker.url(service.name), declared_topology(LADDER), "test", PATIENT.broker_connect)
     own = next(queue for queue in (*WORK_QUEUES, *QUEUES) if queue.startswith(f"{service.name}."))
     received: list[tuple[str, str | None]] = []
 

@@ -22,6 +22,8 @@ import pytest
 import uvicorn
 from aiohttp import web
 
+from common.primitives.tls import client_tls
+
 # pytest names this file after its folders, `sandbox.tests.conftest`, and puts an empty package `sandbox` where the
 # installed one belongs. Without its entry the next import finds the installed one again.
 if getattr(sys.modules.get("sandbox"), "__file__", None) is None:
@@ -243,7 +245,7 @@ async def running_sandbox(environment: dict[str, str]) -> AsyncIterator[Sandbox]
     try:
         await eventually(lambda: server.started or serving.done())
         async with httpx.AsyncClient(
-            base_url=settings.base_url, headers={"Authorization": f"Bearer {KEY}"}, timeout=60
+            base_url=settings.base_url, headers={"Authorization": f"Bearer {KEY}"}, timeout=60, verify=client_tls()
         ) as client:
             yield Sandbox(settings, client)
     finally:

@@ -21,7 +21,7 @@ from common.messaging.bus import Bus
 from common.messaging.topology import Topology, declare_topology
 from common.migrations import functions as migrations
 from common.primitives.retry import RetryLadder
-from testkit.fixtures import DatabaseUrls, EmptyDatabaseFactory
+from testkit.fixtures import PATIENT, DatabaseUrls, EmptyDatabaseFactory
 
 NOTES = (
     "CREATE TABLE notes (id uuid PRIMARY KEY, owner_id uuid NOT NULL, text text NOT NULL)",
@@ -43,7 +43,7 @@ class Mechanisms:
 async def mechanisms(empty_database: EmptyDatabaseFactory) -> AsyncIterator[Mechanisms]:
     urls = await empty_database()
     await _migrate(urls.owner)
-    async with Database.connect(api_url=urls.api, service_url=urls.service, name="test") as database:
+    async with Database.connect(api_url=urls.api, service_url=urls.service, name="test", limits=PATIENT) as database:
         yield Mechanisms(urls, database)
 
 
@@ -52,7 +52,7 @@ async def bus(broker_url: str) -> AsyncIterator[Bus]:
     bindings = {"tests.orders": ["orders.order_dispatched.v1", "orders.order_completed.v1"], "tests.work": []}
     topology = Topology("campus.events", "campus.public", bindings, ladder=FAST_LADDER)
     await declare_topology(broker_url, topology)
-    bus = Bus(broker_url, topology, "test")
+    bus = Bus(broker_url, topology, "test", PATIENT.broker_connect)
     yield bus
     await bus.close()
 

@@ -15,6 +15,7 @@ from common.auth.user_lookup import USER_STATUS_PATH, IdentityUserLookup
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
 from common.process.settings import ServiceSettings
+from testkit.fixtures import PATIENT
 
 from .forging import (
     OUR_ISSUER,
@@ -92,12 +93,13 @@ async def open_world() -> AsyncIterator[World]:
         keys.sets |= {"ours": OURS.jwks(), "school": THEIRS.jwks()}
         issuers = [school(jwksUrl=keys.url("school")), club(allowStaffRoles=True)]
         clock = clock_of_now()
-        lookup = IdentityUserLookup(keys.address)
+        lookup = IdentityUserLookup(keys.address, PATIENT.identity)
         verifier = TokenVerifier(
-            KeySet(keys.url("ours"), clock),
+            KeySet(keys.url("ours"), clock, seconds_max=PATIENT.identity),
             issuer=OUR_ISSUER,
             clock=clock,
             trusted=settings_with(json.dumps(issuers)).trusted_issuers,
+            fetch_seconds_max=PATIENT.identity,
             user_lookup=lookup,
         )
         yield World(verifier, clock, keys, users)

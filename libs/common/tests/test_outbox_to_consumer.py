@@ -21,7 +21,7 @@ from common.messaging.republishing import republish
 from common.observability.telemetry import INBOX_DUPLICATES, OUTBOX_PUBLISHED, OUTBOX_REFUSED, STALE_EVENTS
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
-from testkit.fixtures import eventually
+from testkit.fixtures import PATIENT, eventually
 
 from .conftest import Mechanisms
 
@@ -390,7 +390,7 @@ async def test_messages_that_arrive_together_share_a_transaction(mechanisms: Mec
     assert set(notebook.attempts.values()) == {1}
     # The broker would deliver unacknowledged messages again.
     await bus.close()
-    bus = Bus(bus._url, bus.topology, "test")
+    bus = Bus(bus._url, bus.topology, "test", PATIENT.broker_connect)
     assert await queue_is_empty(bus)
     await bus.close()
 

@@ -31,6 +31,7 @@ from common.web.http_context import HttpContext
 from common.web.pages import OffsetPage, offset_page
 from common.web.request_scope import RequestScope
 from common.web.schemas import RequestBody
+from testkit.fixtures import PATIENT
 from testkit.service_kit import BASE_URL, issuing
 
 router = guarded_router()
@@ -97,7 +98,10 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
     clock = SystemClock()
     async with issuing() as issuer:
         verifier = TokenVerifier(
-            KeySet(issuer.jwks_url, clock), issuer=BASE_URL, clock=clock, revocations=Revocations()
+            KeySet(issuer.jwks_url, clock, seconds_max=PATIENT.identity),
+            issuer=BASE_URL,
+            clock=clock,
+            revocations=Revocations(),
         )
         context = HttpContext(verifier, clock, BASE_URL)
         app = RequestScope(create_app(title="test", routers=[router, raw], context=context, dependencies=None))

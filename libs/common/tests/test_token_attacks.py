@@ -20,6 +20,7 @@ from common.primitives.clock import ManualClock
 from common.web.http import CurrentCaller, create_app, guarded_router, ok, signed_in
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
+from testkit.fixtures import PATIENT
 
 from .forging import (
     OUR_ISSUER,
@@ -75,7 +76,9 @@ async def open_api() -> AsyncIterator[Api]:
     async with key_server() as server:
         server.sets["ours"] = KEYS.jwks()
         clock = clock_of_now()
-        verifier = TokenVerifier(KeySet(server.url("ours"), clock), issuer=OUR_ISSUER, clock=clock)
+        verifier = TokenVerifier(
+            KeySet(server.url("ours"), clock, seconds_max=PATIENT.identity), issuer=OUR_ISSUER, clock=clock
+        )
         app = create_app(
             title="test", routers=[router], context=HttpContext(verifier, clock, OUR_ISSUER), dependencies=None
         )

@@ -85,7 +85,7 @@ async def test_row_policies_limit_a_single_statement(mechanisms: Mechanisms, sha
 
 async def test_a_single_statement_keeps_the_order_of_its_rows(mechanisms: Mechanisms) -> None:
     ada = new_id()
-    notes = [await note_of(mechanisms.database, ada) for _ in range(5)]
+    notes = sorted([await note_of(mechanisms.database, ada) for _ in range(5)])
     reads = mechanisms.database.reads_for(Caller(user_id=ada))
     newest = "SELECT id, text FROM notes ORDER BY id DESC LIMIT 4"
     assert [row["id"] for row in await reads.fetch(newest)] == notes[:0:-1]

@@ -14,6 +14,8 @@ from uuid import UUID, uuid4
 import httpx
 import pyotp
 
+from common.primitives.tls import client_tls
+
 Found = TypeVar("Found")
 
 # Maximum time of a step in seconds, also while a part of the system restarts.
@@ -68,8 +70,8 @@ class Marketplace:
         """Connect to the system at these addresses. `secrets`: the content of secrets.env."""
         limits = httpx.Limits(max_connections=200)
         return cls(
-            httpx.AsyncClient(base_url=base_url, timeout=30, limits=limits, trust_env=False),
-            httpx.AsyncClient(base_url=sandbox_url, timeout=30, limits=limits, trust_env=False),
+            httpx.AsyncClient(base_url=base_url, timeout=30, limits=limits, trust_env=False, verify=client_tls()),
+            httpx.AsyncClient(base_url=sandbox_url, timeout=30, limits=limits, trust_env=False, verify=client_tls()),
             secrets,
             patient,
         )

@@ -19,6 +19,7 @@ import asyncpg
 import httpx
 
 from common.messaging.declaring import DeclarationFailed, declare_broker
+from common.primitives.tls import client_tls
 from operations.broker_accounts import (
     QUEUES_MAX,
     SUBSCRIBER_LIMITS,
@@ -213,7 +214,7 @@ async def provision_broker(management_url: str, broker_url: str, secrets: Mappin
     """
     host = quote(virtual_host(broker_url), safe="")
     try:
-        async with httpx.AsyncClient(base_url=management_url, timeout=10, trust_env=False) as api:
+        async with httpx.AsyncClient(base_url=management_url, timeout=10, trust_env=False, verify=client_tls()) as api:
             for service in SERVICES:
                 password = secrets[password_variable(broker_account(service))]
                 await _make_account(api, host, service.name, password, rights_of_service(service.name))

@@ -1,6 +1,5 @@
 """A running sandbox with all its endpoints, and the settings by which services reach it."""
 
-import asyncio
 import json
 import os
 import socket
@@ -20,6 +19,7 @@ from aiohttp import web
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from common.primitives.tls import client_tls
 from operations.doctor.examination import Examination
 from operations.doctor.findings import Finding
 from operations.doctor.run import CHECKS, run_check
@@ -159,7 +159,7 @@ async def _is_ready(url: str) -> None:
 async def control(sandbox: Sandbox) -> AsyncIterator[httpx.AsyncClient]:
     """The sandbox's control paths. Faults, changed keys and the clock's skew end with the test."""
     headers = {"Authorization": f"Bearer {LIVE_KEY}"}
-    async with httpx.AsyncClient(base_url=sandbox.url, headers=headers, trust_env=False) as http:
+    async with httpx.AsyncClient(base_url=sandbox.url, headers=headers, trust_env=False, verify=client_tls()) as http:
         yield http
         await heal(http)
 
@@ -179,7 +179,7 @@ async def heal(control: httpx.AsyncClient) -> None:
 async def findings_of(check: str, environment: dict[str, str], **more: Any) -> list[Finding]:
     """The findings of one check; without `resolver` and `tls`, no name is found and no authority of a test is trusted."""
     resolver = more.pop("resolver", None) or dns.asyncresolver.Resolver(configure=False)
-    tls = more.pop("tls", None) or await asyncio.to_thread(ssl.create_default_context)
+    tls = more.pop("tls", None) or client_tls()
     async with httpx.AsyncClient(verify=tls, trust_env=False) as http:
         return await run_check(CHECKS[check], Examination(environment, http, tls, resolver, **more))
 

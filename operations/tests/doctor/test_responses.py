@@ -1,6 +1,5 @@
 """Responses in the providers' documented shapes that no fault of the sandbox changes, and malformed ones."""
 
-import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,6 +8,7 @@ import dns.asyncresolver
 import httpx
 import pytest
 
+from common.primitives.tls import client_tls
 from operations.doctor.examination import Examination
 from operations.doctor.findings import Finding
 from operations.doctor.run import CHECKS, run_check
@@ -27,10 +27,9 @@ async def findings_from(
         status, document = respond(request)
         return httpx.Response(status, json=document)
 
-    tls = ssl.create_default_context()
     async with httpx.AsyncClient(transport=httpx.MockTransport(transport)) as http:
         resolver = dns.asyncresolver.Resolver(configure=False)
-        return await run_check(CHECKS[check], Examination(environment, http, tls, resolver, **more))
+        return await run_check(CHECKS[check], Examination(environment, http, client_tls(), resolver, **more))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ Fixtures:
     management_url: RabbitMQ's management API with the administrator's account.
     held_port: `held_port()`, a port to listen on that nobody else is given before the test is over.
 
-In the process of the tests the product waits a minute for its own servers; only in processes of their own its limits are as shipped.
+A service that a test opens waits a minute for its own servers (`PATIENT`); in processes of their own the limits are as shipped.
 """
 
 import asyncio
@@ -40,7 +40,9 @@ import pytest_asyncio
 
 from campus_tools.servers import Server, Servers, held_ports
 from common.messaging.topology import declare_topology, declared_topology
+from common.primitives.limits import WaitLimits
 from common.primitives.retry import RetryLadder
+from common.primitives.tls import client_tls
 from operations.provision import create_database, provision_roles, service_database_urls
 from operations.secrets import ROLE_PASSWORDS
 from operations.services import Service, service_named
@@ -107,24 +109,9 @@ DatabaseFactory = Callable[[str], Awaitable[DatabaseUrls]]
 EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
 
 
-# How long the product waits for its own database, broker and identity provider.
-_LIMITS = (
-    "common.messaging.bus.CONNECT_SECONDS_MAX",
-    "common.database.unit_of_work.ACQUIRE_SECONDS_MAX",
-    "common.database.unit_of_work.STATEMENT_SECONDS_MAX",
-    "common.auth.user_lookup.LOOKUP_SECONDS_MAX",
-    "common.auth.verification_keys.FETCH_SECONDS_MAX",
-)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _long_limits() -> Iterator[None]:
-    """A service in a test shares one event loop with its clients and with all that it calls, and a busy machine gives that loop a
-    tenth of its time: what takes milliseconds is late there without anything being away."""
-    with pytest.MonkeyPatch.context() as patch:
-        for limit in _LIMITS:
-            patch.setattr(limit, WAIT_SECONDS_MAX)
-        yield
+# A service in a test shares one event loop with its clients and with all that it calls, and a busy machine gives that loop a
+# tenth of its time: what takes milliseconds is late there without anything being away.
+PATIENT = WaitLimits(WAIT_SECONDS_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MAX)
 
 
 @pytest.fixture(scope="session")
@@ -319,7 +306,9 @@ async def broker_url(servers: Servers, management_url: str) -> AsyncIterator[str
     """An AMQP address with a virtual host that only this module uses, and the whole map declared there."""
     host = f"test-{uuid.uuid4().hex[:12]}"
     parts = urlsplit(servers.broker_url)
-    async with httpx.AsyncClient(base_url=management_url, timeout=WAIT_SECONDS_MAX, trust_env=False) as api:
+    async with httpx.AsyncClient(
+        base_url=management_url, timeout=WAIT_SECONDS_MAX, trust_env=False, verify=client_tls()
+    ) as api:
         (await api.put(f"/api/vhosts/{host}")).raise_for_status()
         rights = {"configure": ".*", "write": ".*", "read": ".*"}
         user = quote(parts.username or "guest", safe="")

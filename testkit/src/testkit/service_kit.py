@@ -10,7 +10,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -41,7 +41,7 @@ from common.web.http_protocol import JoinedProtocol
 from contracts.event import Event
 from contracts.identity import SessionRevoked
 from contracts.permissions import leading_role
-from testkit.fixtures import DatabaseUrls
+from testkit.fixtures import PATIENT, DatabaseUrls
 
 BASE_URL = "http://localhost:8080"
 CURSOR_KEY = "a cursor key for tests"
@@ -266,7 +266,7 @@ async def opened(
         configured = service.settings(**values)
         if configured.ladder != RetryLadder():
             await declare_topology(broker_url, declared_topology(configured.ladder))
-        async with running(service, configured, "test", clock) as (runtime, dependencies):
+        async with running(replace(service, limits=PATIENT), configured, "test", clock) as (runtime, dependencies):
             app = http_app(service, configured, runtime, dependencies)
             subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
             consumers = Consumers(

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import httpx
 
+from common.primitives.tls import client_tls
+
 # The gateway's page limit, and a bound on the lines of a list that the audit compares.
 _PAGE_LENGTH: Final = 1000
 _PAGES_MAX: Final = 2000
@@ -65,7 +67,7 @@ class Gateway:
             raise GatewayNotCompared("GATEWAY_SECRET_KEY is not known")
         headers = {"Authorization": f"Bearer {self.key}"}
         try:
-            async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False) as client:
+            async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False, verify=client_tls()) as client:
                 balances = await self._get(client, "balance")
                 transfers = await self._all(client, "transfer")
                 settled = await self._all(client, "settlement")
@@ -118,7 +120,7 @@ class FlutterwaveAccount:
         """
         headers = {"Authorization": f"Bearer {self.key}"}
         try:
-            async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False) as client:
+            async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False, verify=client_tls()) as client:
                 balance = (await self._get(client, "balances/NGN"))["data"]["ledger_balance"]
                 transfers = await self._all(client, "transfers")
                 settled = await self._all(client, "settlements")

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import httpx
 
+from common.primitives.tls import client_tls
 from operations.audit.findings import KINDS, Report
 from operations.audit.report import report_as_json
 
@@ -38,7 +39,9 @@ async def record_audit(run: Run, report: Report, base_url: str, secrets: Mapping
     url = f"{base_url.rstrip('/')}/functions/v1/record-audit"
     headers = {"Authorization": f"Bearer {secrets.get('SERVICE_ROLE_KEY', '')}"}
     try:
-        async with httpx.AsyncClient(headers=headers, timeout=_SECONDS_MAX, trust_env=False) as client:
+        async with httpx.AsyncClient(
+            headers=headers, timeout=_SECONDS_MAX, trust_env=False, verify=client_tls()
+        ) as client:
             response = (await client.post(url, json=_body(run, report))).raise_for_status()
         verdict = response.json()["data"]["verdict"]
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:

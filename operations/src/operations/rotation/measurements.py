@@ -7,6 +7,7 @@ from typing import Any, Final
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from common.primitives.tls import client_tls
 from operations.rotation.verdict import REJECTED_STATUSES, Stretch
 
 RESPONSES: Final = "gateway_requests_total"
@@ -51,7 +52,7 @@ def read_processes(urls: Sequence[str]) -> dict[str, Counted]:
 def _read_process(url: str) -> Counted:
     address = url if url.rstrip("/").endswith("/metrics") else f"{url.rstrip('/')}/metrics"
     try:
-        response = httpx.get(address, timeout=_SECONDS_MAX, trust_env=False).raise_for_status()
+        response = httpx.get(address, timeout=_SECONDS_MAX, trust_env=False, verify=client_tls()).raise_for_status()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise Unmeasured(f"{address} returned no metrics: {error or type(error).__name__}") from error
     responses, refused = 0.0, dict.fromkeys(REJECTED_STATUSES, 0.0)
@@ -108,7 +109,9 @@ class Prometheus:
     def _sums(self, query: str) -> dict[str, float]:
         address = f"{self.url.rstrip('/')}/api/v1/query"
         try:
-            response = httpx.get(address, params={"query": query}, timeout=_SECONDS_MAX, trust_env=False)
+            response = httpx.get(
+                address, params={"query": query}, timeout=_SECONDS_MAX, trust_env=False, verify=client_tls()
+            )
             rows: list[dict[str, Any]] = response.raise_for_status().json()["data"]["result"]
             return {row["metric"].get("secret", ""): float(row["value"][1]) for row in rows}
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError, IndexError) as error:

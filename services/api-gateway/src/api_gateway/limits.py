@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from common.database.unit_of_work import ACQUIRE_SECONDS_MAX
+from common.primitives.limits import WAIT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class EdgeLimits:
     work_seconds_max: float = 3.0
     """A service counts its work in milliseconds. The work of the others is more useful than all of it late."""
     quota_store_seconds_max: float = 0.5
-    acquire_seconds_max: float = ACQUIRE_SECONDS_MAX
+    acquire_seconds_max: float = WAIT_LIMITS.connection_acquire
     """The longest wait for a connection of the database's pool."""
     cached_pages_max: int = 1_000
     """A thousand pages of 20 products are 10 MB. The least recently used page is evicted."""

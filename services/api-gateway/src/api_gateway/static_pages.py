@@ -1,6 +1,7 @@
 """Responses that are identical for everybody: documents and pages in this package."""
 
 import hashlib
+from functools import cached_property
 from importlib import resources
 
 from api_gateway.call import Call
@@ -9,14 +10,17 @@ from api_gateway.headers import Headers, etag_matches, with_page_policy
 
 
 class StaticPage:
-    """A body with its ETag, compressed once. A client that has it gets 304."""
+    """A body with its ETag, compressed once, at the first request. A client that has it gets 304."""
 
     def __init__(self, body: bytes, media_type: bytes, *, max_age_seconds: int, is_page: bool = False) -> None:
         self._body, self._media_type, self._is_page = body, media_type, is_page
-        self._compressed = compressed(body, is_shared=True)
         # Weak: the plain and the compressed form share it.
         self._tag = b'W/"%b"' % hashlib.sha256(body).hexdigest()[:32].encode()
         self._cache_control = b"public, max-age=%d" % max_age_seconds
+
+    @cached_property
+    def _compressed(self) -> bytes:
+        return compressed(self._body, is_shared=True)
 
     async def __call__(self, call: Call) -> None:
         if self._is_page:

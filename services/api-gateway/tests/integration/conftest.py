@@ -26,8 +26,9 @@ from api_gateway.settings import Settings
 from campus_tools.servers import held_ports
 from campus_tools.servers.redis import PrivateRedis
 from common.primitives.ids import new_id
+from common.primitives.tls import client_tls
 from common.process.runtime import Runtime, running
-from testkit.fixtures import WAIT_SECONDS_MAX, DatabaseFactory, DatabaseUrls
+from testkit.fixtures import PATIENT, WAIT_SECONDS_MAX, DatabaseFactory, DatabaseUrls
 from testkit.service_kit import BASE_URL, Issuer, issuing, served
 
 
@@ -202,11 +203,13 @@ async def open_gateway(
             settings = settings_for(
                 module_urls, broker_url, issuer, changed.pop("upstream_url", upstream.url), **changed
             )
-            service = replace(SERVICE, compose=partial(compose, limits=limits))
+            service = replace(SERVICE, compose=partial(compose, limits=limits), limits=PATIENT)
             runtime, dependencies = await stack.enter_async_context(running(service, settings, "test"))
             port = await stack.enter_async_context(listening(dependencies.edge))
             url = f"http://127.0.0.1:{port}"
-            client = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=60, trust_env=False))
+            client = await stack.enter_async_context(
+                httpx.AsyncClient(base_url=url, timeout=60, trust_env=False, verify=client_tls())
+            )
             return GatewayApp(url, port, client, upstream, issuer, dependencies, runtime)
 
         yield make

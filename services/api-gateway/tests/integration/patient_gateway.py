@@ -6,8 +6,7 @@ from functools import partial
 
 from api_gateway import app
 from api_gateway.limits import EdgeLimits
-from common.auth import verification_keys
-from testkit.fixtures import WAIT_SECONDS_MAX
+from testkit.fixtures import PATIENT, WAIT_SECONDS_MAX
 
 # The services, the identity provider and the store share a busy machine with the tests, and stay available here.
 LIMITS = EdgeLimits(
@@ -18,6 +17,5 @@ LIMITS = EdgeLimits(
 )
 
 if __name__ == "__main__":
-    app.SERVICE = replace(app.SERVICE, compose=partial(app.compose, limits=LIMITS))
-    verification_keys.FETCH_SECONDS_MAX = WAIT_SECONDS_MAX
+    app.SERVICE = replace(app.SERVICE, compose=partial(app.compose, limits=LIMITS), limits=PATIENT)
     runpy.run_module("api_gateway", run_name="__main__", alter_sys=True)

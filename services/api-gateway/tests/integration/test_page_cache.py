@@ -17,7 +17,7 @@ from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
 from common.process.revocations import consume_broadcasts
 from contracts.orders import ProductChanged
-from testkit.fixtures import eventually
+from testkit.fixtures import PATIENT, eventually
 from testkit.service_kit import BASE_URL
 
 from .conftest import PATIENT_LIMITS, GatewayApp, OpenGateway, problem_of
@@ -298,7 +298,7 @@ async def test_every_process_invalidates_a_changed_product(open_gateway: OpenGat
     event = ProductChanged(
         product_id=PRODUCT, vendor_id=new_id(), name="Suya", price_minor=2, in_stock=True, removed=False
     )
-    bus = Bus(broker_url, declared_topology(RetryLadder()), "test")
+    bus = Bus(broker_url, declared_topology(RetryLadder()), "test", PATIENT.broker_connect)
     async with hearing(gateways[0]), hearing(gateways[1]):
         for app in gateways:
             serve(app)

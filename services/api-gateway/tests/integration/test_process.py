@@ -18,7 +18,7 @@ from common.primitives.clock import SystemClock, iso
 from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
 from contracts.identity import SessionRevoked
-from testkit.fixtures import DatabaseUrls, eventually
+from testkit.fixtures import PATIENT, DatabaseUrls, eventually
 from testkit.service_kit import Issuer
 
 from .conftest import Upstream
@@ -83,7 +83,7 @@ async def test_a_published_revocation_applies_and_outlives_the_process(
         user, session = new_id(), new_id()
         headers = {"Authorization": f"Bearer {issuer.token(user, session_id=session)}"}
         assert (await client.get("/api/orders", headers=headers)).status_code == 201
-        bus = Bus(broker_url, declared_topology(RetryLadder()), "test")
+        bus = Bus(broker_url, declared_topology(RetryLadder()), "test", PATIENT.broker_connect)
         assert await bus.publish([_outgoing(SessionRevoked(user_id=user, session_id=session, not_before=_now()))]) == [
             True
         ]

@@ -23,7 +23,7 @@ from common.process.settings import ServiceSettings
 from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 from identity.timers import revoke_distrusted_sessions_once
-from testkit.fixtures import DatabaseFactory
+from testkit.fixtures import PATIENT, DatabaseFactory
 from testkit.service_kit import opened, served
 
 from .conftest import CODE_DELIVERY_KEY, CREDENTIALS_KEY, PASSWORD, SERVICE_ROLE_KEY, IdentityApp, _Address
@@ -139,9 +139,9 @@ async def test_the_same_subject_of_another_issuer_is_another_user(elsewhere: Els
 async def test_other_services_look_up_the_rights_of_a_federated_user(elsewhere: Elsewhere) -> None:
     """A verifier of another process, over HTTP, with nothing but the token."""
     app, user_id = elsewhere.app, new_id()
-    lookup = IdentityUserLookup(app.jwks_url.removesuffix("/.well-known/jwks.json"))
+    lookup = IdentityUserLookup(app.jwks_url.removesuffix("/.well-known/jwks.json"), PATIENT.identity)
     verifier = TokenVerifier(
-        KeySet(app.jwks_url, app.clock),
+        KeySet(app.jwks_url, app.clock, seconds_max=PATIENT.identity),
         issuer=app.dependencies.issuer,
         clock=app.clock,
         trusted=app.service.settings.trusted_issuers,

@@ -22,6 +22,7 @@ import pytest_asyncio
 
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
+from common.primitives.tls import client_tls
 from common.process.service import http_app
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, OrderPlaced, RefundRequested
@@ -170,7 +171,7 @@ async def gateway(tmp_path: Path, held_port: Callable[[], int]) -> AsyncIterator
         headers = {"Authorization": f"Bearer {SECRET}"}
         async with (
             front.app.router.lifespan_context(front.app),
-            httpx.AsyncClient(base_url=address, headers=headers, timeout=60) as client,
+            httpx.AsyncClient(base_url=address, headers=headers, timeout=60, verify=client_tls()) as client,
         ):
             gateway = Gateway(address, client, front.calls, service)
             kinds = ("charge_webhook", "refund_webhook", "transfer_webhook", "dispute_webhook")

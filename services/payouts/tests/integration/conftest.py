@@ -20,6 +20,7 @@ from common.messaging.messages import Received
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from common.primitives.signatures import SigningKey
+from common.primitives.tls import client_tls
 from contracts.event import Event
 from contracts.identity import VendorApproved
 from contracts.payments import (
@@ -113,7 +114,9 @@ async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
         try:
             await eventually(lambda: server.started or serving.done())
             headers = {"Authorization": f"Bearer {KEY}"}
-            async with httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=60) as client:
+            async with httpx.AsyncClient(
+                base_url=settings.base_url, headers=headers, timeout=60, verify=client_tls()
+            ) as client:
                 running = Sandbox(settings.base_url, client)
                 await running.faults(transfer_webhook={"drop": True})
                 # Small amounts keep sums simple.

@@ -20,6 +20,7 @@ from common.auth.jws_parser import instant_of, is_second_factor
 from common.auth.verification_keys import ASYMMETRIC, SYMMETRIC, KeySet, KeySource, SharedSecret
 from common.primitives.clock import Clock
 from common.primitives.ids import parse_uuid
+from common.primitives.limits import WAIT_LIMITS
 from common.primitives.problems import Unauthorized
 from contracts.permissions import STAFF_ROLES
 
@@ -124,13 +125,13 @@ class TrustedIssuer(_Part):
                 raise ValueError(f"secret must be at least {bytes_min} bytes long for these algorithms")
         return self
 
-    def key_source(self, clock: Clock) -> KeySource:
+    def key_source(self, clock: Clock, seconds_max: float = WAIT_LIMITS.identity) -> KeySource:
         """This issuer's keys, and no others."""
         if self.secret is not None:
             return SharedSecret(self.secret.get_secret_value().encode(), self.algorithms)
         if self.jwks_url is None:
             raise ValueError("an issuer has a secret or an address of keys")
-        return KeySet(self.jwks_url, clock, self.algorithms)
+        return KeySet(self.jwks_url, clock, self.algorithms, seconds_max)
 
     def user_id_of(self, sub: str) -> UUID:
         """Our user id for a subject: the same for the primary issuer, else the UUIDv5 of (issuer, sub)."""

@@ -15,6 +15,7 @@ from common.auth.verification_keys import KeySet, KeySource
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.primitives.clock import Clock
 from common.primitives.ids import parse_uuid
+from common.primitives.limits import WAIT_LIMITS
 from common.primitives.problems import TokenExpired, Unauthorized
 from contracts.permissions import PERMISSIONS_BY_ROLE, STAFF_ROLES, permissions_of
 
@@ -95,10 +96,11 @@ class TokenVerifier:
         revocations: Revocations | None = None,
         trusted: Sequence[TrustedIssuer] = (),
         user_lookup: UserLookup | None = None,
+        fetch_seconds_max: float = WAIT_LIMITS.identity,
     ) -> None:
         self._clock = clock
         # Each issuer has its own keys; a key of one issuer never verifies a token of another.
-        self._issuers = {entry.issuer: _Issuer(entry.key_source(clock), entry) for entry in trusted}
+        self._issuers = {entry.issuer: _Issuer(entry.key_source(clock, fetch_seconds_max), entry) for entry in trusted}
         self._issuers[issuer] = _Issuer(keys)
         self.revocations = revocations or Revocations()
         self.user_lookup = user_lookup or NoUserLookup()

@@ -10,6 +10,7 @@ import msgspec
 from common.auth.issuers import FederatedIdentity
 from common.observability import telemetry
 from common.observability.logging import get_logger
+from common.primitives.limits import WAIT_LIMITS
 from common.primitives.problems import Forbidden, Unauthorized, Unavailable
 from common.primitives.tls import client_tls
 
@@ -18,7 +19,6 @@ log = get_logger(__name__)
 # The token itself authorizes the lookup of its own user, so the edge, which holds no secret, can call it too. The edge
 # does not route it.
 USER_STATUS_PATH: Final = "/internal/standings/current"
-LOOKUP_SECONDS_MAX: Final = 3.0
 
 
 class ProfileMissing(Forbidden):
@@ -73,10 +73,10 @@ _decode: Final = msgspec.json.Decoder(_Response).decode
 class IdentityUserLookup:
     """Queries the identity service over HTTP. Must be closed."""
 
-    def __init__(self, identity_url: str) -> None:
+    def __init__(self, identity_url: str, seconds_max: float = WAIT_LIMITS.identity) -> None:
         # An internal service is never called through a proxy.
         self._client = httpx.AsyncClient(
-            base_url=identity_url, timeout=LOOKUP_SECONDS_MAX, trust_env=False, verify=client_tls()
+            base_url=identity_url, timeout=seconds_max, trust_env=False, verify=client_tls()
         )
 
     async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.primitives.clock import Clock
+from common.primitives.limits import WAIT_LIMITS
 from common.primitives.problems import Unavailable
 from common.primitives.tls import client_tls
 
@@ -42,7 +43,6 @@ _PUBLIC_MEMBERS: Final = ("kty", "crv", "x", "y", "n", "e")
 JWKS_SECONDS: Final = 300
 # An unknown `kid` causes a fetch at most this often.
 JWKS_REFETCH_SECONDS: Final = 5
-FETCH_SECONDS_MAX: Final = 3.0
 # More keys than any issuer has; further entries are ignored.
 JWKS_KEYS_MAX: Final = 100
 
@@ -105,8 +105,15 @@ class SharedSecret:
 class KeySet:
     """An issuer's public keys, fetched at the first use, and again when they are old or a `kid` is unknown."""
 
-    def __init__(self, jwks_url: str, clock: Clock, algorithms: Iterable[str] = OUR_ALGORITHMS) -> None:
+    def __init__(
+        self,
+        jwks_url: str,
+        clock: Clock,
+        algorithms: Iterable[str] = OUR_ALGORITHMS,
+        seconds_max: float = WAIT_LIMITS.identity,
+    ) -> None:
         self._url, self._clock, self._algorithms = jwks_url, clock, frozenset(algorithms)
+        self._seconds_max = seconds_max
         self._keys: dict[tuple[str, str], PublicKey] = {}
         self._kids: frozenset[str] = frozenset()
         self._fetched_at: datetime | None = None
@@ -154,7 +161,7 @@ class KeySet:
         self._attempts += 1
         self._attempted_at = self._clock.now()
         try:
-            async with httpx.AsyncClient(timeout=FETCH_SECONDS_MAX, verify=client_tls()) as client:
+            async with httpx.AsyncClient(timeout=self._seconds_max, verify=client_tls()) as client:
                 response = (await client.get(self._url)).raise_for_status()
             entries = response.json()["keys"][:JWKS_KEYS_MAX]
             self._keys = {

@@ -21,6 +21,7 @@ from common.messaging import outbox
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.observability.telemetry import DATABASE_CONNECTIONS, trace_headers
+from common.primitives.limits import WAIT_LIMITS, WaitLimits
 from common.primitives.problems import Unavailable
 from common.primitives.retry import jittered
 from common.primitives.signatures import SigningKey, VerifyKeys
@@ -33,10 +34,6 @@ ResultT = TypeVar("ResultT")
 
 # Ten per role and process: twelve processes stay below PostgreSQL's default limits, and saturate two cores earlier.
 POOL_CONNECTIONS_MAX = 10
-# A longer statement is a fault; its row locks would block others.
-STATEMENT_SECONDS_MAX = 15
-# A request that gets no connection within this time fails with 503.
-ACQUIRE_SECONDS_MAX = 5
 # After three attempts a conflict is raised to the caller.
 CONFLICT_ATTEMPTS_MAX = 3
 
@@ -164,6 +161,7 @@ class Database:
 
     api: ConnectionPool
     service: ConnectionPool
+    limits: WaitLimits = WAIT_LIMITS
     # A signature covers rows of its transaction, so the unit of work holds the keys.
     signatures: Signatures | None = None
     handover: outbox.Handover = field(default_factory=outbox.Handover)
@@ -172,12 +170,14 @@ class Database:
 
     @classmethod
     @asynccontextmanager
-    async def connect(cls, *, api_url: str, service_url: str, name: str) -> AsyncIterator[Self]:
+    async def connect(
+        cls, *, api_url: str, service_url: str, name: str, limits: WaitLimits = WAIT_LIMITS
+    ) -> AsyncIterator[Self]:
         """Opens both pools and closes them at the end. `name` is shown in pg_stat_activity."""
-        async with _pool(api_url, name) as api, _pool(service_url, name) as service:
+        async with _pool(api_url, name, limits) as api, _pool(service_url, name, limits) as service:
             _register_metrics("api", api)
             _register_metrics("service", service)
-            yield cls(api=api, service=service)
+            yield cls(api=api, service=service, limits=limits)
 
     @asynccontextmanager
     async def unit_of_work(self, *, acting_as: Acting, async_commit: bool = False) -> AsyncIterator[UnitOfWork]:
@@ -257,7 +257,7 @@ class Database:
 
     async def _acquire(self, pool: ConnectionPool) -> asyncpg.Connection:
         try:
-            return await pool.acquire(timeout=ACQUIRE_SECONDS_MAX)
+            return await pool.acquire(timeout=self.limits.connection_acquire)
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             self.outage.failed(error)
             raise DatabaseUnavailable from error
@@ -315,17 +315,17 @@ async def _roll_back(connection: asyncpg.Connection) -> None:
         raise
 
 
-def _pool(url: str, name: str) -> AbstractAsyncContextManager[ConnectionPool]:
+def _pool(url: str, name: str, limits: WaitLimits) -> AbstractAsyncContextManager[ConnectionPool]:
     return ConnectionPool.opened(
-        lambda: _connect(url.replace("postgresql+asyncpg://", "postgresql://"), name), POOL_CONNECTIONS_MAX
+        lambda: _connect(url.replace("postgresql+asyncpg://", "postgresql://"), name, limits), POOL_CONNECTIONS_MAX
     )
 
 
-async def _connect(url: str, name: str) -> asyncpg.Connection:
+async def _connect(url: str, name: str, limits: WaitLimits) -> asyncpg.Connection:
     connection = await asyncpg.connect(
         url,
-        timeout=ACQUIRE_SECONDS_MAX,
-        command_timeout=STATEMENT_SECONDS_MAX,
+        timeout=limits.connection_acquire,
+        command_timeout=limits.statement,
         statement_cache_size=512,
         # Every statement has one good plan for all values. By default PostgreSQL replans a LIMIT or an array each
         # time, which takes longer than the execution (docs/performance.md).

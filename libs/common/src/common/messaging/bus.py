@@ -22,6 +22,7 @@ from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError, PublishErr
 from common.messaging.topology import DELAY_HEADER, Topology, delay_header
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
+from common.primitives.limits import WAIT_LIMITS
 from common.primitives.retry import jittered
 from contracts.topology import RETRY_EXCHANGE, WORK_EXCHANGE
 
@@ -31,7 +32,6 @@ CONTENT_TYPE: Final = "application/cloudevents+json"
 # Enough to saturate two cores while the oldest confirm is pending; more would be repeated after a crash.
 PREFETCH: Final = 50
 CONFIRM_SECONDS_MAX: Final = 10.0
-CONNECT_SECONDS_MAX: Final = 5.0
 RECONNECT_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 HEARTBEAT_SECONDS: Final = 10
 _BROADCASTS: Final = "broadcasts"
@@ -62,7 +62,10 @@ class _Connection(aio_pika.Connection):
 class Bus:
     """The broker connection of a process, with separate channels for publishing and consuming."""
 
-    def __init__(self, url: str, topology: Topology, name: str) -> None:
+    def __init__(
+        self, url: str, topology: Topology, name: str, connect_seconds_max: float = WAIT_LIMITS.broker_connect
+    ) -> None:
+        self._connect_seconds_max = connect_seconds_max
         self._url, self.topology, self._name = url, topology, name
         self._account = unquote(urlsplit(url).username or "guest")
         self._connection: AbstractConnection | None = None
@@ -206,7 +209,7 @@ class Bus:
             if self._connection is None or not self.is_connected:
                 connection = await aio_pika.connect(
                     self._url,
-                    timeout=CONNECT_SECONDS_MAX,
+                    timeout=self._connect_seconds_max,
                     heartbeat=HEARTBEAT_SECONDS,
                     client_properties={"connection_name": self._name},
                     connection_class=_Connection,

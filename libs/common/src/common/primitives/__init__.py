@@ -7,6 +7,7 @@ __all__ = [
     "decisions",
     "encryption",
     "ids",
+    "limits",
     "money",
     "problems",
     "retry",

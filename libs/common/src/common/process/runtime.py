@@ -17,6 +17,7 @@ from common.messaging.bus import Bus
 from common.messaging.messages import Subscription, WorkItem
 from common.messaging.topology import declared_topology
 from common.primitives.clock import Clock, SystemClock
+from common.primitives.limits import WAIT_LIMITS, WaitLimits
 from common.process.loops import Loop
 from common.process.settings import ServiceSettings
 from common.web.pending_work import WorkKind
@@ -57,6 +58,7 @@ class Service:
     loops: Callable[[Any], Sequence[Loop]] = lambda _: ()
     retention_rules: Callable[[Any], Sequence[Rule]] = lambda _: ()
     commands: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)
+    limits: WaitLimits = WAIT_LIMITS
 
     @property
     def package(self) -> str:
@@ -75,7 +77,7 @@ async def running(
 ) -> AsyncIterator[tuple[Runtime, Any]]:
     """The runtime of a process and the composed dependencies of its service. Tests open a service the same way."""
     async with (
-        open_runtime(service.name, settings, process, clock) as runtime,
+        open_runtime(service, settings, process, clock) as runtime,
         service.compose(settings, runtime) as dependencies,
     ):
         yield runtime, dependencies
@@ -83,26 +85,27 @@ async def running(
 
 @asynccontextmanager
 async def open_runtime(
-    service: str, settings: ServiceSettings, process: str, clock: Clock | None = None
+    service: Service, settings: ServiceSettings, process: str, clock: Clock | None = None
 ) -> AsyncIterator[Runtime]:
     """Database pools, broker connection and token verifier of one process."""
-    clock = clock or SystemClock()
-    user_lookup = IdentityUserLookup(settings.identity_address) if settings.trusted_issuers else None
+    clock, limits = clock or SystemClock(), service.limits
+    user_lookup = IdentityUserLookup(settings.identity_address, limits.identity) if settings.trusted_issuers else None
     verifier = TokenVerifier(
-        KeySet(settings.jwks_url, clock),
+        KeySet(settings.jwks_url, clock, seconds_max=limits.identity),
         issuer=settings.base_url,
         clock=clock,
         revocations=Revocations(),
         trusted=settings.trusted_issuers,
         user_lookup=user_lookup,
+        fetch_seconds_max=limits.identity,
     )
-    bus = Bus(settings.broker_url, declared_topology(settings.ladder), process)
+    bus = Bus(settings.broker_url, declared_topology(settings.ladder), process, limits.broker_connect)
     async with Database.connect(
-        api_url=settings.api_database_url, service_url=settings.service_database_url, name=process
+        api_url=settings.api_database_url, service_url=settings.service_database_url, name=process, limits=limits
     ) as database:
         try:
             yield Runtime(
-                service,
+                service.name,
                 clock,
                 database,
                 bus,

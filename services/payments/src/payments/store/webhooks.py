@@ -11,7 +11,6 @@ import asyncpg
 import msgspec
 
 from common.database.unit_of_work import (
-    ACQUIRE_SECONDS_MAX,
     BROKEN,
     Database,
     DatabaseUnavailable,
@@ -106,7 +105,7 @@ async def _one_statement(database: Database) -> AsyncIterator[Any]:
     """A connection for one statement that commits itself. Raises DatabaseUnavailable."""
     try:
         # Bounded: the gateway resends a webhook that finds no free connection in this time.
-        async with database.service.connection(timeout=ACQUIRE_SECONDS_MAX) as connection:
+        async with database.service.connection(timeout=database.limits.connection_acquire) as connection:
             yield connection
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
         if isinstance(error, (OSError, *BROKEN)) or is_unavailable(error):
