@@ -66,16 +66,16 @@ async def main() -> None:
         queue = await channel.declare_queue(options.queue, durable=True, arguments={"x-max-length": 100_000})
         await queue.bind("campus.public", options.types)
         print("listening", flush=True)
-        heard = 0
+        received = 0
         async with queue.iterator() as messages:
             async for message in messages:
                 # Acknowledged when the block ends, after the work is kept; an exception sends the message back.
                 async with message.process(requeue=True):
                     event = json.loads(message.body)
                     if remember(store, event):
-                        heard += 1
+                        received += 1
                         print(event["sequence"], event["type"], event["subject"], flush=True)
-                if options.count and heard >= options.count:
+                if options.count and received >= options.count:
                     return
 
 

@@ -99,12 +99,12 @@ def _patched(resource: Resource, change: Any) -> Resource:
     if isinstance(change, list):
         result = copy.deepcopy(resource)
         for step in change:
-            _take_step(result, step)
+            _parse_step(result, step)
         return result
     return _merged(resource, {key: value for key, value in change.items() if key != "metadata"})
 
 
-def _take_step(resource: Any, step: dict[str, Any]) -> None:
+def _parse_step(resource: Any, step: dict[str, Any]) -> None:
     """RFC 6902, on objects."""
     *way, last = step["path"].strip("/").split("/")
     for name in way:
@@ -167,8 +167,8 @@ def _hash_of(content: dict[str, str]) -> str:
     encoded = json.dumps(
         {"data": content, "kind": "ConfigMap", "name": ""}, separators=(",", ":"), ensure_ascii=False, sort_keys=True
     )
-    for letter in "&<>":
-        encoded = encoded.replace(letter, f"\\u{ord(letter):04x}")
+    for character in "&<>":
+        encoded = encoded.replace(character, f"\\u{ord(character):04x}")
     # Kustomize writes without vowels and without digits that look like letters.
     return hashlib.sha256(encoded.encode()).hexdigest()[:10].translate(str.maketrans("013ae", "ghkmt"))
 

@@ -31,8 +31,8 @@ def test_every_command_exists(command) -> None:
 
 
 def test_every_make_target_of_ci_exists() -> None:
-    asked = set(re.findall(r"^make ([a-z-]+)", (ROOT / ".ci/run").read_text(), re.MULTILINE))
-    assert {"setup", "lint", "test", "run", "demo"} <= asked <= TARGETS
+    requested = set(re.findall(r"^make ([a-z-]+)", (ROOT / ".ci/run").read_text(), re.MULTILINE))
+    assert {"setup", "lint", "test", "run", "demo"} <= requested <= TARGETS
 
 
 def test_actions_are_pinned_by_commit() -> None:

@@ -57,29 +57,29 @@ def test_the_client_is_installed_alone_and_brings_its_types(tmp_path: Path) -> N
     assert (tmp_path / "installed/campus_client/py.typed").exists()
     probe = "import sys, campus_client; print(sorted({'common', 'contracts', 'operations', 'campus_tools'} & set(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
-    said = subprocess.run([sys.executable, "-c", probe], env=environment, check=True, capture_output=True, text=True)
-    assert said.stdout.strip() == "[]"
+    output = subprocess.run([sys.executable, "-c", probe], env=environment, check=True, capture_output=True, text=True)
+    assert output.stdout.strip() == "[]"
 
 
 class Server:
     """Plays the gateway: gives its answers in turn and keeps the requests. An exception among them is a lost answer."""
 
-    def __init__(self, *answers):
-        self.answers = list(answers)
+    def __init__(self, *responses):
+        self.responses = list(responses)
         self.requests = []
 
     def __call__(self, request):
         self.requests.append(request)
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        response = self.responses.pop(0)
+        if isinstance(response, Exception):
+            raise response
+        return response
 
     def client(self, **more):
         return Campus("http://campus", http=httpx.AsyncClient(transport=httpx.MockTransport(self)), **more)
 
 
-def told(found, **meta):
+def given(found, **meta):
     return httpx.Response(200, json={"success": True, "data": found, "meta": META | meta})
 
 
@@ -110,7 +110,7 @@ async def test_a_change_without_a_key_is_not_retried() -> None:
 
 async def test_an_expired_session_is_refreshed_once() -> None:
     kept = []
-    server = Server(refused(401, "AUTH_TOKEN_EXPIRED"), told(TOKENS), told([]))
+    server = Server(refused(401, "AUTH_TOKEN_EXPIRED"), given(TOKENS), given([]))
     client = server.client(tokens=Tokens("first", "first-refresh"), on_tokens=kept.append)
     await client.get_auth_mfa_factors()
     assert [request.url.path for request in server.requests] == [
@@ -152,7 +152,8 @@ async def test_a_list_is_read_to_its_end() -> None:
         for number in (1, 2)
     )
     server = Server(
-        told(first, next_cursor="more", has_more=True, limit=1), told(second, next_cursor=None, has_more=False, limit=1)
+        given(first, next_cursor="more", has_more=True, limit=1),
+        given(second, next_cursor=None, has_more=False, limit=1),
     )
     names = [campus.name async for campus in each(server.client().get_campuses, limit=1)]
     assert names == ["Campus 1", "Campus 2"]

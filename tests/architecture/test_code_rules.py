@@ -37,7 +37,7 @@ ROTATIONS = {
     ),
     *("rotate-ai-key", "rotate-sealing-keys", "compromised-key", "incident-report"),
 }
-NOBODY = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
+UNKNOWN_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 ids = {"ids": lambda path: str(path.relative_to(ROOT))}
 
 
@@ -171,7 +171,14 @@ def test_every_secret_that_is_rotated_has_its_runbook() -> None:
     "page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *(ROOT / "deploy").rglob("*.md")], **ids
 )
 def test_every_documented_operator_command_exists(page) -> None:
-    fills = {"ID": NOBODY, "SERVICE": "orders", "KID": NOBODY, "INSTANT": "2026-11-21T10:00:00Z", "…": "", "...": ""}
+    fills = {
+        "ID": UNKNOWN_ID,
+        "SERVICE": "orders",
+        "KID": UNKNOWN_ID,
+        "INSTANT": "2026-11-21T10:00:00Z",
+        "…": "",
+        "...": "",
+    }
     for words in re.findall(r"(?:^ {4,}|`|&& )campusctl ([a-z][^`\n&#|]*[^`\n&#| ])", page.read_text(), re.MULTILINE):
         given = [fills.get(word, word) for word in shlex.split(words)]
         command = get_command(operators)

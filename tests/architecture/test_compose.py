@@ -16,8 +16,8 @@ PROCESSES = [name for name, part in OURS.items() if part.get("command") in ("api
 # Written into the file of secrets by operations.secret_files.
 ADDRESSES_WITH_PASSWORDS = {"API_DATABASE_URL", "SERVICE_DATABASE_URL", "BROKER_URL"}
 # Every service could be told, and only some use it; identity's address follows from JWKS_URL.
-NOBODY_S = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY", "IDENTITY_URL"}
-READ_BESIDE_THE_SETTINGS = {
+UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY", "IDENTITY_URL"}
+READ_OUTSIDE_SETTINGS = {
     "DEMO_DATA",
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "OTEL_TRACES_SAMPLER",
@@ -54,7 +54,7 @@ def test_a_service_depends_on_earlier_services_only() -> None:
 
 @processes
 def test_a_process_gets_known_settings_only(process) -> None:
-    assert set(PARTS[process]["environment"]) - READ_BESIDE_THE_SETTINGS <= fields_of(process)
+    assert set(PARTS[process]["environment"]) - READ_OUTSIDE_SETTINGS <= fields_of(process)
 
 
 @processes
@@ -65,8 +65,8 @@ def test_every_setting_of_a_process_can_be_set(process) -> None:
         for name in fields_of(process)
         if any(fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}_PREVIOUS") for pattern in allowed)
     }
-    told = set(PARTS[process]["environment"]) | variables_of_the_image()
-    unsaid = fields_of(process) - told - secret - ADDRESSES_WITH_PASSWORDS - NOBODY_S
+    given = set(PARTS[process]["environment"]) | variables_of_the_image()
+    unsaid = fields_of(process) - given - secret - ADDRESSES_WITH_PASSWORDS - UNUSED
     assert not unsaid, f"nobody can set {sorted(unsaid)} of {process}: give each a line in docker-compose.yml"
 
 
@@ -104,8 +104,10 @@ def test_a_container_mounts_its_own_secrets_read_only() -> None:
 def test_a_service_with_images_mounts_its_volume(process) -> None:
     folder = PARTS[process].get("environment", {}).get("MEDIA_FOLDER")
     shared = [each for each in PARTS[process]["volumes"] if folder and folder.startswith(each.split(":")[1] + "/")]
-    of_the_doors = [each for each in PARTS[f"{service_of(process)}-api"]["volumes"] if each in shared] if folder else []
-    assert len(of_the_doors) == (1 if folder else 0), "what one process stores the other must find, and remove"
+    of_the_endpoints = (
+        [each for each in PARTS[f"{service_of(process)}-api"]["volumes"] if each in shared] if folder else []
+    )
+    assert len(of_the_endpoints) == (1 if folder else 0), "what one process stores the other must find, and remove"
 
 
 def test_every_image_is_built_once_or_has_a_version() -> None:

@@ -50,10 +50,10 @@ def test_a_service_installs_without_other_services(service, wheels: Path, tmp_pa
     # -I: neither the environment nor the working folder adds a path; -S: nor the tests' own installation.
     program = f"import sys; sys.path.insert(0, {str(target)!r})\n{PROBE}"
     names = [*packages, "common", "contracts"]
-    answer = subprocess.run(
+    response = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program, *names], capture_output=True, text=True, check=True
     )
-    importable = {name for name, found in json.loads(answer.stdout).items() if found}
+    importable = {name for name, found in json.loads(response.stdout).items() if found}
     assert importable == {own, "common", "contracts"}
     assert (target / own / "migrations" / "versions").is_dir()
 

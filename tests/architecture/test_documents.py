@@ -84,8 +84,8 @@ def test_every_operation_has_valid_examples() -> None:
 
 def test_every_error_response_has_valid_examples() -> None:
     document = read("openapi.json")
-    for name, answer in document["components"]["responses"].items():
-        shown = answer["content"]["application/problem+json"]
+    for name, response in document["components"]["responses"].items():
+        shown = response["content"]["application/problem+json"]
         assert shown["examples"]
         for example in shown["examples"].values():
             must_admit(document, shown["schema"], example["value"], name)
@@ -136,9 +136,9 @@ def operations_of(document):
 def contents_of(operation):
     """Each body that an operation takes or answers with; shared refusals are looked at once, for all."""
     yield from operation.get("requestBody", {}).get("content", {}).items()
-    for status, answer in operation["responses"].items():
+    for status, response in operation["responses"].items():
         if status != "default":
-            yield from answer.get("content", {}).items()
+            yield from response.get("content", {}).items()
 
 
 def references_of(value):

@@ -155,14 +155,14 @@ def test_every_process_has_health_probes_on_its_internal_port(overlay) -> None:
     for process in processes(overlay):
         (container,) = pod_of(process)["spec"]["containers"]
         ports = {it["name"]: it["containerPort"] for it in container["ports"]}
-        told = environment_of(overlay, process)
+        given = environment_of(overlay, process)
         for probe, path in (
             ("startupProbe", "/health/liveness"),
             ("livenessProbe", "/health/liveness"),
             ("readinessProbe", "/health/readiness"),
         ):
-            asked = container[probe]["httpGet"]
-            assert (asked["path"], ports[asked["port"]]) == (path, int(told.get("METRICS_PORT", 8080)))
+            requested = container[probe]["httpGet"]
+            assert (requested["path"], ports[requested["port"]]) == (path, int(given.get("METRICS_PORT", 8080)))
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -171,9 +171,9 @@ def test_a_process_has_the_time_to_drain(overlay) -> None:
         pod = pod_of(process)["spec"]
         (container,) = pod["containers"]
         waits = container["lifecycle"]["preStop"]["sleep"]["seconds"]
-        leaves = float(environment_of(overlay, process).get("SHUTDOWN_DRAIN_SECONDS", 0))
+        drains = float(environment_of(overlay, process).get("SHUTDOWN_DRAIN_SECONDS", 0))
         # Five more to close connections to databases and broker.
-        assert waits + leaves + DRAIN_SECONDS + 5 <= pod["terminationGracePeriodSeconds"]
+        assert waits + drains + DRAIN_SECONDS + 5 <= pod["terminationGracePeriodSeconds"]
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -375,8 +375,8 @@ def test_every_pod_that_blocks_a_drain_can_be_moved(overlay) -> None:
 
 def test_the_documents_name_every_role_of_a_namespace() -> None:
     named = set(re.findall(r"campus\.example/role: ([a-z-]+)", "\n".join(texts_of_manifests())))
-    told = (FOLDER / "README.md").read_text()
-    assert named == set(re.findall(r"^   \| `([a-z-]+)` \|", told, re.MULTILINE))
+    given = (FOLDER / "README.md").read_text()
+    assert named == set(re.findall(r"^   \| `([a-z-]+)` \|", given, re.MULTILINE))
 
 
 def texts_of_manifests() -> Iterator[str]:

@@ -162,15 +162,15 @@ def open_edges(overlay: str) -> frozenset[Edge]:
 # ---- What the code calls ------------------------------------------------------------------------------------------------
 
 # Addresses that are shown to clients or compared, and never called.
-SAID = {"base_url", "media_url"}
+STATED = {"base_url", "media_url"}
 PORTS_OF_MAIL = {465, 587}
 
 
-def calls_of(service: str, process: str, *, has_doors: bool) -> set[Edge]:
+def calls_of(service: str, process: str, *, has_endpoints: bool) -> set[Edge]:
     """The calls of one process, from the addresses that its settings declare."""
     edges: set[Edge] = set()
     for name in SETTINGS[service].model_fields:
-        if not name.endswith(("_url", "_endpoint")) or name in SAID:
+        if not name.endswith(("_url", "_endpoint")) or name in STATED:
             continue
         if name in ("api_database_url", "service_database_url"):
             edges.add((process, f"{service}-pooler", 5432))
@@ -181,7 +181,7 @@ def calls_of(service: str, process: str, *, has_doors: bool) -> set[Edge]:
         elif name == "jwks_url" or name.removesuffix("_url") in SETTINGS:
             # Tokens are checked, requests forwarded and the assistant's questions asked where requests are answered.
             called = "identity" if name == "jwks_url" else name.removesuffix("_url")
-            edges |= {(process, f"{called}-api", 8080)} if has_doors else set()
+            edges |= {(process, f"{called}-api", 8080)} if has_endpoints else set()
         elif name == "smtp_url":
             edges |= {(process, "outside", port) for port in PORTS_OF_MAIL}
         else:
@@ -193,10 +193,10 @@ def expected_edges(overlay: str) -> set[Edge]:
     edges: set[Edge] = set()
     for process in processes(overlay):
         service, name = service_of(process), name_of(process)
-        edges |= calls_of(service, name, has_doors=name.endswith("-api"))
+        edges |= calls_of(service, name, has_endpoints=name.endswith("-api"))
         edges.add(("monitoring", name, 9090 if service == "api-gateway" else 8080))
     for it in of_kind(overlay, "CronJob"):
-        edges |= calls_of(service_of(it), name_of(it), has_doors=False)
+        edges |= calls_of(service_of(it), name_of(it), has_endpoints=False)
     for it in (*processes(overlay), *of_kind(overlay, "CronJob")):
         # Whoever is told of a collector sends spans to it.
         if address := environment_of(overlay, it).get("OTEL_EXPORTER_OTLP_ENDPOINT"):

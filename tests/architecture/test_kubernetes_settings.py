@@ -69,18 +69,18 @@ READ_BY_THE_TRACING_LIBRARY = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPL
 def test_processes_get_exactly_their_settings(overlay) -> None:
     for process in processes(overlay):
         fields = SETTINGS[service_of(process)].model_fields
-        told = set(environment_of(overlay, process))
+        given_settings = set(environment_of(overlay, process))
         needed = {name.upper() for name, field in fields.items() if field.default is PydanticUndefined}
-        assert told - READ_BY_THE_TRACING_LIBRARY <= {name.upper() for name in fields}, name_of(process)
-        assert needed <= told | variables_of_the_image(), name_of(process)
+        assert given_settings - READ_BY_THE_TRACING_LIBRARY <= {name.upper() for name in fields}, name_of(process)
+        assert needed <= given_settings | variables_of_the_image(), name_of(process)
 
 
 def test_production_samples_one_trace_of_a_hundred(monkeypatch: pytest.MonkeyPatch) -> None:
     for process in processes("production"):
-        told = environment_of("production", process)
-        assert told.keys() >= READ_BY_THE_TRACING_LIBRARY, name_of(process)
+        given_settings = environment_of("production", process)
+        assert given_settings.keys() >= READ_BY_THE_TRACING_LIBRARY, name_of(process)
         for name in READ_BY_THE_TRACING_LIBRARY:
-            monkeypatch.setenv(name, told[name])
+            monkeypatch.setenv(name, given_settings[name])
         # The library passes over what it cannot read and takes all: its own description of what it took is compared.
         sampler = TracerProvider().sampler.get_description()
         assert sampler.startswith("ParentBased{root:TraceIdRatioBased{0.01}"), name_of(process)
@@ -97,12 +97,12 @@ def test_the_settings_of_the_manifests_are_valid(overlay) -> None:
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_all_processes_of_a_service_get_the_same_settings(overlay) -> None:
     for service in SETTINGS:
-        told = [
+        given_settings = [
             environment_of(overlay, it)
             for it in (*processes(overlay), *of_kind(overlay, "CronJob"))
             if service_of(it) == service
         ]
-        assert all(it == told[0] for it in told), service
+        assert all(it == given_settings[0] for it in given_settings), service
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -145,8 +145,8 @@ def test_databases_and_roles_are_those_of_the_code(overlay) -> None:
         held = {name: (role.get("bypassrls", False), role.get("inRoles", [])) for name, role in roles.items()}
         assert held == {
             service.owner_role: (False, []),
-            **{login_of(service.api_role, letter): (False, [service.api_role]) for letter in LOGINS},
-            **{login_of(service.service_role, letter): (True, [service.service_role]) for letter in LOGINS},
+            **{login_of(service.api_role, character): (False, [service.api_role]) for character in LOGINS},
+            **{login_of(service.service_role, character): (True, [service.service_role]) for character in LOGINS},
         }
         secrets = {name_of(it): it["spec"] for it in of_kind(overlay, "ExternalSecret")}
         for name, role in roles.items():
@@ -154,9 +154,11 @@ def test_databases_and_roles_are_those_of_the_code(overlay) -> None:
             assert fetched["target"]["template"]["data"]["username"] == name
             (entry,) = fetched["data"]
             assert entry["remoteRef"]["property"] == name.removeprefix(f"{service.database}_")
-        told = environment_of(overlay, next(it for it in processes(overlay) if service_of(it) == service.name))
+        given_settings = environment_of(
+            overlay, next(it for it in processes(overlay) if service_of(it) == service.name)
+        )
         for name, role in (("API_DATABASE_URL", service.api_role), ("SERVICE_DATABASE_URL", service.service_role)):
-            assert told[name] == f"postgresql://{role}_a:secret@{service.name}-pooler:5432/{service.database}"
+            assert given_settings[name] == f"postgresql://{role}_a:secret@{service.name}-pooler:5432/{service.database}"
 
 
 # ---- Secrets ------------------------------------------------------------------------------------------------------------
@@ -175,8 +177,8 @@ def test_the_password_of_an_address_comes_from_the_store(overlay) -> None:
             account = templates[name][f"{kind.upper()}_DATABASE_URL"].partition("@")[0].removeprefix("postgresql://")
             assert account == f'{role}_{{{{ .login }}}}:{{{{ index . (printf "{kind}_%s" .login) | urlquery }}}}'
         fetched = {it["secretKey"]: it["remoteRef"] for it in entries[name]}
-        wanted = ("login", "api_a", "api_b", "service_a", "service_b")
-        assert fetched == {key: {"key": f"campus/{name}", "property": key} for key in wanted}
+        expected = ("login", "api_a", "api_b", "service_a", "service_b")
+        assert fetched == {key: {"key": f"campus/{name}", "property": key} for key in expected}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -208,8 +210,8 @@ def test_fetched_and_used_secrets_are_the_same(overlay) -> None:
             for entry in value:
                 yield from used(entry)
 
-    asked = set(used(manifests(overlay))) - MADE_BY_CERT_MANAGER
-    assert asked == set(keys_of_secrets(overlay))
+    requested = set(used(manifests(overlay))) - MADE_BY_CERT_MANAGER
+    assert requested == set(keys_of_secrets(overlay))
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -283,8 +285,11 @@ def test_keys_with_a_rotation_schedule_are_declared(overlay) -> None:
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay) -> None:
     (config,) = [it for it in of_kind(overlay, "ConfigMap") if name_of(it) == "kube-state-metrics-secrets"]
-    (told,) = yaml.safe_load(config["data"]["secrets.yaml"])["spec"]["resources"]
-    measured = {f"{told['metricNamePrefix']}_{it['name']}": it["each"]["gauge"]["path"] for it in told["metrics"]}
+    (given_settings,) = yaml.safe_load(config["data"]["secrets.yaml"])["spec"]["resources"]
+    measured = {
+        f"{given_settings['metricNamePrefix']}_{it['name']}": it["each"]["gauge"]["path"]
+        for it in given_settings["metrics"]
+    }
     assert measured["campus_secret_rotation_days"] == ["metadata", "annotations", "campus.example/rotation-days"]
     expressions = [
         rule["expr"]
@@ -303,15 +308,15 @@ def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay) -> None
 def test_poolers_accept_the_startup_parameters_of_the_processes(overlay) -> None:
     """PgBouncer refuses start parameters it does not know; what it is told to pass over must hold on the server."""
     source = (ROOT / "libs/common/src/common/database/unit_of_work.py").read_text()
-    said = dict(re.findall(r'"(\w+)": "(\w+)"', re.search(r"server_settings=({.*})", source)[1]))
+    output = dict(re.findall(r'"(\w+)": "(\w+)"', re.search(r"server_settings=({.*})", source)[1]))
     statements = int(re.search(r"statement_cache_size=(\d+)", source)[1])
     for it in of_kind(overlay, "Pooler"):
         parameters = it["spec"]["pgbouncer"]["parameters"]
-        assert set(parameters["ignore_startup_parameters"].split(",")) == set(said)
+        assert set(parameters["ignore_startup_parameters"].split(",")) == set(output)
         assert int(parameters["max_prepared_statements"]) >= statements
         assert it["spec"]["pgbouncer"]["poolMode"] == "transaction"
     for it in of_kind(overlay, "Cluster"):
-        assert said.items() <= it["spec"]["postgresql"]["parameters"].items()
+        assert output.items() <= it["spec"]["postgresql"]["parameters"].items()
 
 
 # ---- The broker's rights ------------------------------------------------------------------------------------------------

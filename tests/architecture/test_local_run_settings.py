@@ -14,7 +14,7 @@ from operations.services import service_named
 from tests.architecture.manifests import SETTINGS
 
 # Every service could be told, and only some use it.
-NOBODY_S = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY"}
+UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY"}
 GIVEN = {
     "DATABASE_URL": "postgresql://account:password@servers.example/postgres",
     "BROKER_URL": "amqp://account:password@servers.example/",
@@ -37,8 +37,8 @@ def test_an_exported_setting_reaches_its_process(plan, tmp_path: Path) -> None:
         servers=find_servers(tmp_path, ServerPorts.above(9000), environment=GIVEN),
         secrets=load_secrets(tmp_path, {}),
     )
-    told = environments.for_process(plan, service_named(plan.service))
-    dropped = fields_of(plan.service) - set(told) - NOBODY_S
+    given = environments.for_process(plan, service_named(plan.service))
+    dropped = fields_of(plan.service) - set(given) - UNUSED
     assert not dropped, (
         f"name {sorted(dropped)} in PASSED_ON (or _GIVEN_TO) of operations/src/operations/environment.py"
     )
@@ -55,6 +55,6 @@ def test_a_process_uses_the_account_of_its_service(shared: bool, tmp_path: Path)
     )
     for plan in CAMPUS.processes:
         if plan.service in SETTINGS:
-            told = environments.for_process(plan, service_named(plan.service))
-            account = urlsplit(told["BROKER_URL"]).username
+            given = environments.for_process(plan, service_named(plan.service))
+            account = urlsplit(given["BROKER_URL"]).username
             assert account == ("account" if shared else plan.service)

@@ -8,7 +8,7 @@ from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, routers_of, template
 from common.web.schemas import DecisionApproval
 
 # One person asks here and another one answers; nobody prepared a content that could differ from what was read.
-ANSWERED: Final = {
+DECIDED: Final = {
     "/api/vendor-applications/:id/approve",
     "/api/return-requests/:id/approve",
     "/api/flash-sales/:id/approve",
@@ -38,14 +38,14 @@ def _body_of(route: APIRoute) -> Any:
 
 def test_an_approval_takes_the_hash_of_the_decision() -> None:
     approvals = _approvals()
-    assert set(approvals) >= ANSWERED
-    assert {path for path, route in approvals.items() if _body_of(route) is not DecisionApproval} == ANSWERED
+    assert set(approvals) >= DECIDED
+    assert {path for path, route in approvals.items() if _body_of(route) is not DecisionApproval} == DECIDED
     assert DecisionApproval.model_fields["hash"].is_required()
 
 
 def test_every_step_of_a_decision_needs_a_second_factor() -> None:
     routes = _routes()
-    for path in set(_approvals()) - ANSWERED:
+    for path in set(_approvals()) - DECIDED:
         for verb in ("approve", "reject", "prepare"):
             route = routes.get(("POST", path.replace("/approve", f"/{verb}")))
             if route is not None:

@@ -93,9 +93,9 @@ def objections(statements: list[str]) -> Iterator[tuple[str, str]]:
 def actions_of(altering: str) -> Iterator[str]:
     """The parts of one ALTER TABLE, at the commas that stand in no bracket."""
     depth, begin = 0, 0
-    for place, letter in enumerate(altering):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
+    for place, character in enumerate(altering):
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
             yield altering[begin:place]
             begin = place + 1
     yield altering[begin:]
@@ -160,7 +160,7 @@ REFUSED = {
     "checks every row": "ALTER TABLE notes ADD CONSTRAINT notes_short CHECK (size < 10)",
     "builds an index": "CREATE UNIQUE INDEX notes_of_owner ON notes (owner_id)",
 }
-TAKEN = {
+USED = {
     "a new column": "ALTER TABLE notes ADD COLUMN size integer",
     "a new column with a default": "ALTER TABLE notes ADD COLUMN size integer NOT NULL DEFAULT 0, ADD COLUMN more text",
     "a rule taken away": "ALTER TABLE notes DROP CONSTRAINT notes_short",
@@ -178,6 +178,6 @@ def test_a_change_that_breaks_the_old_code_is_rejected(statement) -> None:
         assert not list(objections(["CREATE TABLE notes (id int)", statement]))
 
 
-@pytest.mark.parametrize("statement", TAKEN.values(), ids=TAKEN)
+@pytest.mark.parametrize("statement", USED.values(), ids=USED)
 def test_a_compatible_change_is_accepted(statement) -> None:
     assert not list(objections([statement]))

@@ -30,7 +30,7 @@ PAGES = sorted(RUNBOOKS.glob("*.md"))
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 WATCHING = {"prometheus", "alertmanager", "grafana", "traces"}
 RECORDED = {rule["record"] for rule in recordings()}
-ASKED = [
+REQUESTED = [
     *((alert.name, alert.expression) for alert in all_alerts()),
     *((rule["record"], rule["expr"]) for rule in recordings()),
     *(
@@ -41,7 +41,7 @@ ASKED = [
     ),
 ]
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-asked = pytest.mark.parametrize(("where", "expression"), ASKED, ids=[where for where, _ in ASKED])
+requested = pytest.mark.parametrize(("where", "expression"), REQUESTED, ids=[where for where, _ in REQUESTED])
 
 
 # ---- What is generated ------------------------------------------------------------------------------------------------
@@ -72,12 +72,12 @@ def test_every_metric_has_a_meaning_and_an_owner() -> None:
 # ---- Names ------------------------------------------------------------------------------------------------------------
 
 
-@asked
+@requested
 def test_every_queried_series_exists(where, expression) -> None:
     assert series_of(expression) - RECORDED <= set(by_series()), where
 
 
-@asked
+@requested
 def test_every_queried_label_exists(where, expression) -> None:
     known = {"slo"} if series_of(expression) & RECORDED else set()
     for name in series_of(expression) - RECORDED:
@@ -125,7 +125,7 @@ def test_every_queue_except_delays_needs_consumers() -> None:
 
 
 @pytest.mark.parametrize(
-    "bound", sorted({bound for _, text in ASKED for bound in re.findall(r'(\w+)_bucket\{[^}]*le="([\d.]+)"', text)})
+    "bound", sorted({bound for _, text in REQUESTED for bound in re.findall(r'(\w+)_bucket\{[^}]*le="([\d.]+)"', text)})
 )
 def test_the_bounds_of_the_objectives_are_bounds_of_their_histograms(bound) -> None:
     name, seconds = bound
@@ -192,9 +192,9 @@ def test_prometheus_parses_the_query_of_every_panel(tmp_path: Path, capsys: pyte
     promtool = found("promtool", "THE PANELS WERE NOT READ", capsys)
     if promtool is None:
         return
-    asked = [text for each in DASHBOARDS for panel in each.panels for text in panel.expressions.values()]
-    assert len(asked) > 60
-    rules = [{"record": f"panel:{number}", "expr": text} for number, text in enumerate(asked)]
+    requested = [text for each in DASHBOARDS for panel in each.panels for text in panel.expressions.values()]
+    assert len(requested) > 60
+    rules = [{"record": f"panel:{number}", "expr": text} for number, text in enumerate(requested)]
     file = tmp_path / "panels.yml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
     done = subprocess.run([promtool, "check", "rules", str(file)], capture_output=True, text=True, check=False)
@@ -228,8 +228,8 @@ def test_a_page_names_containers_that_exist(page) -> None:
         everyone = [first, *(other for other in others if other.endswith(("-api", "-worker", "api-gateway")))]
         for name in everyone:
             for service in SERVICES if "<service>" in name else ("",):
-                wanted = name.replace("<service>", service)
-                known = wanted in COMPOSE or wanted == "<process>" or wanted.startswith("api-gateway-")
+                expected = name.replace("<service>", service)
+                known = expected in COMPOSE or expected == "<process>" or expected.startswith("api-gateway-")
                 assert known, f"{page.stem}: {name}"
 
 
@@ -262,17 +262,17 @@ def test_a_page_names_dashboards_and_panels_that_exist(page) -> None:
 
 def test_prometheus_scrapes_every_process() -> None:
     jobs = {job["job_name"]: job for job in settings_of("prometheus/prometheus.yml")["scrape_configs"]}
-    asked_for = {}
+    requested_by = {}
     for group in jobs["campus"]["static_configs"]:
         (target,) = group["targets"]
         host, port = target.split(":")
         assert group["labels"]["process"] == host
         assert host == group["labels"]["service"] or host.rpartition("-")[0] == group["labels"]["service"]
-        asked_for[host] = port
+        requested_by[host] = port
     running = {name for name, part in COMPOSE.items() if part.get("command") in ("api", "worker")}
-    assert set(asked_for) == running
-    assert {name for name, port in asked_for.items() if port != "8080"} == {"api-gateway"}
-    assert asked_for["api-gateway"] == str(COMPOSE["api-gateway"]["environment"]["METRICS_PORT"])
+    assert set(requested_by) == running
+    assert {name for name, port in requested_by.items() if port != "8080"} == {"api-gateway"}
+    assert requested_by["api-gateway"] == str(COMPOSE["api-gateway"]["environment"]["METRICS_PORT"])
 
 
 def test_each_severity_has_its_route_and_is_repeated_within_its_time() -> None:
@@ -338,23 +338,23 @@ def test_every_panel_has_a_provisioned_data_source() -> None:
 def test_every_dashboard_is_laid_out_without_gaps_and_overlaps() -> None:
     for path in (FOLDER / "grafana/dashboards").glob("*.json"):
         shown = json.loads(path.read_text())
-        taken = set()
+        recorded = set()
         for panel in shown["panels"]:
             place = panel["gridPos"]
             assert place["x"] + place["w"] <= 24
             cells = {(place["x"] + right, place["y"]) for right in range(place["w"])}
-            assert not cells & taken
-            taken |= cells
+            assert not cells & recorded
+            recorded |= cells
             assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
         assert len({panel["id"] for panel in shown["panels"]}) == len(shown["panels"])
 
 
 def found(program: str, otherwise: str, capsys) -> str | None:
-    said: list[str] = []
-    path = find_program(program, said.append)
+    output: list[str] = []
+    path = find_program(program, output.append)
     if path is None:
         with capsys.disabled():
-            sys.stdout.write(f"\n{otherwise}: {said[-1]}\n")
+            sys.stdout.write(f"\n{otherwise}: {output[-1]}\n")
     return path
 
 

@@ -80,7 +80,7 @@ def test_a_rendered_problem_has_declared_members_only() -> None:
 
 
 def test_the_pages_of_the_codes_explain_declared_members_only() -> None:
-    assert {name for told in EXPLAINED.values() for name in told.more} <= set(EXTENSIONS)
+    assert {name for given in EXPLAINED.values() for name in given.more} <= set(EXTENSIONS)
 
 
 def shown_schema() -> dict:

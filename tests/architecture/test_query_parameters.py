@@ -84,8 +84,8 @@ async def test_every_operation_rejects_an_undeclared_parameter() -> None:
                     method, path = (
                         template_of(name).replace(":id", str(UUID(int=7))).replace(":month", "2026-01").split(" ")
                     )
-                    answer = await client.request(
+                    response = await client.request(
                         method, path, params={"colour": "blue"}, headers={"Authorization": f"Bearer {token}"}
                     )
-                    assert answer.status_code == 422, name
-                    assert [param["name"] for param in answer.json()["invalid_params"]] == ["colour"], name
+                    assert response.status_code == 422, name
+                    assert [param["name"] for param in response.json()["invalid_params"]] == ["colour"], name

@@ -248,8 +248,8 @@ class Doorstep:
     async def knock(self, endpoint: Endpoint, authorization: str | None) -> tuple[int, str]:
         headers = {"Authorization": authorization} if authorization else {}
         path = endpoint.path.replace(":id", str(UUID(int=7)))
-        answer = await self.clients[endpoint.service].request(endpoint.method, path, headers=headers)
-        return answer.status_code, answer.json().get("code", "") if answer.status_code in (401, 403) else ""
+        response = await self.clients[endpoint.service].request(endpoint.method, path, headers=headers)
+        return response.status_code, response.json().get("code", "") if response.status_code in (401, 403) else ""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -290,8 +290,8 @@ def expected(endpoint: Endpoint, visitor: Visitor) -> tuple[int, str] | None:
         return 401, "AUTH_UNAUTHORIZED"
     if visitor.role is None:
         return None
-    wanted = {guard.permission} if guard.permission else set(guard.one_of)
-    if wanted and wanted.isdisjoint(PERMISSIONS_BY_ROLE[visitor.role]):
+    required = {guard.permission} if guard.permission else set(guard.one_of)
+    if required and required.isdisjoint(PERMISSIONS_BY_ROLE[visitor.role]):
         return 403, "AUTH_FORBIDDEN"
     held = PERMISSIONS_BY_ROLE[visitor.role]
     if (guard.step_up or guard.step_up_with in held) and not visitor.stepped_up:
@@ -357,11 +357,11 @@ def test_the_edge_routes_every_endpoint_with_its_guard() -> None:
 
 def test_the_edge_replays_responses_to_admitted_callers() -> None:
     known = {(endpoint.service, endpoint.name): endpoint.guard for endpoint in ENDPOINTS}
-    keyed = [route for route in ROUTES if route.idempotency is not Idempotency.IGNORED]
-    assert len(keyed) > 50
+    with_key = [route for route in ROUTES if route.idempotency is not Idempotency.IGNORED]
+    assert len(with_key) > 50
     differing = {
         route.name: known[route.upstream, route.name]
-        for route in keyed
+        for route in with_key
         if route.guard != known[route.upstream, route.name]
     }
     assert differing == {}

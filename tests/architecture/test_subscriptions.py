@@ -23,9 +23,9 @@ services = pytest.mark.parametrize("service", SHAPED)
 @services
 def test_a_service_subscribes_to_exactly_its_events_of_the_topology(service) -> None:
     subscriptions = importlib.import_module(f"{service}.app").SERVICE.subscriptions
-    heard = {line.event.TYPE for line in subscriptions}
+    received = {line.event.TYPE for line in subscriptions}
     mapped = {event.TYPE for event in topology.SUBSCRIPTIONS[service]} - {identity.SessionRevoked.TYPE}
-    assert heard == mapped
+    assert received == mapped
 
 
 @services
@@ -81,9 +81,9 @@ def test_no_two_events_share_a_type() -> None:
 
 
 def test_public_events_hold_no_secret_or_personal_data() -> None:
-    heard = {event.TYPE for event in topology.PUBLIC}
-    assert not any(name.startswith(("identity.", "operations.")) for name in heard)
-    assert not heard & {orders.DeliveryPinIssued.TYPE, payouts.BankDetailsChanged.TYPE}
+    received = {event.TYPE for event in topology.PUBLIC}
+    assert not any(name.startswith(("identity.", "operations.")) for name in received)
+    assert not received & {orders.DeliveryPinIssued.TYPE, payouts.BankDetailsChanged.TYPE}
 
 
 def test_every_role_has_a_rank() -> None:

@@ -31,8 +31,10 @@ ALLOWED = {
 FOLDERS = [
     folder
     for folder in (
-        *sorted((ROOT / "services").glob("*/src")),
-        *(ROOT / name for name in ("libs", "sandbox/src", "tools", "operations", "testkit", "lab")),
+        *(
+            ROOT / name
+            for name in ("services", "libs", "sandbox/src", "tools", "operations", "testkit", "lab", "tests")
+        ),
     )
     if folder.is_dir()
 ]

@@ -12,8 +12,8 @@ import pytest_asyncio
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
-from tests.end_to_end.answers import Answers
 from tests.end_to_end.issuers import FurtherIssuers, further_issuers
+from tests.end_to_end.responses import Responses
 
 # Many people act from one machine here: each client has an address of its own behind a trusted proxy, and the tiers that
 # count users are out of the way. Tier 1 keeps its sixty.
@@ -39,7 +39,7 @@ def new_address() -> str:
 
 
 @dataclass
-class People:
+class Users:
     """Everybody of the demo data; their tokens are renewed between tests, so that a slow run outlives none."""
 
     buyer: SignedInUser
@@ -73,46 +73,46 @@ def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) ->
 
 
 @pytest.fixture(scope="session")
-def answers(system: System) -> Iterator[Answers]:
+def responses(system: System) -> Iterator[Responses]:
     """Compares every answer of the run with the served document; the run fails at its end when one differs."""
     document = httpx.get(f"{system.base_url}/openapi.json", trust_env=False).json()
-    compared = Answers(document)
+    compared = Responses(document)
     yield compared
     assert not compared.differences, f"answers differ from /openapi.json:\n{compared.report()}"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def market(system: System, answers: Answers) -> AsyncIterator[Marketplace]:
+async def market(system: System, responses: Responses) -> AsyncIterator[Marketplace]:
     """A client with an address of its own."""
-    market = _new_market(system, answers)
+    market = _new_market(system, responses)
     yield market
     await market.close()
 
 
-def _new_market(system: System, answers: Answers) -> Marketplace:
+def _new_market(system: System, responses: Responses) -> Marketplace:
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
-    market.http.event_hooks["response"].append(answers.compare)
+    market.http.event_hooks["response"].append(responses.compare)
     return market
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def people(system: System, answers: Answers) -> People:
-    return await _everybody(system, answers)
+async def users(system: System, responses: Responses) -> Users:
+    return await _everybody(system, responses)
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
-async def _fresh_tokens(people: People, system: System, answers: Answers) -> None:
+async def _fresh_tokens(users: Users, system: System, responses: Responses) -> None:
     """A token lives for 15 minutes, and so does the second step of a sign-in."""
-    if time.monotonic() - people.since > FRESH_SECONDS:
-        vars(people).update(vars(await _everybody(system, answers)))
+    if time.monotonic() - users.since > FRESH_SECONDS:
+        vars(users).update(vars(await _everybody(system, responses)))
 
 
-async def _everybody(system: System, answers: Answers) -> People:
+async def _everybody(system: System, responses: Responses) -> Users:
     """Vendors and staff with two factors."""
-    market = _new_market(system, answers)
+    market = _new_market(system, responses)
     try:
-        return People(
+        return Users(
             buyer=await market.sign_in("buyer@unilag.edu.ng"),
             other_buyer=await market.sign_in("buyer2@unilag.edu.ng"),
             vendor=await market.sign_in_with_two_factors("vendor@unilag.edu.ng", "VENDOR"),

@@ -23,7 +23,7 @@ class FurtherIssuers:
     """The keys of both, and tokens of either."""
 
     key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
-    stranger: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
+    outsider: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
     jwks_url: str = ""
 
     @property

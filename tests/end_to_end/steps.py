@@ -8,7 +8,7 @@ import pyotp
 
 from contracts.demo import ADA, LAGOS
 from operations.journey import Marketplace, SignedInUser
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 
 # Five tests of a run may empty a shelf; a well-stocked product keeps the others independent.
 STOCK_MIN = 10
@@ -22,24 +22,24 @@ async def a_product(market: Marketplace, *, at_least_minor: int = 10_000) -> dic
     raise AssertionError("the demo data has no such product")
 
 
-async def placed_order(market: Marketplace, people: People, quantity: int = 1, **more: Any) -> dict[str, Any]:
+async def placed_order(market: Marketplace, users: Users, quantity: int = 1, **more: Any) -> dict[str, Any]:
     product = await a_product(market)
-    return await market.checkout(people.buyer, product["id"], quantity, **more)
+    return await market.checkout(users.buyer, product["id"], quantity, **more)
 
 
-async def paid_order(market: Marketplace, people: People) -> dict[str, Any]:
+async def paid_order(market: Marketplace, users: Users) -> dict[str, Any]:
     """An order whose money is held in escrow."""
-    order = await placed_order(market, people)
-    await market.pay(await market.pay_intent(people.buyer, order["id"]))
-    return await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    order = await placed_order(market, users)
+    await market.pay(await market.pay_intent(users.buyer, order["id"]))
+    return await market.order_reaches(users.buyer, order["id"], "paid_escrow")
 
 
-async def delivered_order(market: Marketplace, people: People) -> dict[str, Any]:
+async def delivered_order(market: Marketplace, users: Users) -> dict[str, Any]:
     """An order that was dispatched, delivered and released."""
-    order = await paid_order(market, people)
-    await market.dispatch(people.vendor, order["id"])
-    await market.verify_delivery(people.vendor, order["id"], await market.delivery_pin(people.buyer, order["id"]))
-    return await market.order_reaches(people.buyer, order["id"], "paid")
+    order = await paid_order(market, users)
+    await market.dispatch(users.vendor, order["id"])
+    await market.verify_delivery(users.vendor, order["id"], await market.delivery_pin(users.buyer, order["id"]))
+    return await market.order_reaches(users.buyer, order["id"], "paid")
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Shop:
     async def set_account(self, market: Marketplace, account_number: str) -> tuple[int, dict[str, Any]]:
         """The status and answer of a change of the bank details."""
         body = {"accountNumber": account_number, "bankCode": "058"}
-        answer = await market.http.put(self.path, json=body, headers=self.owner.headers)
-        return answer.status_code, answer.json()
+        response = await market.http.put(self.path, json=body, headers=self.owner.headers)
+        return response.status_code, response.json()
 
 
-async def open_shop(market: Marketplace, people: People) -> Shop:
+async def open_shop(market: Marketplace, users: Users) -> Shop:
     """Signed up, approved, with a second factor, and one delivered order: what a test does to its payouts touches no other's."""
     address, legal_name = f"kemi.{uuid4().hex[:12]}@unilag.edu.ng", "Kemi Ojo Trading"
     student = await market.sign_up(address, "Kemi Ojo", f"+23480{uuid4().int % 10**8:08d}")
@@ -65,9 +65,9 @@ async def open_shop(market: Marketplace, people: People) -> Shop:
         "businessName": "Kemi's Corner", "legalName": legal_name, "campusId": str(LAGOS.id), "category": "food",
         "description": "Small chops.",
     }  # fmt: skip
-    asked = await market.post("/api/vendor-applications", application, student)
+    requested = await market.post("/api/vendor-applications", application, student)
     admin = await market.sign_in("campus@campus.example")
-    vendor_id = (await market.post(f"/api/vendor-applications/{asked['id']}/approve", {}, admin))["vendorId"]
+    vendor_id = (await market.post(f"/api/vendor-applications/{requested['id']}/approve", {}, admin))["vendorId"]
     owner = await market.sign_in(address)
     secret = (await market.post("/api/auth/mfa/enroll", {}, owner))["secret"]
     tokens = await market.post("/api/auth/mfa/verify", {"code": pyotp.TOTP(secret).now()}, owner)
@@ -76,22 +76,22 @@ async def open_shop(market: Marketplace, people: People) -> Shop:
     for account_number in accounts:
         body = {"bank_code": "058", "account_number": account_number, "account_name": legal_name.upper()}
         (await market.sandbox.put("/control/accounts", json=body)).raise_for_status()
-    await _deliver_one(market, people, owner)
+    await _deliver_one(market, users, owner)
     return Shop(owner, f"/api/vendors/{vendor_id}/bank-details", (first, second, third))
 
 
-async def _deliver_one(market: Marketplace, people: People, owner: SignedInUser) -> None:
+async def _deliver_one(market: Marketplace, users: Users, owner: SignedInUser) -> None:
     async def product() -> dict[str, Any] | None:
         body = {
             "name": "Puff puff", "description": "A dozen", "category": "food", "priceMinor": 1_000_000, "stock": 9,
         }  # fmt: skip
-        answer = await market.http.post("/api/products", json=body, headers=owner.headers)
-        return answer.json()["data"] if answer.is_success else None
+        response = await market.http.post("/api/products", json=body, headers=owner.headers)
+        return response.json()["data"] if response.is_success else None
 
     listed = await market.until("orders knows the vendor", product, 60, every=0.3)
-    order = await market.checkout(people.buyer, listed["id"])
-    await market.pay(await market.pay_intent(people.buyer, order["id"]))
-    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    order = await market.checkout(users.buyer, listed["id"])
+    await market.pay(await market.pay_intent(users.buyer, order["id"]))
+    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
     await market.dispatch(owner, order["id"])
-    await market.verify_delivery(owner, order["id"], await market.delivery_pin(people.buyer, order["id"]))
+    await market.verify_delivery(owner, order["id"], await market.delivery_pin(users.buyer, order["id"]))
     await market.wallet_reaches(owner, 900_000)

@@ -17,7 +17,7 @@ from contracts.topology import EVENTS_EXCHANGE, PUBLIC_EXCHANGE
 from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
 
-from .conftest import People
+from .conftest import Users
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/subscriber.py"
 SECONDS_MAX = 60
@@ -34,7 +34,7 @@ async def own_queue(url: str) -> AsyncIterator[str]:
 
 
 async def test_the_example_subscriber_receives_events_and_after_a_restart_the_missed_ones(
-    system: System, market: Marketplace, people: People, tmp_path: Path
+    system: System, market: Marketplace, users: Users, tmp_path: Path
 ) -> None:
     url = system.secrets["SUBSCRIBER_BROKER_URL"]
 
@@ -49,16 +49,16 @@ async def test_the_example_subscriber_receives_events_and_after_a_restart_the_mi
         return process
 
     async def printed_event(process: asyncio.subprocess.Process) -> list[str]:
-        said, _ = await asyncio.wait_for(process.communicate(), SECONDS_MAX)
+        output, _ = await asyncio.wait_for(process.communicate(), SECONDS_MAX)
         assert process.returncode == 0
-        return said.decode().split()
+        return output.decode().split()
 
     async with own_queue(url) as queue:
         process = await listening(queue)
-        order = await placed_order(market, people)
+        order = await placed_order(market, users)
         assert await printed_event(process) == ["1", "orders.order_placed.v1", order["id"]]
-        while_away = await placed_order(market, people)
-        assert await printed_event(await listening(queue)) == ["1", "orders.order_placed.v1", while_away["id"]]
+        while_stopped = await placed_order(market, users)
+        assert await printed_event(await listening(queue)) == ["1", "orders.order_placed.v1", while_stopped["id"]]
 
 
 async def publish(channel: aio_pika.abc.AbstractChannel, exchange: str, routing_key: str) -> None:
@@ -79,7 +79,7 @@ async def empty(channel: aio_pika.abc.AbstractChannel, queue: str) -> None:
     await (await channel.get_queue(queue, ensure=False)).purge()
 
 
-async def take(channel: aio_pika.abc.AbstractChannel, queue: str) -> None:
+async def receive(channel: aio_pika.abc.AbstractChannel, queue: str) -> None:
     await (await channel.get_queue(queue, ensure=False)).get(fail=False)
 
 
@@ -89,7 +89,7 @@ REFUSED = {
     "publish into a queue": lambda channel, own: publish(channel, "", "payments.orders"),
     "publish to the services by dead letters": let_die,
     "bind to the services' exchange": lambda channel, own: bind(channel, own, EVENTS_EXCHANGE),
-    "read a service's queue": lambda channel, own: take(channel, "payments.orders"),
+    "read a service's queue": lambda channel, own: receive(channel, "payments.orders"),
     "empty a service's queue": lambda channel, own: empty(channel, "payments.orders"),
     "delete a service's queue": lambda channel, own: channel.queue_delete("payments.orders"),
     "delete the exchange": lambda channel, own: channel.exchange_delete(PUBLIC_EXCHANGE),

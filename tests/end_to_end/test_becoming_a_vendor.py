@@ -11,7 +11,7 @@ from contracts.demo import ADA, LAGOS
 from operations.journey import Marketplace, StepFailed
 from tests.end_to_end.steps import a_product, delivered_order, paid_order
 
-from .conftest import People
+from .conftest import Users
 
 APPLICATION = {
     "businessName": "Ngozi's Books",
@@ -35,19 +35,19 @@ async def refused(call, status):
     return failure.value.problem
 
 
-def claims_of(person):
-    return jwt.decode(person.access_token, options={"verify_signature": False}, audience=AUDIENCE)
+def claims_of(user):
+    return jwt.decode(user.access_token, options={"verify_signature": False}, audience=AUDIENCE)
 
 
-def metadata_of(person):
-    return claims_of(person)["app_metadata"]
+def metadata_of(user):
+    return claims_of(user)["app_metadata"]
 
 
 async def mail_of(market: Marketplace, address, subject):
-    async def look():
+    async def probe():
         return next((mail for mail in await market.messages(address, "email") if subject in str(mail)), None)
 
-    return await market.until(f"mail: {subject}", look, 60)
+    return await market.until(f"mail: {subject}", probe, 60)
 
 
 async def test_a_student_applies_again_after_a_rejection_and_sells_from_the_next_token_on(
@@ -87,58 +87,58 @@ async def first_product_of(market: Marketplace, merchant):
         "priceMinor": 450_000,
         "stock": 1,
     }
-    answer = await market.http.post("/api/products", json=body, headers=merchant.headers)
-    return answer.json()["data"] if answer.is_success else None
+    response = await market.http.post("/api/products", json=body, headers=merchant.headers)
+    return response.json()["data"] if response.is_success else None
 
 
 async def test_a_suspended_vendor_sells_and_is_paid_nothing_until_it_is_reinstated(
-    market: Marketplace, people: People, campus_admin
+    market: Marketplace, users: Users, campus_admin
 ) -> None:
     product = await a_product(market)
-    await delivered_order(market, people)
-    amount_minor = (await market.wallet_reaches(people.vendor, 2))["availableMinor"]
-    payout = await market.request_payout(people.vendor, amount_minor // 2)
-    order = await paid_order(market, people)
+    await delivered_order(market, users)
+    amount_minor = (await market.wallet_reaches(users.vendor, 2))["availableMinor"]
+    payout = await market.request_payout(users.vendor, amount_minor // 2)
+    order = await paid_order(market, users)
     path = f"/api/vendors/{ADA.id}"
     await market.post(f"{path}/suspend", {"reason": "Complaints about late food"}, campus_admin)
     try:
         # A shared page lives for seconds, and nobody in particular may ask 60 times a minute: looking faster ends in 429.
-        await market.until("the product is hidden", lambda: product_answers(market, product, 404), 60, every=1)
-        problem = await refused(market.checkout(people.buyer, product["id"]), 409)
+        await market.until("the product is hidden", lambda: product_has_status(market, product, 404), 60, every=1)
+        problem = await refused(market.checkout(users.buyer, product["id"]), 409)
         assert (problem["code"], "suspended" in problem["detail"]) == ("CONCURRENCY_CONFLICT", True)
-        await market.until("the payout is held", lambda: payout_is_held(market, people, payout), 60)
-        held = await market.dispatch_payouts(people.maker, [payout["id"]])
+        await market.until("the payout is held", lambda: payout_is_held(market, users, payout), 60)
+        held = await market.dispatch_payouts(users.maker, [payout["id"]])
         assert (held["submitted"], held["skipped"]) == (0, [{"payoutId": payout["id"], "reason": "vendor_suspended"}])
-        await refused(market.request_payout(people.vendor, 1), 409)
+        await refused(market.request_payout(users.vendor, 1), 409)
         await refused(market.get(path), 404)
-        assert (await market.get(path, people.vendor))["status"] == "suspended"
-        await market.dispatch(people.vendor, order["id"])
-        pin = await market.delivery_pin(people.buyer, order["id"])
-        await market.verify_delivery(people.vendor, order["id"], pin)
-        await market.order_reaches(people.buyer, order["id"], "paid")
+        assert (await market.get(path, users.vendor))["status"] == "suspended"
+        await market.dispatch(users.vendor, order["id"])
+        pin = await market.delivery_pin(users.buyer, order["id"])
+        await market.verify_delivery(users.vendor, order["id"], pin)
+        await market.order_reaches(users.buyer, order["id"], "paid")
     finally:
         await market.post(f"{path}/reinstate", {}, campus_admin)
-        await market.until("the product is shown again", lambda: product_answers(market, product, 200), 60, every=1)
-    assert (await market.checkout(people.buyer, product["id"]))["status"] == "Processing"
-    await market.until("the payout is free", lambda: payout_is_free(market, people, payout), 60)
-    assert (await market.dispatch_payouts(people.maker, [payout["id"]]))["submitted"] == 1
-    await market.payout_reaches(people.vendor, payout["id"], "processed")
-    await mail_of(market, people.vendor.email, "is over")
+        await market.until("the product is shown again", lambda: product_has_status(market, product, 200), 60, every=1)
+    assert (await market.checkout(users.buyer, product["id"]))["status"] == "Processing"
+    await market.until("the payout is free", lambda: payout_is_free(market, users, payout), 60)
+    assert (await market.dispatch_payouts(users.maker, [payout["id"]]))["submitted"] == 1
+    await market.payout_reaches(users.vendor, payout["id"], "processed")
+    await mail_of(market, users.vendor.email, "is over")
 
 
-async def product_answers(market: Marketplace, product, status):
-    answer = await market.http.get(f"/api/products/{product['id']}")
-    return True if answer.status_code == status else None
+async def product_has_status(market: Marketplace, product, status):
+    response = await market.http.get(f"/api/products/{product['id']}")
+    return True if response.status_code == status else None
 
 
-async def skipped_in_a_dry_run(market: Marketplace, people: People, payout):
+async def skipped_in_a_dry_run(market: Marketplace, users: Users, payout):
     body = {"payoutIds": [payout["id"]], "dryRun": True}
-    return (await market.post("/api/payouts/dispatch", body, people.maker, key=uuid4()))["skipped"]
+    return (await market.post("/api/payouts/dispatch", body, users.maker, key=uuid4()))["skipped"]
 
 
-async def payout_is_held(market: Marketplace, people: People, payout):
-    return await skipped_in_a_dry_run(market, people, payout) or None
+async def payout_is_held(market: Marketplace, users: Users, payout):
+    return await skipped_in_a_dry_run(market, users, payout) or None
 
 
-async def payout_is_free(market: Marketplace, people: People, payout):
-    return None if await skipped_in_a_dry_run(market, people, payout) else True
+async def payout_is_free(market: Marketplace, users: Users, payout):
+    return None if await skipped_in_a_dry_run(market, users, payout) else True

@@ -10,7 +10,7 @@ from operations.journey import Marketplace
 from testkit.fixtures import eventually
 from tests.end_to_end.conftest import new_address
 
-from .conftest import People
+from .conftest import Users
 
 # The lifetime of a page at the edge without an invalidation (EDGE_CACHE_SECONDS).
 PAGE_SECONDS = 5
@@ -27,23 +27,23 @@ def png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
-async def test_an_anonymous_reader_sees_what_the_merchant_changed(market: Marketplace, people: People) -> None:
+async def test_an_anonymous_reader_sees_what_the_merchant_changed(market: Marketplace, users: Users) -> None:
     word = f"zanzibari{uuid4().hex[:6]}".translate(str.maketrans("0123456789", "ghijklmnop"))
     offered = {"name": f"Pilau {word}", "description": "", "category": "Meals", "priceMinor": 150_000, "stock": 5}
     key = {"Idempotency-Key": str(uuid4())}
-    merchant = people.vendor.headers
+    merchant = users.vendor.headers
     made = [await market.http.post("/api/products", json=offered, headers={**merchant, **key}) for _ in range(2)]
-    assert [answer.status_code for answer in made] == [201, 201]
+    assert [response.status_code for response in made] == [201, 201]
     product = made[0].json()["data"]
     assert made[1].json()["data"]["id"] == product["id"]
     url = f"/api/products/{product['id']}"
     anybody = {"X-Forwarded-For": new_address()}
 
     async def price(path, **query):
-        answer = await market.http.get(path, params=query, headers=anybody)
-        assert answer.status_code == 200, answer.text
-        shown = answer.json()["data"]
-        assert answer.json()["meta"]["requestId"] == answer.headers["X-Request-Id"]
+        response = await market.http.get(path, params=query, headers=anybody)
+        assert response.status_code == 200, response.text
+        shown = response.json()["data"]
+        assert response.json()["meta"]["requestId"] == response.headers["X-Request-Id"]
         return shown["priceMinor"] if isinstance(shown, dict) else [one["priceMinor"] for one in shown]
 
     mistyped = word[:4] + word[5:]
@@ -55,7 +55,7 @@ async def test_an_anonymous_reader_sees_what_the_merchant_changed(market: Market
         """Whether everybody saw a new price sooner than the pages of the old one would have ended by themselves. On a machine that
         was too busy for that, the price moves once more."""
         new = next(prices)
-        revision = (await market.get(url, people.vendor))["revision"]
+        revision = (await market.get(url, users.vendor))["revision"]
         await asyncio.gather(*(price(path, **query) for path, query in reads))
         kept_since = time.monotonic()
         patched = await market.http.patch(url, json={"priceMinor": new, "revision": revision}, headers=merchant)
@@ -73,28 +73,28 @@ async def test_an_anonymous_reader_sees_what_the_merchant_changed(market: Market
     tag = (await market.http.get(url, headers=anybody)).headers["ETag"]
     unchanged = await market.http.get(url, headers={**anybody, "If-None-Match": tag})
     assert (unchanged.status_code, unchanged.content) == (304, b"")
-    foreign = await market.http.patch(url, json={"stock": 9}, headers=people.other_vendor.headers)
+    foreign = await market.http.patch(url, json={"stock": 9}, headers=users.other_vendor.headers)
     assert (foreign.status_code, foreign.json()["code"]) == (403, "AUTH_FORBIDDEN")
     removed = [(await market.http.delete(url, headers=merchant)).status_code for _ in range(2)]
     assert removed == [204, 204]
 
-    async def it_is_gone():
+    async def is_absent():
         return (await market.http.get(url, headers=anybody)).status_code == 404
 
-    assert await eventually(it_is_gone, every=0.2)
+    assert await eventually(is_absent, every=0.2)
 
 
-async def test_a_picture_travels_through_the_gateway_and_back(market: Marketplace, people: People) -> None:
+async def test_a_picture_travels_through_the_gateway_and_back(market: Marketplace, users: Users) -> None:
     offered = {"name": "Red cap", "description": "", "category": "clothes", "priceMinor": 90_000, "stock": 1}
-    merchant, anybody = people.vendor.headers, {"X-Forwarded-For": new_address()}
+    merchant, anybody = users.vendor.headers, {"X-Forwarded-For": new_address()}
     product = (await market.http.post("/api/products", json=offered, headers=merchant)).json()["data"]
     url = f"/api/products/{product['id']}/images"
-    keyed, files = {**merchant, "Idempotency-Key": str(uuid4())}, {"file": ("cap.png", png(), "image/png")}
-    sent, again = [await market.http.post(url, files=files, headers=keyed) for _ in range(2)]
+    with_key, files = {**merchant, "Idempotency-Key": str(uuid4())}, {"file": ("cap.png", png(), "image/png")}
+    sent, again = [await market.http.post(url, files=files, headers=with_key) for _ in range(2)]
     assert (sent.status_code, sent.headers.get("X-Cache-Lookup")) == (201, None), sent.text
     assert (again.status_code, again.content, again.headers["X-Cache-Lookup"]) == (201, sent.content, "HIT")
     image = sent.json()["data"]
-    own = await market.get(f"/api/products/{product['id']}", people.vendor)
+    own = await market.get(f"/api/products/{product['id']}", users.vendor)
     assert own["images"] == [image["url"]]
     shown = await market.http.get(f"/media/{image['id']}", headers=anybody)
     assert (shown.status_code, shown.headers["Content-Type"]) == (200, "image/webp")
@@ -109,5 +109,5 @@ async def test_a_picture_travels_through_the_gateway_and_back(market: Marketplac
     outside = await asyncio.gather(
         *(market.http.get(f"/media/{path}", headers=anybody) for path in ("..%2fsecrets.env", "x", str(uuid4())))
     )
-    assert {answer.status_code for answer in outside} == {404}
+    assert {response.status_code for response in outside} == {404}
     assert (await market.http.delete(f"/api/products/{product['id']}", headers=merchant)).status_code == 204

@@ -10,32 +10,32 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 
-from .conftest import People
+from .conftest import Users
 
 
 def in_base64(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-async def notices_of(market: Marketplace, person_id, channel):
+async def notices_of(market: Marketplace, user_id, channel):
     """The id of a message that was taken; None while the service has not heard of the person yet."""
     key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
-    notice = {"notificationId": str(uuid4()), "userId": person_id, "channel": channel}
+    notice = {"notificationId": str(uuid4()), "userId": user_id, "channel": channel}
     items = [{"name": "Jollof rice", "quantity": 2, "lineTotalMinor": 500_000}]
     order = {"orderId": str(uuid4()), "businessName": "Ada's Kitchen", "items": items}
     data = {**order, "totalMinor": 530_000, "deliveryFeeMinor": 30_000}
     body = {**notice, "template": "order_confirmation", "data": data}
-    answer = await market.http.post("/functions/v1/deliver-notification", json=body, headers=key)
-    assert answer.status_code in (200, 404), answer.text
-    return notice["notificationId"] if answer.status_code == 200 else None
+    response = await market.http.post("/functions/v1/deliver-notification", json=body, headers=key)
+    assert response.status_code in (200, 404), response.text
+    return notice["notificationId"] if response.status_code == 200 else None
 
 
 async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far_each_got(
-    market: Marketplace, people: People, system: System
+    market: Marketplace, users: Users, system: System
 ) -> None:
     phone = f"+23480{uuid4().int % 10**8:08d}"
     student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
-    person_id = (await market.get("/api/profiles/current", student))["id"]
+    user_id = (await market.get("/api/profiles/current", student))["id"]
     browser, native = uuid4().hex, f"token-{uuid4().hex}"
     point = ec.generate_private_key(ec.SECP256R1()).public_key()
     keys = {
@@ -50,15 +50,15 @@ async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far
 
     notices = {}
     for channel in ("push", "messaging", "sms", "email"):
-        notices[channel] = await market.until(f"{channel} is taken", lambda: notices_of(market, person_id, channel), 60)  # noqa: B023
+        notices[channel] = await market.until(f"{channel} is taken", lambda: notices_of(market, user_id, channel), 60)  # noqa: B023
 
     async def arrived():
-        logs = await market.get("/api/notification-delivery-logs", people.auditor, params={"limit": 100})
-        mine = [one for one in logs if one["userId"] == person_id and one["notificationId"] in notices.values()]
+        logs = await market.get("/api/notification-delivery-logs", users.auditor, params={"limit": 100})
+        mine = [one for one in logs if one["userId"] == user_id and one["notificationId"] in notices.values()]
         reached = {(one["channel"], one["status"]) for one in mine}
         # The SMS company says that the telephone has it.
-        wanted = {("push", "sent"), ("messaging", "sent"), ("sms", "delivered"), ("email", "sent")}
-        return mine if wanted <= reached and len(mine) == 5 else None
+        expected = {("push", "sent"), ("messaging", "sent"), ("sms", "delivered"), ("email", "sent")}
+        return mine if expected <= reached and len(mine) == 5 else None
 
     attempts = await market.until("every channel has its message", arrived, 60)
     assert all(phone not in one["recipient"] and native not in str(one) for one in attempts)
@@ -69,7 +69,7 @@ async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far
     # Support sends the text message again; the same key changes nothing.
     [sms] = [one["id"] for one in attempts if one["channel"] == "sms"]
     path = f"/api/notification-delivery-logs/{sms}/resend"
-    assert (await market.post(path, {}, people.support))["status"] == "queued"
+    assert (await market.post(path, {}, users.support))["status"] == "queued"
 
     async def twice():
         return True if len(await market.messages(phone, "sms")) == 2 else None

@@ -8,36 +8,36 @@ from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
 from tests.end_to_end.test_money_that_does_not_fit import quarantined
 
-from .conftest import People
+from .conftest import Users
 
 ACCOUNT = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
 
 
-async def status_of(market: Marketplace, person, method: str, path: str, **arguments) -> tuple[int, str]:
-    answer = await market.http.request(method, path, headers=person.headers, **arguments)
-    return answer.status_code, answer.json().get("code", "")
+async def status_of(market: Marketplace, user, method: str, path: str, **arguments) -> tuple[int, str]:
+    response = await market.http.request(method, path, headers=user.headers, **arguments)
+    return response.status_code, response.json().get("code", "")
 
 
-async def refund_reaches(market: Marketplace, people: People, refund_id: str, status: str):
-    async def look():
-        refund = await market.get(f"/api/refunds/{refund_id}", people.auditor)
+async def refund_reaches(market: Marketplace, users: Users, refund_id: str, status: str):
+    async def probe():
+        refund = await market.get(f"/api/refunds/{refund_id}", users.auditor)
         return refund if refund["status"] == status else None
 
-    return await market.until(f"the refund to be {status}", look, 60)
+    return await market.until(f"the refund to be {status}", probe, 60)
 
 
-async def returned(market: Marketplace, people: People, charge) -> str:
+async def returned(market: Marketplace, users: Users, charge) -> str:
     """The refund of a charge that maker and checker return."""
     path = f"/api/quarantined-charges/{charge['id']}"
-    prepared = await market.post(f"{path}/prepare", {"outcome": "return", "reason": "does not pay"}, people.maker)
+    prepared = await market.post(f"{path}/prepare", {"outcome": "return", "reason": "does not pay"}, users.maker)
     assert prepared["status"] == "prepared"
-    assert await status_of(market, people.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
-    assert await status_of(market, people.buyer, "GET", path) == (403, "AUTH_FORBIDDEN")
-    read = await market.get(path, people.checker)
+    assert await status_of(market, users.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
+    assert await status_of(market, users.buyer, "GET", path) == (403, "AUTH_FORBIDDEN")
+    read = await market.get(path, users.checker)
     assert read["hash"] == prepared["hash"]
-    other = await status_of(market, people.checker, "POST", f"{path}/approve", json={"hash": "0" * 64})
+    other = await status_of(market, users.checker, "POST", f"{path}/approve", json={"hash": "0" * 64})
     assert other == (409, "CONCURRENCY_CONFLICT")
-    approved = await market.post(f"{path}/approve", {"hash": read["hash"]}, people.checker)
+    approved = await market.post(f"{path}/approve", {"hash": read["hash"]}, users.checker)
     decision = approved["decision"]
     assert (approved["status"], decision["status"]) == ("returned", "approved")
     assert decision["decidedBy"] != decision["preparedBy"] == prepared["decision"]["preparedBy"]
@@ -45,67 +45,67 @@ async def returned(market: Marketplace, people: People, charge) -> str:
 
 
 async def test_a_foreign_and_a_short_payment_go_back_as_two_people_decided(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
     for overrides in ({"currency": "GHS"}, {"amount": 5_000}):
-        order = await placed_order(market, people)
-        intent = await market.pay_intent(people.buyer, order["id"])
+        order = await placed_order(market, users)
+        intent = await market.pay_intent(users.buyer, order["id"])
         await market.pay(intent, **overrides)
-        charge = await quarantined(market, people, intent["reference"])
-        refund_id = await returned(market, people, charge)
-        refund = await refund_reaches(market, people, refund_id, "settled")
+        charge = await quarantined(market, users, intent["reference"])
+        refund_id = await returned(market, users, charge)
+        refund = await refund_reaches(market, users, refund_id, "settled")
         assert (refund["kind"], refund["orderId"], refund["amountMinor"]) == (
             "quarantine",
             order["id"],
             charge["amountMinor"],
         )
-        assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
+        assert (await market.order(users.buyer, order["id"]))["status"] == "Processing"
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
-async def test_a_short_payment_cannot_be_accepted_for_its_order(market: Marketplace, people: People) -> None:
-    order = await placed_order(market, people)
-    intent = await market.pay_intent(people.buyer, order["id"])
+async def test_a_short_payment_cannot_be_accepted_for_its_order(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] - 1)
-    charge = await quarantined(market, people, intent["reference"])
+    charge = await quarantined(market, users, intent["reference"])
     path = f"/api/quarantined-charges/{charge['id']}"
     accept = {"outcome": "accept", "reason": "one kobo only"}
-    refused = await status_of(market, people.maker, "POST", f"{path}/prepare", json=accept)
+    refused = await status_of(market, users.maker, "POST", f"{path}/prepare", json=accept)
     assert refused == (409, "CONCURRENCY_CONFLICT")
-    assert (await market.get(path, people.auditor))["status"] == "quarantined"
+    assert (await market.get(path, users.auditor))["status"] == "quarantined"
 
 
 async def test_a_failed_refund_is_sent_to_another_destination_and_updates_the_order(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
-    order = await placed_order(market, people)
-    intent = await market.pay_intent(people.buyer, order["id"])
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent)
-    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
     # A refund of another test may still be on its way.
     fault = {"fail": "The card is closed", "times": 1, "match": intent["reference"]}
     await market.sandbox.put("/control/faults", json={"refund_call": fault})
-    await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "the vendor is ill"}, people.support)
+    await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "the vendor is ill"}, users.support)
 
-    async def look():
-        failed = await market.get("/api/refunds", people.auditor, params={"orderId": order["id"], "status": "failed"})
+    async def probe():
+        failed = await market.get("/api/refunds", users.auditor, params={"orderId": order["id"], "status": "failed"})
         return failed[0] if failed else None
 
-    refund = await market.until("the refund to fail", look, 60)
+    refund = await market.until("the refund to fail", probe, 60)
     await market.sandbox.put("/control/accounts", json=ACCOUNT)
     path = f"/api/refunds/{refund['id']}"
     destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
     elsewhere = {"action": "other_destination", "destination": destination, "reason": "the card is closed"}
-    prepared = await market.post(f"{path}/prepare", elsewhere, people.maker)
+    prepared = await market.post(f"{path}/prepare", elsewhere, users.maker)
     assert (prepared["status"], prepared["decision"]["destination"]["last4"]) == ("prepared", "6789")
-    assert await status_of(market, people.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
-    answers = await asyncio.gather(
+    assert await status_of(market, users.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
+    responses = await asyncio.gather(
         *(
-            status_of(market, people.checker, "POST", f"{path}/approve", json={"hash": prepared["hash"]})
+            status_of(market, users.checker, "POST", f"{path}/approve", json={"hash": prepared["hash"]})
             for _ in range(3)
         )
     )
-    assert answers == [(200, "")] * 3
-    await refund_reaches(market, people, refund["id"], "settled")
-    await market.order_reaches(people.buyer, order["id"], "refunded")
+    assert responses == [(200, "")] * 3
+    await refund_reaches(market, users, refund["id"], "settled")
+    await market.order_reaches(users.buyer, order["id"], "refunded")
     assert await findings_of(system.secrets, market.sandbox) == []

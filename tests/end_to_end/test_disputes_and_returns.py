@@ -10,55 +10,55 @@ from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order, paid_order, placed_order
 
-from .conftest import People
+from .conftest import Users
 
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
 ROUNDS = 6
 
 
-async def dispute(market: Marketplace, person, order):
-    return await market.http.post(f"/api/orders/{order['id']}/dispute", json=COMPLAINT, headers=person.headers)
+async def dispute(market: Marketplace, user, order):
+    return await market.http.post(f"/api/orders/{order['id']}/dispute", json=COMPLAINT, headers=user.headers)
 
 
-async def release(market: Marketplace, people: People, order, amount_minor):
+async def release(market: Marketplace, users: Users, order, amount_minor):
     body = {"amountMinor": amount_minor}
-    return await market.http.post(f"/api/orders/{order['id']}/release", json=body, headers=people.checker.headers)
+    return await market.http.post(f"/api/orders/{order['id']}/release", json=body, headers=users.checker.headers)
 
 
-async def frozen(market: Marketplace, people: People, order):
+async def frozen(market: Marketplace, users: Users, order):
     """Payments has heard of the dispute: nothing is released any more."""
 
-    async def look():
-        answer = await release(market, people, order, order["totalMinor"] + 1)
-        return answer if answer.status_code == 423 else None
+    async def probe():
+        response = await release(market, users, order, order["totalMinor"] + 1)
+        return response if response.status_code == 423 else None
 
-    answer = await market.until("the freeze", look, 60)
-    assert answer.json()["code"] == "ESCROW_LOCKED"
+    response = await market.until("the freeze", probe, 60)
+    assert response.json()["code"] == "ESCROW_LOCKED"
 
 
-async def books_agree(system: System, market: Marketplace):
+async def ledgers_agree(system: System, market: Marketplace):
     """Every invariant of the audit holds, once what is under way has arrived."""
     found: list[object] = []
 
-    async def look():
+    async def probe():
         found[:] = await findings_of(system.secrets, market.sandbox)
         return True if not found else None
 
     try:
-        await market.until("the books to agree", look, 60)
+        await market.until("the books to agree", probe, 60)
     except TimeoutError:
         assert found == []
 
 
-async def refunded_at_the_gateway(market: Marketplace, people: People, order, refunded_minor, *refund_ids):
+async def refunded_at_the_gateway(market: Marketplace, users: Users, order, refunded_minor, *refund_ids):
     """The order shows what went back, and the gateway has sent it: what these refunds owed to the buyer is settled in the ledger."""
 
     async def posted():
-        shown = await market.order(people.buyer, order["id"])
+        shown = await market.order(users.buyer, order["id"])
         return shown if shown["refundedMinor"] == refunded_minor else None
 
     async def settled():
-        lines = await market.get("/api/transactions", people.auditor, params={"limit": 100})
+        lines = await market.get("/api/transactions", users.auditor, params={"limit": 100})
         paid = {
             entry["account"]
             for line in lines
@@ -74,118 +74,118 @@ async def refunded_at_the_gateway(market: Marketplace, people: People, order, re
 
 
 async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_books_agree(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
-    order = await paid_order(market, people)
+    order = await paid_order(market, users)
     total = order["totalMinor"]
-    assert (await release(market, people, order, total // 5)).json()["data"][
+    assert (await release(market, users, order, total // 5)).json()["data"][
         "remainingLockedMinor"
     ] == total - total // 5
-    assert (await dispute(market, people.buyer, order)).json()["data"]["status"] == "disputed"
-    await frozen(market, people, order)
+    assert (await dispute(market, users.buyer, order)).json()["data"]["status"] == "disputed"
+    await frozen(market, users, order)
     refund_minor = total // 2
     body = {"outcome": "split", "refundMinor": refund_minor}
-    prepared = await market.post(f"/api/orders/{order['id']}/resolve", body, people.support)
+    prepared = await market.post(f"/api/orders/{order['id']}/resolve", body, users.support)
     assert prepared["status"] == "prepared"
     url = f"/api/dispute-resolutions/{prepared['resolutionId']}"
     one_factor = await market.sign_in("checker@campus.example")
-    for person, code in ((one_factor, "AUTH_AAL2_REQUIRED"), (people.support, "AUTH_FORBIDDEN")):
-        refused = await market.http.post(f"{url}/approve", headers=person.headers)
+    for user, code in ((one_factor, "AUTH_AAL2_REQUIRED"), (users.support, "AUTH_FORBIDDEN")):
+        refused = await market.http.post(f"{url}/approve", headers=user.headers)
         assert (refused.status_code, refused.json()["code"]) == (403, code)
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(
-            market.http.post(f"{url}/approve", json={"hash": prepared["hash"]}, headers=people.checker.headers)
+            market.http.post(f"{url}/approve", json={"hash": prepared["hash"]}, headers=users.checker.headers)
             for _ in range(5)
         )
     )
-    assert {answer.status_code for answer in answers} == {200}
-    resolution = await market.get(url, people.auditor)
+    assert {response.status_code for response in responses} == {200}
+    resolution = await market.get(url, users.auditor)
     assert (resolution["status"], resolution["refundMinor"]) == ("approved", refund_minor)
-    await market.order_reaches(people.buyer, order["id"], "paid")
-    shown = await refunded_at_the_gateway(market, people, order, refund_minor, resolution["refundId"])
+    await market.order_reaches(users.buyer, order["id"], "paid")
+    shown = await refunded_at_the_gateway(market, users, order, refund_minor, resolution["refundId"])
     assert shown["status"] == "paid"
-    await books_agree(system, market)
+    await ledgers_agree(system, market)
 
 
 async def test_a_dispute_resolved_for_the_buyer_ends_refunded(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
-    order = await paid_order(market, people)
-    await dispute(market, people.buyer, order)
-    await frozen(market, people, order)
-    prepared = await market.post(f"/api/orders/{order['id']}/resolve", {"outcome": "buyer"}, people.support)
+    order = await paid_order(market, users)
+    await dispute(market, users.buyer, order)
+    await frozen(market, users, order)
+    prepared = await market.post(f"/api/orders/{order['id']}/resolve", {"outcome": "buyer"}, users.support)
     url = f"/api/dispute-resolutions/{prepared['resolutionId']}/approve"
-    assert (await market.post(url, {"hash": prepared["hash"]}, people.checker))["status"] == "refund_pending"
-    shown = await market.order_reaches(people.buyer, order["id"], "refunded")
+    assert (await market.post(url, {"hash": prepared["hash"]}, users.checker))["status"] == "refund_pending"
+    shown = await market.order_reaches(users.buyer, order["id"], "refunded")
     assert shown["refundedMinor"] == order["totalMinor"]
-    await books_agree(system, market)
+    await ledgers_agree(system, market)
 
 
 async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_notified(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
-    order = await placed_order(market, people, 3)
-    await market.pay(await market.pay_intent(people.buyer, order["id"]))
-    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
-    pin = await market.delivery_pin(people.buyer, order["id"])
-    await market.verify_delivery(people.vendor, order["id"], pin)
-    await market.order_reaches(people.buyer, order["id"], "paid")
-    hidden = await market.http.get(f"/api/orders/{order['id']}/delivery-pin", headers=people.buyer.headers)
+    order = await placed_order(market, users, 3)
+    await market.pay(await market.pay_intent(users.buyer, order["id"]))
+    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
+    pin = await market.delivery_pin(users.buyer, order["id"])
+    await market.verify_delivery(users.vendor, order["id"], pin)
+    await market.order_reaches(users.buyer, order["id"], "paid")
+    hidden = await market.http.get(f"/api/orders/{order['id']}/delivery-pin", headers=users.buyer.headers)
     assert (hidden.status_code, hidden.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     [item] = order["items"]
 
     async def returned(quantity):
         body = {"items": [{"itemId": item["id"], "quantity": quantity}], "reason": "The zip is torn."}
-        request = await market.post(f"/api/orders/{order['id']}/return-requests", body, people.buyer)
-        approved = await market.post(f"/api/return-requests/{request['id']}/approve", {}, people.vendor)
+        request = await market.post(f"/api/orders/{order['id']}/return-requests", body, users.buyer)
+        approved = await market.post(f"/api/return-requests/{request['id']}/approve", {}, users.vendor)
         assert approved["status"] == "approved"
         return approved
 
     first = await returned(1)
     assert first["refundMinor"] == item["unitPriceMinor"]
-    shown = await refunded_at_the_gateway(market, people, order, item["unitPriceMinor"], first["refundId"])
+    shown = await refunded_at_the_gateway(market, users, order, item["unitPriceMinor"], first["refundId"])
     assert shown["status"] == "paid"
     rest = await returned(2)
     assert rest["refundMinor"] == order["totalMinor"] - item["unitPriceMinor"]
-    await market.order_reaches(people.buyer, order["id"], "refunded")
-    await refunded_at_the_gateway(market, people, order, order["totalMinor"], first["refundId"], rest["refundId"])
-    for person in (people.buyer, people.vendor):
+    await market.order_reaches(users.buyer, order["id"], "refunded")
+    await refunded_at_the_gateway(market, users, order, order["totalMinor"], first["refundId"], rest["refundId"])
+    for user in (users.buyer, users.vendor):
 
-        async def notices(person=person):
-            feed = await market.get("/api/notifications", person, params={"limit": 100})
+        async def notices(user=user):
+            feed = await market.get("/api/notifications", user, params={"limit": 100})
             return [line for line in feed if line["title"] == "Return request"] or None
 
         assert len(await market.until("the notice of the return", notices, 60)) >= 1
-    await books_agree(system, market)
+    await ledgers_agree(system, market)
 
 
 async def test_dispute_and_right_pin_at_once_have_one_end_and_the_money_follows(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
-    orders = [await paid_order(market, people) for _ in range(ROUNDS)]
+    orders = [await paid_order(market, users) for _ in range(ROUNDS)]
     for number, order in enumerate(orders):
-        pin = await market.delivery_pin(people.buyer, order["id"])
-        headers = {**people.vendor.headers, "Idempotency-Key": str(uuid4())}
+        pin = await market.delivery_pin(users.buyer, order["id"])
+        headers = {**users.vendor.headers, "Idempotency-Key": str(uuid4())}
         verify = market.http.post(f"/api/orders/{order['id']}/verify-delivery", json={"pin": pin}, headers=headers)
-        both = [dispute(market, people.buyer, order), verify]
-        answers = await asyncio.gather(*(both if number % 2 else both[::-1]))
-        assert sorted(answer.status_code for answer in answers) == [200, 409]
-        if (await market.order(people.buyer, order["id"]))["status"] == "disputed":
-            await frozen(market, people, order)
+        both = [dispute(market, users.buyer, order), verify]
+        responses = await asyncio.gather(*(both if number % 2 else both[::-1]))
+        assert sorted(response.status_code for response in responses) == [200, 409]
+        if (await market.order(users.buyer, order["id"]))["status"] == "disputed":
+            await frozen(market, users, order)
         else:
-            await market.order_reaches(people.buyer, order["id"], "paid")
-    await books_agree(system, market)
+            await market.order_reaches(users.buyer, order["id"], "paid")
+    await ledgers_agree(system, market)
 
 
-async def test_staff_see_the_orders_of_their_campus_and_take_them_along(market: Marketplace, people: People) -> None:
-    order = await delivered_order(market, people)
+async def test_staff_see_the_orders_of_their_campus_and_take_them_along(market: Marketplace, users: Users) -> None:
+    order = await delivered_order(market, users)
     admin = await market.sign_in("campus@campus.example")
     query = {"campusId": order["campusId"], "status": "paid", "from": order["createdAt"]}
-    for person in (admin, people.support, people.auditor):
-        rows = await market.get("/api/campus-orders", person, params={**query, "limit": 100})
+    for user in (admin, users.support, users.auditor):
+        rows = await market.get("/api/campus-orders", user, params={**query, "limit": 100})
         assert order["id"] in {row["id"] for row in rows}
-    answer = await market.http.get("/api/campus-orders/export", params=query, headers=admin.headers)
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/csv; charset=utf-8")
-    assert order["id"] in {row["id"] for row in csv.DictReader(io.StringIO(answer.text))}
-    refused = await market.http.get("/api/campus-orders", headers=people.buyer.headers)
+    response = await market.http.get("/api/campus-orders/export", params=query, headers=admin.headers)
+    assert (response.status_code, response.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    assert order["id"] in {row["id"] for row in csv.DictReader(io.StringIO(response.text))}
+    refused = await market.http.get("/api/campus-orders", headers=users.buyer.headers)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")

@@ -41,7 +41,7 @@ SIGNED = (
 )  # fmt: skip
 # Tables to which only a request adds a row, so that nothing that still goes on behind an earlier test shows here. Every column of
 # the rows is left out of it: timers and consumers move them.
-WRITTEN_BY_PEOPLE = {
+WRITTEN_BY_USERS = {
     "identity": (
         "accounts", "campuses", "hubs", "vendor_applications", "vendors", "role_grants", "staff_grants", "staff_acts", "totp_factors",
         "passkeys", "recovery_codes", "suspensions", "one_time_codes", "commission_changes", "sign_up_passwords",
@@ -161,18 +161,18 @@ def faults(cast: Cast, parameters: Mapping[str, frozenset[str]]) -> Iterator[Fau
 
 
 def faults_of_callers(cast: Cast, route: Route) -> Iterator[Fault]:
-    stranger = {"X-Forwarded-For": new_address()}
-    expired = {"Authorization": f"Bearer {cast.expired}", **stranger}
-    nonsense = {"Authorization": "Bearer nonsense", **stranger}
+    outsider = {"X-Forwarded-For": new_address()}
+    expired = {"Authorization": f"Bearer {cast.expired}", **outsider}
+    nonsense = {"Authorization": "Bearer nonsense", **outsider}
     if route.access is Access.OPEN and route.method == "POST":
-        for what, headers in (("no token", stranger), ("expired", expired), ("nonsense", nonsense)):
+        for what, headers in (("no token", outsider), ("expired", expired), ("nonsense", nonsense)):
             yield Fault(what, route, 401, "AUTH_UNAUTHORIZED", headers, content=b"{}")
     if route.access in (Access.TOKEN, Access.ANONYMOUS):
         yield Fault("expired", route, 401, "AUTH_TOKEN_EXPIRED", expired)
         yield Fault("nonsense", route, 401, "AUTH_UNAUTHORIZED", nonsense)
     if route.access is not Access.TOKEN:
         return
-    yield Fault("no token", route, 401, "AUTH_UNAUTHORIZED", stranger)
+    yield Fault("no token", route, 401, "AUTH_UNAUTHORIZED", outsider)
     key = {KEY: str(uuid4())} if route.idempotency is Idempotency.REQUIRED else {}
     forbidden = cast.forbidden(route)
     if forbidden is not None:
@@ -253,7 +253,7 @@ def faults_of_queries(cast: Cast, route: Route, known: frozenset[str]) -> Iterat
         yield Fault(query, route, 422, "VALIDATION_FAILED", cast.allowed(route), query=query, named="page")
 
 
-async def ask(client: httpx.AsyncClient, fault: Fault) -> httpx.Response:
+async def send(client: httpx.AsyncClient, fault: Fault) -> httpx.Response:
     path = fault.path or fault.route.path.replace(":id", str(uuid4()))
     path = path.replace(":month", "2026-01")
     headers = dict(fault.headers)
@@ -273,12 +273,12 @@ async def ask(client: httpx.AsyncClient, fault: Fault) -> httpx.Response:
     )
 
 
-def wrong_of(answer: httpx.Response, fault: Fault, base_url: str, asked_at: float) -> str | None:
+def wrong_of(response: httpx.Response, fault: Fault, base_url: str, asked_at: float) -> str | None:
     """What is wrong with a refusal, or None; `asked_at` in seconds since 1970."""
-    if answer.status_code != fault.status:
-        return f"{answer.status_code} {answer.text[:160]}"
-    problem: dict[str, Any] = answer.json()
-    headers = answer.headers
+    if response.status_code != fault.status:
+        return f"{response.status_code} {response.text[:160]}"
+    problem: dict[str, Any] = response.json()
+    headers = response.headers
     code = problem.get("code", "")
     checks = {
         "code": code == fault.code,
@@ -305,13 +305,13 @@ def wrong_of(answer: httpx.Response, fault: Fault, base_url: str, asked_at: floa
         checks["invalid_params"] = fault.named in names if fault.named else bool(names)
         checks["reasons"] = all(param["reason"] for param in problem.get("invalid_params", []))
     missed = [name for name, holds in checks.items() if not holds]
-    return f"{', '.join(missed)}: {answer.text[:160]}" if missed else None
+    return f"{', '.join(missed)}: {response.text[:160]}" if missed else None
 
 
-async def rows_of_people(system: System) -> dict[str, int]:
+async def rows_of_users(system: System) -> dict[str, int]:
     """How many rows people have written in each of these tables."""
     found: dict[str, int] = {}
-    for service, tables in WRITTEN_BY_PEOPLE.items():
+    for service, tables in WRITTEN_BY_USERS.items():
         url = urlsplit(system.secrets["DATABASE_URL"])._replace(path=f"/campus_{service}").geturl()
         connection = await asyncpg.connect(url)
         try:
@@ -333,20 +333,20 @@ async def test_every_fault_at_every_route_is_refused_in_the_contract_s_words(
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
     }
-    asked = list(faults(cast, parameters))
-    before = await rows_of_people(system)
+    requested = list(faults(cast, parameters))
+    before = await rows_of_users(system)
     turns = asyncio.Semaphore(AT_ONCE)
     wrong: list[str] = []
 
-    async def look(fault: Fault) -> None:
+    async def probe(fault: Fault) -> None:
         async with turns:
             asked_at = time.time()
-            answer = await ask(market.http, fault)
-        missed = wrong_of(answer, fault, system.base_url, asked_at)
+            response = await send(market.http, fault)
+        missed = wrong_of(response, fault, system.base_url, asked_at)
         if missed is not None:
             wrong.append(f"{fault.route.name} with {fault.what}: {missed}")
 
-    await asyncio.gather(*(look(fault) for fault in asked))
-    assert wrong == [], f"{len(wrong)} of {len(asked)}\n" + "\n".join(sorted(wrong))
-    assert {fault.route.path for fault in asked} == {route.path for route in ROUTES}
-    assert await rows_of_people(system) == before, "the refused request changed nothing"
+    await asyncio.gather(*(probe(fault) for fault in requested))
+    assert wrong == [], f"{len(wrong)} of {len(requested)}\n" + "\n".join(sorted(wrong))
+    assert {fault.route.path for fault in requested} == {route.path for route in ROUTES}
+    assert await rows_of_users(system) == before, "the refused request changed nothing"

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from operations.journey import Marketplace, SignedInUser
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import a_product
 
 # A log-out takes effect everywhere within this (contract section 5).
@@ -18,13 +18,13 @@ EVERYWHERE_SECONDS_MAX = 60
 
 
 @asynccontextmanager
-async def following(market: Marketplace, person: SignedInUser, last: str | None = None) -> AsyncIterator[Any]:
+async def following(market: Marketplace, user: SignedInUser, last: str | None = None) -> AsyncIterator[Any]:
     """`await next_entry()` gives the next notification of the stream; StopAsyncIteration at its end."""
-    headers = {**person.headers, **({"Last-Event-ID": last} if last else {})}
-    async with market.http.stream("GET", "/api/notifications/stream", headers=headers) as answer:
-        assert answer.status_code == 200
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        lines = answer.aiter_lines()
+    headers = {**user.headers, **({"Last-Event-ID": last} if last else {})}
+    async with market.http.stream("GET", "/api/notifications/stream", headers=headers) as response:
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith("text/event-stream")
+        lines = response.aiter_lines()
 
         async def next_entry() -> Any:
             async with asyncio.timeout(EVERYWHERE_SECONDS_MAX):
@@ -38,14 +38,14 @@ async def following(market: Marketplace, person: SignedInUser, last: str | None 
         yield next_entry
 
 
-async def test_a_purchase_is_streamed_resumes_and_ends_with_a_log_out(market: Marketplace, people: People) -> None:
+async def test_a_purchase_is_streamed_resumes_and_ends_with_a_log_out(market: Marketplace, users: Users) -> None:
     buyer = await market.sign_up(f"live.{uuid4().hex}@unilag.edu.ng", "Live Buyer", f"+23480{uuid4().int % 10**8:08d}")
     async with following(market, buyer) as next_entry:
         order = await market.checkout(buyer, (await a_product(market))["id"])
         await market.pay(await market.pay_intent(buyer, order["id"]))
         entries = [await next_entry() for _ in range(2)]
         assert {one["template"] for one in entries} == {"order_confirmation", "delivery_pin"}
-    await market.dispatch(people.vendor, order["id"])
+    await market.dispatch(users.vendor, order["id"])
     async with following(market, buyer, entries[0]["id"]) as next_entry:
         assert await next_entry() == entries[1]
         dispatched = await next_entry()

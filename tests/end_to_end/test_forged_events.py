@@ -13,7 +13,7 @@ from contracts.demo import ADA
 from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order
 
-from .conftest import People
+from .conftest import Users
 
 RELEASED = "payments.escrow_released.v1"
 
@@ -24,15 +24,15 @@ async def operators_channel(system: System):
         yield await connection.channel()
 
 
-async def alerts_about(market: Marketplace, people: People, title: str) -> list[dict]:
-    alerts = await market.get("/api/alerts", people.ops, params={"limit": 100})
+async def alerts_about(market: Marketplace, users: Users, title: str) -> list[dict]:
+    alerts = await market.get("/api/alerts", users.ops, params={"limit": 100})
     return [alert for alert in alerts if alert["title"] == title]
 
 
 async def test_a_release_put_into_a_queue_of_another_publisher_credits_nothing(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
-    before = await market.wallet(people.vendor)
+    before = await market.wallet(users.vendor)
     ids = {name: str(uuid4()) for name in ("orderId", "buyerId", "releaseId")}
     amounts = {"grossMinor": 10_000_000, "commissionMinor": 0, "deliveryFeeMinor": 0, "netMinor": 10_000_000}
     forged = {
@@ -41,18 +41,18 @@ async def test_a_release_put_into_a_queue_of_another_publisher_credits_nothing(
         "data": {**ids, "vendorId": str(ADA.id), **amounts, "remainingMinor": 0, "remainingVendorMinor": 0},
     }  # fmt: skip
     title = "Forged message in payouts: payments.escrow_released.v1"
-    known = len(await alerts_about(market, people, title))
+    known = len(await alerts_about(market, users, title))
     async with operators_channel(system) as channel:
         message = aio_pika.Message(json.dumps(forged).encode(), message_id=forged["id"], type=RELEASED)
         await channel.default_exchange.publish(message, "payouts.identity")
 
     async def raised() -> bool | None:
-        return len(await alerts_about(market, people, title)) > known or None
+        return len(await alerts_about(market, users, title)) > known or None
 
     assert await market.until("the alert", raised, 60)
-    [alert, *_] = await alerts_about(market, people, title)
+    [alert, *_] = await alerts_about(market, users, title)
     assert alert["severity"] == "SEV-1"
-    assert await market.wallet(people.vendor) == before
+    assert await market.wallet(users.vendor) == before
 
 
 async def duplicates_in(system: System) -> float:
@@ -62,15 +62,15 @@ async def duplicates_in(system: System) -> float:
 
 
 async def test_an_operator_s_copy_of_a_genuine_event_is_a_duplicate_in_development(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
     async with operators_channel(system) as channel:
         tap = await channel.declare_queue(exclusive=True)
         await tap.bind("campus.events", RELEASED)
-        await delivered_order(market, people)
+        await delivered_order(market, users)
         captured = await tap.get(timeout=60, no_ack=True)
         await tap.unbind("campus.events", RELEASED)
-        before, wallet = await duplicates_in(system), await market.wallet(people.vendor)
+        before, wallet = await duplicates_in(system), await market.wallet(users.vendor)
         assert captured.user_id == "payments"
         events = await channel.get_exchange("campus.events")
         # As captured, and without the properties.
@@ -81,4 +81,4 @@ async def test_an_operator_s_copy_of_a_genuine_event_is_a_duplicate_in_developme
         return await duplicates_in(system) >= before + 2 or None
 
     assert await market.until("the duplicates", counted, 60)
-    assert await market.wallet(people.vendor) == wallet
+    assert await market.wallet(users.vendor) == wallet

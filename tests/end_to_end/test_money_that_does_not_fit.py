@@ -9,7 +9,7 @@ from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
 
-from .conftest import People
+from .conftest import Users
 
 
 def signed(system: System, body: bytes) -> dict[str, str]:
@@ -26,44 +26,44 @@ def charge_success(reference: str, amount_minor: int, event_id: int, currency: s
     return json.dumps({"event": "charge.success", "data": content}).encode()
 
 
-async def quarantined(market: Marketplace, people: People, reference: str):
-    async def look():
-        charges = await market.get("/api/quarantined-charges", people.auditor, params={"limit": 100})
+async def quarantined(market: Marketplace, users: Users, reference: str):
+    async def probe():
+        charges = await market.get("/api/quarantined-charges", users.auditor, params={"limit": 100})
         return next((charge for charge in charges if charge["reference"] == reference), None)
 
-    return await market.until("the quarantine", look, 60)
+    return await market.until("the quarantine", probe, 60)
 
 
-async def test_one_kobo_too_little_is_quarantined_and_the_order_stays(market: Marketplace, people: People) -> None:
-    order = await placed_order(market, people)
-    intent = await market.pay_intent(people.buyer, order["id"])
+async def test_one_kobo_too_little_is_quarantined_and_the_order_stays(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] - 1)
-    charge = await quarantined(market, people, intent["reference"])
+    charge = await quarantined(market, users, intent["reference"])
     assert charge["amountMinor"] == order["totalMinor"] - 1
-    assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
+    assert (await market.order(users.buyer, order["id"]))["status"] == "Processing"
 
 
-async def test_kobo_are_not_naira(market: Marketplace, people: People) -> None:
-    order = await placed_order(market, people)
-    intent = await market.pay_intent(people.buyer, order["id"])
+async def test_kobo_are_not_naira(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] // 100)
-    await quarantined(market, people, intent["reference"])
-    assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
+    await quarantined(market, users, intent["reference"])
+    assert (await market.order(users.buyer, order["id"]))["status"] == "Processing"
 
 
-async def test_the_same_number_of_another_currency_never_pays(market: Marketplace, people: People) -> None:
-    order = await placed_order(market, people)
-    intent = await market.pay_intent(people.buyer, order["id"])
+async def test_the_same_number_of_another_currency_never_pays(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent, currency="GHS")
-    assert (await quarantined(market, people, intent["reference"]))["currency"] == "GHS"
-    assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
+    assert (await quarantined(market, users, intent["reference"]))["currency"] == "GHS"
+    assert (await market.order(users.buyer, order["id"]))["status"] == "Processing"
 
 
 async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_answers(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
-    order = await placed_order(market, people)
-    intent = await market.pay_intent(people.buyer, order["id"])
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
     # The gateway takes the money and its own message is lost: the fifty that follow are the first.
     await market.sandbox.put("/control/faults", json={"charge_webhook": {"drop": True, "match": intent["reference"]}})
     await market.pay(intent)
@@ -73,15 +73,15 @@ async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_answers
     ]
     assert paid["status"] == "success"
     body = charge_success(intent["reference"], paid["amount"], paid["id"])
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(
             market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
             for _ in range(50)
         )
     )
-    assert [answer.status_code for answer in answers] == [200] * 50
-    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
-    transactions = await market.get("/api/transactions", people.auditor, params={"limit": 100})
+    assert [response.status_code for response in responses] == [200] * 50
+    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
+    transactions = await market.get("/api/transactions", users.auditor, params={"limit": 100})
     of_order = [
         line for line in transactions if f"escrow:{order['id']}" in {entry["account"] for entry in line["entries"]}
     ]
@@ -95,8 +95,8 @@ async def test_a_webhook_without_a_good_signature_is_refused_in_the_specified_wo
     good = signed(system, body)["x-gateway-signature"]
     for signature in (None, "", good.upper(), good[:-1], good + "0", "0" * 128):
         headers = {} if signature is None else {"x-gateway-signature": signature}
-        answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=headers)
-        assert (answer.status_code, answer.json()) == (401, {"error": "Invalid signature"})
+        response = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=headers)
+        assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"})
 
 
 async def test_every_well_signed_body_is_answered_200(system: System, market: Marketplace) -> None:
@@ -109,5 +109,5 @@ async def test_every_well_signed_body_is_answered_200(system: System, market: Ma
         b'{"event":"charge.success","data":{"metadata":[]}}',
         b'{"event":"\\u0000"}',
     ):
-        answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
-        assert answer.status_code == 200, body
+        response = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
+        assert response.status_code == 200, body

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from operations.journey import Marketplace
 
-from .conftest import People
+from .conftest import Users
 
 ENTRIES = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
 REWARD_MINOR = 50_000
@@ -25,9 +25,9 @@ def twenty_universities() -> dict[str, str]:
 
 async def create_user(market: Marketplace, user: dict[str, Any]) -> dict[str, Any]:
     key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
-    answer = await market.http.post("/functions/v1/create-user", json={"user": user}, headers=key)
-    assert answer.status_code == 200, answer.text
-    return answer.json()["data"]
+    response = await market.http.post("/functions/v1/create-user", json={"user": user}, headers=key)
+    assert response.status_code == 200, response.text
+    return response.json()["data"]
 
 
 async def new_student(market: Marketplace, **more: Any):
@@ -52,7 +52,7 @@ async def test_a_hundred_parallel_calls_for_one_student_credit_fifty_thousand_ko
     profile = await market.get("/api/profiles/current", student)
     user = {"id": profile["id"], "email": student.email, "user_metadata": {"referral_token": token}}
     created = await asyncio.gather(*(create_user(market, user) for _ in range(100)))
-    assert all(answer == created[0] for answer in created)
+    assert all(response == created[0] for response in created)
     assert created[0] == {
         "profileId": profile["id"],
         "role": "buyer",
@@ -69,11 +69,11 @@ async def test_a_hundred_parallel_calls_for_one_student_credit_fifty_thousand_ko
 
 
 async def test_a_hundred_students_at_once_with_one_token_are_credited_once_each(
-    market: Marketplace, people: People
+    market: Marketplace, users: Users
 ) -> None:
     async def paid_out() -> int:
         for page in range(1, 101):
-            accounts = await market.get("/api/ledger/accounts", people.auditor, params={"limit": 100, "page": page})
+            accounts = await market.get("/api/ledger/accounts", users.auditor, params={"limit": 100, "page": page})
             for account in accounts:
                 if account["account"] == "referral_expense":
                     return account["balanceMinor"]
@@ -94,7 +94,7 @@ async def test_a_hundred_students_at_once_with_one_token_are_credited_once_each(
         for number in range(100)
     ]
     created = await asyncio.gather(*(create_user(market, student) for student in students * 2))
-    assert all(answer["referral"] == {"applied": True, "rewardMinor": REWARD_MINOR} for answer in created)
+    assert all(response["referral"] == {"applied": True, "rewardMinor": REWARD_MINOR} for response in created)
     assert (await market.get("/api/referrals/current", friend))["count"] == 100
 
     async def all_credited() -> bool | None:
@@ -108,8 +108,8 @@ async def test_a_student_who_goes_is_known_nowhere_and_their_address_is_free(mar
     student = await new_student(market)
     wrong = await go(market, student, "not the password")
     assert (wrong.status_code, wrong.json()["invalid_params"][0]["name"]) == (422, "password")
-    gone = await go(market, student, market.secrets["DEMO_PASSWORD"])
-    assert gone.status_code == 202, gone.text
+    ended = await go(market, student, market.secrets["DEMO_PASSWORD"])
+    assert ended.status_code == 202, ended.text
 
     async def signed_out() -> bool | None:
         return (await market.http.get("/api/profiles/current", headers=student.headers)).status_code == 401 or None
@@ -118,7 +118,7 @@ async def test_a_student_who_goes_is_known_nowhere_and_their_address_is_free(mar
     credentials = {"email": student.email, "password": market.secrets["DEMO_PASSWORD"]}
     assert (await market.http.post("/api/auth/login", json=credentials)).status_code == 401
     again = await market.sign_up(student.email, "Ngozi Eze", "+2348031234567")
-    assert (await market.get("/api/profiles/current", again))["id"] != gone.json()["data"]["userId"]
+    assert (await market.get("/api/profiles/current", again))["id"] != ended.json()["data"]["userId"]
 
 
 async def go(market: Marketplace, student, password: str):

@@ -21,7 +21,7 @@ from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from operations.services import SERVICES
 from testkit.fixtures import eventually
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import a_product
 
 # A text of columns and rows, where a bytea stands as hexadecimal digits.
@@ -37,21 +37,21 @@ def pattern_of(secret: str) -> str:
 
 
 @asynccontextmanager
-async def heard_events(system: System) -> AsyncIterator[list[bytes]]:
+async def received_events(system: System) -> AsyncIterator[list[bytes]]:
     """A copy of every event that is said meanwhile, inside and to outside subscribers, with its headers."""
     connection = await aio_pika.connect(system.secrets["BROKER_URL"])
     channel = await connection.channel()
     tap = await channel.declare_queue(exclusive=True)
-    heard: list[bytes] = []
+    received: list[bytes] = []
     for exchange in ("campus.events", "campus.public"):
         await tap.bind(exchange, "#")
 
     async def keep(message: Any) -> None:
-        heard.append(message.body + repr(message.headers).encode())
+        received.append(message.body + repr(message.headers).encode())
 
     await tap.consume(keep, no_ack=True)
     try:
-        yield heard
+        yield received
     finally:
         await connection.close()
 
@@ -59,16 +59,16 @@ async def heard_events(system: System) -> AsyncIterator[list[bytes]]:
 async def code_on_the_phone(market: Marketplace, phone: str, before: str, length: int) -> str:
     """The newest code on a phone that stands after these words."""
 
-    async def look() -> str | None:
+    async def probe() -> str | None:
         for message in await market.messages(phone, "sms"):
             if found := re.search(rf"{before}([0-9]{{{length}}})\b", message["text"]):
                 return found[1]
         return None
 
-    return await market.until(f"a message to {phone}", look, 60)
+    return await market.until(f"a message to {phone}", probe, 60)
 
 
-async def play(market: Marketplace, people: People) -> tuple[str, dict[str, str], int]:
+async def play(market: Marketplace, users: Users) -> tuple[str, dict[str, str], int]:
     """A purchase and a sign-in: the order's id, what nobody else may know, and when the PIN was shown (nanoseconds since 1970).
     Each meets a provider that is away at first."""
     phone = f"+23480{uuid4().int % 10**8:08d}"
@@ -87,12 +87,12 @@ async def play(market: Marketplace, people: People) -> tuple[str, dict[str, str]
     await market.order_reaches(buyer, order["id"], "paid_escrow")
     pin = await market.delivery_pin(buyer, order["id"])
     assert await code_on_the_phone(market, phone, " is ", len(pin)) == pin
-    await market.dispatch(people.vendor, order["id"])
+    await market.dispatch(users.vendor, order["id"])
     mistyped = f"{(int(pin) + 1) % 10 ** len(pin):0{len(pin)}d}"
     path, shown_at = f"/api/orders/{order['id']}/verify-delivery", time.time_ns()
-    headers = {**people.vendor.headers, "Idempotency-Key": str(uuid4())}
+    headers = {**users.vendor.headers, "Idempotency-Key": str(uuid4())}
     assert (await market.http.post(path, json={"pin": mistyped}, headers=headers)).status_code == 400
-    await market.verify_delivery(people.vendor, order["id"], pin)
+    await market.verify_delivery(users.vendor, order["id"], pin)
     await market.order_reaches(buyer, order["id"], "paid")
     await market.get("/api/profiles/current", buyer)
     return order["id"], {"the PIN": pin, "the code": code, "a PIN that was mistyped": mistyped}, shown_at
@@ -135,43 +135,43 @@ async def waiting_messages(system: System) -> list[str]:
 async def spans_of(system: System, shown_at: int) -> list[str]:
     """Every span that the sandbox received, once each process that handled a secret has exported a later one: a process
     exports its spans in their order, some seconds late."""
-    [book] = system.state_dir.rglob("sandbox.db")
-    with closing(sqlite3.connect(f"file:{book}?mode=ro", uri=True)) as connection:
+    [ledger] = system.state_dir.rglob("sandbox.db")
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
 
-        def look() -> bool:
+        def probe() -> bool:
             later = connection.execute("SELECT DISTINCT service FROM spans WHERE started_nanoseconds > ?", (shown_at,))
             return {name for (name,) in later} >= HAD_A_SECRET
 
-        await eventually(look, 60)
+        await eventually(probe, 60)
         return [repr(row) for row in connection.execute("SELECT * FROM spans")]
 
 
 async def test_no_pin_or_code_of_a_run_is_in_any_log_table_queue_event_or_trace(
-    market: Marketplace, people: People, system: System
+    market: Marketplace, users: Users, system: System
 ) -> None:
-    found = await where_a_secret_stands(market, people, system)
+    found = await where_a_secret_stands(market, users, system)
     if found:
         # An amount, a size or the number of a process may have the six digits of a PIN. What stands somewhere by chance does not do
         # so twice; what is exported there is exported again.
-        found &= await where_a_secret_stands(market, people, system)
+        found &= await where_a_secret_stands(market, users, system)
     assert found == set()
 
 
-async def where_a_secret_stands(market: Marketplace, people: People, system: System) -> set[tuple[str, str]]:
+async def where_a_secret_stands(market: Marketplace, users: Users, system: System) -> set[tuple[str, str]]:
     """Play the story once, and return where its secrets are found afterwards."""
-    async with heard_events(system) as heard:
-        order_id, secrets, shown_at = await play(market, people)
-    said = b"\n".join(heard).decode(errors="replace")
+    async with received_events(system) as received:
+        order_id, secrets, shown_at = await play(market, users)
+    output = b"\n".join(received).decode(errors="replace")
     logs, waiting = dict(logs_of(system)), await waiting_messages(system)
     spans = await spans_of(system, shown_at)
     # The search would find something: this stands there.
     assert await rows_with(system, order_id)
-    assert order_id in said
-    assert "pinSealed" in said
-    assert "codeSealed" in said
+    assert order_id in output
+    assert "pinSealed" in output
+    assert "codeSealed" in output
     assert any("/api/orders" in span for span in spans)
     assert "message failed" in logs["logs/notifications-worker.log"]
-    texts = {**logs, "the events": said, "the queues": "\n".join(waiting), "the traces": "\n".join(spans)}
+    texts = {**logs, "the events": output, "the queues": "\n".join(waiting), "the traces": "\n".join(spans)}
     found = set()
     for name, secret in secrets.items():
         pattern = pattern_of(secret)

@@ -42,21 +42,21 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market: Marketpla
         return ended.returncode, json.loads(ended.stdout)
 
     def done(*arguments):
-        code, said = campusctl(*arguments)
-        assert (code, said["ok"], said["error"]) == (0, True, None), said
-        return said["data"]
+        code, output = campusctl(*arguments)
+        assert (code, output["ok"], output["error"]) == (0, True, None), output
+        return output["data"]
 
-    code, said = campusctl("exceptions", "list")
-    assert (code, said["error"]["advice"]) == (1, "Sign in again: campusctl login")
+    code, output = campusctl("exceptions", "list")
+    assert (code, output["error"]["advice"]) == (1, "Sign in again: campusctl login")
 
     secret = pyotp.TOTP(system.secrets["DEMO_TOTP_OPS"])
     steps = itertools.cycle([1, 0, -1])
 
     async def signed_in():
-        code, said = campusctl(
+        code, output = campusctl(
             "login", "ops@campus.example", CAMPUS_TOTP=secret.at(int(time.time()) + 30 * next(steps))
         )
-        return said["data"] if code == 0 else None
+        return output["data"] if code == 0 else None
 
     # A code works once, and others of this run are ops too.
     assert (await market.until("a fresh code", signed_in, 150, every=1))["aal"] == "aal2"
@@ -70,28 +70,28 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market: Marketpla
     assert isinstance(done("webhooks", "dead", "list"), list)
     assert done("quotas", "show")["remaining"] >= 0
     assert done("keys", "show")
-    nobody = "00000000-0000-7000-8000-000000000000"
-    code, said = campusctl("exceptions", "show", nobody)
-    assert (code, said["error"]["status"], said["error"]["code"]) == (1, 404, "RESOURCE_NOT_FOUND")
-    assert said["error"]["requestId"].startswith("req_")
-    code, said = campusctl("staff", "grant", nobody, "auditor")
-    assert (code, said["error"]["status"]) == (1, 403)
+    unknown_id = "00000000-0000-7000-8000-000000000000"
+    code, output = campusctl("exceptions", "show", unknown_id)
+    assert (code, output["error"]["status"], output["error"]["code"]) == (1, 404, "RESOURCE_NOT_FOUND")
+    assert output["error"]["requestId"].startswith("req_")
+    code, output = campusctl("staff", "grant", unknown_id, "auditor")
+    assert (code, output["error"]["status"]) == (1, 403)
 
-    code, said = campusctl("audit")
-    assert (code, said["ok"]) == (0, True), [line for line in said["data"] if not line["holds"]]
-    books = done("ledger", "verify")
-    assert [(book["book"], book["holds"]) for book in books] == [("payments", True), ("payouts", True)]
-    code, said = campusctl("ledger", "verify", "payments", "--length", "1000000", "--head", "00" * 32)
-    assert (code, said["ok"], said["data"][0]["holds"]) == (4, False, False)
+    code, output = campusctl("audit")
+    assert (code, output["ok"]) == (0, True), [line for line in output["data"] if not line["holds"]]
+    ledgers = done("ledger", "verify")
+    assert [(ledger["book"], ledger["holds"]) for ledger in ledgers] == [("payments", True), ("payouts", True)]
+    code, output = campusctl("ledger", "verify", "payments", "--length", "1000000", "--head", "00" * 32)
+    assert (code, output["ok"], output["data"][0]["holds"]) == (4, False, False)
     period = ("--from", "2026-01-31T00:00:00Z", "--to", "2026-02-01T00:00:00Z")
     assert "cases open" in done("service", "payments", "reconcile", *period)["said"]
     assert campusctl("service", "orders", "nonsense")[0] == 2
-    code, said = campusctl("staff", "bootstrap", "nobody@campus.example", "--yes")
-    assert (code, said["ok"]) == (1, False)
+    code, output = campusctl("staff", "bootstrap", "nobody@campus.example", "--yes")
+    assert (code, output["ok"]) == (1, False)
 
-    code, said = campusctl("doctor", "--only", "settings", "--only", "edge", "--only", "gateway", "--only", "push")
-    states = {(line["subject"], line["state"]) for line in said["data"]}
-    assert (code, said["ok"]) == (4, False)
+    code, output = campusctl("doctor", "--only", "settings", "--only", "edge", "--only", "gateway", "--only", "push")
+    states = {(line["subject"], line["state"]) for line in output["data"]}
+    assert (code, output["ok"]) == (4, False)
     # The real edge rejects unsigned webhooks; a system of development is no system in production.
     assert {("payment webhook", "ok"), ("messaging webhook", "ok"), ("SMS receipts", "ok")} <= states
     assert {("gateway bank list", "ok"), ("push token", "ok"), ("push project", "ok")} <= states

@@ -24,7 +24,7 @@ from tests.end_to_end.test_money_that_does_not_fit import signed
 from tests.end_to_end.test_operator_commands import TOKEN
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 
-from .conftest import People
+from .conftest import Users
 
 # As long as a token given now is surely good.
 FRESH_SECONDS = 600
@@ -48,16 +48,16 @@ class CommandLine:
 
     async def done(self, *arguments: str) -> Any:
         """What a command that succeeds says."""
-        code, said = await self.call(*arguments)
-        assert (code, said["ok"], said["error"]) == (0, True, None), said
-        return said["data"]
+        code, output = await self.call(*arguments)
+        assert (code, output["ok"], output["error"]) == (0, True, None), output
+        return output["data"]
 
 
 @pytest.fixture
 def cli_of(system: System, tmp_path: Path):
-    def signed_in_cli(person: SignedInUser) -> CommandLine:
-        folder = tmp_path / person.email
-        kept = SignIn(person.email, person.access_token, person.refresh_token, time.time() + FRESH_SECONDS)
+    def signed_in_cli(user: SignedInUser) -> CommandLine:
+        folder = tmp_path / user.email
+        kept = SignIn(user.email, user.access_token, user.refresh_token, time.time() + FRESH_SECONDS)
         SignIns(folder / "campusctl.json").keep(system.base_url, kept)
         return CommandLine({"STATE_DIR": str(folder), "CAMPUS_URL": system.base_url})
 
@@ -83,48 +83,48 @@ def machine(system: System) -> CommandLine:
 async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(
     market: Marketplace, cli_of, machine: CommandLine
 ) -> None:
-    first, second, person = await newcomer(market), await newcomer(market), await newcomer(market)
+    first, second, user = await newcomer(market), await newcomer(market), await newcomer(market)
     for admin in (first, second):
-        said = await machine.done("staff", "bootstrap", admin.email, "--yes")
-        assert said["email"] == admin.email
+        output = await machine.done("staff", "bootstrap", admin.email, "--yes")
+        assert output["email"] == admin.email
     maker = cli_of(await stepped_up(market, first.email))
     checker = cli_of(await stepped_up(market, second.email))
-    person_id = str(person.id)
+    user_id = str(user.id)
 
-    await maker.done("staff", "grant", person_id, "support_agent")
+    await maker.done("staff", "grant", user_id, "support_agent")
     listed = await maker.done("staff", "list", "--role", "support_agent", "--limit", "100")
-    assert person_id in json.dumps(listed)
-    await maker.done("staff", "suspend", person_id, "--reason", "Lost the laptop", "--yes")
-    assert person_id in json.dumps(await maker.done("staff", "list", "--suspended", "--limit", "100"))
-    await maker.done("staff", "reinstate", person_id)
-    await maker.done("staff", "revoke", person_id, "support_agent", "--yes")
+    assert user_id in json.dumps(listed)
+    await maker.done("staff", "suspend", user_id, "--reason", "Lost the laptop", "--yes")
+    assert user_id in json.dumps(await maker.done("staff", "list", "--suspended", "--limit", "100"))
+    await maker.done("staff", "reinstate", user_id)
+    await maker.done("staff", "revoke", user_id, "support_agent", "--yes")
 
-    prepared = await maker.done("staff", "grant", person_id, "finance_maker")
+    prepared = await maker.done("staff", "grant", user_id, "finance_maker")
     assert (await maker.call("staff", "approve", prepared["id"], "--hash", prepared["hash"], "--yes"))[0] == 1, (
         "nobody approves their own"
     )
     await checker.done("staff", "reject", prepared["id"])
-    again = await maker.done("staff", "grant", person_id, "finance_maker")
+    again = await maker.done("staff", "grant", user_id, "finance_maker")
     waiting = await checker.done("staff", "grants", "--status", "prepared", "--limit", "100")
     assert again["id"] in [grant["id"] for grant in waiting]
     assert (await checker.call("staff", "approve", again["id"], "--hash", again["hash"], "--yes"))[0] == 1, (
         "the role can do nothing without a second factor"
     )
-    await stepped_up(market, person.email)
+    await stepped_up(market, user.email)
     await checker.done("staff", "approve", again["id"], "--hash", again["hash"], "--yes")
-    assert person_id in json.dumps(await maker.done("staff", "list", "--role", "finance_maker", "--limit", "100"))
+    assert user_id in json.dumps(await maker.done("staff", "list", "--role", "finance_maker", "--limit", "100"))
 
 
-async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market: Marketplace, people: People, cli_of) -> None:
-    ops, maker, checker = cli_of(people.ops), cli_of(people.maker), cli_of(people.checker)
-    shop = await open_shop(market, people)
+async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market: Marketplace, users: Users, cli_of) -> None:
+    ops, maker, checker = cli_of(users.ops), cli_of(users.maker), cli_of(users.checker)
+    shop = await open_shop(market, users)
     assert (await shop.set_account(market, shop.accounts[0]))[0] == 200
     before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
 
     async def refused(reference: str) -> str:
-        answer = await market.sandbox.post(f"/control/transfers/{reference}/fail", json={})
-        answer.raise_for_status()
+        response = await market.sandbox.post(f"/control/transfers/{reference}/fail", json={})
+        response.raise_for_status()
 
         async def opened() -> str | None:
             found = await ops.done("exceptions", "list", "--status", "open", "--payout", payout["id"])
@@ -174,14 +174,14 @@ async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market: Marketpl
         await market.sandbox.put("/control/settings", json={"transfer_settlement": before})
 
 
-async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, people: People, system: System, cli_of) -> None:
-    ops = cli_of(people.ops)
+async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, users: Users, system: System, cli_of) -> None:
+    ops = cli_of(users.ops)
     body = json.dumps({"event": "unheard.of", "data": {"id": uuid4().int % 2**40}}).encode()
-    answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
-    assert answer.status_code == 200
+    response = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
+    assert response.status_code == 200
     letter_id = await given_up(system, f"unheard.of:{json.loads(body)['data']['id']}")
     listed = await ops.done("webhooks", "dead", "list", "--outcome", "dead", "--event-type", "unheard.of")
-    assert letter_id in [letter["id"] for letter in listed]
+    assert letter_id in [character["id"] for character in listed]
     assert (await ops.done("webhooks", "dead", "show", letter_id))["outcome"] == "dead"
     assert (await ops.done("webhooks", "dead", "replay", letter_id))["requeued"] is True
 
@@ -216,7 +216,7 @@ async def given_up(system: System, webhook_id: str) -> str:
 
 
 async def test_keys_are_shown_and_demo_data_loads_while_everybody_works(
-    market: Marketplace, people: People, machine: CommandLine
+    market: Marketplace, users: Users, machine: CommandLine
 ) -> None:
     async def published() -> set[str]:
         return {key["kid"] for key in (await market.http.get("/.well-known/jwks.json")).json()["keys"]}
@@ -225,13 +225,13 @@ async def test_keys_are_shown_and_demo_data_loads_while_everybody_works(
     assert before <= {key["kid"] for key in await machine.done("keys", "show")}
     # `rotate` is tried with the tokens, since a second rotation waits for the end of the first; before it or after it, nothing is
     # retired while tokens of it live.
-    code, said = await machine.call("keys", "retire")
+    code, output = await machine.call("keys", "retire")
     if code == 0:
-        assert "Nothing to do" in said["data"]["said"]
+        assert "Nothing to do" in output["data"]["said"]
     else:
-        assert (code, "may live until" in said["error"]["detail"]) == (1, True), said
+        assert (code, "may live until" in output["error"]["detail"]) == (1, True), output
     assert await published() == before
-    assert (await market.http.get("/api/orders", headers=people.buyer.headers)).status_code == 200
-    again = await market.sign_in(people.buyer.email)
+    assert (await market.http.get("/api/orders", headers=users.buyer.headers)).status_code == 200
+    again = await market.sign_in(users.buyer.email)
     assert (await market.http.get("/api/orders", headers=again.headers)).status_code == 200
     assert "orders" in (await machine.done("demo", "load", "--yes"))["loaded"]

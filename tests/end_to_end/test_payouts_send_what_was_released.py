@@ -15,7 +15,7 @@ from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order
 
-from .conftest import People
+from .conftest import Users
 
 SURPLUS = 77_700
 
@@ -58,14 +58,14 @@ def correct_wallet(system: System, vendor_id: str) -> subprocess.CompletedProces
 
 
 async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_is_corrected(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
-    before = (await market.get("/api/wallets/current", people.vendor))["availableMinor"]
-    order = await delivered_order(market, people)
+    before = (await market.get("/api/wallets/current", users.vendor))["availableMinor"]
+    order = await delivered_order(market, users)
 
     async def wallet_above(amount_minor):
-        wallet = await market.get("/api/wallets/current", people.vendor)
+        wallet = await market.get("/api/wallets/current", users.vendor)
         return wallet["availableMinor"] if wallet["availableMinor"] > amount_minor else None
 
     honest = await market.until("the wallet grows", lambda: wallet_above(before), 60)
@@ -78,11 +78,11 @@ async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_i
     await publish(system.secrets["BROKER_URL"], "payments.escrow_released.v1", order_id, forged)
     await market.until("the forged credit arrives", lambda: wallet_above(honest), 60)
 
-    payout = await market.request_payout(people.vendor, 10_000)
-    batch = await market.dispatch_payouts(people.maker, [payout["id"]])
+    payout = await market.request_payout(users.vendor, 10_000)
+    batch = await market.dispatch_payouts(users.maker, [payout["id"]])
     assert (batch["submitted"], batch["skipped"]) == (0, [{"payoutId": payout["id"], "reason": "credit_not_released"}])
     params = {"vendorId": order["vendorId"], "status": "open", "cause": "credit_not_released"}
-    [held] = await market.get("/api/payout-exceptions", people.auditor, params=params)
+    [held] = await market.get("/api/payout-exceptions", users.auditor, params=params)
     assert (held["severity"], held["payoutId"], held["batchId"]) == ("SEV-1", None, None)
     assert f"release:{release_id}" in held["detail"]
 
@@ -94,8 +94,8 @@ async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_i
 
     corrected = await asyncio.to_thread(correct_wallet, system, order["vendorId"])
     assert corrected.returncode == 0, corrected.stdout + corrected.stderr
-    assert await market.get("/api/payout-exceptions", people.auditor, params=params) == []
-    batch = await market.dispatch_payouts(people.maker, [payout["id"]])
+    assert await market.get("/api/payout-exceptions", users.auditor, params=params) == []
+    batch = await market.dispatch_payouts(users.maker, [payout["id"]])
     assert batch["submitted"] == 1
-    await market.payout_reaches(people.vendor, payout["id"], "processed")
+    await market.payout_reaches(users.vendor, payout["id"], "processed")
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []

@@ -17,13 +17,13 @@ from testkit.fixtures import eventually
 from tests.end_to_end.steps import a_product
 from tests.end_to_end.test_no_secret_is_left import rows_with
 
-from .conftest import People
+from .conftest import Users
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "clients/python/examples/my_records.py"
 SECONDS_MAX = 120
 # Where a name may stand until its own time is over (docs, privacy).
-LEAVES_BY_ITSELF = re.compile(r"campus_[a-z_]+\.(outbox|dead_letters|processed_webhook_events|idempotency_records): ")
+EXPIRES_BY_ITSELF = re.compile(r"campus_[a-z_]+\.(outbox|dead_letters|processed_webhook_events|idempotency_records): ")
 
 
 class Student:
@@ -45,22 +45,22 @@ class Student:
         return await market.sign_up(self.email, f"Zainab {self.mark}", self.phone)
 
 
-async def ask(market: Marketplace, person: SignedInUser) -> None:
-    answer = await market.http.request(
+async def send(market: Marketplace, user: SignedInUser) -> None:
+    response = await market.http.request(
         "DELETE",
         "/api/profiles/current",
         json={"password": market.secrets["DEMO_PASSWORD"]},
-        headers=person.headers,
+        headers=user.headers,
     )
-    assert (answer.status_code, answer.json()["data"]["status"]) == (202, "asked"), answer.text
+    assert (response.status_code, response.json()["data"]["status"]) == (202, "asked"), response.text
 
 
-async def refused(market: Marketplace, person: SignedInUser) -> set[tuple[str, str]] | None:
-    erasure = await market.get("/api/profiles/current/erasure", person)
+async def refused(market: Marketplace, user: SignedInUser) -> set[tuple[str, str]] | None:
+    erasure = await market.get("/api/profiles/current/erasure", user)
     return {(open_["service"], open_["matter"]) for open_ in erasure["openMatters"]} or None
 
 
-async def take_along(market: Marketplace, student: Student, base_url: str, to: Path) -> dict[str, str]:
+async def download_records(market: Marketplace, student: Student, base_url: str, to: Path) -> dict[str, str]:
     """What the client's example writes: the text of each service's file."""
     environment = {
         **os.environ,
@@ -77,54 +77,54 @@ async def take_along(market: Marketplace, student: Student, base_url: str, to: P
 
 
 async def test_a_person_takes_their_records_along_and_goes_without_a_trace(
-    market: Marketplace, people: People, system: System, tmp_path: Path
+    market: Marketplace, users: Users, system: System, tmp_path: Path
 ) -> None:
     student, other = Student(), Student()
-    person, stranger = await student.join(market), await other.join(market)
+    user, outsider = await student.join(market), await other.join(market)
     product = await a_product(market)
-    await market.checkout(stranger, product["id"], deliveryNote=f"for {other.mark}")
-    order = await market.checkout(person, product["id"], deliveryNote=f"for {student.mark}")
-    await market.post("/api/support-tickets", {"subject": student.mark, "message": f"I am {student.mark}"}, person)
-    await market.pay(await market.pay_intent(person, order["id"]))
-    await market.order_reaches(person, order["id"], "paid_escrow")
-    await ask(market, person)
-    matters = await market.until("the refusal", lambda: refused(market, person), 60)
+    await market.checkout(outsider, product["id"], deliveryNote=f"for {other.mark}")
+    order = await market.checkout(user, product["id"], deliveryNote=f"for {student.mark}")
+    await market.post("/api/support-tickets", {"subject": student.mark, "message": f"I am {student.mark}"}, user)
+    await market.pay(await market.pay_intent(user, order["id"]))
+    await market.order_reaches(user, order["id"], "paid_escrow")
+    await send(market, user)
+    matters = await market.until("the refusal", lambda: refused(market, user), 60)
     assert matters == {("orders", "open_orders"), ("payments", "escrow_held")}
-    await market.dispatch(people.vendor, order["id"])
-    await market.verify_delivery(people.vendor, order["id"], await market.delivery_pin(person, order["id"]))
-    await market.order_reaches(person, order["id"], "paid")
+    await market.dispatch(users.vendor, order["id"])
+    await market.verify_delivery(users.vendor, order["id"], await market.delivery_pin(user, order["id"]))
+    await market.order_reaches(user, order["id"], "paid")
     review = {"orderId": order["id"], "rating": 5, "text": f"{student.mark} liked it"}
-    await market.post(f"/api/vendors/{order['vendorId']}/reviews", review, person)
+    await market.post(f"/api/vendors/{order['vendorId']}/reviews", review, user)
 
-    taken = await take_along(market, student, system.base_url, tmp_path / "records.zip")
-    assert {name for name, text in taken.items() if student.mark in text} == {
+    recorded = await download_records(market, student, system.base_url, tmp_path / "records.zip")
+    assert {name for name, text in recorded.items() if student.mark in text} == {
         "identity",
         "orders",
         "payments",
         "notifications",
     }
-    assert not re.search(other.pattern, "".join(taken.values()))
-    sections = {name: set(json.loads(text)) for name, text in taken.items()}
+    assert not re.search(other.pattern, "".join(recorded.values()))
+    sections = {name: set(json.loads(text)) for name, text in recorded.items()}
     assert {"orders", "orderItems", "reviews"} <= sections["orders"]
     assert {"contact", "tickets", "ticketMessages", "notifications", "messagesSent"} <= sections["notifications"]
     # The search would find something: all this stands there.
     assert len({row.split(":")[0] for row in await rows_with(system, student.pattern)}) > 8
 
-    await ask(market, person)
+    await send(market, user)
 
     async def nothing_left() -> bool:
-        rows = [row for row in await rows_with(system, student.pattern) if not LEAVES_BY_ITSELF.match(row)]
+        rows = [row for row in await rows_with(system, student.pattern) if not EXPIRES_BY_ITSELF.match(row)]
         assert rows == []
         return True
 
     await eventually(nothing_left, within=60, every=0.5)
-    assert (await market.http.get("/api/orders", headers=person.headers)).status_code == 401
-    assert (await market.get("/api/profiles/current", stranger))["email"] == other.email
-    kept = await market.order(people.vendor, order["id"])
+    assert (await market.http.get("/api/orders", headers=user.headers)).status_code == 401
+    assert (await market.get("/api/profiles/current", outsider))["email"] == other.email
+    kept = await market.order(users.vendor, order["id"])
     assert (kept["status"], kept["totalMinor"]) == ("paid", order["totalMinor"])
 
-    async def books_stand() -> bool:
+    async def ledgers_hold() -> bool:
         assert await findings_of(system.secrets, market.sandbox) == []
         return True
 
-    await eventually(books_stand, within=60, every=1)
+    await eventually(ledgers_hold, within=60, every=1)

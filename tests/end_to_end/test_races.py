@@ -7,14 +7,14 @@ from lab.soak.races import RACES, Cast, run_races
 from operations.audit import findings_of
 from operations.journey import Marketplace
 
-from .conftest import People
+from .conftest import Users
 
 ROUNDS = 4
 
 
 @pytest.fixture
-def cast(people: People) -> Cast:
-    return Cast(people.buyer, people.vendor, people.checker, people.checker, people.auditor)
+def cast(users: Users) -> Cast:
+    return Cast(users.buyer, users.vendor, users.checker, users.checker, users.auditor)
 
 
 async def test_two_at_once_have_one_outcome_and_leave_right_books(

@@ -34,7 +34,7 @@ class Knocker:
     name: str
     roles: tuple[str, ...]
     stepped_up: bool
-    person: SignedInUser | None
+    signed_in: SignedInUser | None
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -47,8 +47,8 @@ async def knockers(system: System) -> list[Knocker]:
         for user in demo.USERS:
             shown.append(Knocker(user.name, user.roles, False, await market.sign_in(user.email)))
             if STAFF_ROLES & set(user.roles) or user.name == "VENDOR":
-                person = await market.sign_in_with_two_factors(user.email, user.name)
-                shown.append(Knocker(user.name, user.roles, True, person))
+                signed_in = await market.sign_in_with_two_factors(user.email, user.name)
+                shown.append(Knocker(user.name, user.roles, True, signed_in))
     finally:
         await market.close()
     return shown
@@ -57,7 +57,7 @@ async def knockers(system: System) -> list[Knocker]:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def admin(knockers: list[Knocker]) -> SignedInUser:
     """The demo's platform_admin at AAL2."""
-    return next(knocker.person for knocker in knockers if knocker.name == "ADMIN" and knocker.stepped_up)
+    return next(knocker.signed_in for knocker in knockers if knocker.name == "ADMIN" and knocker.stepped_up)
 
 
 @dataclass(frozen=True)
@@ -71,21 +71,21 @@ class Newcomer:
 async def newcomer(market: Marketplace) -> Newcomer:
     number = f"{uuid4().int % 10**7:07}"
     email = f"steward{number}@unilag.edu.ng"
-    person = await market.sign_up(email, "Ngozi Eze", f"+234805{number}")
-    return Newcomer((await market.get("/api/profiles/current", person))["id"], email)
+    signed_in = await market.sign_up(email, "Ngozi Eze", f"+234805{number}")
+    return Newcomer((await market.get("/api/profiles/current", signed_in))["id"], email)
 
 
 async def stepped_up(market: Marketplace, email: str) -> SignedInUser:
     """Signed in with a second factor that is enrolled here."""
-    person = await market.sign_in(email)
-    secret = (await market.post("/api/auth/mfa/enroll", {}, person))["secret"]
-    tokens = await market.post("/api/auth/mfa/verify", {"code": pyotp.TOTP(secret).now()}, person)
+    signed_in = await market.sign_in(email)
+    secret = (await market.post("/api/auth/mfa/enroll", {}, signed_in))["secret"]
+    tokens = await market.post("/api/auth/mfa/verify", {"code": pyotp.TOTP(secret).now()}, signed_in)
     return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
 
 def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:
     """The refusal by the contract's order of checks; None for an accepted caller."""
-    if knocker.person is None:
+    if knocker.signed_in is None:
         return None if endpoint.guard.anonymous else (401, "AUTH_UNAUTHORIZED")
     held = permissions_of(knocker.roles)
     if endpoint.permissions and held.isdisjoint(endpoint.permissions):
@@ -98,7 +98,7 @@ def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:
 async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[int, str]:
     """Status and code of an empty request for a row that nobody has."""
     # Requests without a token are counted by address.
-    headers = dict(knocker.person.headers) if knocker.person else {"X-Forwarded-For": new_address()}
+    headers = dict(knocker.signed_in.headers) if knocker.signed_in else {"X-Forwarded-For": new_address()}
     if route.idempotency is Idempotency.REQUIRED:
         headers["Idempotency-Key"] = str(uuid4())
     if route.method == "GET":
@@ -110,12 +110,12 @@ async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[in
     elif route.method != "GET":
         content["json"] = {"unknownField": True}
     path = route.path.replace(":id", str(uuid4())).replace(":month", "2026-01")
-    answer = await market.http.request(route.method, path, headers=headers, **content)
-    return answer.status_code, answer.json()["code"] if answer.status_code in (401, 403) else ""
+    response = await market.http.request(route.method, path, headers=headers, **content)
+    return response.status_code, response.json()["code"] if response.status_code in (401, 403) else ""
 
 
 async def test_every_route_accepts_exactly_the_roles_of_the_table(market: Marketplace, knockers: list[Knocker]) -> None:
-    asked = [
+    requested = [
         route
         for route in ROUTES
         if route.access in (Access.TOKEN, Access.ANONYMOUS) and not route.path.startswith(OWN_CREDENTIALS)
@@ -130,7 +130,7 @@ async def test_every_route_accepts_exactly_the_roles_of_the_table(market: Market
         if refused != expected(ENDPOINTS[route.upstream, route.name], knocker) or status in (405, 429) or status >= 500:
             wrong.append(f"{route.name} by {knocker.name} at AAL{1 + knocker.stepped_up}: {status} {code}")
 
-    await asyncio.gather(*(try_route(route, knocker) for route in asked for knocker in knockers))
+    await asyncio.gather(*(try_route(route, knocker) for route in requested for knocker in knockers))
     assert wrong == [], "\n".join(sorted(wrong))
 
 
@@ -149,8 +149,8 @@ async def test_a_revoked_role_and_a_suspension_are_felt_at_the_edge_and_in_every
         assert (await market.http.get(path, headers=agent.headers)).status_code == 200
 
     async def is_refused_everywhere() -> bool | None:
-        answers = [await market.http.get(path, headers=agent.headers) for path in paths]
-        return {answer.status_code for answer in answers} == {401} or None
+        responses = [await market.http.get(path, headers=agent.headers) for path in paths]
+        return {response.status_code for response in responses} == {401} or None
 
     assert (await act("revoke", {"role": "support_agent"}))["roles"] == ["buyer"]
     await market.until("the revoked role is felt", is_refused_everywhere, EVERYWHERE_SECONDS_MAX)

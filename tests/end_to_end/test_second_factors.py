@@ -17,18 +17,18 @@ async def test_a_student_steps_up_with_a_passkey_and_comes_back_with_a_recovery_
     student = await market.sign_up(address, "Tola Keys", f"+234803{uuid4().int % 10**7:07d}")
     authenticator = Authenticator(system.base_url, urlsplit(system.base_url).hostname)
 
-    asked = await market.post(f"{MFA}/passkeys/options", {}, student)
-    assert asked["publicKey"]["rp"]["id"] == authenticator.rp_id
+    requested = await market.post(f"{MFA}/passkeys/options", {}, student)
+    assert requested["publicKey"]["rp"]["id"] == authenticator.rp_id
     made = {
-        "challengeId": asked["challengeId"],
+        "challengeId": requested["challengeId"],
         "name": "Phone",
-        "credential": authenticator.make(asked["publicKey"]),
+        "credential": authenticator.make(requested["publicKey"]),
     }
     factor = await market.post(f"{MFA}/passkeys", made, student)
     assert [row["id"] for row in await market.get(f"{MFA}/factors", student)] == [factor["id"]]
 
-    asked = await market.post(f"{MFA}/passkeys/assertion-options", {}, student)
-    shown = {"challengeId": asked["challengeId"], "credential": authenticator.show(asked["publicKey"])}
+    requested = await market.post(f"{MFA}/passkeys/assertion-options", {}, student)
+    shown = {"challengeId": requested["challengeId"], "credential": authenticator.show(requested["publicKey"])}
     student.access_token = (await market.post(f"{MFA}/passkeys/verify", shown, student))["accessToken"]
     codes = (await market.post(f"{MFA}/recovery-codes", {}, student))["codes"]
 

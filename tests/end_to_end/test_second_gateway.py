@@ -12,7 +12,7 @@ from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
-from tests.end_to_end.conftest import SETTINGS, People, new_address
+from tests.end_to_end.conftest import SETTINGS, Users, new_address
 from tests.end_to_end.steps import placed_order
 from tests.end_to_end.test_chargebacks import decide, dispute, reference_of, types_of
 from tests.end_to_end.test_disputes_and_returns import COMPLAINT
@@ -40,7 +40,7 @@ def market_of(system: System) -> Marketplace:
     return market
 
 
-async def people_of(market: Marketplace) -> People:
+async def users_of(market: Marketplace) -> Users:
     buyer = await market.sign_in("buyer@unilag.edu.ng")
     roles = {
         "vendor": ("vendor@unilag.edu.ng", "VENDOR"),
@@ -51,7 +51,7 @@ async def people_of(market: Marketplace) -> People:
         "support": ("support@campus.example", "SUPPORT"),
     }
     staff: dict[str, Any] = {name: await market.sign_in_with_two_factors(*who) for name, who in roles.items()}
-    return People(buyer=buyer, other_buyer=buyer, other_vendor=staff["vendor"], hub=staff["ops"], **staff)
+    return Users(buyer=buyer, other_buyer=buyer, other_vendor=staff["vendor"], hub=staff["ops"], **staff)
 
 
 def started(began: Began, provider: str) -> System:
@@ -63,57 +63,57 @@ def began(tmp_path: Path) -> Began:
     return Began(tmp_path / "system", free_port_base())
 
 
-async def paid(market: Marketplace, people: People) -> dict[str, Any]:
-    order = await placed_order(market, people)
-    await market.pay(await market.pay_intent(people.buyer, order["id"]))
-    return await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+async def paid(market: Marketplace, users: Users) -> dict[str, Any]:
+    order = await placed_order(market, users)
+    await market.pay(await market.pay_intent(users.buyer, order["id"]))
+    return await market.order_reaches(users.buyer, order["id"], "paid_escrow")
 
 
-async def submitted(market: Marketplace, people: People) -> tuple[str, str]:
+async def submitted(market: Marketplace, users: Users) -> tuple[str, str]:
     """A payout that waits at the gateway, and its reference."""
-    payout = await market.request_payout(people.vendor, PAYOUT_MINOR)
-    batch = await market.dispatch_payouts(people.maker, [payout["id"]])
+    payout = await market.request_payout(users.vendor, PAYOUT_MINOR)
+    batch = await market.dispatch_payouts(users.maker, [payout["id"]])
     assert batch["submitted"] == 1, batch
     return str(payout["id"]), str(batch["transfers"][0]["reference"])
 
 
 async def flutterwave(market: Marketplace, path: str, **params: str) -> Any:
     headers = {"Authorization": f"Bearer {market.secrets['FLUTTERWAVE_SECRET_KEY']}"}
-    answer = await market.sandbox.get(f"/flutterwave/v3/{path}", params=params, headers=headers)
-    return answer.raise_for_status().json()["data"]
+    response = await market.sandbox.get(f"/flutterwave/v3/{path}", params=params, headers=headers)
+    return response.raise_for_status().json()["data"]
 
 
 async def test_the_journey_runs_with_flutterwave_beside_a_payment_of_paystack(began: Began) -> None:
     with started(began, "paystack") as system:
         market = market_of(system)
-        people = await people_of(market)
-        first = await placed_order(market, people)
-        intent = await market.pay_intent(people.buyer, first["id"])
+        users = await users_of(market)
+        first = await placed_order(market, users)
+        intent = await market.pay_intent(users.buyer, first["id"])
         await market.close()
     with started(began, "flutterwave") as system:
         market = market_of(system)
-        people = await people_of(market)
+        users = await users_of(market)
         await market.pay(intent)
-        await market.order_reaches(people.buyer, first["id"], "paid_escrow")
-        await _purchases(market, people)
-        await _payouts(market, people)
+        await market.order_reaches(users.buyer, first["id"], "paid_escrow")
+        await _purchases(market, users)
+        await _payouts(market, users)
         assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
         await market.close()
 
 
-async def _purchases(market: Marketplace, people: People) -> None:
+async def _purchases(market: Marketplace, users: Users) -> None:
     """A delivered order, a refund and a lost chargeback, all of payments at Flutterwave."""
-    delivered, disputed, charged_back = [await paid(market, people) for _ in range(3)]
-    await market.dispatch(people.vendor, delivered["id"])
-    pin = await market.delivery_pin(people.buyer, delivered["id"])
-    await market.verify_delivery(people.vendor, delivered["id"], pin)
-    await market.order_reaches(people.buyer, delivered["id"], "paid")
+    delivered, disputed, charged_back = [await paid(market, users) for _ in range(3)]
+    await market.dispatch(users.vendor, delivered["id"])
+    pin = await market.delivery_pin(users.buyer, delivered["id"])
+    await market.verify_delivery(users.vendor, delivered["id"], pin)
+    await market.order_reaches(users.buyer, delivered["id"], "paid")
 
-    await market.post(f"/api/orders/{disputed['id']}/dispute", COMPLAINT, people.buyer)
-    resolution = await market.post(f"/api/orders/{disputed['id']}/resolve", {"outcome": "buyer"}, people.support)
+    await market.post(f"/api/orders/{disputed['id']}/dispute", COMPLAINT, users.buyer)
+    resolution = await market.post(f"/api/orders/{disputed['id']}/resolve", {"outcome": "buyer"}, users.support)
     path, read = f"/api/dispute-resolutions/{resolution['resolutionId']}", {"hash": resolution["hash"]}
-    await market.post(f"{path}/approve", read, people.checker)
-    await market.order_reaches(people.buyer, disputed["id"], "refunded")
+    await market.post(f"{path}/approve", read, users.checker)
+    await market.order_reaches(users.buyer, disputed["id"], "refunded")
 
     async def refunded() -> int | None:
         refunds = await flutterwave(market, "refunds")
@@ -121,40 +121,40 @@ async def _purchases(market: Marketplace, people: People) -> None:
 
     assert await market.until("the refund at the gateway", refunded, 60) == disputed["totalMinor"]
 
-    dispute_id = await dispute(market, await reference_of(market, people, charged_back["id"]))
-    await market.order_reaches(people.buyer, charged_back["id"], "disputed")
+    dispute_id = await dispute(market, await reference_of(market, users, charged_back["id"]))
+    await market.order_reaches(users.buyer, charged_back["id"], "disputed")
     await decide(market, dispute_id, "lose")
 
     async def posted() -> bool | None:
-        return "chargeback" in await types_of(market, people, charged_back["id"]) or None
+        return "chargeback" in await types_of(market, users, charged_back["id"]) or None
 
     await market.until("the chargeback in the ledger", posted, 60)
 
 
-async def _payouts(market: Marketplace, people: People) -> None:
+async def _payouts(market: Marketplace, users: Users) -> None:
     """A payout that arrives, one that fails and is sent again, and one that the bank returns."""
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual", "transfer_fees": "standard"})
-    arrived, reference = await submitted(market, people)
+    arrived, reference = await submitted(market, users)
     await bank(market, reference, "succeed")
-    await market.payout_reaches(people.vendor, arrived, "processed")
+    await market.payout_reaches(users.vendor, arrived, "processed")
     assert [row["status"] for row in await flutterwave(market, "transfers", reference=reference)] == ["SUCCESSFUL"]
 
-    failed, reference = await submitted(market, people)
+    failed, reference = await submitted(market, users)
     await bank(market, reference, "fail")
-    assert (await exception_of(market, people, failed))["cause"] != "unclassified"
+    assert (await exception_of(market, users, failed))["cause"] != "unclassified"
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "auto"})
-    await market.post(f"/api/payouts/{failed}/reset", {"reason": "the switch was down"}, people.ops, key=uuid4())
-    await market.payout_reaches(people.vendor, failed, "processed")
+    await market.post(f"/api/payouts/{failed}/reset", {"reason": "the switch was down"}, users.ops, key=uuid4())
+    await market.payout_reaches(users.vendor, failed, "processed")
 
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
-    returned, reference = await submitted(market, people)
+    returned, reference = await submitted(market, users)
     await bank(market, reference, "succeed")
-    await market.payout_reaches(people.vendor, returned, "processed")
+    await market.payout_reaches(users.vendor, returned, "processed")
     await bank(market, reference, "reverse")
-    assert (await exception_of(market, people, returned))["cause"] == "reversed"
+    assert (await exception_of(market, users, returned))["cause"] == "reversed"
     path, reason = f"/api/payouts/{returned}/reconciliations", {"reason": "the bank sent it back"}
-    prepared = await market.post(path, reason, people.maker, key=uuid4())
+    prepared = await market.post(path, reason, users.maker, key=uuid4())
     assert prepared["kind"] == "reversal"
     read = {"hash": prepared["hash"]}
-    await market.post(f"/api/reconciliations/{prepared['id']}/approve", read, people.checker, key=uuid4())
-    assert (await market.get(f"/api/payouts/{returned}", people.vendor))["openException"] is None
+    await market.post(f"/api/reconciliations/{prepared['id']}/approve", read, users.checker, key=uuid4())
+    assert (await market.get(f"/api/payouts/{returned}", users.vendor))["openException"] is None

@@ -74,7 +74,7 @@ def signed(path: str, raw: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
     return {}
 
 
-def keyed(path: str, secrets: Mapping[str, str]) -> str:
+def with_key(path: str, secrets: Mapping[str, str]) -> str:
     """The query that authenticates the company without signatures."""
     return f"key={secrets['SMS_RECEIPT_KEY']}" if path == AFRICAS_TALKING else ""
 
@@ -98,7 +98,7 @@ def spoiled(good: str) -> dict[str, str]:
 
 def faults(raw: bytes, secrets: Mapping[str, str]) -> Iterator[Fault]:
     for path, bytes_max in {**BYTES_MAX, TWILIO: 16 * 1024}.items():
-        headers, query = signed(path, raw, secrets), keyed(path, secrets)
+        headers, query = signed(path, raw, secrets), with_key(path, secrets)
         code = None if path in (PAYMENTS, FLUTTERWAVE) else "AUTH_UNAUTHORIZED"
         token = {"Authorization": f"Bearer {secrets['SERVICE_ROLE_KEY']}"}
         yield Fault("nothing", path, 401, code, content=raw)
@@ -130,39 +130,39 @@ def faults(raw: bytes, secrets: Mapping[str, str]) -> Iterator[Fault]:
         yield Fault(f"a handshake with {query!r}", MESSAGING, 403, "AUTH_FORBIDDEN", query=query, method="GET")
 
 
-def wrong_of(answer: httpx.Response, fault: Fault, base_url: str) -> str | None:
+def wrong_of(response: httpx.Response, fault: Fault, base_url: str) -> str | None:
     """What is wrong with a refusal, or None."""
-    if answer.status_code != fault.status:
-        return f"{answer.status_code} {answer.text[:160]}"
-    document = answer.json()
+    if response.status_code != fault.status:
+        return f"{response.status_code} {response.text[:160]}"
+    document = response.json()
     missed = [
-        name for name, form in HEADERS.items() if re.fullmatch(form, ", ".join(answer.headers.get_list(name))) is None
+        name for name, form in HEADERS.items() if re.fullmatch(form, ", ".join(response.headers.get_list(name))) is None
     ]
     if fault.code is None:
         missed += [] if document == BARE else ["body"]
     else:
         slug = fault.code.lower().replace("_", "-")
         missed += [] if (document["code"], document["type"]) == (fault.code, f"{base_url}/errors/{slug}") else ["code"]
-        missed += [] if answer.headers["content-type"] == "application/problem+json" else ["media type"]
-        missed += [] if document["requestId"] == answer.headers["x-request-id"] else ["requestId"]
-    missed += [] if ("allow" in answer.headers) == (fault.status == 405) else ["Allow"]
-    return f"{', '.join(missed)}: {answer.text[:160]}" if missed else None
+        missed += [] if response.headers["content-type"] == "application/problem+json" else ["media type"]
+        missed += [] if document["requestId"] == response.headers["x-request-id"] else ["requestId"]
+    missed += [] if ("allow" in response.headers) == (fault.status == 405) else ["Allow"]
+    return f"{', '.join(missed)}: {response.text[:160]}" if missed else None
 
 
 async def test_a_badly_signed_webhook_is_rejected_and_stores_no_row(market: Marketplace, system: System) -> None:
     marker = f"never_believed_{uuid4().hex}"
     raw = b'{"event": "%b", "data": {"id": 1}, "object": "%b", "message_id": "%b"}' % ((marker.encode(),) * 3)
-    asked = list(faults(raw, system.secrets))
+    requested = list(faults(raw, system.secrets))
     wrong = []
-    for fault in asked:
+    for fault in requested:
         headers = httpx.Headers(fault.headers)
         headers["X-Forwarded-For"] = new_address()
         url = fault.path + (f"?{fault.query}" if fault.query else "")
-        answer = await market.http.request(fault.method, url, headers=headers, content=fault.content)
-        missed = wrong_of(answer, fault, system.base_url)
+        response = await market.http.request(fault.method, url, headers=headers, content=fault.content)
+        missed = wrong_of(response, fault, system.base_url)
         if missed is not None:
             wrong.append(f"{fault.path} with {fault.what}: {missed}")
-    assert wrong == [], f"{len(wrong)} of {len(asked)}\n" + "\n".join(wrong)
+    assert wrong == [], f"{len(wrong)} of {len(requested)}\n" + "\n".join(wrong)
     assert await rows_with(marker, system) == 0, "what was refused is nowhere"
 
 
@@ -173,9 +173,9 @@ async def test_what_is_well_signed_is_taken_whatever_it_holds_and_is_called(
 ) -> None:
     for raw in (b"", b"{", b"[1]", b"\xff\x00", f'{{"event": "unheard.of.{uuid4().hex}"}}'.encode()):
         headers = signed(path, raw, system.secrets) | ({"Content-Type": media} if media else {})
-        query = keyed(path, system.secrets)
-        answer = await market.http.post(path + (f"?{query}" if query else ""), headers=headers, content=raw)
-        assert (answer.status_code, answer.json()["data"]) == (200, {"received": True}), (raw, answer.text)
+        query = with_key(path, system.secrets)
+        response = await market.http.post(path + (f"?{query}" if query else ""), headers=headers, content=raw)
+        assert (response.status_code, response.json()["data"]) == (200, {"received": True}), (raw, response.text)
 
 
 def test_every_signed_endpoint_is_tested() -> None:

@@ -36,13 +36,13 @@ async def newcomer(market: Marketplace) -> Newcomer:
 async def received(market: Marketplace, to: str, channel: str, form: str) -> str:
     """What a message to this person holds in this form, alone on its line or between spaces."""
 
-    async def look() -> str | None:
+    async def probe() -> str | None:
         for message in await market.messages(to, channel):
             if found := re.search(rf"(?:^|\s)({form})(?=\s)", message["text"]):
                 return found[1]
         return None
 
-    return await market.until(f"a message to {to}", look, 60)
+    return await market.until(f"a message to {to}", probe, 60)
 
 
 def stands_in_logs(system: System, secret: str) -> list[str]:
@@ -83,16 +83,16 @@ async def test_a_forgotten_password_is_reset_by_mail_and_its_token_is_in_no_log(
     before = await market.sign_in(newcomer.email, PASSWORD)
     assert await market.post("/api/auth/password/forgot", {"email": newcomer.email}) == {"expiresIn": 1800}
     token = await received(market, newcomer.email, "email", "[A-Za-z0-9_-]{40,}")
-    answer = await market.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
+    response = await market.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
     # The session of the proof and this one.
-    assert answer == {"sessionsEnded": 2}
+    assert response == {"sessionsEnded": 2}
     old = await market.http.post("/api/auth/login", json={"email": newcomer.email, "password": PASSWORD})
     assert old.status_code == 401
     after = await market.sign_in(newcomer.email, NEW_PASSWORD)
 
     async def old_token_is_refused() -> bool | None:
-        answer = await market.http.get("/api/profiles/current", headers=before.headers)
-        return True if answer.status_code == 401 else None
+        response = await market.http.get("/api/profiles/current", headers=before.headers)
+        return True if response.status_code == 401 else None
 
     await market.until("the old token is refused", old_token_is_refused, EVERYWHERE_SECONDS_MAX)
     assert (await market.http.get("/api/profiles/current", headers=after.headers)).status_code == 200
@@ -108,23 +108,23 @@ async def test_logging_out_everywhere_is_effective_at_the_gateway_and_at_a_servi
     assert [session["current"] for session in sessions] == [False, True, False]
     orders = f"http://127.0.0.1:{system.port_base + API_PORTS['orders']}/api/orders"
     async with httpx.AsyncClient(trust_env=False, timeout=60) as direct:
-        for person in (here, there):
-            assert (await direct.get(orders, headers=person.headers)).status_code == 200
-            assert (await market.http.get("/api/orders", headers=person.headers)).status_code == 200
+        for user in (here, there):
+            assert (await direct.get(orders, headers=user.headers)).status_code == 200
+            assert (await market.http.get("/api/orders", headers=user.headers)).status_code == 200
         assert await market.post("/api/auth/logout-all", {}, here) == {"sessionsEnded": 3}
         # Signed in again within the same second or not: the new session is not meant.
         fresh = await market.sign_in(newcomer.email, PASSWORD)
 
         async def refused_everywhere() -> bool | None:
-            answers = [
-                answer.status_code
-                for person in (here, there)
-                for answer in (
-                    await direct.get(orders, headers=person.headers),
-                    await market.http.get("/api/orders", headers=person.headers),
+            responses = [
+                response.status_code
+                for user in (here, there)
+                for response in (
+                    await direct.get(orders, headers=user.headers),
+                    await market.http.get("/api/orders", headers=user.headers),
                 )
             ]
-            return True if answers == [401] * 4 else None
+            return True if responses == [401] * 4 else None
 
         await market.until("both tokens are refused", refused_everywhere, EVERYWHERE_SECONDS_MAX)
         assert (await direct.get(orders, headers=fresh.headers)).status_code == 200

@@ -5,7 +5,7 @@ from pathlib import Path
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 
-from .conftest import People
+from .conftest import Users
 
 OPEN = {"lock", "processes.json"}
 
@@ -17,7 +17,7 @@ def may_be_read(path: Path, below: Path) -> bool:
 
 
 async def test_nobody_else_on_the_machine_reads_logs_secrets_messages_or_queues(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
     files = [path for path in system.state_dir.rglob("*") if path.is_file()]
     assert {"logs", "servers", "sandbox"} <= {path.relative_to(system.state_dir).parts[0] for path in files}

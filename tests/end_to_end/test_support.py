@@ -10,36 +10,36 @@ from contracts.demo import USERS
 from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
 
-from .conftest import People
+from .conftest import Users
 
 SUPPORT = next(user for user in USERS if user.name == "SUPPORT")
 TICKETS = "/api/support-tickets"
 WEBHOOK = "/api/messaging/webhook"
 
 
-def picture():
+def image_bytes():
     out = io.BytesIO()
     Image.new("RGB", (400, 300), (0, 120, 0)).save(out, "JPEG")
     return out.getvalue()
 
 
 async def test_the_messaging_app_subscribes_with_the_verify_token_and_nobody_else_does(market: Marketplace) -> None:
-    asked = {
+    requested = {
         "hub.mode": "subscribe",
         "hub.verify_token": market.secrets["MESSAGING_VERIFY_TOKEN"],
         "hub.challenge": "1158201444",
     }
-    answer = await market.http.get(WEBHOOK, params=asked)
-    assert (answer.status_code, answer.text) == (200, "1158201444")
-    assert answer.headers["content-type"].startswith("text/plain")
+    response = await market.http.get(WEBHOOK, params=requested)
+    assert (response.status_code, response.text) == (200, "1158201444")
+    assert response.headers["content-type"].startswith("text/plain")
     for wrong in ({"hub.verify_token": "guess"}, {"hub.challenge": ""}):
-        refused = await market.http.get(WEBHOOK, params={**asked, **wrong})
+        refused = await market.http.get(WEBHOOK, params={**requested, **wrong})
         assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
     body = json.dumps({"object": "whatsapp_business_account", "entry": []})
     for headers in ({}, {"X-Hub-Signature-256": "sha256=" + "0" * 64}):
         forged = await market.http.post(WEBHOOK, content=body, headers=headers)
-        refusal = forged.json()
-        assert (forged.status_code, refusal["code"], refusal["error"]) == (
+        problem = forged.json()
+        assert (forged.status_code, problem["code"], problem["error"]) == (
             401,
             "AUTH_UNAUTHORIZED",
             "Invalid signature",
@@ -47,20 +47,20 @@ async def test_the_messaging_app_subscribes_with_the_verify_token_and_nobody_els
 
 
 async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_words(
-    market: Marketplace, people: People
+    market: Marketplace, users: Users
 ) -> None:
     phone = f"+23480{uuid4().int % 10**8:08d}"
     student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
     await market.prove_number(student, phone)
-    person_id = (await market.get("/api/profiles/current", student))["id"]
+    user_id = (await market.get("/api/profiles/current", student))["id"]
 
     async def known():
         # deliver-notification answers 404 until the service has heard of the person.
-        notice = {"notificationId": str(uuid4()), "userId": person_id, "channel": "email"}
+        notice = {"notificationId": str(uuid4()), "userId": user_id, "channel": "email"}
         key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
         body = {**notice, "template": "vendor_reinstated", "data": {"businessName": "Ada's Kitchen"}}
-        answer = await market.http.post("/functions/v1/deliver-notification", json=body, headers=key)
-        return True if answer.status_code == 200 else None
+        response = await market.http.post("/functions/v1/deliver-notification", json=body, headers=key)
+        return True if response.status_code == 200 else None
 
     await market.until("the student is known", known, 60)
     first = {"from": phone, "name": "Ngozi", "text": "Where is my rice?", "id": f"wamid.{uuid4().hex}"}
@@ -72,25 +72,25 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
         tickets = await market.get(TICKETS, student)
         if len(tickets) != 1:
             return None
-        said = await market.get(f"{TICKETS}/{tickets[0]['id']}/messages", student)
-        return (tickets[0], said) if len(said) == 2 else None
+        output = await market.get(f"{TICKETS}/{tickets[0]['id']}/messages", student)
+        return (tickets[0], output) if len(output) == 2 else None
 
-    ticket, said = await market.until("both messages stand in one ticket", conversation, 60)
-    assert sorted(one["text"] for one in said) == ["Where is my rice?", "[image] the empty pot"]
+    ticket, output = await market.until("both messages stand in one ticket", conversation, 60)
+    assert sorted(one["text"] for one in output) == ["Where is my rice?", "[image] the empty pot"]
     assert (ticket["source"], ticket["status"]) == ("messaging", "open")
-    await market.post(f"{TICKETS}/{ticket['id']}/messages", {"text": "It comes at five."}, people.support)
+    await market.post(f"{TICKETS}/{ticket['id']}/messages", {"text": "It comes at five."}, users.support)
 
-    async def answered():
+    async def responded():
         return await market.messages(phone, "messaging") or None
 
-    [message] = await market.until("the answer is on the telephone", answered, 60)
+    [message] = await market.until("the answer is on the telephone", responded, 60)
     assert message["text"] == "It comes at five."
     assert message["payload"]["type"] == "text"
     read = {"id": message["provider_id"], "status": "read"}
     assert (await market.sandbox.post("/control/messaging/statuses", json=read)).status_code == 202
 
     async def reached():
-        logs = await market.get("/api/notification-delivery-logs", people.auditor, params={"limit": 100})
+        logs = await market.get("/api/notification-delivery-logs", users.auditor, params={"limit": 100})
         mine = [one for one in logs if one["providerMessageId"] == message["provider_id"] and one["status"] == "read"]
         return mine or None
 
@@ -106,49 +106,49 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
 
 
 async def test_a_ticket_with_an_order_and_a_picture_is_for_its_owner_and_for_staff(
-    market: Marketplace, people: People
+    market: Marketplace, users: Users
 ) -> None:
-    order = await placed_order(market, people)
+    order = await placed_order(market, users)
     body = {"subject": "Wrong size", "message": "The shoes are too small.", "orderId": order["id"]}
     key = {"Idempotency-Key": str(uuid4())}
-    opened = await market.http.post(TICKETS, json=body, headers={**people.buyer.headers, **key})
+    opened = await market.http.post(TICKETS, json=body, headers={**users.buyer.headers, **key})
     assert opened.status_code == 201, opened.text
-    again = await market.http.post(TICKETS, json=body, headers={**people.buyer.headers, **key})
+    again = await market.http.post(TICKETS, json=body, headers={**users.buyer.headers, **key})
     assert (again.content, again.headers["x-cache-lookup"]) == (opened.content, "HIT")
     ticket = opened.json()["data"]
     assert ticket["orderId"] == order["id"]
-    foreign = await market.http.post(TICKETS, json=body, headers=people.other_buyer.headers)
+    foreign = await market.http.post(TICKETS, json=body, headers=users.other_buyer.headers)
     assert (foreign.status_code, foreign.json()["invalid_params"][0]["name"]) == (422, "orderId")
 
     url = f"{TICKETS}/{ticket['id']}"
-    files = {"file": ("shoes.jpg", picture(), "image/jpeg")}
-    attached = await market.http.post(f"{url}/attachments", files=files, headers=people.buyer.headers)
+    files = {"file": ("shoes.jpg", image_bytes(), "image/jpeg")}
+    attached = await market.http.post(f"{url}/attachments", files=files, headers=users.buyer.headers)
     assert attached.status_code == 201, attached.text
     endpoint = attached.json()["data"]["url"]
-    for person, status in (
-        (people.buyer, 200),
-        (people.support, 200),
-        (people.auditor, 200),
-        (people.other_buyer, 404),
+    for member, status in (
+        (users.buyer, 200),
+        (users.support, 200),
+        (users.auditor, 200),
+        (users.other_buyer, 404),
     ):
-        shown = await market.http.get(endpoint, headers=person.headers)
+        shown = await market.http.get(endpoint, headers=member.headers)
         assert shown.status_code == status
         assert status == 404 or (shown.headers["content-type"], shown.headers["cache-control"]) == (
             "image/webp",
             "no-store",
         )
-        assert (await market.http.get(url, headers=person.headers)).status_code == status
-        assert (await market.http.get(f"{url}/messages", headers=person.headers)).status_code == status
+        assert (await market.http.get(url, headers=member.headers)).status_code == status
+        assert (await market.http.get(f"{url}/messages", headers=member.headers)).status_code == status
     assert (await market.http.get(endpoint)).status_code == 401
 
-    assigned = await market.post(f"{url}/assign", {"assigneeId": str(SUPPORT.id)}, people.support)
+    assigned = await market.post(f"{url}/assign", {"assigneeId": str(SUPPORT.id)}, users.support)
     assert assigned["customer"]["name"] == "Chidi Okafor"
     assert assigned["customer"]["email"] == "b***@unilag.edu.ng"
-    urgent = await market.http.patch(url, json={"priority": "urgent"}, headers=people.support.headers)
+    urgent = await market.http.patch(url, json={"priority": "urgent"}, headers=users.support.headers)
     assert urgent.json()["data"]["priority"] == "urgent"
-    for person in (people.auditor, people.buyer):
-        refused = await market.http.patch(url, json={"priority": "low"}, headers=person.headers)
+    for member in (users.auditor, users.buyer):
+        refused = await market.http.patch(url, json={"priority": "low"}, headers=member.headers)
         assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    written = await market.http.post(f"{url}/messages", json={"text": "Hi"}, headers=people.auditor.headers)
+    written = await market.http.post(f"{url}/messages", json={"text": "Hi"}, headers=users.auditor.headers)
     assert written.status_code == 403
-    assert (await market.post(f"{url}/close", {}, people.buyer))["status"] == "closed"
+    assert (await market.post(f"{url}/close", {}, users.buyer))["status"] == "closed"

@@ -22,7 +22,7 @@ from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace, SignedInUser, StepFailed
 from testkit.fixtures import eventually
-from tests.end_to_end.conftest import People, new_address
+from tests.end_to_end.conftest import Users, new_address
 
 PRICE_MINOR = 200_000
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
@@ -37,21 +37,21 @@ REFUNDS_DIFFER = (
 
 
 @dataclass
-class Stage:
+class Scenario:
     """A shelf, the people around it, and what they may do with an order."""
 
     market: Marketplace
-    people: People
+    users: Users
     product_id: str
 
-    def person(self, part: str) -> SignedInUser:
-        people: dict[str, SignedInUser] = {
-            "buyer": self.people.buyer,
-            "vendor": self.people.vendor,
-            "hub agent": self.people.hub,
-            "staff": self.people.support,
+    def user(self, part: str) -> SignedInUser:
+        users: dict[str, SignedInUser] = {
+            "buyer": self.users.buyer,
+            "vendor": self.users.vendor,
+            "hub agent": self.users.hub,
+            "staff": self.users.support,
         }
-        return people[part]
+        return users[part]
 
     async def sell(self, stock: int) -> str:
         offered = {
@@ -61,31 +61,31 @@ class Stage:
             "priceMinor": PRICE_MINOR,
             "stock": stock,
         }
-        return str((await self.market.post("/api/products", offered, self.people.vendor))["id"])
+        return str((await self.market.post("/api/products", offered, self.users.vendor))["id"])
 
     async def act(
-        self, person: SignedInUser, order: dict[str, Any], verb: str, body: dict[str, Any] | None = None
+        self, user: SignedInUser, order: dict[str, Any], verb: str, body: dict[str, Any] | None = None
     ) -> Any:
-        return await self.market.post(f"/api/orders/{order['id']}/{verb}", body or {}, person)
+        return await self.market.post(f"/api/orders/{order['id']}/{verb}", body or {}, user)
 
     async def reach(self, order: dict[str, Any], *statuses: str) -> str:
-        return str((await self.market.order_reaches(self.people.buyer, order["id"], *statuses))["status"])
+        return str((await self.market.order_reaches(self.users.buyer, order["id"], *statuses))["status"])
 
     async def show(self, order: dict[str, Any]) -> dict[str, Any]:
-        return await self.market.order(self.people.buyer, order["id"])
+        return await self.market.order(self.users.buyer, order["id"])
 
     # The ways to each state
 
     async def placed(self, quantity: int = 1, product_id: str | None = None) -> dict[str, Any]:
         """An order that waits for its payment, which stands open on the gateway's page."""
-        order = await self.market.checkout(self.people.buyer, product_id or self.product_id, quantity)
-        order["intent"] = await self.market.pay_intent(self.people.buyer, order["id"])
+        order = await self.market.checkout(self.users.buyer, product_id or self.product_id, quantity)
+        order["intent"] = await self.market.pay_intent(self.users.buyer, order["id"])
         return order
 
     async def placed_in_time(self, product_id: str | None = None) -> dict[str, Any]:
         """As `placed`, while the window for a payment is short: one that ended before the intent was made is begun again."""
 
-        async def look() -> dict[str, Any] | None:
+        async def probe() -> dict[str, Any] | None:
             try:
                 return await self.placed(product_id=product_id)
             except StepFailed as refusal:
@@ -93,7 +93,7 @@ class Stage:
                     raise
                 return None
 
-        return await self.market.until("an intent within the window", look, 120)
+        return await self.market.until("an intent within the window", probe, 120)
 
     async def pay(self, order: dict[str, Any]) -> None:
         await self.market.pay(order["intent"])
@@ -106,7 +106,7 @@ class Stage:
 
     async def dispatched(self) -> dict[str, Any]:
         order = await self.paid()
-        assert (await self.act(self.people.vendor, order, "dispatch"))["status"] == "dispatched"
+        assert (await self.act(self.users.vendor, order, "dispatch"))["status"] == "dispatched"
         return order
 
     async def held(self, state: str) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class Stage:
 
     async def disputed(self) -> dict[str, Any]:
         order = await self.dispatched()
-        assert (await self.act(self.people.buyer, order, "dispute", COMPLAINT))["status"] == "disputed"
+        assert (await self.act(self.users.buyer, order, "dispute", COMPLAINT))["status"] == "disputed"
         return order
 
     async def completed(self, quantity: int = 1) -> dict[str, Any]:
@@ -127,200 +127,200 @@ class Stage:
     # What happens to it
 
     async def deliver(self, order: dict[str, Any], part: str) -> str:
-        pin = await self.market.delivery_pin(self.people.buyer, order["id"])
-        return str((await self.market.verify_delivery(self.person(part), order["id"], pin))["status"])
+        pin = await self.market.delivery_pin(self.users.buyer, order["id"])
+        return str((await self.market.verify_delivery(self.user(part), order["id"], pin))["status"])
 
     async def cancel(self, order: dict[str, Any], part: str) -> str:
-        return str((await self.act(self.person(part), order, "cancel", {"reason": "no"}))["status"])
+        return str((await self.act(self.user(part), order, "cancel", {"reason": "no"}))["status"])
 
     async def prepare(self, order: dict[str, Any], outcome: str) -> str:
         body = {"outcome": outcome} | ({"refundMinor": PRICE_MINOR // 4} if outcome == "split" else {})
-        return str((await self.act(self.people.support, order, "resolve", body))["resolutionId"])
+        return str((await self.act(self.users.support, order, "resolve", body))["resolutionId"])
 
     async def approve(self, resolution_id: str) -> str:
         path = f"/api/dispute-resolutions/{resolution_id}"
-        read = {"hash": (await self.market.get(path, self.people.checker))["hash"]}
-        return str((await self.market.post(f"{path}/approve", read, self.people.checker))["status"])
+        read = {"hash": (await self.market.get(path, self.users.checker))["hash"]}
+        return str((await self.market.post(f"{path}/approve", read, self.users.checker))["status"])
 
     async def release(self, order: dict[str, Any]) -> dict[str, Any]:
-        return dict(await self.act(self.people.checker, order, "release", {"amountMinor": order["totalMinor"]}))
+        return dict(await self.act(self.users.checker, order, "release", {"amountMinor": order["totalMinor"]}))
 
     async def charge_back(self, order: dict[str, Any]) -> int:
-        answer = await self.market.sandbox.post(f"/control/charges/{order['intent']['reference']}/dispute")
-        return int(answer.raise_for_status().json()["id"])
+        response = await self.market.sandbox.post(f"/control/charges/{order['intent']['reference']}/dispute")
+        return int(response.raise_for_status().json()["id"])
 
     async def decide_chargeback(self, dispute_id: int, act: str) -> None:
         (await self.market.sandbox.post(f"/control/disputes/{dispute_id}/{act}")).raise_for_status()
 
     async def dispute_of(self, order: dict[str, Any]) -> dict[str, Any]:
-        return dict(await self.market.get(f"/api/orders/{order['id']}/dispute", self.people.buyer))
+        return dict(await self.market.get(f"/api/orders/{order['id']}/dispute", self.users.buyer))
 
     async def give_back(self, order: dict[str, Any], quantity: int) -> str:
         """So many of the goods come back, and the vendor takes them."""
         body = {"items": [{"itemId": order["items"][0]["id"], "quantity": quantity}], "reason": "The zip is torn."}
-        asked = await self.act(self.people.buyer, order, "return-requests", body)
-        await self.market.post(f"/api/return-requests/{asked['id']}/approve", {}, self.people.vendor)
+        requested = await self.act(self.users.buyer, order, "return-requests", body)
+        await self.market.post(f"/api/return-requests/{requested['id']}/approve", {}, self.users.vendor)
         return str((await self.show(order))["status"])
 
     async def refunded(self, order: dict[str, Any], refunded_minor: int) -> str:
         """The state in which the order shows that so much went back."""
 
-        async def look() -> dict[str, Any] | None:
+        async def probe() -> dict[str, Any] | None:
             shown = await self.show(order)
             return shown if shown["refundedMinor"] == refunded_minor else None
 
-        return str((await self.market.until("the refund to be posted", look, 60))["status"])
+        return str((await self.market.until("the refund to be posted", probe, 60))["status"])
 
 
 # Each row: what the order went through, as the contract has it.
 
-Walk = Callable[[Stage], Awaitable[list[str]]]
+Walk = Callable[[Scenario], Awaitable[list[str]]]
 
 
-async def checkout(stage: Stage) -> list[str]:
-    return [(await stage.placed())["status"]]
+async def checkout(scenario: Scenario) -> list[str]:
+    return [(await scenario.placed())["status"]]
 
 
-async def cancel_unpaid(stage: Stage, part: str) -> list[str]:
-    return [await stage.cancel(await stage.placed(), part)]
+async def cancel_unpaid(scenario: Scenario, part: str) -> list[str]:
+    return [await scenario.cancel(await scenario.placed(), part)]
 
 
-async def charge(stage: Stage) -> list[str]:
-    order = await stage.placed()
-    await stage.pay(order)
-    return [await stage.reach(order, "paid_escrow")]
+async def charge(scenario: Scenario) -> list[str]:
+    order = await scenario.placed()
+    await scenario.pay(order)
+    return [await scenario.reach(order, "paid_escrow")]
 
 
-async def late_charge(stage: Stage) -> list[str]:
-    order = await stage.placed()
-    path = [await stage.cancel(order, "buyer")]
-    await stage.pay(order)
-    return [*path, await stage.reach(order, "paid_escrow")]
+async def late_charge(scenario: Scenario) -> list[str]:
+    order = await scenario.placed()
+    path = [await scenario.cancel(order, "buyer")]
+    await scenario.pay(order)
+    return [*path, await scenario.reach(order, "paid_escrow")]
 
 
-async def late_charge_without_stock(stage: Stage) -> list[str]:
-    last_one = await stage.sell(1)
-    order = await stage.placed(product_id=last_one)
-    path = [await stage.cancel(order, "buyer")]
-    await stage.market.checkout(stage.people.other_buyer, last_one)
-    await stage.pay(order)
-    return [*path, *await money_goes_back(stage, order)]
+async def late_charge_without_stock(scenario: Scenario) -> list[str]:
+    last_one = await scenario.sell(1)
+    order = await scenario.placed(product_id=last_one)
+    path = [await scenario.cancel(order, "buyer")]
+    await scenario.market.checkout(scenario.users.other_buyer, last_one)
+    await scenario.pay(order)
+    return [*path, *await money_goes_back(scenario, order)]
 
 
-async def money_goes_back(stage: Stage, order: dict[str, Any]) -> list[str]:
+async def money_goes_back(scenario: Scenario, order: dict[str, Any]) -> list[str]:
     """`refund_pending` may be over before anybody looks; nothing else leads to `refunded` here."""
-    await stage.reach(order, "refund_pending", "refunded")
-    return ["refund_pending", await stage.reach(order, "refunded")]
+    await scenario.reach(order, "refund_pending", "refunded")
+    return ["refund_pending", await scenario.reach(order, "refunded")]
 
 
-async def dispatch(stage: Stage) -> list[str]:
-    return [(await stage.act(stage.people.vendor, await stage.paid(), "dispatch"))["status"]]
+async def dispatch(scenario: Scenario) -> list[str]:
+    return [(await scenario.act(scenario.users.vendor, await scenario.paid(), "dispatch"))["status"]]
 
 
-async def pin(stage: Stage, state: str, part: str) -> list[str]:
-    order = await stage.held(state)
-    return [await stage.deliver(order, part), await stage.reach(order, "paid")]
+async def pin(scenario: Scenario, state: str, part: str) -> list[str]:
+    order = await scenario.held(state)
+    return [await scenario.deliver(order, part), await scenario.reach(order, "paid")]
 
 
-async def cancel_paid(stage: Stage, state: str, part: str) -> list[str]:
-    order = await stage.held(state)
-    return [await stage.cancel(order, part), await stage.reach(order, "refunded")]
+async def cancel_paid(scenario: Scenario, state: str, part: str) -> list[str]:
+    order = await scenario.held(state)
+    return [await scenario.cancel(order, part), await scenario.reach(order, "refunded")]
 
 
-async def dispute(stage: Stage, state: str) -> list[str]:
-    return [(await stage.act(stage.people.buyer, await stage.held(state), "dispute", COMPLAINT))["status"]]
+async def dispute(scenario: Scenario, state: str) -> list[str]:
+    return [(await scenario.act(scenario.users.buyer, await scenario.held(state), "dispute", COMPLAINT))["status"]]
 
 
-async def release(stage: Stage, state: str) -> list[str]:
-    order = await stage.held(state)
-    assert (await stage.release(order))["remainingLockedMinor"] == 0
-    return [await stage.reach(order, "paid")]
+async def release(scenario: Scenario, state: str) -> list[str]:
+    order = await scenario.held(state)
+    assert (await scenario.release(order))["remainingLockedMinor"] == 0
+    return [await scenario.reach(order, "paid")]
 
 
-async def chargeback(stage: Stage, state: str) -> list[str]:
-    order = await stage.held(state)
-    await stage.charge_back(order)
-    return [await stage.reach(order, "disputed")]
+async def chargeback(scenario: Scenario, state: str) -> list[str]:
+    order = await scenario.held(state)
+    await scenario.charge_back(order)
+    return [await scenario.reach(order, "disputed")]
 
 
-async def chargeback_after_release(stage: Stage) -> list[str]:
-    order = await stage.completed()
-    before = (await stage.market.wallet(stage.people.vendor))["heldMinor"]
-    dispute_id = await stage.charge_back(order)
+async def chargeback_after_release(scenario: Scenario) -> list[str]:
+    order = await scenario.completed()
+    before = (await scenario.market.wallet(scenario.users.vendor))["heldMinor"]
+    dispute_id = await scenario.charge_back(order)
 
     async def held() -> bool | None:
-        return (await stage.market.wallet(stage.people.vendor))["heldMinor"] > before or None
+        return (await scenario.market.wallet(scenario.users.vendor))["heldMinor"] > before or None
 
-    await stage.market.until("the hold in the wallet", held, 60)
-    path = [(await stage.show(order))["status"]]
-    await stage.decide_chargeback(dispute_id, "win")
+    await scenario.market.until("the hold in the wallet", held, 60)
+    path = [(await scenario.show(order))["status"]]
+    await scenario.decide_chargeback(dispute_id, "win")
 
     async def free() -> bool | None:
-        return (await stage.market.wallet(stage.people.vendor))["heldMinor"] == before or None
+        return (await scenario.market.wallet(scenario.users.vendor))["heldMinor"] == before or None
 
     # The wallets that the tests after this one look at are at rest.
-    await stage.market.until("the hold is free", free, 60)
+    await scenario.market.until("the hold is free", free, 60)
     return path
 
 
-async def chargeback_decided(stage: Stage, act: str, outcome: str) -> list[str]:
+async def chargeback_decided(scenario: Scenario, act: str, outcome: str) -> list[str]:
     """A decision of the bank ends no dispute; the resolution shows it."""
-    order = await stage.paid()
-    dispute_id = await stage.charge_back(order)
-    path = [await stage.reach(order, "disputed")]
-    await stage.decide_chargeback(dispute_id, act)
+    order = await scenario.paid()
+    dispute_id = await scenario.charge_back(order)
+    path = [await scenario.reach(order, "disputed")]
+    await scenario.decide_chargeback(dispute_id, act)
 
     async def decision() -> str | None:
-        return (await stage.dispute_of(order))["chargebackOutcome"]
+        return (await scenario.dispute_of(order))["chargebackOutcome"]
 
-    path += [await stage.market.until("the bank's decision", decision, 60), (await stage.show(order))["status"]]
-    path.append(await stage.approve(await stage.prepare(order, outcome)))
-    path.append(await stage.reach(order, "refunded" if outcome == "buyer" else "paid"))
-    return [*path, (await stage.dispute_of(order))["outcome"]]
+    path += [await scenario.market.until("the bank's decision", decision, 60), (await scenario.show(order))["status"]]
+    path.append(await scenario.approve(await scenario.prepare(order, outcome)))
+    path.append(await scenario.reach(order, "refunded" if outcome == "buyer" else "paid"))
+    return [*path, (await scenario.dispute_of(order))["outcome"]]
 
 
-async def resolve(stage: Stage, outcome: str) -> list[str]:
-    order = await stage.disputed()
-    path = [await stage.approve(await stage.prepare(order, outcome))]
-    path.append(await stage.reach(order, "refunded" if outcome == "buyer" else "paid"))
+async def resolve(scenario: Scenario, outcome: str) -> list[str]:
+    order = await scenario.disputed()
+    path = [await scenario.approve(await scenario.prepare(order, outcome))]
+    path.append(await scenario.reach(order, "refunded" if outcome == "buyer" else "paid"))
     refund_minor = {"buyer": PRICE_MINOR, "split": PRICE_MINOR // 4, "vendor": 0}[outcome]
-    return [*path, await stage.refunded(order, refund_minor)]
+    return [*path, await scenario.refunded(order, refund_minor)]
 
 
-async def returns(stage: Stage) -> list[str]:
-    order = await stage.completed(3)
-    path = [await stage.give_back(order, 1), await stage.refunded(order, PRICE_MINOR)]
-    return [*path, await stage.give_back(order, 2), await stage.refunded(order, 3 * PRICE_MINOR)]
+async def returns(scenario: Scenario) -> list[str]:
+    order = await scenario.completed(3)
+    path = [await scenario.give_back(order, 1), await scenario.refunded(order, PRICE_MINOR)]
+    return [*path, await scenario.give_back(order, 2), await scenario.refunded(order, 3 * PRICE_MINOR)]
 
 
-async def failed_refund(stage: Stage) -> list[str]:
+async def failed_refund(scenario: Scenario) -> list[str]:
     """The order waits, an alert is raised, and maker and checker send the money to another account."""
-    order, market, people = await stage.paid(), stage.market, stage.people
+    order, market, users = await scenario.paid(), scenario.market, scenario.users
     reference = order["intent"]["reference"]
     rule = {"fail": "The card is closed", "times": 1, "match": reference}
     await market.sandbox.put("/control/faults", json={"refund_call": rule})
-    path = [await stage.cancel(order, "staff")]
+    path = [await scenario.cancel(order, "staff")]
 
     async def failed() -> dict[str, Any] | None:
         query = {"orderId": order["id"], "status": "failed"}
-        found = await market.get("/api/refunds", people.auditor, params=query)
+        found = await market.get("/api/refunds", users.auditor, params=query)
         return found[0] if found else None
 
     refund = await market.until("the refund to fail", failed, 60)
 
     async def alerted() -> dict[str, Any] | None:
-        alerts = await market.get("/api/alerts", people.ops, params={"limit": 100})
+        alerts = await market.get("/api/alerts", users.ops, params={"limit": 100})
         return next((alert for alert in alerts if refund["id"] in alert["detail"]), None)
 
     alert = await market.until("the alert", alerted, 60)
-    path += [alert["severity"], (await stage.show(order))["status"]]
+    path += [alert["severity"], (await scenario.show(order))["status"]]
     account = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
     await market.sandbox.put("/control/accounts", json=account)
     destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
     elsewhere = {"action": "other_destination", "destination": destination, "reason": "the card is closed"}
-    prepared = await market.post(f"/api/refunds/{refund['id']}/prepare", elsewhere, people.maker)
-    await market.post(f"/api/refunds/{refund['id']}/approve", {"hash": prepared["hash"]}, people.checker)
-    return [*path, await stage.reach(order, "refunded")]
+    prepared = await market.post(f"/api/refunds/{refund['id']}/prepare", elsewhere, users.maker)
+    await market.post(f"/api/refunds/{refund['id']}/approve", {"hash": prepared["hash"]}, users.checker)
+    return [*path, await scenario.reach(order, "refunded")]
 
 
 PARTS = ("buyer", "vendor", "staff")
@@ -377,24 +377,24 @@ ROWS: dict[str, tuple[Walk, tuple[str, ...]]] = {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def stage(system: System, people: People) -> Any:
+async def scenario(system: System, users: Users) -> Any:
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
-    stage = Stage(market, people, "")
-    stage.product_id = await stage.sell(500)
-    yield stage
+    scenario = Scenario(market, users, "")
+    scenario.product_id = await scenario.sell(500)
+    yield scenario
     await market.close()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def walked(stage: Stage) -> dict[str, list[str] | Exception]:
+async def walked(scenario: Scenario) -> dict[str, list[str] | Exception]:
     """What each row went through, or what went wrong with it."""
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(walk: Walk) -> list[str] | Exception:
         async with gate:
             try:
-                return await walk(stage)
+                return await walk(scenario)
             except Exception as error:
                 return error
 
@@ -426,8 +426,8 @@ async def test_the_books_agree_after_all_rows_and_the_audit_finds_a_refund_that_
     finally:
         await orders.close()
     broken = {finding.rule: finding.rows for finding in found}
-    for promise in REFUNDS_DIFFER:
-        assert any(str(order_id) in row for row in broken[promise])
+    for invariant in REFUNDS_DIFFER:
+        assert any(str(order_id) in row for row in broken[invariant])
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
@@ -439,7 +439,7 @@ _AT_WORK = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AN
 
 
 @asynccontextmanager
-async def standing_still(system: System, name: str) -> AsyncIterator[None]:
+async def suspended(system: System, name: str) -> AsyncIterator[None]:
     """The process does nothing for a while, as one that the machine gave no time."""
     process_id = system.process(name).pid
     assert process_id is not None
@@ -464,78 +464,78 @@ async def stopped_between_transactions(system: System, name: str, process_id: in
 
 
 async def test_a_release_committed_before_the_freeze_arrived_makes_the_disputed_order_paid(
-    system: System, stage: Any
+    system: System, scenario: Any
 ) -> None:
     """The event of a dispute takes a tenth of a second: a release within it finds the money not frozen yet."""
-    order = await stage.dispatched()
-    async with standing_still(system, "payments-worker"):
-        assert (await stage.act(stage.people.buyer, order, "dispute", COMPLAINT))["status"] == "disputed"
-        resolution_id = await stage.prepare(order, "buyer")
-        assert (await stage.release(order))["remainingLockedMinor"] == 0
-    assert await stage.reach(order, "paid") == "paid"
-    dispute = await stage.dispute_of(order)
+    order = await scenario.dispatched()
+    async with suspended(system, "payments-worker"):
+        assert (await scenario.act(scenario.users.buyer, order, "dispute", COMPLAINT))["status"] == "disputed"
+        resolution_id = await scenario.prepare(order, "buyer")
+        assert (await scenario.release(order))["remainingLockedMinor"] == 0
+    assert await scenario.reach(order, "paid") == "paid"
+    dispute = await scenario.dispute_of(order)
     assert (dispute["outcome"], dispute["endedAt"] is None) == ("released", False)
-    url, checker = f"/api/dispute-resolutions/{resolution_id}", stage.people.checker
-    read = {"hash": (await stage.market.get(url, checker))["hash"]}
+    url, checker = f"/api/dispute-resolutions/{resolution_id}", scenario.users.checker
+    read = {"hash": (await scenario.market.get(url, checker))["hash"]}
     for verb, body, status in (("approve", read, 409), ("reject", {}, 200)):
-        answer = await stage.market.http.post(f"{url}/{verb}", json=body, headers=checker.headers)
-        assert answer.status_code == status
+        response = await scenario.market.http.post(f"{url}/{verb}", json=body, headers=checker.headers)
+        assert response.status_code == status
     # Payments' freeze has ended as well: what comes back is refunded as after any other release.
-    assert await stage.give_back(order, 1) == "refunded"
-    await stage.refunded(order, order["totalMinor"])
-    assert await findings_of(system.secrets, stage.market.sandbox) == []
+    assert await scenario.give_back(order, 1) == "refunded"
+    await scenario.refunded(order, order["totalMinor"])
+    assert await findings_of(system.secrets, scenario.market.sandbox) == []
 
 
-async def test_goods_returned_before_the_release_arrived_are_refunded(system: System, stage: Any) -> None:
-    order = await stage.paid(2)
-    async with standing_still(system, "payments-worker"):
-        assert await stage.deliver(order, "vendor") == "delivered"
-        path = [await stage.give_back(order, 1), await stage.give_back(order, 1)]
+async def test_goods_returned_before_the_release_arrived_are_refunded(system: System, scenario: Any) -> None:
+    order = await scenario.paid(2)
+    async with suspended(system, "payments-worker"):
+        assert await scenario.deliver(order, "vendor") == "delivered"
+        path = [await scenario.give_back(order, 1), await scenario.give_back(order, 1)]
     assert path == ["delivered", "refunded"]
-    assert await stage.refunded(order, order["totalMinor"]) == "refunded"
-    assert await findings_of(system.secrets, stage.market.sandbox) == []
+    assert await scenario.refunded(order, order["totalMinor"]) == "refunded"
+    assert await findings_of(system.secrets, scenario.market.sandbox) == []
 
 
 @contextmanager
 def short_windows(system: System) -> Iterator[None]:
     """The orders service under other settings for a while."""
     names = ("orders-api", "orders-worker")
-    _begin_again(system, names, SHORT_WINDOWS)
+    _restart_with(system, names, SHORT_WINDOWS)
     try:
         yield
     finally:
-        _begin_again(system, names, dict.fromkeys(SHORT_WINDOWS))
+        _restart_with(system, names, dict.fromkeys(SHORT_WINDOWS))
 
 
-def _begin_again(system: System, names: tuple[str, ...], settings: dict[str, Any]) -> None:
+def _restart_with(system: System, names: tuple[str, ...], settings: dict[str, Any]) -> None:
     before = {name: system.process(name).restart_with(settings) for name in names}
     for name, restarts in before.items():
         system.process(name).wait_restarted(restarts, within=120)
 
 
 async def test_each_timer_moves_its_orders_and_a_late_charge_brings_an_expired_one_back(
-    system: System, stage: Any
+    system: System, scenario: Any
 ) -> None:
     """The three timers, their windows cut to seconds, in the running worker; what was written before keeps its own time."""
-    idle, undelivered, untouched = await asyncio.gather(stage.placed(), stage.paid(), stage.paid())
-    last_one = await stage.sell(1)
+    idle, undelivered, untouched = await asyncio.gather(scenario.placed(), scenario.paid(), scenario.paid())
+    last_one = await scenario.sell(1)
     with short_windows(system):
-        late, too_late = await asyncio.gather(stage.placed_in_time(), stage.placed_in_time(last_one))
-        assert (await stage.act(stage.people.vendor, undelivered, "dispatch"))["status"] == "dispatched"
-        await stage.pay(idle)
+        late, too_late = await asyncio.gather(scenario.placed_in_time(), scenario.placed_in_time(last_one))
+        assert (await scenario.act(scenario.users.vendor, undelivered, "dispatch"))["status"] == "dispatched"
+        await scenario.pay(idle)
         ends = await asyncio.gather(
-            stage.reach(late, "expired"),
-            stage.reach(too_late, "expired"),
-            stage.reach(undelivered, "disputed"),
-            money_goes_back(stage, idle),
+            scenario.reach(late, "expired"),
+            scenario.reach(too_late, "expired"),
+            scenario.reach(undelivered, "disputed"),
+            money_goes_back(scenario, idle),
         )
     assert ends == ["expired", "expired", "disputed", ["refund_pending", "refunded"]]
-    assert (await stage.dispute_of(undelivered))["cause"] == "pin_window"
-    assert (await stage.show(untouched))["status"] == "paid_escrow"
+    assert (await scenario.dispute_of(undelivered))["cause"] == "pin_window"
+    assert (await scenario.show(untouched))["status"] == "paid_escrow"
     # The unit that the expired order held is for sale again, and then gone.
-    await stage.market.checkout(stage.people.other_buyer, last_one, key=uuid4())
-    await stage.pay(late)
-    await stage.pay(too_late)
-    assert await stage.reach(late, "paid_escrow") == "paid_escrow"
-    assert await money_goes_back(stage, too_late) == ["refund_pending", "refunded"]
-    assert await findings_of(system.secrets, stage.market.sandbox) == []
+    await scenario.market.checkout(scenario.users.other_buyer, last_one, key=uuid4())
+    await scenario.pay(late)
+    await scenario.pay(too_late)
+    assert await scenario.reach(late, "paid_escrow") == "paid_escrow"
+    assert await money_goes_back(scenario, too_late) == ["refund_pending", "refunded"]
+    assert await findings_of(system.secrets, scenario.market.sandbox) == []

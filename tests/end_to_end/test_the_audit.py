@@ -15,7 +15,7 @@ from operations.journey import Marketplace
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import delivered_order, paid_order
 
-from .conftest import People
+from .conftest import Users
 
 # Whose database is tampered with, the statement, and its word by which the audit must name what it did: None where only sums can
 # be compared.
@@ -80,10 +80,10 @@ OF_ORDERS = {
 
 
 async def test_what_is_compared_between_services_is_seen_broken(
-    system: System, market: Marketplace, people: People
+    system: System, market: Marketplace, users: Users
 ) -> None:
-    await paid_order(market, people)
-    await delivered_order(market, people)
+    await paid_order(market, users)
+    await delivered_order(market, users)
     assert await findings_of(system.secrets, market.sandbox) == []
     assert COMPARED.keys() == {line.rule for line in COMPARISONS}
     gateway = Gateway.of({}, system.secrets, str(market.sandbox.base_url).rstrip("/"))
@@ -106,13 +106,13 @@ async def test_what_is_compared_between_services_is_seen_broken(
 
         await eventually(sealed, within=60)
 
-        async def tampered(service, statement, look):
+        async def tampered(service, statement, probe):
             """What `look` finds, and the words by which it must name the rows."""
             undone = databases[service].transaction()
             await undone.start()
             try:
                 words = {row[0] for row in await databases[service].fetch(statement)}
-                return await look(), words
+                return await probe(), words
             finally:
                 await undone.rollback()
 
@@ -133,18 +133,16 @@ async def test_what_is_compared_between_services_is_seen_broken(
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
-async def test_the_result_of_an_audit_is_recorded_and_shown(
-    system: System, market: Marketplace, people: People
-) -> None:
+async def test_the_result_of_an_audit_is_recorded_and_shown(system: System, market: Marketplace, users: Users) -> None:
     report = await run(system.state_dir, system.port_base, 30)
-    recorded = (await market.http.get("/api/audits?limit=1", headers=people.auditor.headers)).json()["data"][0]
+    recorded = (await market.http.get("/api/audits?limit=1", headers=users.auditor.headers)).json()["data"][0]
     assert recorded["verdict"] == report.verdict
     assert recorded["gatewayCompared"] is True
     path, found = (
         f"/api/audits/{recorded['id']}",
         [offence for finding in report.findings for offence in finding.offences],
     )
-    for reader in (people.checker, people.ops):
+    for reader in (users.checker, users.ops):
         assert (await market.http.get(path, headers=reader.headers)).json()["data"] == recorded
     assert len(recorded["findings"]) == len(found)
-    assert (await market.http.get(path, headers=people.maker.headers)).status_code == 403
+    assert (await market.http.get(path, headers=users.maker.headers)).status_code == 403

@@ -9,17 +9,17 @@ from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.end_to_end.steps import delivered_order, paid_order
 
-from .conftest import People
+from .conftest import Users
 
 
 async def test_the_book_is_sealed_verified_reconciled_and_exported(
-    market: Marketplace, people: People, system: System
+    market: Marketplace, users: Users, system: System
 ) -> None:
     began = datetime.now(UTC)
-    held = await paid_order(market, people)
+    held = await paid_order(market, users)
     paid_at = datetime.now(UTC)
-    released = await delivered_order(market, people)
-    auditor = people.auditor
+    released = await delivered_order(market, users)
+    auditor = users.auditor
 
     async def balance(order, **query):
         name = f"escrow:{order['id']}"
@@ -32,25 +32,25 @@ async def test_the_book_is_sealed_verified_reconciled_and_exported(
     assert [line["type"] for line in kinds] == ["charge", "release"]
 
     period = {"from": began.isoformat(), "to": (began + timedelta(days=31)).isoformat()}
-    answer = await market.http.get("/api/transactions/export", params=period, headers=auditor.headers)
-    assert (answer.status_code, answer.headers["content-type"].split(";")[0]) == (200, "text/csv")
-    lines = list(csv.DictReader(io.StringIO(answer.text)))
+    response = await market.http.get("/api/transactions/export", params=period, headers=auditor.headers)
+    assert (response.status_code, response.headers["content-type"].split(";")[0]) == (200, "text/csv")
+    lines = list(csv.DictReader(io.StringIO(response.text)))
     assert {line["transactionId"] for line in lines} >= {line["id"] for line in kinds}
     assert sum(int(line["amountMinor"]) for line in lines) == 0
-    refused = await market.http.get("/api/transactions/export", params=period, headers=people.maker.headers)
+    refused = await market.http.get("/api/transactions/export", params=period, headers=users.maker.headers)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
     async def sealed():
-        code, said = system.command("payments", "verify-book")
-        length, head = said.splitlines()[-1].split()[:2]
+        code, output = system.command("payments", "verify-book")
+        length, head = output.splitlines()[-1].split()[:2]
         return (length, head) if code == 0 and int(length) >= len(kinds) else None
 
     length, head = await market.until("the book to be sealed", sealed, 60)
     assert system.command("payments", "verify-book", length, head)[0] == 0
     assert system.command("payments", "verify-book", length, "00" * 32)[0] == 1
 
-    code, said = system.command("payments", "reconcile", "--from", began.isoformat(), "--to", period["to"])
-    assert code == 0, said
+    code, output = system.command("payments", "reconcile", "--from", began.isoformat(), "--to", period["to"])
+    assert code == 0, output
     cases = await market.get("/api/reconciliation-cases", auditor, params={"status": "open"})
     assert [case for case in cases if case["orderId"] in (held["id"], released["id"])] == []
     assert [finding for finding in await findings_of(system.secrets, market.sandbox) if "chain" in finding.rule] == []

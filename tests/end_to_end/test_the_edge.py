@@ -11,27 +11,27 @@ from operations.journey import Marketplace
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.steps import a_product, placed_order
 
-from .conftest import People
+from .conftest import Users
 
-NOBODY = str(uuid4())
+UNKNOWN_ID = str(uuid4())
 
 
 async def test_the_sixty_first_anonymous_request_of_a_minute_waits(market: Marketplace) -> None:
     address = {"X-Forwarded-For": new_address()}
     began = time.time()
     for number in range(60):
-        answer = await market.http.get("/api/products", params={"limit": 1}, headers=address)
+        response = await market.http.get("/api/products", params={"limit": 1}, headers=address)
         if number == 0:
-            first_answered = time.time()
-        assert (answer.status_code, int(answer.headers["RateLimit-Remaining"])) == (200, 59 - number)
-    asked = time.time()
+            first_responded = time.time()
+        assert (response.status_code, int(response.headers["RateLimit-Remaining"])) == (200, 59 - number)
+    requested = time.time()
     refused = await market.http.get("/api/products", headers=address)
     assert (refused.status_code, refused.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
     wait = int(refused.headers["Retry-After"])
     # Until the first request is a minute old, in whole seconds.
     assert began + 60 <= time.time() + wait
-    assert asked + wait <= first_answered + 60 + 1
-    assert began + 60 <= int(refused.headers["RateLimit-Reset"]) <= first_answered + 60 + 1
+    assert requested + wait <= first_responded + 60 + 1
+    assert began + 60 <= int(refused.headers["RateLimit-Reset"]) <= first_responded + 60 + 1
     assert (await market.http.get("/api/products", headers={"X-Forwarded-For": new_address()})).status_code == 200
 
 
@@ -45,15 +45,15 @@ async def test_the_sixty_first_anonymous_request_of_a_minute_waits(market: Marke
     ],
 )  # fmt: skip
 async def test_every_answer_carries_its_headers(market: Marketplace, method: str, path: str) -> None:
-    answer = await market.http.request(method, path)
+    response = await market.http.request(method, path)
     assert {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "X-Request-Id", "API-Version"} <= {
         name
         for name in ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "X-Request-Id", "API-Version")
-        if name in answer.headers
+        if name in response.headers
     }
-    assert answer.headers["X-Request-Id"].startswith("req_")
-    assert answer.headers["API-Version"] == "v1"
-    assert "server" not in answer.headers
+    assert response.headers["X-Request-Id"].startswith("req_")
+    assert response.headers["API-Version"] == "v1"
+    assert "server" not in response.headers
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ async def test_every_answer_carries_its_headers(market: Marketplace, method: str
         ("GET", "/api/orders", None, 401, "AUTH_UNAUTHORIZED"),
         ("GET", "/api/nothing", None, 404, "RESOURCE_NOT_FOUND"),
         ("GET", "/api/products/not-a-uuid", None, 404, "RESOURCE_NOT_FOUND"),
-        ("GET", f"/api/products/{NOBODY}", None, 404, "RESOURCE_NOT_FOUND"),
+        ("GET", f"/api/products/{UNKNOWN_ID}", None, 404, "RESOURCE_NOT_FOUND"),
         ("GET", "/api/products?limit=0", None, 422, "VALIDATION_FAILED"),
         ("GET", "/api/products?limit=101", None, 422, "VALIDATION_FAILED"),
         ("GET", "/api/products?cursor=forged", None, 422, "VALIDATION_FAILED"),
@@ -86,27 +86,27 @@ async def test_a_bad_request_gets_a_problem_document(
     market: Marketplace, method: str, path, body, status: int, code: str
 ) -> None:
     headers = {"Content-Type": "application/json"} if body is not None else {}
-    answer = await market.http.request(method, path, content=body, headers=headers)
-    problem = answer.json()
-    assert (answer.status_code, problem["code"], problem["status"]) == (status, code, status)
-    assert answer.headers["Content-Type"] == "application/problem+json"
+    response = await market.http.request(method, path, content=body, headers=headers)
+    problem = response.json()
+    assert (response.status_code, problem["code"], problem["status"]) == (status, code, status)
+    assert response.headers["Content-Type"] == "application/problem+json"
     assert problem["type"].rsplit("/", 1)[-1] == code.lower().replace("_", "-")
-    assert problem["requestId"] == answer.headers["X-Request-Id"]
+    assert problem["requestId"] == response.headers["X-Request-Id"]
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."])
 async def test_a_broken_token_is_401_even_where_none_is_needed(market: Marketplace, token: str) -> None:
     for path in ("/api/orders", "/api/products"):
-        answer = await market.http.get(path, headers={"Authorization": f"Bearer {token}"})
-        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        response = await market.http.get(path, headers={"Authorization": f"Bearer {token}"})
+        assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
 async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(
-    market: Marketplace, people: People, system: System
+    market: Marketplace, users: Users, system: System
 ) -> None:
-    answer = await market.http.post("/api/orders/checkout", json={}, headers=people.buyer.headers)
-    assert answer.status_code == 422
-    shown, log = answer.json()["requestId"], system.process("api-gateway").log_path
+    response = await market.http.post("/api/orders/checkout", json={}, headers=users.buyer.headers)
+    assert response.status_code == 422
+    shown, log = response.json()["requestId"], system.process("api-gateway").log_path
 
     async def line():
         rows = log.read_text(errors="replace").splitlines(keepends=True)
@@ -120,75 +120,77 @@ async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(
 @pytest.mark.parametrize(
     "body",
     [
-        {}, {"items": []}, {"items": [{"productId": "x", "quantity": 1}]}, {"items": [{"productId": NOBODY, "quantity": 0}]},
-        {"items": [{"productId": NOBODY, "quantity": 100}]}, {"items": [{"productId": NOBODY, "quantity": "1"}]},
-        {"items": [{"productId": NOBODY, "quantity": 1, "unitPriceMinor": 1}]},
-        {"items": [{"productId": NOBODY, "quantity": 1}], "totalMinor": 1},
-        {"items": [{"productId": NOBODY, "quantity": 1}], "deliveryNote": "\u0000"}, [], "x", 5, None,
+        {}, {"items": []}, {"items": [{"productId": "x", "quantity": 1}]}, {"items": [{"productId": UNKNOWN_ID, "quantity": 0}]},
+        {"items": [{"productId": UNKNOWN_ID, "quantity": 100}]}, {"items": [{"productId": UNKNOWN_ID, "quantity": "1"}]},
+        {"items": [{"productId": UNKNOWN_ID, "quantity": 1, "unitPriceMinor": 1}]},
+        {"items": [{"productId": UNKNOWN_ID, "quantity": 1}], "totalMinor": 1},
+        {"items": [{"productId": UNKNOWN_ID, "quantity": 1}], "deliveryNote": "\u0000"}, [], "x", 5, None,
     ],
 )  # fmt: skip
-async def test_a_wrong_checkout_is_refused_and_changes_nothing(market: Marketplace, people: People, body) -> None:
+async def test_a_wrong_checkout_is_refused_and_changes_nothing(market: Marketplace, users: Users, body) -> None:
     async def orders():
         """What was ordered: where an order stands may move meanwhile, when the time for its payment is over."""
-        listed = await market.get("/api/orders", people.other_buyer, params={"limit": 100})
+        listed = await market.get("/api/orders", users.other_buyer, params={"limit": 100})
         return [(order["id"], order["totalMinor"], order["items"]) for order in listed]
 
     before = await orders()
-    headers = {**people.other_buyer.headers, "Idempotency-Key": str(uuid4())}
-    answer = await market.http.post("/api/orders/checkout", json=body, headers=headers)
-    assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
-    assert answer.json()["invalid_params"]
+    headers = {**users.other_buyer.headers, "Idempotency-Key": str(uuid4())}
+    response = await market.http.post("/api/orders/checkout", json=body, headers=headers)
+    assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
+    assert response.json()["invalid_params"]
     assert await orders() == before
 
 
-async def test_a_moved_price_is_a_conflict_and_charges_nothing(market: Marketplace, people: People) -> None:
+async def test_a_moved_price_is_a_conflict_and_charges_nothing(market: Marketplace, users: Users) -> None:
     product = await a_product(market)
-    headers = {**people.buyer.headers, "Idempotency-Key": str(uuid4())}
+    headers = {**users.buyer.headers, "Idempotency-Key": str(uuid4())}
     body = {"items": [{"productId": product["id"], "quantity": 1}], "expectedTotalMinor": product["priceMinor"] - 1}
-    answer = await market.http.post("/api/orders/checkout", json=body, headers=headers)
-    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    response = await market.http.post("/api/orders/checkout", json=body, headers=headers)
+    assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_a_foreign_order_looks_absent(market: Marketplace, people: People) -> None:
-    order = await placed_order(market, people)
+async def test_a_foreign_order_looks_absent(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
 
-    async def problem(person, order_id):
-        answer = await market.http.get(f"/api/orders/{order_id}", headers=person.headers)
-        document = answer.json()
-        return answer.status_code, {name: document[name] for name in document if name not in ("instance", "requestId")}
+    async def problem(user, order_id):
+        response = await market.http.get(f"/api/orders/{order_id}", headers=user.headers)
+        document = response.json()
+        return response.status_code, {
+            name: document[name] for name in document if name not in ("instance", "requestId")
+        }
 
-    assert await problem(people.other_buyer, order["id"]) == await problem(people.other_buyer, NOBODY)
-    assert (await problem(people.other_vendor, order["id"]))[0] == 404
+    assert await problem(users.other_buyer, order["id"]) == await problem(users.other_buyer, UNKNOWN_ID)
+    assert (await problem(users.other_vendor, order["id"]))[0] == 404
 
 
-async def test_a_forbidden_move_is_a_conflict_and_a_repeated_one_a_success(market: Marketplace, people: People) -> None:
-    order = await placed_order(market, people)
-    early = await market.http.post(f"/api/orders/{order['id']}/dispatch", json={}, headers=people.vendor.headers)
+async def test_a_forbidden_move_is_a_conflict_and_a_repeated_one_a_success(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
+    early = await market.http.post(f"/api/orders/{order['id']}/dispatch", json={}, headers=users.vendor.headers)
     assert (early.status_code, early.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     for _ in range(2):
-        cancelled = await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "changed my mind"}, people.buyer)
+        cancelled = await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "changed my mind"}, users.buyer)
         assert cancelled["status"] == "cancelled"
 
 
 async def test_staff_without_the_permission_or_the_second_factor_are_refused_in_that_order(
-    market: Marketplace, people: People
+    market: Marketplace, users: Users
 ) -> None:
     once = await market.sign_in("maker@campus.example")
     key = {"Idempotency-Key": str(uuid4())}
-    for person, code in (
-        (people.buyer, "AUTH_FORBIDDEN"),
-        (people.auditor, "AUTH_FORBIDDEN"),
+    for user, code in (
+        (users.buyer, "AUTH_FORBIDDEN"),
+        (users.auditor, "AUTH_FORBIDDEN"),
         (once, "AUTH_AAL2_REQUIRED"),
     ):
-        answer = await market.http.post("/api/payouts/dispatch", json={"unknown": 1}, headers={**person.headers, **key})
-        assert (answer.status_code, answer.json()["code"]) == (403, code)
+        response = await market.http.post("/api/payouts/dispatch", json={"unknown": 1}, headers={**user.headers, **key})
+        assert (response.status_code, response.json()["code"]) == (403, code)
 
 
-async def test_identity_headers_of_a_client_are_worth_nothing(market: Marketplace, people: People) -> None:
-    order = await placed_order(market, people)
+async def test_identity_headers_of_a_client_are_worth_nothing(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
     forged = {"X-User-Id": order["buyerId"], "X-Role": "auditor", "X-Permissions": "orders:read"}
-    answer = await market.http.get(f"/api/orders/{order['id']}", headers={**people.other_buyer.headers, **forged})
-    assert answer.status_code == 404
+    response = await market.http.get(f"/api/orders/{order['id']}", headers={**users.other_buyer.headers, **forged})
+    assert response.status_code == 404
 
 
 async def test_both_addresses_of_the_api_are_the_same(market: Marketplace) -> None:
@@ -200,47 +202,49 @@ async def test_both_addresses_of_the_api_are_the_same(market: Marketplace) -> No
 
 @pytest.mark.parametrize("service", ["identity", "orders", "payments", "payouts", "notifications"])
 async def test_the_dead_letters_of_every_service_can_be_read_and_an_absent_one_not_replayed(
-    market: Marketplace, people: People, service: str
+    market: Marketplace, users: Users, service: str
 ) -> None:
-    answer = await market.http.get(f"/api/dead-letters/{service}", headers=people.ops.headers)
-    assert answer.status_code == 200
-    assert {"page", "limit", "total", "total_pages"} <= set(answer.json()["meta"])
-    refused = await market.http.get(f"/api/dead-letters/{service}", headers=people.buyer.headers)
+    response = await market.http.get(f"/api/dead-letters/{service}", headers=users.ops.headers)
+    assert response.status_code == 200
+    assert {"page", "limit", "total", "total_pages"} <= set(response.json()["meta"])
+    refused = await market.http.get(f"/api/dead-letters/{service}", headers=users.buyer.headers)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    absent = await market.http.post(f"/api/dead-letters/{service}/{NOBODY}/replay", json={}, headers=people.ops.headers)
+    absent = await market.http.post(
+        f"/api/dead-letters/{service}/{UNKNOWN_ID}/replay", json={}, headers=users.ops.headers
+    )
     assert absent.status_code == 404
 
 
 async def test_a_body_that_is_nested_without_end_is_refused(market: Marketplace) -> None:
     body = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
     for path in ("/api/auth/login", "/api/auth/signup", "/api/auth/refresh"):
-        answer = await market.http.post(path, content=body, headers={"Content-Type": "application/json"})
-        assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
+        response = await market.http.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
 
 
 async def test_a_page_of_any_port_of_this_machine_may_call_a_system_of_development(market: Marketplace) -> None:
     for origin in ("http://localhost:5173", "http://127.0.0.1:3000"):
-        asks = {"Origin": origin, "Access-Control-Request-Method": "POST"}
-        asked = await market.http.options("/api/orders/checkout", headers=asks)
-        assert (asked.status_code, asked.headers["Access-Control-Allow-Origin"]) == (204, origin)
-        assert {"traceparent", "tracestate"} <= set(asked.headers["Access-Control-Allow-Headers"].split(", "))
+        preflight = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        requested = await market.http.options("/api/orders/checkout", headers=preflight)
+        assert (requested.status_code, requested.headers["Access-Control-Allow-Origin"]) == (204, origin)
+        assert {"traceparent", "tracestate"} <= set(requested.headers["Access-Control-Allow-Headers"].split(", "))
 
 
 async def test_a_callback_of_this_machine_is_taken_and_a_refused_one_names_the_setting(
-    market: Marketplace, people: People
+    market: Marketplace, users: Users
 ) -> None:
-    order = await placed_order(market, people)
+    order = await placed_order(market, users)
     body = {"orderId": order["id"], "callbackUrl": "https://evil.example/paid"}
-    asked = [
+    requested = [
         await market.http.post(
             "/api/payments/intent",
             json={**body, "callbackUrl": callback},
-            headers={**people.buyer.headers, "Idempotency-Key": str(uuid4())},
+            headers={**users.buyer.headers, "Idempotency-Key": str(uuid4())},
         )
         for callback in ("https://evil.example/paid", "http://localhost:5173/paid")
     ]
-    assert [answer.status_code for answer in asked] == [422, 201]
-    assert "ALLOWED_ORIGINS" in asked[0].json()["detail"]
+    assert [response.status_code for response in requested] == [422, 201]
+    assert "ALLOWED_ORIGINS" in requested[0].json()["detail"]
 
 
 async def test_an_anonymous_reader_gets_the_catalog_compressed_and_revalidates_by_etag(market: Marketplace) -> None:
@@ -268,8 +272,8 @@ async def test_the_documents_name_the_address_that_serves_them(market: Marketpla
     assert [server["url"] for server in reference["servers"]] == [system.base_url]
 
 
-async def test_an_unknown_parameter_is_named_on_every_service(market: Marketplace, people: People) -> None:
+async def test_an_unknown_parameter_is_named_on_every_service(market: Marketplace, users: Users) -> None:
     for path in ("/api/orders", "/api/payments", "/api/wallets/current", "/api/notifications", "/api/profiles/current"):
-        answer = await market.http.get(path, params={"colour": "blue"}, headers=people.vendor.headers)
-        assert answer.status_code == 422, path
-        assert [param["name"] for param in answer.json()["invalid_params"]] == ["colour"]
+        response = await market.http.get(path, params={"colour": "blue"}, headers=users.vendor.headers)
+        assert response.status_code == 422, path
+        assert [param["name"] for param in response.json()["invalid_params"]] == ["colour"]

@@ -3,7 +3,7 @@
 from operations.journey import Marketplace
 from tests.end_to_end.steps import placed_order
 
-from .conftest import People
+from .conftest import Users
 
 
 async def spans_of(market: Marketplace, title: str, *services: str):
@@ -16,11 +16,11 @@ async def spans_of(market: Marketplace, title: str, *services: str):
     return None
 
 
-async def test_the_webhook_s_trace_ends_at_the_notification(market: Marketplace, people: People) -> None:
-    order = await placed_order(market, people)
-    intent = await market.pay_intent(people.buyer, order["id"])
+async def test_the_webhook_s_trace_ends_at_the_notification(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent)
-    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
     path = ("api-gateway", "payments-api", "payments-worker", "orders-worker", "notifications-worker")
     assert await market.until(
         "the webhook's trace", lambda: spans_of(market, "/functions/v1/gateway-webhook", *path), 30

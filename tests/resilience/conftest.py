@@ -17,6 +17,8 @@ SETTINGS = {
     "RATE_TIER_4_ADDRESS": "1000000",
     # Dense enough for a test, long enough to bridge the restart of a server.
     "RETRY_DELAYS_SECONDS": "0.5,1,2,5,10",
+    # Longer than any request here. A gateway whose database died under it cannot give the lease back.
+    "IDEMPOTENCY_LOCK_SECONDS": "30",
 }
 
 
@@ -30,7 +32,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 async def market(system: System) -> AsyncIterator[Marketplace]:
     """A patient client: it repeats what a good client repeats, with the same idempotency keys."""
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
-    # Longer than the lease of an idempotency key: a gateway whose database died under it cannot give the lease back.
-    market.wait_seconds_max = 150
+    # Longer than the lease of an idempotency key.
+    market.wait_seconds_max = 120
     yield market
     await market.close()

@@ -58,15 +58,15 @@ async def stocked_products(market: Marketplace) -> list[str]:
 async def fifty_journeys(market: Marketplace, progress: Counter[str]) -> tuple[list[str], SignedInUser, SignedInUser]:
     buyer = await market.sign_in("buyer@unilag.edu.ng")
     vendor = await market.sign_in("vendor@unilag.edu.ng")
-    shelf = await stocked_products(market)
-    assert len(shelf) >= JOURNEYS
+    stock = await stocked_products(market)
+    assert len(stock) >= JOURNEYS
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def walk(product_id: str) -> str:
         async with gate:
             return await journey(market, buyer, vendor, product_id, progress)
 
-    orders = await asyncio.gather(*(walk(product_id) for product_id in shelf[:JOURNEYS]))
+    orders = await asyncio.gather(*(walk(product_id) for product_id in stock[:JOURNEYS]))
     return list(orders), buyer, vendor
 
 

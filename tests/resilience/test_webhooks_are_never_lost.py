@@ -18,7 +18,7 @@ from testkit.fixtures import eventually
 PATH = "/functions/v1/gateway-webhook"
 # The short form of what `python -m lab.soak webhooks` proves with ten thousand.
 SHORT = Load(count=500, rate=100.0, kills=2)
-AWAY_SECONDS = 5.0
+OUTAGE_SECONDS = 5.0
 EVERY_SECONDS = 0.05
 _numbers = itertools.count(800_000_000)
 
@@ -32,17 +32,17 @@ async def send(system: System, client: httpx.AsyncClient, number: int) -> int:
 
 
 async def send_until(
-    system: System, client: httpx.AsyncClient, over: asyncio.Event, answers: dict[int, int]
+    system: System, client: httpx.AsyncClient, over: asyncio.Event, responses: dict[int, int]
 ) -> dict[int, int]:
     """One webhook after the other until it is over: the answer to each."""
     while not over.is_set():
         number = next(_numbers)
-        answers[number] = await send(system, client, number)
+        responses[number] = await send(system, client, number)
         await asyncio.sleep(EVERY_SECONDS)
-    return answers
+    return responses
 
 
-async def taken(system: System, numbers: list[int]) -> bool:
+async def recorded(system: System, numbers: list[int]) -> bool:
     """Whether each of these webhooks stands once, and its work is done."""
     url = system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + "/campus_payments"
     connection = await asyncpg.connect(url)
@@ -87,29 +87,29 @@ async def test_without_the_broker_webhooks_are_kept_and_have_their_effects_when_
     sending = asyncio.ensure_future(send_until(system, market.http, over, {}))
     await asyncio.to_thread(system.servers.rabbitmq.kill)
     began = time.monotonic()
-    await eventually(lambda: time.monotonic() - began > AWAY_SECONDS)
+    await eventually(lambda: time.monotonic() - began > OUTAGE_SECONDS)
     over.set()
-    answers = await sending
+    responses = await sending
     await asyncio.to_thread(system.servers.rabbitmq.start)
-    assert set(answers.values()) == {200}
-    await eventually(lambda: taken(system, list(answers)), within=60, every=0.2)
+    assert set(responses.values()) == {200}
+    await eventually(lambda: recorded(system, list(responses)), within=60, every=0.2)
 
 
 async def test_a_read_only_database_is_reported_and_no_acknowledged_webhook_is_lost(
     system: System, market: Marketplace
 ) -> None:
-    over, heard = asyncio.Event(), dict[int, int]()
-    sending = asyncio.ensure_future(send_until(system, market.http, over, heard))
+    over, received = asyncio.Event(), dict[int, int]()
+    sending = asyncio.ensure_future(send_until(system, market.http, over, received))
     try:
         await set_read_only(system, "on")
         began = time.monotonic()
-        await eventually(lambda: 503 in heard.values() and time.monotonic() - began > AWAY_SECONDS)
+        await eventually(lambda: 503 in received.values() and time.monotonic() - began > OUTAGE_SECONDS)
     finally:
         await set_read_only(system, "off")
     over.set()
-    answers = await sending
-    assert set(answers.values()) <= {200, 503}
-    refused = [number for number, status in answers.items() if status == 503]
+    responses = await sending
+    assert set(responses.values()) <= {200, 503}
+    refused = [number for number, status in responses.items() if status == 503]
     assert refused
 
     async def sent_again() -> bool:
@@ -120,5 +120,5 @@ async def test_a_read_only_database_is_reported_and_no_acknowledged_webhook_is_l
         return True
 
     await eventually(sent_again, within=60, every=0.2)
-    await eventually(lambda: taken(system, list(answers)), within=120, every=0.2)
+    await eventually(lambda: recorded(system, list(responses)), within=120, every=0.2)
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []

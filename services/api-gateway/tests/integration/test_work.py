@@ -61,14 +61,14 @@ async def test_each_service_is_asked_under_the_callers_token(app: GatewayApp) ->
 async def test_the_services_are_asked_at_the_same_time(app: GatewayApp) -> None:
     app.upstream.response = part()
     app.upstream.gate.clear()
-    asked = asyncio.create_task(app.client.get("/api/work", headers=app.bearer(roles=("auditor",))))
+    requested = asyncio.create_task(app.client.get("/api/work", headers=app.bearer(roles=("auditor",))))
 
-    async def all_were_asked() -> bool:
+    async def all_were_called() -> bool:
         return app.upstream.started == len(UPSTREAMS)
 
-    await eventually(all_were_asked)
+    await eventually(all_were_called)
     app.upstream.gate.set()
-    assert (await asked).status_code == 200
+    assert (await requested).status_code == 200
 
 
 @pytest.mark.parametrize("fault", ["down", 500, 503, 404, "broken"])

@@ -189,8 +189,8 @@ async def test_a_notification_id_of_another_user_records_nothing(scenario: Scena
     await scenario.project_users()
     notification_id = str(new_id())
     first = await scenario.request_delivery("email", "order_dispatched", notificationId=notification_id)
-    taken = await scenario.request_delivery(
+    recorded = await scenario.request_delivery(
         "email", "order_dispatched", notificationId=notification_id, userId=str(scenario.owner_id)
     )
-    assert (first.status_code, taken.status_code) == (200, 409)
+    assert (first.status_code, recorded.status_code) == (200, 409)
     assert len(await scenario.deliveries()) == 1

@@ -208,13 +208,13 @@ USER_ID = "NG.13491208655302741918"
 
 async def test_kinds_without_a_text_are_ignored(scenario: Scenario) -> None:
     await process(scenario, {"messages": [text("wamid.0", "Hello")]})
-    silent = [
+    ignored = [
         {"type": "request_welcome"},
         {"type": "system", "system": {"type": "customer_identity_changed", "body": "x"}},
         {"type": "system", "system": None},
         {"type": "system"},
     ]
-    sent = [{"from": BUYER, "id": f"wamid.{number}", **kind} for number, kind in enumerate(silent, start=1)]
+    sent = [{"from": BUYER, "id": f"wamid.{number}", **kind} for number, kind in enumerate(ignored, start=1)]
     group = text("wamid.group", "To all of us", group_id="Y2FwaV9ncm91cDo")
     await process(scenario, {"messages": [*sent, group]})
     assert [row["body"] for row in await messages(scenario)] == ["Hello"]

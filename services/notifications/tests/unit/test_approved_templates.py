@@ -87,7 +87,7 @@ def test_the_export_needs_no_settings(tmp_path: Path) -> None:
     assert {one["language"] for one in exported} == {"en_GB"}
 
 
-WANTED = EXPORT["order_dispatched"]
+EXPECTED = EXPORT["order_dispatched"]
 
 
 def registered(**changes):
@@ -98,7 +98,7 @@ def registered(**changes):
         "category": "UTILITY",
         "status": "APPROVED",
         "rejected_reason": "NONE",
-        "components": [{"type": "BODY", "text": body_of(WANTED)["text"]}],
+        "components": [{"type": "BODY", "text": body_of(EXPECTED)["text"]}],
     }
     found = read_registered({**item, **changes})
     assert found is not None
@@ -130,7 +130,7 @@ def registered(**changes):
     ],
 )
 def test_a_registered_template_has_a_state(changes: dict[str, Any], state: str, reason: str) -> None:
-    found = compare_template(WANTED, [registered(**changes)])
+    found = compare_template(EXPECTED, [registered(**changes)])
     assert (found.state, found.reason) == (state, reason)
     assert found.is_approved is (state == "approved")
 

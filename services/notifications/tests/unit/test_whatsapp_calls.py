@@ -36,24 +36,24 @@ PACED = {**SENT, "messages": [{"id": "wamid.HBgN", "message_status": "held_for_q
 HIDDEN = {**SENT, "contacts": [{"input": USER_ID, "user_id": USER_ID}]}
 RENDERER = MessageRenderer()
 MESSAGES = sorted(name for name, template in CATALOG.items() if "messaging" in template.channels)
-WANTED = registrations("en")
+EXPECTED = registrations("en")
 
 
 class Platform:
     """Answers in turn, and holds every request and answer against the facts."""
 
-    def __init__(self, *answers: tuple[int, Any], is_conform: bool = True) -> None:
-        self.answers, self.requests, self.is_conform = list(answers), [], is_conform
+    def __init__(self, *responses: tuple[int, Any], is_conform: bool = True) -> None:
+        self.responses, self.requests, self.is_conform = list(responses), [], is_conform
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content) if request.content else None
         check_request(request.method, request.url.path, dict(request.url.params), body)
         assert request.headers["authorization"] == "Bearer token"
         self.requests.append(body if body is not None else dict(request.url.params))
-        status, answer = self.answers.pop(0)
+        status, response = self.responses.pop(0)
         if self.is_conform:
-            check_response(request.method, request.url.path, status, answer)
-        return httpx.Response(status, json=answer)
+            check_response(request.method, request.url.path, status, response)
+        return httpx.Response(status, json=response)
 
     def client(self) -> httpx.AsyncClient:
         return httpx.AsyncClient(transport=httpx.MockTransport(self))
@@ -83,7 +83,7 @@ async def test_every_message_is_a_conforming_call(name) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "answer"),
+    ("one", "response"),
     [
         (outbound(), PACED),
         (outbound("ticket_reply", text="On its way.\nWrite again."), SENT),
@@ -92,8 +92,8 @@ async def test_every_message_is_a_conforming_call(name) -> None:
     ],
     ids=["paced", "text", "text to an id", "template to an id"],
 )
-async def test_documented_successes_are_read(one, answer) -> None:
-    assert await send(Platform((200, answer)), one) == answer["messages"][0]["id"]
+async def test_documented_successes_are_read(one, response) -> None:
+    assert await send(Platform((200, response)), one) == response["messages"][0]["id"]
 
 
 def error(code, message="(#0) Failed", details=None, **more):
@@ -145,12 +145,12 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "answer", "kind"), ERRORS, ids=[str(one[1]["error"]["code"]) for one in ERRORS])
-async def test_documented_errors_are_read(status: int, answer, kind) -> None:
+@pytest.mark.parametrize(("status", "response", "kind"), ERRORS, ids=[str(one[1]["error"]["code"]) for one in ERRORS])
+async def test_documented_errors_are_read(status: int, response, kind) -> None:
     with pytest.raises(kind) as raised:
-        await send(Platform((status, answer)), outbound())
+        await send(Platform((status, response)), outbound())
     assert type(raised.value) is kind
-    assert raised.value.reason.startswith(f"{status} {answer['error']['code']} ")
+    assert raised.value.reason.startswith(f"{status} {response['error']['code']} ")
 
 
 async def test_a_free_text_outside_the_window_is_not_lost() -> None:
@@ -158,7 +158,7 @@ async def test_a_free_text_outside_the_window_is_not_lost() -> None:
         await send(Platform((400, error(131047))), outbound("ticket_reply", text="Hello"))
 
 
-ODD_ANSWERS = [
+ODD_RESPONSES = [
     (200, {}),
     (200, []),
     (200, {"messages": None}),
@@ -174,15 +174,15 @@ ODD_ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "answer"), ODD_ANSWERS)
-async def test_odd_answers_are_faults_of_the_provider(status: int, answer) -> None:
+@pytest.mark.parametrize(("status", "response"), ODD_RESPONSES)
+async def test_odd_answers_are_faults_of_the_provider(status: int, response) -> None:
     with pytest.raises((ProviderUnavailable, ProviderRejected)) as raised:
-        await send(Platform((status, answer), is_conform=False), outbound())
+        await send(Platform((status, response), is_conform=False), outbound())
     assert not isinstance(raised.value, ProviderTimeout)
 
 
 def test_every_exported_template_conforms() -> None:
-    for registration in WANTED:
+    for registration in EXPECTED:
         check_registration(registration)
 
 
@@ -202,15 +202,15 @@ def page(items, after=None):
     return {"data": items, "paging": {**paging, **({"next": "https://graph.example/next"} if after else {})}}
 
 
-async def with_templates(platform, use_case, wanted):
+async def with_templates(platform, use_case, expected):
     async with platform.client() as http:
         return await use_case(
-            MessageTemplates(http, "https://graph.example", "v21.0", "102290129340398", "token"), wanted
+            MessageTemplates(http, "https://graph.example", "v21.0", "102290129340398", "token"), expected
         )
 
 
 async def test_a_push_registers_what_is_missing_and_replaces_what_differs() -> None:
-    items = [item(one, number) for number, one in enumerate(WANTED)]
+    items = [item(one, number) for number, one in enumerate(EXPECTED)]
     old = [{"type": "BODY", "text": "An older text for you"}]
     items[0] |= {"components": old}
     items[1] |= {"components": old, "status": "REJECTED", "rejected_reason": "INVALID_FORMAT"}
@@ -229,7 +229,7 @@ async def test_a_push_registers_what_is_missing_and_replaces_what_differs() -> N
         ),
         (200, registered),
     )
-    pushed = await with_templates(platform, push_templates, WANTED)
+    pushed = await with_templates(platform, push_templates, EXPECTED)
     assert [one.action for one in pushed[:5]] == ["replaced", "rejected", "unchanged", "registered", "unchanged"]
     assert {one.action for one in pushed[5:]} == {"unchanged"}
     assert pushed[1].error == "400 100 Leading variable"
@@ -237,17 +237,17 @@ async def test_a_push_registers_what_is_missing_and_replaces_what_differs() -> N
     assert ("after" in first, second["after"]) == (False, "QVFI")
     # The category of an approved template is fixed.
     assert [sorted(change) for change in changes[:2]] == [["components"], ["category", "components"]]
-    assert changes[2] == WANTED[3]
+    assert changes[2] == EXPECTED[3]
 
 
 async def test_a_second_push_changes_nothing() -> None:
-    platform = Platform((200, page([item(one, number) for number, one in enumerate(WANTED)])))
-    pushed = await with_templates(platform, push_templates, WANTED)
+    platform = Platform((200, page([item(one, number) for number, one in enumerate(EXPECTED)])))
+    pushed = await with_templates(platform, push_templates, EXPECTED)
     assert {one.action for one in pushed} == {"unchanged"}
 
 
 @pytest.mark.parametrize(
-    ("status", "answer", "kind"),
+    ("status", "response", "kind"),
     [
         (401, error(190), AccountFault),
         (400, error(100, error_subcode=33), AccountFault),
@@ -258,12 +258,12 @@ async def test_a_second_push_changes_nothing() -> None:
         (200, {"data": []}, None),
     ],
 )
-async def test_odd_lists_are_read_or_reported(status: int, answer, kind) -> None:
-    platform = Platform((status, answer), is_conform=False)
+async def test_odd_lists_are_read_or_reported(status: int, response, kind) -> None:
+    platform = Platform((status, response), is_conform=False)
     if kind is None:
-        states = await with_templates(platform, compare_templates, WANTED)
+        states = await with_templates(platform, compare_templates, EXPECTED)
         assert {one.state for one in states} == {"missing"}
         return
     with pytest.raises(kind) as raised:
-        await with_templates(platform, compare_templates, WANTED)
+        await with_templates(platform, compare_templates, EXPECTED)
     assert type(raised.value) is kind

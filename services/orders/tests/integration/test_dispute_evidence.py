@@ -82,8 +82,8 @@ async def test_both_parties_and_staff_see_the_images_of_a_dispute(court: Market)
 async def test_evidence_of_somebody_elses_dispute_is_not_found(court: Market) -> None:
     order, other = await disputed(court), await disputed(court)
     mine = data_of(await add(court, order, court.as_buyer()), 201)
-    strangers = [court.as_buyer(new_id()), court.as_merchant(new_id()), court.as_staff("ops_oncall")]
-    for headers in strangers:
+    outsiders = [court.as_buyer(new_id()), court.as_merchant(new_id()), court.as_staff("ops_oncall")]
+    for headers in outsiders:
         for path in (mine["url"], f"/api/orders/{order['id']}/dispute/evidence"):
             assert error_of(await court.client.get(path, headers=headers)) == NOT_FOUND, path
         assert error_of(await add(court, order, headers)) == NOT_FOUND

@@ -244,8 +244,8 @@ async def test_each_reader_sees_the_sales_of_their_part(market: Market) -> None:
     admin = market.as_staff("campus_admin", market.campus_id)
     assert (await sums(market, admin))["grossMinor"] == 100
     assert (await sums(market, admin, market.vendor_id))["grossMinor"] == 100
-    stranger = market.as_staff("campus_admin", other_campus)
-    assert error_of(await sales(market, stranger, market.vendor_id)) == NOT_FOUND
+    outsider = market.as_staff("campus_admin", other_campus)
+    assert error_of(await sales(market, outsider, market.vendor_id)) == NOT_FOUND
     assert (await sums(market, market.as_merchant(), market.vendor_id))["grossMinor"] == 100
     assert error_of(await sales(market, market.as_merchant(), other_vendor)) == NOT_FOUND
     assert error_of(await sales(market, market.as_merchant())) == FORBIDDEN

@@ -62,7 +62,7 @@ def test_each_caller_sees_the_contact_of_the_other_side_in_three_states(status: 
         "support": "buyer" if is_disputed else None,
         "auditor": "buyer" if is_disputed else None,
     }
-    strangers = [
+    outsiders = [
         caller("buyer"),
         caller("merchant", vendor_id=new_id()),
         caller("hub_agent", campus_id=new_id()),
@@ -70,7 +70,7 @@ def test_each_caller_sees_the_contact_of_the_other_side_in_three_states(status: 
         caller("finance_checker"),
         caller("platform_admin"),
     ]
-    assert {visible_contact(one, order) for one in strangers} == {None}
+    assert {visible_contact(one, order) for one in outsiders} == {None}
 
 
 def test_a_contact_opens_for_its_own_user_only() -> None:

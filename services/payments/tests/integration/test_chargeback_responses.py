@@ -162,8 +162,8 @@ async def test_a_resolution_without_an_answer_is_sent_once_more_and_counts_once(
     assert (await _shown(app, chargeback))["responses"][0]["status"] == "submitted"
     dispute = (await sandbox.get(f"/gateway/dispute/{dispute_id}")).json()["data"]
     assert (dispute["resolution"], dispute["refund_amount"]) == ("merchant-accepted", 500_000)
-    book = (await sandbox.get("/control/book")).json()
-    assert book["chargebacks"] == {"count": 1, "amount_minor": 500_000}
+    ledger = (await sandbox.get("/control/book")).json()
+    assert ledger["chargebacks"] == {"count": 1, "amount_minor": 500_000}
 
 
 async def test_a_death_before_the_result_is_recorded_repeats_no_effect(sandbox_app: SandboxApp) -> None:
@@ -174,8 +174,8 @@ async def test_a_death_before_the_result_is_recorded_repeats_no_effect(sandbox_a
         with pytest.raises(Exception, match="crash"):
             await _submit(app)
     assert await _submit(app, timedelta(minutes=3)) == 1
-    book = (await sandbox.get("/control/book")).json()
-    assert book["chargebacks"] == {"count": 1, "amount_minor": 500_000}
+    ledger = (await sandbox.get("/control/book")).json()
+    assert ledger["chargebacks"] == {"count": 1, "amount_minor": 500_000}
 
 
 async def test_a_rejected_response_is_alerted_and_may_be_corrected(sandbox_app: SandboxApp) -> None:

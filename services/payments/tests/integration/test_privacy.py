@@ -43,8 +43,8 @@ async def test_a_refund_names_its_buyer_until_it_is_settled(
     assert prepared.status_code == 200, prepared.text
     balances, snapshot = await app.balances(), await app.snapshot()
     assert {table for table, rows in snapshot.items() if "Okafor" in str(rows)} == {"refund_decisions"}
-    gone = await app.service.deliver(UserErased(user_id=app.buyer))
-    await app.service.deliver(UserErased(user_id=app.buyer), event_id=gone.event_id)
+    ended = await app.service.deliver(UserErased(user_id=app.buyer))
+    await app.service.deliver(UserErased(user_id=app.buyer), event_id=ended.event_id)
     await app.service.deliver(provisioned)
     left = await app.snapshot()
     named = {table for table, rows in left.items() if "Okafor" in str(rows) or "chidi@" in str(rows)}
@@ -77,9 +77,9 @@ async def test_an_erasure_removes_reasons_and_keeps_decisions(app: PaymentsApp, 
     other_user = VendorClosed(vendor_id=uuid4(), owner_user_id=uuid4(), campus_id=uuid4())
     await app.service.deliver(other_user)
     assert await app.snapshot() | {"inbox": []} == before | {"inbox": []}
-    gone = closed if who == "vendor" else UserErased(user_id=app.buyer)
-    received = await app.service.deliver(gone)
-    await app.service.deliver(gone, event_id=received.event_id)
+    ended = closed if who == "vendor" else UserErased(user_id=app.buyer)
+    received = await app.service.deliver(ended)
+    await app.service.deliver(ended, event_id=received.event_id)
     assert secret not in str(await app.snapshot())
     assert await app.service.fetch(recorded) == decisions
     await app.check_ledger()

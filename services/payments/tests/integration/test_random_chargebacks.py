@@ -16,12 +16,12 @@ from payments.domain.errors import RefundExceedsHeld, RefundOutcomeUnknown
 from .conftest import PaymentsApp
 
 STEPS = 25
-PROMISES = [line for line in INVARIANTS if line.service == "payments"]
+RULES = [line for line in INVARIANTS if line.service == "payments"]
 
 
 async def check_invariants(app: PaymentsApp) -> None:
     await app.check_ledger()
-    for line in PROMISES:
+    for line in RULES:
         assert await app.service.fetch(line.offending) == [], line.rule
     assert sum((await app.balances()).values()) == 0
 

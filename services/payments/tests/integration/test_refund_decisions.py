@@ -131,11 +131,11 @@ async def test_a_name_lookup_without_an_answer_is_503(app: PaymentsApp, fault: d
 
 async def test_a_refund_below_the_transfer_minimum_goes_to_no_account(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund(9_999)
-    owed = await app.balances()
+    balances_before = await app.balances()
     detail = await _refused(app, await _prepare(app, refund_id, OTHER_DESTINATION), refund_id, 409)
     assert "at least 10000" in detail
     assert "stays owed to the payer" in detail
-    assert await app.balances() == owed
+    assert await app.balances() == balances_before
     await _resend(app, refund_id)
     await app.report_refund((await app.gateway.refunds())[-1])
     assert (await app.get_as(_path(refund_id)))["status"] == "settled"

@@ -52,7 +52,7 @@ async def _decide(app: PaymentsApp, refund_id: str, body: dict[str, Any]) -> Any
     return prepared.json()["data"]
 
 
-async def _lose_the_response(
+async def _drop_the_response(
     app: PaymentsApp, sandbox: httpx.AsyncClient, refund_id: str, fault: dict[str, Any]
 ) -> None:
     """Send the refund without a response; the timeout is short where none ever arrives."""
@@ -82,7 +82,7 @@ async def test_a_call_without_a_response_is_queried_and_the_gateway_has_one_refu
     app, sandbox = sandbox_app
     placed, reference = await _paid(app, sandbox)
     refund_id = await _requested(app, placed)
-    await _lose_the_response(app, sandbox, refund_id, fault)
+    await _drop_the_response(app, sandbox, refund_id, fault)
     if "error_before" in fault:
         with pytest.raises(RefundOutcomeUnknown):
             await _work(app)

@@ -53,8 +53,8 @@ async def test_an_open_chargeback_waits_for_one_answer_until_its_date(sandbox_ap
     _, chargeback, _ = await _disputed(app, sandbox)
     work = await _work(app, "finance_checker")
     assert (work["chargebacks_to_answer"]["count"], work["chargebacks_to_answer"]["respondBy"]) == (1, FAR)
-    answered = await app.post_as(f"/api/chargebacks/{chargeback['id']}/resolve", CONTEST, "finance_maker")
-    assert answered.status_code == 200, answered.text
+    responded = await app.post_as(f"/api/chargebacks/{chargeback['id']}/resolve", CONTEST, "finance_maker")
+    assert responded.status_code == 200, responded.text
     assert await _kinds(app, "finance_maker") == {}
 
 

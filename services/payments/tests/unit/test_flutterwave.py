@@ -99,16 +99,16 @@ def error(message: str) -> dict[str, Any]:
     return {"status": "error", "message": message, "data": None}
 
 
-Answer = Callable[[httpx.Request], tuple[int, Any]]
+Respond = Callable[[httpx.Request], tuple[int, Any]]
 
 
-def gateway_with(answer: Answer) -> tuple[FlutterwaveGateway, list[httpx.Request]]:
+def gateway_with(response: Respond) -> tuple[FlutterwaveGateway, list[httpx.Request]]:
     """The adapter over a transport that answers as the function says, and the calls that it made."""
     calls: list[httpx.Request] = []
 
     def respond(request: httpx.Request) -> httpx.Response:
         calls.append(request)
-        status, body = answer(request)
+        status, body = response(request)
         content = body if isinstance(body, bytes) else json.dumps(body, default=float).encode()
         return httpx.Response(status, content=content)
 
@@ -214,14 +214,14 @@ async def test_an_unknown_transaction_is_absent(status: int, body: Any) -> None:
 
 
 async def test_a_paid_attempt_wins_over_a_later_failed_one() -> None:
-    def answer(request: httpx.Request) -> tuple[int, Any]:
+    def response(request: httpx.Request) -> tuple[int, Any]:
         if request.url.path.endswith("verify_by_reference"):
             return 200, success({**PAID, "id": 2, "status": "failed"})
         if request.url.path.endswith("/transactions"):
             return 200, page_of({**PAID, "id": "1"})
         return 200, success({**PAID, "id": 1})
 
-    gateway, _ = gateway_with(answer)
+    gateway, _ = gateway_with(response)
     found = await gateway.find_transaction("ch-1")
     assert found is not None
     assert (found.gateway_id, found.status) == ("flw:1", "success")

@@ -222,14 +222,14 @@ def test_a_settlement_that_cannot_be_posted_is_malformed(changes: dict[str, Any]
         read_settlement({**SETTLEMENT, **changes})
 
 
-Answer = Callable[[str, str], tuple[int, Any]]
+Respond = Callable[[str, str], tuple[int, Any]]
 
 
 class Calls:
     """A gateway whose calls are checked against Paystack's facts; the file store is another host."""
 
-    def __init__(self, answer: Answer) -> None:
-        self.answer, self.made, self.files = answer, list[tuple[str, str, Any]](), list[httpx.Request]()
+    def __init__(self, response: Respond) -> None:
+        self.response, self.made, self.files = response, list[tuple[str, str, Any]](), list[httpx.Request]()
         self.gateway = PaystackGateway("https://api.gateway.example", "sk_test")
         transport = httpx.MockTransport(self.respond)
         self.gateway._client = httpx.AsyncClient(transport=transport, base_url="https://api.gateway.example")
@@ -243,7 +243,7 @@ class Calls:
         body = json.loads(request.content) if request.content else None
         checking.check_request(request.method, path, dict(request.url.params), body)
         self.made.append((request.method, path, body))
-        status, data = self.answer(request.method, path)
+        status, data = self.response(request.method, path)
         content = {"status": status < 400, "message": "m", "data": data}
         if status == 200:
             checking.check_response(request.method, path, status, content)
@@ -264,7 +264,7 @@ RESPONSE = {
 }  # fmt: skip
 
 
-def _answer(method: str, path: str) -> tuple[int, Any]:
+def _respond(method: str, path: str) -> tuple[int, Any]:
     if path.endswith("/evidence"):
         sent = {"customer_email": "e", "customer_name": "n", "customer_phone": "p", "service_details": "s"}
         times = {"createdAt": "2026-03-04T10:00:00.000Z", "updatedAt": "2026-03-04T10:00:00.000Z"}
@@ -275,7 +275,7 @@ def _answer(method: str, path: str) -> tuple[int, Any]:
 
 
 async def test_evidence_and_the_resolution_are_sent_in_the_gateways_form() -> None:
-    calls = Calls(_answer)
+    calls = Calls(_respond)
     assert await calls.gateway.add_dispute_evidence("9001", EVIDENCE) == "21"
     await calls.gateway.resolve_dispute("9001", DisputeResolution("contest", "Delivered", 0, PDF, "21"))
     await calls.gateway.resolve_dispute("9001", DisputeResolution("accept", "Our fault", 500, PDF, None))
@@ -314,12 +314,12 @@ async def test_an_upload_address_without_tls_is_not_used(address: Any) -> None:
 
 
 async def test_a_dispute_is_queried_and_settlements_are_listed() -> None:
-    calls = Calls(_answer)
+    calls = Calls(_respond)
     assert await calls.gateway.find_dispute("9001") == _changed(due_at=None)
     meta = {"total": 1, "skipped": 0, "perPage": 100, "page": 1, "pageCount": 1}
     listed = {"status": True, "message": "m", "data": [SETTLEMENT], "meta": meta}
     checking.check_response("GET", "/settlement", 200, listed)
-    calls.answer = lambda method, path: (201, [SETTLEMENT] if path == "/settlement" else [])
+    calls.response = lambda method, path: (201, [SETTLEMENT] if path == "/settlement" else [])
     page = await calls.gateway.page_of_settlements(CREATED, DUE, 1)
     assert (page.rows[0].id, page.is_last) == ("3090", True)
     assert (await calls.gateway.page_of_settlement_charges("3090", 1)).rows == []

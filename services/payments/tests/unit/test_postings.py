@@ -75,9 +75,9 @@ def test_refund_settled_and_referral_reward() -> None:
 
 
 def test_transfer_fee_and_the_part_that_is_returned() -> None:
-    taken = postings.transfer_fee(f"transfer_fee:{REFUND}", 1_000)
-    assert (taken.type, taken.key, taken.currency) == ("transfer_fee", f"transfer_fee:{REFUND}", "NGN")
-    assert _lines(taken) == {"transfer_fees": 1_000, "gateway_cash": -1_000}
+    recorded = postings.transfer_fee(f"transfer_fee:{REFUND}", 1_000)
+    assert (recorded.type, recorded.key, recorded.currency) == ("transfer_fee", f"transfer_fee:{REFUND}", "NGN")
+    assert _lines(recorded) == {"transfer_fees": 1_000, "gateway_cash": -1_000}
     assert _lines(postings.transfer_fee("k", -1_000)) == {"transfer_fees": -1_000, "gateway_cash": 1_000}
 
 

@@ -9,7 +9,7 @@ from contracts.payments import ChargeDisputed, EscrowRefunded
 from operations.audit.invariants import INVARIANTS
 from testkit.fixtures import DatabaseUrls
 
-PROMISES = {line.rule: line.offending for line in INVARIANTS if line.service == "payouts"}
+RULES = {line.rule: line.offending for line in INVARIANTS if line.service == "payouts"}
 
 # Statements that bypass every guard of the database. Each returns the word by which the audit must name its effect.
 TAMPERINGS = {
@@ -49,13 +49,13 @@ async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario
     admin = await asyncpg.connect(urls.admin)
     try:
         await admin.execute("SET session_replication_role = replica")
-        for promise, statements in TAMPERINGS.items():
-            assert await admin.fetch(PROMISES[promise]) == [], promise
+        for broken_rule, statements in TAMPERINGS.items():
+            assert await admin.fetch(RULES[broken_rule]) == [], broken_rule
             for statement in statements:
                 undone = admin.transaction()
                 await undone.start()
                 tampered = {row[0] for row in await admin.fetch(statement)}
-                named = await admin.fetch(PROMISES[promise])
+                named = await admin.fetch(RULES[broken_rule])
                 await undone.rollback()
                 assert tampered, statement
                 assert all(any(word in str(row) for row in named) for word in tampered), (statement, tampered, named)

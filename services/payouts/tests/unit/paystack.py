@@ -9,32 +9,32 @@ from payouts.clients.paystack import Paystack
 from payouts.domain.transfer_fees import FeeSchedule
 
 
-class Answers:
+class Responses:
     """Answers each call in turn, the last one again and again, and keeps the requests."""
 
-    def __init__(self, *answers: tuple[int, Any]) -> None:
-        self._answers = list(answers)
+    def __init__(self, *responses: tuple[int, Any]) -> None:
+        self._responses = list(responses)
         self.requests: list[httpx.Request] = []
         self.key_rejections = 0
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
-        status, body = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        status, body = self._responses.pop(0) if len(self._responses) > 1 else self._responses[0]
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         return httpx.Response(status, content=content)
 
-    def then(self, *answers: tuple[int, Any]) -> None:
+    def then(self, *responses: tuple[int, Any]) -> None:
         """Answers so from now on."""
-        self._answers = list(answers)
+        self._responses = list(responses)
 
     async def on_key_rejected(self) -> None:
         self.key_rejections += 1
 
 
-def paystack(answers: Answers, minimum_minor: int = 1) -> Paystack:
-    client = httpx.AsyncClient(base_url="http://gateway", transport=httpx.MockTransport(answers))
+def paystack(responses: Responses, minimum_minor: int = 1) -> Paystack:
+    client = httpx.AsyncClient(base_url="http://gateway", transport=httpx.MockTransport(responses))
     return Paystack(
-        client, 5, lambda vendor_id, kept: "0123456789", answers.on_key_rejected, minimum_minor, FeeSchedule()
+        client, 5, lambda vendor_id, kept: "0123456789", responses.on_key_rejected, minimum_minor, FeeSchedule()
     )
 
 

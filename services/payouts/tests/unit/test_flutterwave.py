@@ -90,8 +90,8 @@ async def test_calls_have_documented_fields() -> None:
 
 @pytest.mark.parametrize("amount_minor", [10_000, 10_001, 10_099, 123_456_789])
 async def test_a_transfer_names_the_exact_amount(amount_minor: int) -> None:
-    answer = {**TRANSFER, "amount": f"{amount_minor // 100}.{amount_minor % 100:02d}"}
-    gateway, calls, _ = gateway_with(200, success(answer))
+    response = {**TRANSFER, "amount": f"{amount_minor // 100}.{amount_minor % 100:02d}"}
+    gateway, calls, _ = gateway_with(200, success(response))
     result = await gateway.transfer(REFERENCE, "flw:3644", amount_minor)
     body = body_of(calls[0])
     Draft202012Validator(transfers.CREATE_TRANSFER).validate(body)

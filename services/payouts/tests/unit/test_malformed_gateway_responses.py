@@ -12,7 +12,7 @@ from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import may_be_recorded
 from payouts.domain.gateway_results import Recipient, Reported, Unclear
 
-from .paystack import Answers, ok, paystack
+from .paystack import Responses, ok, paystack
 
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 REFERENCE = "po-" + "0" * 32
@@ -33,7 +33,7 @@ MALFORMED_BODIES = (
 
 
 def gateway(body: Any) -> Paystack:
-    return paystack(Answers((200, body) if isinstance(body, bytes) else ok(body)))
+    return paystack(Responses((200, body) if isinstance(body, bytes) else ok(body)))
 
 
 @pytest.mark.parametrize("amount", NO_AMOUNTS)

@@ -11,7 +11,7 @@ from payouts.domain.found_transfers import concerns_payouts, may_be_recorded
 from payouts.domain.gateway_results import Recipient, Refused, Reported, Unclear
 from payouts.domain.severity import cause_of
 
-from .paystack import Answers, ok, paystack
+from .paystack import Responses, ok, paystack
 
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 REFERENCE = "po-" + "0" * 32
@@ -57,7 +57,7 @@ CAUSES = [
 async def test_the_cause_is_read_from_the_gateways_fields(
     changes: dict[str, Any], reason: str | None, cause: str
 ) -> None:
-    gateway = paystack(Answers(ok({**TRANSFER, **changes})))
+    gateway = paystack(Responses(ok({**TRANSFER, **changes})))
     for report in (await gateway.verify(REFERENCE), await gateway.transfer(REFERENCE, "RCP_1", 50_000)):
         assert isinstance(report, Reported)
         assert report.update.failure == reason
@@ -66,7 +66,7 @@ async def test_the_cause_is_read_from_the_gateways_fields(
 
 @pytest.mark.parametrize("narration", ["Account number is invalid", "switch timeout", None, {"message": "switch"}])
 async def test_our_own_narration_is_never_a_cause(narration) -> None:
-    report = await paystack(Answers(ok({**TRANSFER, "reason": narration}))).verify(REFERENCE)
+    report = await paystack(Responses(ok({**TRANSFER, "reason": narration}))).verify(REFERENCE)
     assert report.update.reason is None
 
 
@@ -75,31 +75,31 @@ FEES = [(1000, 1000), ("1000", 1000), (0, 0), (None, None), ({}, None), (-1, Non
 
 @pytest.mark.parametrize(("charged", "fee_minor"), FEES)
 async def test_the_fee_is_read_as_far_as_it_is_an_amount(charged, fee_minor: int | None) -> None:
-    report = await paystack(Answers(ok({**TRANSFER, "status": "success", "fee_charged": charged}))).verify(REFERENCE)
+    report = await paystack(Responses(ok({**TRANSFER, "status": "success", "fee_charged": charged}))).verify(REFERENCE)
     assert report.update.fee_minor == fee_minor
 
 
 async def test_a_transfer_below_the_minimum_is_refused_without_a_call() -> None:
-    answers = Answers(ok(TRANSFER))
-    refused = await paystack(answers, minimum_minor=10_000).transfer(REFERENCE, "RCP_1", 9_999)
+    responses = Responses(ok(TRANSFER))
+    refused = await paystack(responses, minimum_minor=10_000).transfer(REFERENCE, "RCP_1", 9_999)
     assert isinstance(refused, Refused)
     assert "10000 kobo" in refused.reason
-    assert answers.requests == []
-    assert isinstance(await paystack(answers, minimum_minor=10_000).transfer(REFERENCE, "RCP_1", 10_000), Reported)
+    assert responses.requests == []
+    assert isinstance(await paystack(responses, minimum_minor=10_000).transfer(REFERENCE, "RCP_1", 10_000), Reported)
 
 
 @pytest.mark.parametrize(
     "reference", ["po-1", "po-" + "A" * 32, "po-" + "0" * 48, "po." + "0" * 32, "po-" + "0" * 32 + "\n"]
 )
 async def test_a_reference_that_paystack_rejects_is_refused_without_a_call(reference) -> None:
-    answers = Answers(ok(TRANSFER))
-    assert isinstance(await paystack(answers).transfer(reference, "RCP_1", 50_000), Refused)
-    assert answers.requests == []
+    responses = Responses(ok(TRANSFER))
+    assert isinstance(await paystack(responses).transfer(reference, "RCP_1", 50_000), Refused)
+    assert responses.requests == []
 
 
 @pytest.mark.parametrize("code", [None, "", {}, 7])
 async def test_a_recipient_without_a_code_is_unclear(code) -> None:
-    assert isinstance(await paystack(Answers(ok({"recipient_code": code}))).create_recipient(RECIPIENT), Unclear)
+    assert isinstance(await paystack(Responses(ok({"recipient_code": code}))).create_recipient(RECIPIENT), Unclear)
 
 
 NO_SUCH_ACCOUNT = {"status": False, "message": "Could not resolve account name. Check parameters or try again."}
@@ -108,7 +108,7 @@ INVALID = {**NO_SUCH_ACCOUNT, "type": "validation_error", "code": "invalid_bank_
 
 @pytest.mark.parametrize(("status", "body"), [(422, NO_SUCH_ACCOUNT), (422, INVALID), (400, INVALID), (404, INVALID)])
 async def test_paystacks_own_report_of_no_such_account_is_none(status: int, body) -> None:
-    assert await paystack(Answers((status, body))).account_name(*ACCOUNT) is None
+    assert await paystack(Responses((status, body))).account_name(*ACCOUNT) is None
 
 
 @pytest.mark.parametrize(
@@ -128,17 +128,17 @@ async def test_paystacks_own_report_of_no_such_account_is_none(status: int, body
     ],
 )
 async def test_no_other_answer_is_a_report_of_no_such_account(status: int, body) -> None:
-    answers = Answers((status, body))
+    responses = Responses((status, body))
     with pytest.raises(GatewayUnavailable) as raised:
-        await paystack(answers).account_name(*ACCOUNT)
+        await paystack(responses).account_name(*ACCOUNT)
     assert not isinstance(raised.value, GatewayKeyRejected)
-    assert answers.key_rejections == 0
+    assert responses.key_rejections == 0
 
 
 @pytest.mark.parametrize("status", [401, 403])
 async def test_a_rejected_key_is_reported_by_every_call(status: int) -> None:
-    answers = Answers((status, {"status": False, "message": "Invalid key"}))
-    gateway = paystack(answers)
+    responses = Responses((status, {"status": False, "message": "Invalid key"}))
+    gateway = paystack(responses)
     reads = (
         gateway.balance_minor(),
         gateway.banks(),
@@ -151,7 +151,7 @@ async def test_a_rejected_key_is_reported_by_every_call(status: int) -> None:
     assert isinstance(await gateway.create_recipient(RECIPIENT), Unclear)
     assert isinstance(await gateway.transfer(REFERENCE, "RCP_1", 50_000), Unclear)
     assert isinstance(await gateway.verify(REFERENCE), Unclear)
-    assert answers.key_rejections == len(answers.requests) == 7
+    assert responses.key_rejections == len(responses.requests) == 7
 
 
 def bank(code, name="Access Bank", **changes):
@@ -159,20 +159,20 @@ def bank(code, name="Access Bank", **changes):
 
 
 async def test_the_bank_list_is_read_to_its_last_cursor() -> None:
-    answers = Answers(
+    responses = Responses(
         ok(
             [bank("044"), bank("058", "Guaranty Trust Bank")], meta={"next": "YmFuazox", "previous": None, "perPage": 2}
         ),
         ok([bank("801", "Abbey Mortgage Bank", updatedAt=None)], meta={"next": None}),
     )
-    listed = await paystack(answers).banks()
+    listed = await paystack(responses).banks()
     assert listed == [
         Bank("044", "Access Bank"),
         Bank("058", "Guaranty Trust Bank"),
         Bank("801", "Abbey Mortgage Bank"),
     ]
-    assert [request.url.params.get("next") for request in answers.requests] == [None, "YmFuazox"]
-    assert answers.requests[0].url.params["currency"] == "NGN"
+    assert [request.url.params.get("next") for request in responses.requests] == [None, "YmFuazox"]
+    assert responses.requests[0].url.params["currency"] == "NGN"
 
 
 @pytest.mark.parametrize(
@@ -187,25 +187,25 @@ async def test_the_bank_list_is_read_to_its_last_cursor() -> None:
     ],
 )
 async def test_a_bank_without_transfers_in_naira_is_not_listed(changes: dict[str, Any]) -> None:
-    listed = await paystack(Answers(ok([bank("044"), bank("058") | changes]))).banks()
+    listed = await paystack(Responses(ok([bank("044"), bank("058") | changes]))).banks()
     assert [entry.code for entry in listed] == ["044"]
 
 
 @pytest.mark.parametrize("data", [None, {"banks": []}, "044"])
 async def test_a_malformed_bank_list_is_unavailable(data) -> None:
     with pytest.raises(GatewayUnavailable):
-        await paystack(Answers(ok(data))).banks()
+        await paystack(Responses(ok(data))).banks()
 
 
 @pytest.mark.parametrize("odd", [None, "044", 7, {}, {"code": {}, "name": "A"}])
 async def test_an_odd_row_hides_no_bank_and_no_balance(odd) -> None:
-    assert await paystack(Answers(ok([odd, bank("044")], meta=[]))).banks() == [Bank("044", "Access Bank")]
-    assert await paystack(Answers(ok([odd, {"currency": "NGN", "balance": "7"}]))).balance_minor() == 7
+    assert await paystack(Responses(ok([odd, bank("044")], meta=[]))).banks() == [Bank("044", "Access Bank")]
+    assert await paystack(Responses(ok([odd, {"currency": "NGN", "balance": "7"}]))).balance_minor() == 7
 
 
 async def test_a_bank_list_without_an_end_is_unavailable() -> None:
     with pytest.raises(GatewayUnavailable):
-        await paystack(Answers(ok([bank("044")], meta={"next": "again"}))).banks()
+        await paystack(Responses(ok([bank("044")], meta={"next": "again"}))).banks()
 
 
 LISTED = {
@@ -233,7 +233,7 @@ LISTED = {
     ],
 )
 async def test_an_odd_row_of_the_list_becomes_a_case_and_hides_no_other(changes: dict[str, Any]) -> None:
-    page = await paystack(Answers(ok([{**LISTED, **changes}, LISTED]))).page_of_transfers(SINCE, 1)
+    page = await paystack(Responses(ok([{**LISTED, **changes}, LISTED]))).page_of_transfers(SINCE, 1)
     odd, good = page.transfers
     assert may_be_recorded(good)
     assert concerns_payouts(odd)
@@ -242,7 +242,7 @@ async def test_an_odd_row_of_the_list_becomes_a_case_and_hides_no_other(changes:
 
 
 async def test_a_row_that_is_no_object_is_a_case_with_a_stable_reference() -> None:
-    pages = [await paystack(Answers(ok(["?", LISTED]))).page_of_transfers(SINCE, 1) for _ in range(2)]
+    pages = [await paystack(Responses(ok(["?", LISTED]))).page_of_transfers(SINCE, 1) for _ in range(2)]
     [first, second] = [page.transfers[0] for page in pages]
     assert first == second
     assert concerns_payouts(first)
@@ -251,6 +251,6 @@ async def test_a_row_that_is_no_object_is_a_case_with_a_stable_reference() -> No
 
 async def test_times_of_the_list_are_read_in_either_spelling() -> None:
     row = {key: value for key, value in LISTED.items() if key != "createdAt"}
-    answers = Answers(ok([{**row, "created_at": "2026-01-02T03:04:05"}, {**LISTED, "createdAt": "soon"}]))
-    page = await paystack(answers).page_of_transfers(SINCE, 1)
+    responses = Responses(ok([{**row, "created_at": "2026-01-02T03:04:05"}, {**LISTED, "createdAt": "soon"}]))
+    page = await paystack(responses).page_of_transfers(SINCE, 1)
     assert [transfer.created_at for transfer in page.transfers] == [datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), SINCE]

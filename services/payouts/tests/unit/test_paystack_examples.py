@@ -11,7 +11,7 @@ from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.gateway_results import Absent, Recipient, Refused, Reported
 from testkit.providers.paystack import checking
 
-from .paystack import Answers, paystack
+from .paystack import Responses, paystack
 
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 REFERENCE = "po-" + "7" * 32
@@ -97,7 +97,7 @@ def example(method, path, status, data, **further):
     """One answer, held against the schema of its operation."""
     body = {"status": status < 300, "message": "A message", **({} if data is None else {"data": data}), **further}
     checking.check_response(method, path, status, body)
-    return paystack(Answers((status, body)))
+    return paystack(Responses((status, body)))
 
 
 @pytest.mark.parametrize(

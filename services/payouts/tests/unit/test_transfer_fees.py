@@ -55,14 +55,14 @@ BOOKINGS = [
 ]
 
 
-@pytest.mark.parametrize(("booked", "source", "status", "reported", "to_book"), BOOKINGS)
+@pytest.mark.parametrize(("booked", "source", "status", "reported", "to_post"), BOOKINGS)
 def test_a_fee_is_booked_with_its_success_and_corrected_by_queries(
-    booked: int | None, source: str, status: str, reported: int | None, to_book: int | None
+    booked: int | None, source: str, status: str, reported: int | None, to_post: int | None
 ) -> None:
     transfer = LockedTransfer(
         *(new_id() for _ in range(4)), "po-1", "pending", 500, "NGN", "pending", None, fee_minor=booked
     )
-    assert fee_to_post(transfer, TransferUpdate(source, status, 500, "NGN", fee_minor=reported)) == to_book
+    assert fee_to_post(transfer, TransferUpdate(source, status, 500, "NGN", fee_minor=reported)) == to_post
     assert fee_to_post(transfer, TransferUpdate(source, status, 501, "NGN", fee_minor=reported)) is None
 
 

@@ -17,7 +17,7 @@ METHODS = ("get", "put", "post", "delete", "patch")
 
 
 @dataclass
-class Answers:
+class Responses:
     """The served document, and where answers differ from it: by operation, status and place, with one example."""
 
     document: Mapping[str, Any]
