@@ -1,7 +1,7 @@
 """The source files for the architecture tests."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -59,3 +59,23 @@ def inside(path: Path, package: Path) -> str:
     """`use_cases/settle_charge.py` → `use_cases`; `store.py` → `store`."""
     first = path.relative_to(package).parts[0]
     return first.removesuffix(".py")
+
+
+def for_each(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """One test that checks a rule on each file, and names all files that break it. A test for each file and rule takes a
+    minute of every run."""
+
+    def decorate(rule: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            broken = []
+            for path in paths:
+                try:
+                    rule(path)
+                except AssertionError as error:
+                    broken.append(f"{path.relative_to(ROOT)}: {error}")
+            assert not broken, "\n".join(broken)
+
+        test.__name__, test.__doc__, test.__module__ = rule.__name__, rule.__doc__, rule.__module__
+        return test
+
+    return decorate

@@ -14,6 +14,7 @@ from tests.architecture.sources import (
     FOLDERS,
     ROOT,
     SERVICES,
+    for_each,
     imports_of,
     product_files,
     python_files,
@@ -38,14 +39,13 @@ ROTATIONS = {
     *("rotate-ai-key", "rotate-sealing-keys", "compromised-key", "incident-report"),
 }
 UNKNOWN_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
-ids = {"ids": lambda path: str(path.relative_to(ROOT))}
 
 
 def calls_of(path) -> list[str]:
     return [ast.unparse(node.func) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
 
 
-@pytest.mark.parametrize("path", PRODUCT, **ids)
+@for_each(PRODUCT)
 def test_time_and_randomness_come_from_one_place(path) -> None:
     if path.parent.name == "primitives" and path.name in ONLY_CLOCK_AND_IDS:
         return
@@ -64,14 +64,14 @@ def test_time_and_randomness_come_from_one_place(path) -> None:
     assert not forbidden & set(calls_of(path))
 
 
-@pytest.mark.parametrize("path", PRODUCT, **ids)
+@for_each(PRODUCT)
 def test_no_session_state_outlives_its_transaction(path) -> None:
     """Pools do not reset connections (decision 2)."""
     for text in texts_of(path):
         assert not re.search(r"^\s*(SET (?!LOCAL)\w+\b.*(=|TO)|LISTEN |pg_advisory_lock\()", text, re.IGNORECASE), text
 
 
-@pytest.mark.parametrize("path", PRODUCT, **ids)
+@for_each(PRODUCT)
 def test_private_attributes_stay_in_their_module(path) -> None:
     """asyncpg's `_con`, say, may change with any release of it."""
     tree = tree_of(path)
@@ -90,42 +90,42 @@ def test_private_attributes_stay_in_their_module(path) -> None:
     assert {node.attr for node in attributes if re.match("_[^_]", node.attr)} - own == set()
 
 
-@pytest.mark.parametrize("path", PRODUCT, **ids)
+@for_each(PRODUCT)
 def test_no_todo_is_left(path) -> None:
     source = path.read_text()
     assert not re.search(r"\b(TODO|FIXME|HACK)\b|NotImplementedError", source)
 
 
-@pytest.mark.parametrize("path", PRODUCT, **ids)
+@for_each(PRODUCT)
 def test_a_module_has_a_bounded_length(path) -> None:
     assert len(path.read_text().splitlines()) <= LINES_MAX
 
 
-@pytest.mark.parametrize("path", PRODUCT, **ids)
+@for_each(PRODUCT)
 def test_a_module_has_a_docstring(path) -> None:
     if path.read_text().strip():
         assert ast.get_docstring(tree_of(path)) or path.name == "__init__.py"
 
 
-@pytest.mark.parametrize("path", PRODUCT, **ids)
+@for_each(PRODUCT)
 def test_names_avoid_vague_words(path) -> None:
     refused = {"manager", "helper", "helpers", "util", "utils", "misc", "base", "data", "info"}
     words = set(path.stem.split("_"))
     assert not refused & words
 
 
-@pytest.mark.parametrize("path", [path for path in ALL if "tests" in path.parts], **ids)
+@for_each([path for path in ALL if "tests" in path.parts])
 def test_tests_wait_with_a_probe_and_never_sleep(path) -> None:
     assert not {"time.sleep"} & set(calls_of(path))
 
 
-@pytest.mark.parametrize("path", [path for path in ALL if path.name.startswith("test_")], **ids)
+@for_each([path for path in ALL if path.name.startswith("test_")])
 def test_no_test_is_skipped_silently(path) -> None:
     marks = {ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
     assert not {"pytest.mark.skip", "pytest.mark.xfail", "pytest.skip", "pytest.mark.skipif", "pytest.xfail"} & marks
 
 
-@pytest.mark.parametrize("path", ALL, **ids)
+@for_each(ALL)
 def test_no_file_contains_the_path_of_its_checkout(path) -> None:
     assert str(ROOT) not in path.read_text()
 
@@ -167,9 +167,7 @@ def test_every_secret_that_is_rotated_has_its_runbook() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *(ROOT / "deploy").rglob("*.md")], **ids
-)
+@for_each([ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *(ROOT / "deploy").rglob("*.md")])
 def test_every_documented_operator_command_exists(page) -> None:
     fills = {
         "ID": UNKNOWN_ID,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.sources import FOLDERS, ROOT, python_files
+from tests.architecture.sources import FOLDERS, ROOT, for_each, python_files
 
 CONTRACT = ROOT / "docs" / "contract"
 CITATION = re.compile(r"contract,? sections? ((?:\d+(?:\.\d+)?)(?:(?:, | and | to )\d+(?:\.\d+)?)*)", re.IGNORECASE)
@@ -40,6 +40,6 @@ def test_a_citation_is_parsed_completely(text: str, numbers) -> None:
     assert list(citations(text)) == numbers
 
 
-@pytest.mark.parametrize("path", [*python_files(*FOLDERS), *DOCUMENTS], ids=lambda path: str(path.relative_to(ROOT)))
+@for_each([*python_files(*FOLDERS), *DOCUMENTS])
 def test_every_citation_has_a_target(path) -> None:
     assert set(citations(path.read_text())) <= TARGETS
