@@ -43,7 +43,7 @@ test: setup ## Run all tests; starts the servers they need (ARGS="services/order
 lint: setup ## Style, formatting, types and the rules between packages
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
-	@.venv/bin/mypy libs/common/src services/*/src sandbox/src operations/src tools/src testkit/src lab/src clients/python/src clients/python/examples docs/examples
+	@.venv/bin/mypy libs/common/src services/*/src console/src sandbox/src operations/src tools/src testkit/src lab/src clients/python/src clients/python/examples docs/examples
 	@.venv/bin/lint-imports
 
 format: setup ## Format the code and mend what can be mended

@@ -6,7 +6,9 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = [ROOT / name for name in ("libs", "services", "sandbox", "operations", "tools", "testkit", "lab", "tests")]
+FOLDERS = [
+    ROOT / name for name in ("libs", "services", "console", "sandbox", "operations", "tools", "testkit", "lab", "tests")
+]
 SERVICES = {
     path.name: path / "src" / path.name.replace("-", "_")
     for path in sorted((ROOT / "services").iterdir())

@@ -16,6 +16,7 @@ from tests.architecture.sources import ROOT, SERVICES, imports_of, python_files
 DISTRIBUTIONS = {
     **{f"services/{name}": name.replace("-", "_") for name in SERVICES},
     "libs/common": "common",
+    "console": "console",
     "sandbox": "sandbox",
     "operations": "operations",
     "tools": "campus_tools",

@@ -9,7 +9,12 @@ import pytest
 
 from tests.architecture.sources import ROOT, tree_of
 
-SOURCES = [*sorted((ROOT / "services").glob("*/src")), ROOT / "libs/common/src", ROOT / "sandbox/src"]
+SOURCES = [
+    *sorted((ROOT / "services").glob("*/src")),
+    ROOT / "libs/common/src",
+    ROOT / "console/src",
+    ROOT / "sandbox/src",
+]
 KNOWN_CIRCLES: set[frozenset[str]] = set()
 
 

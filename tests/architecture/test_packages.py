@@ -10,7 +10,7 @@ from tests.architecture.sources import ROOT, imports_of, python_files, tree_of
 COMMON = ROOT / "libs/common/src/common"
 PACKAGES = [folder.name for folder in sorted(COMMON.iterdir()) if (folder / "__init__.py").exists()]
 EVERYWHERE = python_files(
-    *(ROOT / name for name in ("libs", "services", "tools", "operations", "testkit", "lab", "tests"))
+    *(ROOT / name for name in ("libs", "services", "console", "tools", "operations", "testkit", "lab", "tests"))
 )
 
 

@@ -33,7 +33,7 @@ FOLDERS = [
     for folder in (
         *(
             ROOT / name
-            for name in ("services", "libs", "sandbox/src", "tools", "operations", "testkit", "lab", "tests")
+            for name in ("services", "libs", "console", "sandbox/src", "tools", "operations", "testkit", "lab", "tests")
         ),
     )
     if folder.is_dir()

@@ -1,128 +1,28 @@
-"""One running system for all end-to-end tests, started by the launcher that `make run` uses."""
+"""Clients of the running system, each with an address of its own."""
 
-import itertools
 import time
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
 
-import httpx
-import pytest
 import pytest_asyncio
 
-from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
-from operations.journey import Marketplace, SignedInUser
-from tests.end_to_end.issuers import FurtherIssuers, further_issuers
+from operations.journey import Marketplace
 from tests.end_to_end.responses import Responses
+from tests.running_system import FRESH_SECONDS, SETTINGS, Users, everybody, new_address, new_market
 
-# Many people act from one machine here: each client has an address of its own behind a trusted proxy, and the tiers that
-# count users are out of the way. Tier 1 keeps its sixty.
-SETTINGS = {
-    "TRUSTED_PROXIES": "127.0.0.1",
-    "RATE_TIER_2": "100000",
-    "RATE_TIER_3": "100000",
-    "RATE_TIER_4": "100000",
-    "RATE_TIER_4_ADDRESS": "100000",
-    "RATE_TIER_5": "100000",
-    # Quick, with a last step for whatever is late on a busy machine.
-    "RETRY_DELAYS_SECONDS": "0.2,0.5,1,5,15",
-    "PAYOUT_RETRY_SECONDS": "0.5",
-}
-FRESH_SECONDS = 480
-_addresses = itertools.count(1)
-
-
-def new_address() -> str:
-    """An address that no other client of the run uses."""
-    number = next(_addresses)
-    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
-
-
-@dataclass
-class Users:
-    """Everybody of the demo data; their tokens are renewed between tests, so that a slow run outlives none."""
-
-    buyer: SignedInUser
-    other_buyer: SignedInUser
-    vendor: SignedInUser
-    other_vendor: SignedInUser
-    maker: SignedInUser
-    checker: SignedInUser
-    auditor: SignedInUser
-    ops: SignedInUser
-    hub: SignedInUser
-    support: SignedInUser
-    since: float = field(default_factory=time.monotonic)
-
-
-@pytest.fixture(scope="session")
-def issuers() -> Iterator[FurtherIssuers]:
-    """Two issuers that the system believes besides its own."""
-    with further_issuers() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) -> Iterator[System]:
-    port_base = free_port_base()
-    tracing = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + 90}/otlp"}
-    with System(
-        tmp_path_factory.mktemp("system"), port_base, {**SETTINGS, **tracing, "TRUSTED_ISSUERS": issuers.setting}
-    ) as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def responses(system: System) -> Iterator[Responses]:
-    """Compares every answer of the run with the served document; the run fails at its end when one differs."""
-    document = httpx.get(f"{system.base_url}/openapi.json", trust_env=False).json()
-    compared = Responses(document)
-    yield compared
-    assert not compared.differences, f"answers differ from /openapi.json:\n{compared.report()}"
+__all__ = ["SETTINGS", "Users", "new_address"]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def market(system: System, responses: Responses) -> AsyncIterator[Marketplace]:
     """A client with an address of its own."""
-    market = _new_market(system, responses)
+    market = new_market(system, responses)
     yield market
     await market.close()
-
-
-def _new_market(system: System, responses: Responses) -> Marketplace:
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
-    market.http.headers["X-Forwarded-For"] = new_address()
-    market.http.event_hooks["response"].append(responses.compare)
-    return market
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def users(system: System, responses: Responses) -> Users:
-    return await _everybody(system, responses)
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
 async def _fresh_tokens(users: Users, system: System, responses: Responses) -> None:
     """A token lives for 15 minutes, and so does the second step of a sign-in."""
     if time.monotonic() - users.since > FRESH_SECONDS:
-        vars(users).update(vars(await _everybody(system, responses)))
-
-
-async def _everybody(system: System, responses: Responses) -> Users:
-    """Vendors and staff with two factors."""
-    market = _new_market(system, responses)
-    try:
-        return Users(
-            buyer=await market.sign_in("buyer@unilag.edu.ng"),
-            other_buyer=await market.sign_in("buyer2@unilag.edu.ng"),
-            vendor=await market.sign_in_with_two_factors("vendor@unilag.edu.ng", "VENDOR"),
-            other_vendor=await market.sign_in_with_two_factors("vendor2@unilag.edu.ng", "VENDOR2"),
-            maker=await market.sign_in_with_two_factors("maker@campus.example", "MAKER"),
-            checker=await market.sign_in_with_two_factors("checker@campus.example", "CHECKER"),
-            auditor=await market.sign_in_with_two_factors("auditor@campus.example", "AUDITOR"),
-            ops=await market.sign_in_with_two_factors("ops@campus.example", "OPS"),
-            hub=await market.sign_in_with_two_factors("hub@campus.example", "HUB"),
-            support=await market.sign_in_with_two_factors("support@campus.example", "SUPPORT"),
-        )
-    finally:
-        await market.close()
+        vars(users).update(vars(await everybody(system, responses)))

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from operations.processes import (
     API_PORTS,
+    CONSOLE_PORT,
     SANDBOX_LOAD_BALANCER_PORT,
     SANDBOX_MAIL_PORT,
     SANDBOX_NAME_SERVER_PORT,
@@ -175,6 +176,11 @@ class Environments:
         """The sandbox's pages and interfaces."""
         return f"http://127.0.0.1:{self._port_base + SANDBOX_PORT}"
 
+    @property
+    def console_url(self) -> str:
+        """The console's address."""
+        return f"http://127.0.0.1:{self._port_base + CONSOLE_PORT}"
+
     def for_process(self, plan: ProcessPlan, service: Service | None) -> dict[str, str]:
         """Return the environment of a running process."""
         port = self._port_base + plan.port_offset
@@ -186,6 +192,8 @@ class Environments:
             "HOST": self._caller.get("GATEWAY_HOST") or "127.0.0.1" if plan.port_offset == 0 else "127.0.0.1",
             **plan.environment,
         }
+        if plan.service == "console":
+            return environment | {"CONSOLE_URL": self.console_url}
         if service is None:
             return environment | self._sandbox_only()
         urls = self._addresses(service)

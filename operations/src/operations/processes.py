@@ -10,6 +10,8 @@ SANDBOX_SUBMISSION_PORT = 92
 SANDBOX_LOAD_BALANCER_PORT = 93
 SANDBOX_NAME_SERVER_PORT = 94
 GATEWAY_INTERNAL_PORT = 10
+CONSOLE_PORT = 40
+CONSOLE_INTERNAL_PORT = 41
 _API_PORTS = {"api-gateway": 0, "identity": 1, "orders": 2, "payments": 3, "payouts": 4, "notifications": 5}
 _WORKER_PORTS = {"identity": 21, "orders": 22, "payments": 23, "payouts": 24, "notifications": 25}
 
@@ -60,6 +62,7 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
         "AI_API_KEY",
         *KEYS_OF_THE_IMAGE_STORE,
     ),
+    "console": ("CONSOLE_KEY",),
     "sandbox": (
         "GATEWAY_SECRET_KEY",
         "FLUTTERWAVE_SECRET_KEY",
@@ -83,7 +86,7 @@ class ProcessPlan:
     port_offset: int
     health_offset: int
     service: str
-    """The service whose environment and secrets it receives; `sandbox` has no database."""
+    """The service whose environment and secrets it receives; `console` and `sandbox` have no database."""
     stop_turn: int = 1
     """The order of stopping: first the gateway, then workers and APIs, last the sandbox."""
     environment: dict[str, str] = field(default_factory=dict)
@@ -108,7 +111,8 @@ def _campus_processes() -> tuple[ProcessPlan, ...]:
         plans.append(
             ProcessPlan(f"{service.name}-worker", (service.import_name, "worker"), worker, worker, service.name)
         )
-    return (gateway, *plans)
+    console = ProcessPlan("console", ("console", "api"), CONSOLE_PORT, CONSOLE_INTERNAL_PORT, "console", stop_turn=0)
+    return (gateway, *plans, console)
 
 
 CAMPUS = SystemPlan(SERVICES, _campus_processes(), demo_services=("identity", "orders", "payouts"))

@@ -71,6 +71,7 @@ def write_secret_files(
     _write_variables(
         folder / "provision" / "environment", {**provision, "BROKER_MANAGEMENT_URL": management}, running_user
     )
+    _write_variables(folder / "console" / "environment", _secrets_of("console", kept, environment), running_user)
     _write_variables(folder / "sandbox" / "environment", _secrets_of("sandbox", kept, environment), running_user)
     for service in SERVICES:
         urls = service_database_urls(administrator, service, kept)

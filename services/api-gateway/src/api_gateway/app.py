@@ -1,10 +1,8 @@
 """The composition root of the gateway, and its process: the edge on the public port, metrics on the internal one."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-
-import uvicorn
 
 from api_gateway.addresses import ClientAddresses
 from api_gateway.cors import CrossOrigin
@@ -35,7 +33,7 @@ from common.observability import logging, telemetry
 from common.primitives.clock import Clock
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service, running
-from common.process.server import QuietServer, serve
+from common.process.server import serve, serve_internal
 from common.process.service import background, http_app
 from contracts.orders import ProductChanged
 
@@ -139,7 +137,8 @@ async def run_edge() -> None:
         async with running(SERVICE, settings, SERVICE.name) as (runtime, dependencies):
             dependencies.edge.metrics.publish()
             background_tasks = background(SERVICE, runtime, dependencies, "all")
-            background_tasks.append(_serve_internal(settings, runtime, dependencies))
+            internal = http_app(SERVICE, settings, runtime, dependencies, with_routes=False)
+            background_tasks.append(serve_internal(internal, settings.host, settings.metrics_port))
             await serve(
                 dependencies.edge,
                 settings.host,
@@ -151,32 +150,6 @@ async def run_edge() -> None:
             )
     finally:
         telemetry.stop()
-
-
-class _InternalServer(QuietServer):
-    """The server of the internal port. The public one handles signals, and this one is cancelled with the loops."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-async def _serve_internal(settings: Settings, runtime: Runtime, dependencies: Dependencies) -> None:
-    """Serve health and metrics on the internal port."""
-    config = uvicorn.Config(
-        http_app(SERVICE, settings, runtime, dependencies, with_routes=False),
-        host=settings.host,
-        port=settings.metrics_port,
-        http="httptools",
-        ws="none",
-        loop="none",
-        lifespan="off",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        log_config=None,
-    )
-    await _InternalServer(config).serve()
 
 
 def _addresses_of(settings: Settings) -> dict[str, str]:

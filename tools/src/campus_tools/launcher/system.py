@@ -25,7 +25,7 @@ from campus_tools.launcher.supervisor import Report, SupervisedProcess, WatchedS
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from common.messaging.declaring import DeclarationFailed, declare_broker
 from operations.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment
-from operations.processes import CAMPUS, SANDBOX_MAIL_PORT, SANDBOX_PORT, ProcessPlan, SystemPlan
+from operations.processes import CAMPUS, CONSOLE_PORT, SANDBOX_MAIL_PORT, SANDBOX_PORT, ProcessPlan, SystemPlan
 from operations.provision import (
     ProvisioningFailed,
     audit_database_url,
@@ -87,6 +87,11 @@ class System:
     def base_url(self) -> str:
         """The gateway's address."""
         return f"http://127.0.0.1:{self.port_base}"
+
+    @property
+    def console_url(self) -> str:
+        """The console's address."""
+        return f"http://127.0.0.1:{self.port_base + CONSOLE_PORT}"
 
     @property
     def sandbox_url(self) -> str:

@@ -25,6 +25,7 @@ from operations.services import SERVICES
 FOLDER: Final = ROOT / "build/sbom"
 IMAGES: Final = {
     **{service.name: f"services/{service.name}" for service in SERVICES},
+    "console": "console",
     "sandbox": "sandbox",
     "operations": "operations",
 }

@@ -122,5 +122,31 @@ async def serve(
             task.cancel()
 
 
+class _InternalServer(QuietServer):
+    """The server of the internal port. The public one handles signals, and this one is cancelled with the loops."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def serve_internal(app: ASGIApp, host: str, port: int) -> None:
+    """Serves health and metrics on a port of their own, as a background task of `serve`."""
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http="httptools",
+        ws="none",
+        loop="none",
+        lifespan="off",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        log_config=None,
+    )
+    await _InternalServer(config).serve()
+
+
 async def _as_coroutine(awaitable: Awaitable[None]) -> None:
     await awaitable

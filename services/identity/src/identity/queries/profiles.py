@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from contracts.permissions import leading_role
@@ -35,7 +36,8 @@ class Profile:
     created_at: datetime
     updated_at: datetime
 
-    def response(self) -> dict[str, Any]:
+    def response(self, caller: Caller) -> dict[str, Any]:
+        """The profile of the caller, with what the token of this request permits."""
         return {
             "id": self.id,
             "email": self.email,
@@ -45,6 +47,8 @@ class Profile:
             "fullName": self.full_name,
             "role": leading_role(self.roles),
             "roles": self.roles,
+            "permissions": sorted(caller.permissions),
+            "vendorId": caller.vendor_id,
             "campusId": self.campus_id,
             "revision": self.revision,
             "createdAt": iso(self.created_at),

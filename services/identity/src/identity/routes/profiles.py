@@ -22,7 +22,7 @@ router = guarded_router(tags=["profiles"])
 async def read_profile_route(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        profile = (await profile_of(uow, caller.id)).response()
+        profile = (await profile_of(uow, caller.id)).response(caller)
     return ok(request, profile, headers=etag(profile))
 
 
@@ -39,7 +39,7 @@ async def change_profile_route(
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         changed = await change_profile(uow, caller, changes, revision, now=dependencies.clock.now())
-        profile = changed.response()
+        profile = changed.response(caller)
     return ok(request, profile, headers=etag(profile))
 
 

@@ -50,6 +50,11 @@ class Profile(ResponseShape):
     full_name: str | None
     role: str
     roles: list[str]
+    permissions: Annotated[
+        list[str],
+        Field(description="What the token of this request permits; a changed role applies from the next token."),
+    ]
+    vendor_id: Annotated[UUID | None, Field(description="The vendor whose merchant the token names.")]
     campus_id: UUID | None
     revision: int
     created_at: str

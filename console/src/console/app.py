@@ -1,0 +1,323 @@
+"""The composition root of the console: routes, the checks before each screen, and its process."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode, urlsplit
+
+from jinja2 import ChainableUndefined, Environment, FileSystemLoader
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from common.observability import logging, telemetry
+from common.observability.logging import get_logger
+from common.primitives.clock import Clock, SystemClock
+from common.process.server import serve, serve_internal
+from common.web.request_scope import RequestScope
+from console import formats
+from console.api import Api, ApiConnection, ApiProblem, SessionEnded
+from console.assets import Assets
+from console.families import Family, Screen, find_families
+from console.passkeys import read_passkey
+from console.profiles import Profiles
+from console.security import NO_STORE, STRICT_TRANSPORT, has_csrf_token, is_same_origin, security_headers
+from console.session import SessionCookies
+from console.settings import Settings
+from console.visit import (
+    CODE_FIELD,
+    HELD_FIELD,
+    KEY_FIELD,
+    OWN_FIELDS,
+    PASSKEY_FIELD,
+    Form,
+    HeldForm,
+    HeldForms,
+    InvalidField,
+    Visit,
+    local_path,
+)
+
+log = get_logger(__name__)
+
+SERVICE: Final = "console"
+STAFF_PERMISSION: Final = "work:read"
+"""Held by staff and vendors: whoever lacks it finds no screen here."""
+FORM_FIELDS_MAX: Final = 500
+FILE_BYTES_MAX: Final = 5 * 1024 * 1024 + 4096
+"""An image of the API's limit in its frame (contract section 4)."""
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+
+
+class Console:
+    """The screens of all families under one set of checks."""
+
+    def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
+        self._cookies = SessionCookies(
+            settings.console_key,
+            settings.console_key_previous,
+            is_secure=settings.is_secure,
+            clock=clock or SystemClock(),
+        )
+        self.held = HeldForms(settings.console_key, settings.console_key_previous)
+        self._connection = ApiConnection(settings.api_address, self._cookies)
+        self._profiles = Profiles()
+        self._assets = Assets()
+        self.families: Sequence[Family] = find_families()
+        self._headers = security_headers(settings.base_url)
+        if settings.is_secure:
+            self._headers["Strict-Transport-Security"] = STRICT_TRANSPORT
+        self._templates = self._environment(settings)
+
+    def app(self) -> Starlette:
+        """The ASGI application of the public port."""
+        screens = [screen for family in self.families for screen in family.screens]
+        paths = dict.fromkeys(screen.path for screen in screens)
+        routes = [Route("/static/{digest}/{name}", self._assets.respond)]
+        for path in paths:
+            # One route for a path: a page and its action often share it, and 405 names both methods.
+            by_method: dict[str, Screen] = {screen.method: screen for screen in screens if screen.path == path}
+            routes.append(Route(path, Endpoint(self, by_method).respond, methods=list(by_method)))
+        missing = Screen("GET", "/{path:path}", self._not_found)
+        routes.append(Route(missing.path, Endpoint(self, {"GET": missing}).respond, methods=["GET"]))
+        return Starlette(routes=routes, lifespan=self._lifespan)
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await self.close()
+
+    def _environment(self, settings: Settings) -> Environment:
+        # Absent optional fields of the API are empty texts. Every text is escaped.
+        environment = Environment(
+            loader=FileSystemLoader(_TEMPLATES),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=ChainableUndefined,
+            finalize=lambda value: "" if value is None else value,
+        )
+        environment.filters |= formats.FILTERS
+        environment.globals |= {"asset": self._assets.url, "menu": self._menu, "api_origin": settings.base_url}
+        return environment
+
+    def _menu(self, visit: Visit) -> list[tuple[str, list[Screen]]]:
+        """The entries that the person may open, by family."""
+        groups = [
+            (family.name, [one for one in family.screens if one.menu and (not one.any_of or visit.may(*one.any_of))])
+            for family in self.families
+        ]
+        return [(name, screens) for name, screens in groups if screens]
+
+    async def respond(self, screen: Screen, request: Request) -> Response:
+        """Run the screen and render what it raises. The cookie is written when the session changed."""
+        session = self._cookies.read(request.headers.get("cookie", ""))
+        # A reader of the page's own source learns the token of this session only.
+        is_new, before = not session.access_token, repr(session)
+        api = Api(self._connection, self._cookies, session, _about_the_browser(request))
+        visit = Visit(request, session, api, self._templates, self.held)
+        visit.title = screen.title
+        try:
+            response = await self._checked(screen, visit)
+        except SessionEnded:
+            response = self._ask_sign_in(visit)
+        except ApiProblem as problem:
+            response = await self._problem_page(visit, problem)
+        response.headers.update(self._headers)
+        response.headers.setdefault("Cache-Control", NO_STORE)
+        if visit.session.is_over:
+            self._cookies.delete(response)
+        elif repr(session) != before or (is_new and screen.is_open):
+            self._cookies.write(response, session)
+        return response
+
+    async def _checked(self, screen: Screen, visit: Visit) -> Response:
+        if screen.method == "POST":
+            if not is_same_origin(visit.request):
+                return self._refuse(visit, "This form was sent by another page", _FOREIGN_FORM)
+            visit.form = await _read_form(visit.request)
+        if not screen.is_open:
+            if not visit.session.is_signed_in:
+                return self._ask_sign_in(visit)
+            visit.me = await self._profiles.of(visit)
+        if screen.method == "POST" and not has_csrf_token(visit.form, visit.session):
+            return self._refuse(visit, "This form is out of date", _OLD_FORM)
+        if visit.me is not None and not visit.may(STAFF_PERMISSION):
+            return visit.render("account/no_screens.html", status=403, title="No screens for this account")
+        if screen.any_of and not visit.may(*screen.any_of):
+            return self._refuse(visit, "You may not open this page", _NO_PERMISSION)
+        if screen.method == "GET":
+            return await screen.handler(visit)
+        return await self._act(screen, visit)
+
+    async def _act(self, screen: Screen, visit: Visit) -> Response:
+        """Handle a form: first the second factor that was asked for, then the action itself."""
+        if not screen.is_open and visit.form[HELD_FIELD]:
+            held = self.held.decrypt(visit.form[HELD_FIELD])
+            if held is None or held.user_id != visit.user.id or held.path != visit.path:
+                return self._refuse(visit, "This form is out of date", _OLD_FORM)
+            try:
+                await _step_up(visit)
+            except ApiProblem as problem:
+                visit.error = problem
+                return self._ask_step_up(visit, held)
+            visit.form = Form(held.fields)
+        visit.api.form_key = visit.form[KEY_FIELD]
+        try:
+            return await screen.handler(visit)
+        except ApiProblem as problem:
+            if problem.needs_step_up:
+                return self._ask_step_up(visit, self._hold(visit))
+            if screen.page is None or problem.status >= 500:
+                raise
+            visit.error = problem
+            visit.title = next(
+                (one.title for family in self.families for one in family.screens if one.handler is screen.page), ""
+            )
+            return await screen.page(visit)
+
+    def _hold(self, visit: Visit) -> HeldForm:
+        fields = [(name, value) for name, value in visit.form.fields if name not in OWN_FIELDS]
+        return HeldForm(visit.path, visit.me.id if visit.me else "", fields, had_files=bool(visit.form.files))
+
+    def _ask_step_up(self, visit: Visit, held: HeldForm) -> Response:
+        status = visit.error.status if visit.error else 403
+        return visit.render(
+            "account/step_up.html",
+            status=status,
+            title="Confirm that it is you",
+            held=self.held.encrypt(held),
+            action=held.path,
+        )
+
+    def _ask_sign_in(self, visit: Visit) -> Response:
+        """Ask for the sign-in. A posted form is held in the page; the address is kept for a page."""
+        is_code_due = visit.session.is_mfa_due and bool(visit.session.access_token)
+        if not is_code_due:
+            visit.session.end()
+        if visit.request.method == "GET":
+            visit.session.is_over = not is_code_due
+            query = visit.request.url.query
+            return _redirect(visit, visit.path + (f"?{query}" if query else ""))
+        held = self.held.encrypt(self._hold(visit))
+        return visit.render(
+            "account/sign_in.html", status=401, title="Sign in again", held=held, next=visit.path, is_expired=True
+        )
+
+    def _refuse(self, visit: Visit, title: str, text: str) -> Response:
+        return visit.render("message.html", status=403, title=title, text=text)
+
+    async def _problem_page(self, visit: Visit, problem: ApiProblem) -> Response:
+        if problem.needs_step_up and visit.request.method == "GET":
+            held = HeldForm("/step-up", visit.user.id, [("next", str(visit.request.url.path))])
+            return self._ask_step_up(visit, held)
+        visit.error = problem
+        return visit.render("message.html", title=_title_of(problem), text="")
+
+    async def _not_found(self, visit: Visit) -> Response:
+        return visit.render("message.html", status=404, title="There is no such page", text=_NO_PAGE)
+
+
+class Endpoint:
+    """The page and the action of one path."""
+
+    def __init__(self, console: Console, by_method: dict[str, Screen]) -> None:
+        self._console = console
+        self._by_method = by_method
+
+    async def respond(self, request: Request) -> Response:
+        screen = self._by_method["GET" if request.method == "HEAD" else request.method]
+        return await self._console.respond(screen, request)
+
+
+_FOREIGN_FORM: Final = "Nothing was changed. Open the console itself and repeat the step there."
+_OLD_FORM: Final = "Nothing was changed. Your session has changed since the page was opened: go back, reload the page, and repeat the step."
+_NO_PERMISSION: Final = "Your roles do not include it. A platform admin grants roles under Staff."
+_NO_PAGE: Final = "The address may be incomplete, or the row is outside what you may see."
+
+
+async def _read_form(request: Request) -> Form:
+    data = await request.form(max_fields=FORM_FIELDS_MAX, max_part_size=FILE_BYTES_MAX)
+    return Form.of(data)
+
+
+async def _step_up(visit: Visit) -> None:
+    if passkey := visit.form[PASSKEY_FIELD]:
+        challenge_id, credential = read_passkey(passkey)
+        await visit.api.verify_passkey(challenge_id, credential)
+    elif code := visit.form[CODE_FIELD]:
+        await visit.api.verify_code(code.replace(" ", ""))
+    else:
+        raise InvalidField("code", "type the six digits of your authenticator app")
+
+
+def _about_the_browser(request: Request) -> dict[str, str]:
+    """The browser's address, appended as a proxy does, and its name: the API counts and shows them."""
+    peer = request.client.host if request.client else ""
+    before = request.headers.get("x-forwarded-for")
+    return {
+        "X-Forwarded-For": f"{before}, {peer}" if before else peer,
+        "User-Agent": request.headers.get("user-agent", SERVICE)[:500],
+    }
+
+
+def _redirect(visit: Visit, path: str) -> Response:
+    """Lead to the sign-in, and later back. A request of htmx loads the whole page."""
+    if visit.request.headers.get("hx-request"):
+        current = urlsplit(visit.request.headers.get("hx-current-url", "/"))
+        return Response(headers={"HX-Redirect": f"/sign-in?{urlencode({'next': local_path(current.path)})}"})
+    return RedirectResponse(f"/sign-in?{urlencode({'next': local_path(path)})}", 303)
+
+
+def _title_of(problem: ApiProblem) -> str:
+    if problem.status == 404:
+        return "There is no such row"
+    return "The marketplace does not respond" if problem.status >= 500 else problem.title
+
+
+async def _health(_: Request) -> Response:
+    return JSONResponse({"status": "ready"})
+
+
+async def _metrics(_: Request) -> Response:
+    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+
+def internal_app() -> Starlette:
+    """Health and metrics. Readiness concerns this process alone: the API's absence is shown on every page."""
+    return Starlette(
+        routes=[
+            Route("/health/liveness", _health),
+            Route("/health/readiness", _health),
+            Route("/metrics", _metrics),
+        ]
+    )
+
+
+async def run_console() -> None:
+    """Serve until SIGTERM or SIGINT: screens on the public port, health and metrics on the internal one."""
+    settings = Settings.from_environment()
+    logging.start(SERVICE, settings.log_level)
+    telemetry.start(SERVICE)
+    console = Console(settings)
+    app = RequestScope(console.app())
+    try:
+        await serve(
+            app,
+            settings.host,
+            settings.port,
+            [serve_internal(internal_app(), settings.host, settings.metrics_port), telemetry.watch_event_loop()],
+            on_stop=[app.start_draining],
+            shutdown_drain_seconds=settings.shutdown_drain_seconds,
+        )
+    finally:
+        await console.close()
+        telemetry.stop()

@@ -1,0 +1,75 @@
+"""The registry of screens. A family is one module of `console.pages` with one folder of `console/templates`."""
+
+import pkgutil
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Literal
+
+from starlette.responses import Response
+
+from console.visit import Visit
+
+Handler = Callable[[Visit], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """One route: a page (GET) or an action (POST)."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    handler: Handler
+    any_of: tuple[str, ...] = ()
+    """Permissions of which the person holds one; empty: every person who may use the console."""
+    title: str = ""
+    menu: str = ""
+    """Its entry in the menu; empty: none."""
+    page: Handler | None = None
+    """The page that is shown again, with the typed fields, when the API refuses an action."""
+    is_open: bool = False
+    """Reached without a sign-in."""
+
+
+@dataclass(slots=True)
+class Family:
+    """The screens of one group of people."""
+
+    name: str
+    """Heading in the menu."""
+    order: int = 100
+    """Place in the menu."""
+    screens: list[Screen] = field(default_factory=list)
+
+    def page(
+        self, path: str, *, title: str, any_of: tuple[str, ...] = (), menu: str = "", is_open: bool = False
+    ) -> Callable[[Handler], Handler]:
+        """Register the handler of a page. `{id:uuid}` in the path is `visit["id"]`."""
+
+        def register(handler: Handler) -> Handler:
+            self.screens.append(Screen("GET", path, handler, any_of, title, menu, is_open=is_open))
+            return handler
+
+        return register
+
+    def action(
+        self, path: str, *, any_of: tuple[str, ...] = (), page: Handler | None = None, is_open: bool = False
+    ) -> Callable[[Handler], Handler]:
+        """Register the handler of a posted form. `visit.form` has its fields.
+
+        Session, origin, CSRF token, permission and step-up are checked before it.
+        """
+
+        def register(handler: Handler) -> Handler:
+            self.screens.append(Screen("POST", path, handler, any_of, page=page, is_open=is_open))
+            return handler
+
+        return register
+
+
+def find_families() -> list[Family]:
+    """The `FAMILY` of every module of `console.pages`, in the order of the menu."""
+    package = import_module("console.pages")
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    families: list[Family] = [import_module(f"console.pages.{name}").FAMILY for name in names]
+    return sorted(families, key=lambda family: (family.order, family.name))

@@ -1,0 +1,161 @@
+"""How values are shown: naira with kobo, Lagos time with the exact instant, states as badges."""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup, escape
+
+LAGOS: Final = ZoneInfo("Africa/Lagos")
+NOTHING: Final = "\N{EN DASH}"
+"""An absent value."""
+_NOTHING: Final = Markup("\N{EN DASH}")
+
+_GOOD: Final = frozenset(
+    [
+        "paid",
+        "delivered",
+        "processed",
+        "approved",
+        "clean",
+        "active",
+        "refunded",
+        "succeeded",
+        "released",
+        "read",
+        "sent",
+        "won",
+        "closed",
+        "posted",
+        "settled",
+    ]
+)
+_BAD: Final = frozenset(
+    [
+        "failed",
+        "disputed",
+        "broken",
+        "expired",
+        "cancelled",
+        "rejected",
+        "bounced",
+        "lost",
+        "suspended",
+        "sev-1",
+        "dead",
+        "open_dispute",
+    ]
+)
+_WAITING: Final = frozenset(
+    [
+        "processing",
+        "pending",
+        "prepared",
+        "quarantined",
+        "refund_pending",
+        "queued",
+        "open",
+        "waiting",
+        "submitted",
+        "in_flight",
+        "held",
+        "sev-2",
+    ]
+)
+
+
+def naira(minor: int | None) -> str:
+    """An amount of kobo as ₦1,234.50."""
+    if minor is None:
+        return NOTHING
+    sign = "-" if minor < 0 else ""
+    whole, kobo = divmod(abs(minor), 100)
+    return f"{sign}₦{whole:,}.{kobo:02d}"
+
+
+def naira_typed(minor: int | None) -> str:
+    """An amount of kobo as a form field holds it: 1234.50."""
+    return "" if minor is None else f"{minor // 100}.{minor % 100:02d}"
+
+
+def instant(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC) if text else None
+
+
+def lagos(text: str | None) -> Markup:
+    """An instant of the API as Lagos time; the exact instant is its title."""
+    at = instant(text)
+    if at is None:
+        return _NOTHING
+    local = at.astimezone(LAGOS)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(text, f"{text} (UTC)", f"{local:%-d %b %Y, %H:%M}")
+
+
+def ago(text: str | None) -> Markup:
+    """How long ago an instant was, or how long until it comes; the exact instant is its title."""
+    at = instant(text)
+    if at is None:
+        return _NOTHING
+    seconds = int((datetime.now(UTC) - at).total_seconds())
+    length = duration(abs(seconds))
+    words = f"{length} ago" if seconds >= 0 else f"in {length}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(text, f"{text} (UTC)", words)
+
+
+def left(text: str | None) -> Markup:
+    """The time until a deadline, as a badge: overdue, less than an hour, or more."""
+    at = instant(text)
+    if at is None:
+        return _NOTHING
+    seconds = int((at - datetime.now(UTC)).total_seconds())
+    tone = "bad" if seconds < 0 else "waiting" if seconds < 3600 else "plain"
+    words = f"overdue by {duration(-seconds)}" if seconds < 0 else f"{duration(seconds)} left"
+    return Markup('<time class="badge {}" datetime="{}" title="{}">{}</time>').format(
+        tone, text, f"{text} (UTC)", words
+    )
+
+
+def duration(seconds: int) -> str:
+    """A length of time in its two largest units."""
+    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            rest = seconds % size
+            smaller = {"d": (3_600, "h"), "h": (60, "min"), "min": (1, "s")}[name]
+            more = rest // smaller[0]
+            return f"{seconds // size} {name}" + (f" {more} {smaller[1]}" if more else "")
+    return f"{seconds} s"
+
+
+def spoken(word: str | None) -> str:
+    """A word of the API for people: `refund_pending` as `refund pending`."""
+    return (word or NOTHING).replace("_", " ")
+
+
+def badge(word: str | None) -> Markup:
+    """A state as a badge. Its colour repeats what the word says."""
+    key = (word or "").lower()
+    tone = "good" if key in _GOOD else "bad" if key in _BAD else "waiting" if key in _WAITING else "plain"
+    return Markup('<span class="badge {}">{}</span>').format(tone, spoken(word))
+
+
+def short_id(text: str | None) -> Markup:
+    """The first eight characters of an id; the whole is its title."""
+    return Markup('<code title="{}">{}</code>').format(text, text[:8]) if text else _NOTHING
+
+
+def lines(text: str | None) -> Markup:
+    """A text of several lines."""
+    return Markup("<br>").join(escape(line) for line in (text or "").splitlines())
+
+
+FILTERS: Final[dict[str, Any]] = {
+    "naira": naira,
+    "naira_typed": naira_typed,
+    "lagos": lagos,
+    "ago": ago,
+    "left": left,
+    "spoken": spoken,
+    "badge": badge,
+    "short_id": short_id,
+    "lines": lines,
+}

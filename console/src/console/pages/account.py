@@ -1,0 +1,86 @@
+"""Sign-in with a second factor, sign-out, step-up."""
+
+from starlette.responses import JSONResponse, Response
+
+from console.api import ApiProblem
+from console.families import Family
+from console.visit import HELD_FIELD, HeldForm, Visit, local_path
+
+FAMILY = Family("Account", order=900)
+
+
+@FAMILY.page("/sign-in", title="Sign in", is_open=True)
+async def sign_in_page(visit: Visit) -> Response:
+    if visit.session.is_signed_in:
+        return visit.go(visit.query.get("next", "/"))
+    if visit.session.access_token:
+        return _ask_code(visit, visit.query.get("next", "/"), "")
+    return visit.render("account/sign_in.html", next=local_path(visit.query.get("next", "/")), held="")
+
+
+@FAMILY.action("/sign-in", is_open=True)
+async def sign_in(visit: Visit) -> Response:
+    form = visit.form
+    held, path = form[HELD_FIELD], local_path(form["next"])
+    try:
+        await visit.api.sign_in(form["email"], form["password"])
+    except ApiProblem as problem:
+        visit.error = problem
+        return visit.render("account/sign_in.html", title="Sign in", next=path, held=held)
+    return _ask_code(visit, path, held) if visit.session.is_mfa_due else _enter(visit, path, held)
+
+
+@FAMILY.action("/sign-in/code", is_open=True)
+async def verify_code(visit: Visit) -> Response:
+    """The second step: a code of the authenticator app, or a recovery code."""
+    form = visit.form
+    held, path = form[HELD_FIELD], local_path(form["next"])
+    if not visit.session.access_token:
+        return visit.go("/sign-in", "The sign-in took too long. Start again.")
+    try:
+        await visit.api.verify_code(form["code"].replace(" ", ""))
+    except ApiProblem as problem:
+        visit.error = problem
+        return _ask_code(visit, path, held)
+    return _enter(visit, path, held)
+
+
+@FAMILY.action("/sign-out", is_open=True)
+async def sign_out(visit: Visit) -> Response:
+    """End the session everywhere, and delete the cookie whatever the API responds."""
+    if visit.session.access_token:
+        try:
+            await visit.api.post("/api/auth/logout")
+        except ApiProblem as problem:
+            if problem.status >= 500:
+                raise
+    visit.session.end()
+    return visit.go("/sign-in", "You are signed out.")
+
+
+@FAMILY.action("/step-up")
+async def step_up(visit: Visit) -> Response:
+    """A page that needed a recent second factor: the checks before this have verified it."""
+    return visit.go(visit.form["next"])
+
+
+@FAMILY.action("/step-up/passkey")
+async def passkey_challenge(visit: Visit) -> Response:
+    """What `passkey.js` hands to the browser's authenticator."""
+    return JSONResponse(await visit.api.post("/api/auth/mfa/passkeys/assertion-options"))
+
+
+def _ask_code(visit: Visit, path: str, held: str) -> Response:
+    return visit.render("account/code.html", title="Second factor", next=path, held=held)
+
+
+def _enter(visit: Visit, path: str, held: str) -> Response:
+    """Lead to the page that was asked for; a held form is shown with its fields, to be sent again."""
+    form = visit.held_forms.decrypt(held) if held else None
+    if form is None:
+        return visit.go(path)
+    return visit.render("account/resume.html", title="Send the form again", form=form, summary=_summary(form))
+
+
+def _summary(form: HeldForm) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in form.fields if not name.startswith("_") and value]

@@ -1,0 +1,97 @@
+"""Screens of everybody: what waits, search, one's own acts."""
+
+import re
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from starlette.responses import Response
+
+from console.api import ApiProblem, Json
+from console.families import Family
+from console.lists import Column, ListView, show_list
+from console.visit import Visit
+
+FAMILY = Family("Overview", order=0)
+
+WORK_NAMES: Final = {
+    "alerts": "Open alerts",
+    "chargebacks_to_answer": "Chargebacks to answer",
+    "commission_changes_to_approve": "Commission changes to approve",
+    "staff_grants_to_approve": "Staff grants to approve",
+    "dead_letters": "Dead letters",
+    "dead_webhooks": "Dead webhooks",
+    "disputes_to_resolve": "Disputes to resolve",
+    "dispute_resolutions_to_approve": "Dispute resolutions to approve",
+    "flash_sales_to_approve": "Flash sales to approve",
+    "orders_to_dispatch": "Orders to dispatch",
+    "payout_exceptions": "Payout exceptions",
+    "payouts_to_dispatch": "Payouts to dispatch",
+    "quarantined_charges_to_prepare": "Quarantined charges to prepare",
+    "refunds_to_prepare": "Refunds to prepare",
+    "quarantined_charges_to_approve": "Quarantined charges to approve",
+    "refunds_to_approve": "Refunds to approve",
+    "reconciliations_to_approve": "Reconciliations to approve",
+    "reconciliation_cases": "Reconciliation cases",
+    "return_requests_to_decide": "Return requests to decide",
+    "tickets_to_answer": "Tickets to answer",
+    "vendor_applications_to_decide": "Vendor applications to decide",
+}
+
+
+@FAMILY.page("/", title="Waiting for me", menu="Waiting for me")
+async def work_page(visit: Visit) -> Response:
+    rows = await visit.api.page("/api/work")
+    items = [
+        {**item, "name": WORK_NAMES.get(item["kind"], item["kind"]), "screen": _screen(item["link"])}
+        for item in rows.items
+    ]
+    return visit.render("home/work.html", items=items, unavailable=rows.meta.get("unavailable") or [])
+
+
+def _screen(link: str) -> str:
+    """The console's page for a list of the API: it has the same path, without `/api`."""
+    parts = urlsplit(link)
+    path = parts.path.replace("/api/v1/", "/api/", 1)
+    screen = path.removeprefix("/api")
+    return f"{screen}?{parts.query}" if parts.query else screen
+
+
+@FAMILY.page("/search", title="Search")
+async def search_page(visit: Visit) -> Response:
+    """Orders by number, mail address or phone; ids and references lead to their page."""
+    text = visit.query.get("q", "").strip()
+    orders: list[Json] = []
+    try:
+        if _UUID.fullmatch(text):
+            orders = [await visit.api.get(f"/api/orders/{quote(text)}")]
+        elif text and visit.may("orders:read", "campus_orders:read"):
+            orders = (await visit.api.page("/api/campus-orders", q=text)).items
+        elif text:
+            orders = (await visit.api.page("/api/orders", q=text, **{"as": "vendor"})).items
+    except ApiProblem as problem:
+        if problem.status not in (403, 404, 422):
+            raise
+    if len(orders) == 1:
+        return visit.go(f"/orders/{orders[0]['id']}")
+    return visit.render("home/search.html", text=text, orders=orders)
+
+
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+SESSIONS = ListView(
+    "/api/auth/sessions",
+    columns=(
+        Column("Signed in", "signedInAt", "time"),
+        Column("Last used", "lastUsedAt", "ago"),
+        Column("With", "method"),
+        Column("Browser", lambda session: (session.get("userAgent") or "")[:80]),
+        Column("This one", lambda session: "yes" if session.get("current") else ""),
+    ),
+    empty="No session is open.",
+)
+
+
+@FAMILY.page("/me", title="My account")
+async def me_page(visit: Visit) -> Response:
+    """Who I am, what I may do, where I am signed in."""
+    return await show_list(visit, SESSIONS, "home/me.html")

@@ -1,0 +1,19 @@
+// Improves pages that work without it: a form is sent once, and a filter applies when it is chosen.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (form.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  form.dataset.sent = "yes";
+  for (const button of form.querySelectorAll("button")) button.setAttribute("aria-disabled", "true");
+});
+// The back button may show the page as it was: its forms can be sent again, under the same key.
+window.addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  for (const button of document.querySelectorAll("button[aria-disabled]")) button.removeAttribute("aria-disabled");
+});
+document.addEventListener("change", (event) => {
+  if (event.target.matches(".filters select")) event.target.form.requestSubmit();
+});

@@ -1,0 +1,110 @@
+"""A person at the console: one browser context, with the checks that every page must pass."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Response
+
+from common.primitives.clock import SystemClock
+from console.session import Session, SessionCookies, Tokens
+from operations.journey import SignedInUser
+
+AXE: Final = (Path(__file__).parent / "axe-4.14.0.min.js").read_text()
+WIDE: Final = {"width": 1280, "height": 900}
+NARROW: Final = {"width": 360, "height": 740}
+PAGE_BYTES_MAX: Final = 100_000
+TOKEN_SECONDS: Final = 600
+"""Less than the 15 minutes of an access token."""
+
+
+class Visitor:
+    """One browser context. `errors` collects what the browser reported: script errors and violations of the CSP."""
+
+    def __init__(self, context: BrowserContext, page: Page, console_url: str) -> None:
+        self.context = context
+        self.page = page
+        self.console_url = console_url
+        self.errors: list[str] = []
+        page.on("console", self._note)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def _note(self, message: ConsoleMessage) -> None:
+        # The browser also reports each 4xx and 5xx of a page that a test asked for.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.errors.append(message.text)
+
+    async def open(self, path: str) -> Response:
+        """Open a page and return its response."""
+        response = await self.page.goto(f"{self.console_url}{path}")
+        assert response is not None
+        return response
+
+    async def click(self, name: str, role: Any = "button") -> None:
+        await self.page.get_by_role(role, name=name, exact=True).first.click()
+
+    async def fill(self, label: str, text: str) -> None:
+        await self.page.get_by_label(label, exact=True).fill(text)
+
+    async def open_section(self, summary: str) -> None:
+        """Open a confirmation, `<details>`."""
+        await self.page.locator("summary", has_text=summary).click()
+
+    async def text(self) -> str:
+        """The text of the page's main part."""
+        return await self.page.locator("main").inner_text()
+
+    async def heading(self) -> str:
+        return await self.page.locator("h1").inner_text()
+
+    async def notice(self) -> str:
+        """The message after an action."""
+        return await self.page.get_by_role("status").inner_text()
+
+    async def check_page(self) -> None:
+        """No serious fault of accessibility, no error in the browser, no horizontal scroll at 360 px."""
+        assert self.errors == []
+        await self.page.evaluate(AXE)
+        found = await self.page.evaluate("axe.run({resultTypes: ['violations']})")
+        serious = [
+            (one["id"], node["html"], node["failureSummary"])
+            for one in found["violations"]
+            if one["impact"] in ("serious", "critical")
+            for node in one["nodes"]
+        ]
+        assert serious == []
+        await self.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+        overflow = await self.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        await self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+        assert overflow <= 0, f"{self.page.url} scrolls by {overflow} px at 360 px"
+
+
+def sessions_of(secrets: Mapping[str, str]) -> SessionCookies:
+    """The cookies of a running console."""
+    return SessionCookies(secrets["CONSOLE_KEY"], "", is_secure=False, clock=SystemClock())
+
+
+async def new_visitor(browser: Browser, console_url: str, *, javascript: bool = True) -> Visitor:
+    """A browser that has not signed in."""
+    context = await browser.new_context(viewport=WIDE, locale="en-GB", java_script_enabled=javascript)  # type: ignore[arg-type]
+    return Visitor(context, await context.new_page(), console_url)
+
+
+async def adopt_session(visitor: Visitor, user: SignedInUser, secrets: Mapping[str, str]) -> None:
+    """Sign the browser in with tokens of the API: a code of an authenticator app works once in 30 s, a test needs many sign-ins."""
+    cookies, session = sessions_of(secrets), Session()
+    session.accept(Tokens(user.access_token, user.refresh_token, TOKEN_SECONDS), cookies.now())
+    await visitor.context.add_cookies([_cookie(cookies, session, visitor.console_url)])
+
+
+def _cookie(cookies: SessionCookies, session: Session, url: str) -> Any:
+    from starlette.responses import Response as StarletteResponse
+
+    response = StarletteResponse()
+    cookies.write(response, session)
+    value = re.match(r"[^=]+=([^;]+)", response.headers["set-cookie"])
+    assert value is not None
+    return {"name": cookies.name, "value": value[1], "url": url, "httpOnly": True, "sameSite": "Lax"}

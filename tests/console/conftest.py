@@ -1,0 +1,68 @@
+"""Browsers at the running system: one for each person of a test."""
+
+import shutil
+import time
+from collections.abc import AsyncIterator, Awaitable
+from typing import Protocol
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace, SignedInUser
+from tests.console.browser import Visitor, adopt_session, new_visitor
+from tests.end_to_end.responses import Responses
+from tests.running_system import FRESH_SECONDS, Users, everybody, new_market
+
+
+class Arrival(Protocol):
+    """`await visitor("support")` is a browser in which support is signed in (a name of `Users`); `visitor()` has not signed in."""
+
+    def __call__(self, role: str | SignedInUser = "", *, javascript: bool = True) -> Awaitable[Visitor]: ...
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """The system's own Chromium."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.fail("The console's tests need Chromium: run `tools/setup browser` (Debian: apt-get install chromium)")
+    async with async_playwright() as playwright:
+        # As root, and in containers, Chromium's own sandbox cannot start. It loads pages of this machine only.
+        running = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield running
+        await running.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def market(system: System, responses: Responses) -> AsyncIterator[Marketplace]:
+    market = new_market(system, responses)
+    yield market
+    await market.close()
+
+
+@pytest_asyncio.fixture(autouse=True, loop_scope="session")
+async def _fresh_tokens(users: Users, system: System, responses: Responses) -> None:
+    """A token lives for 15 minutes, and so does the second step of a sign-in."""
+    if time.monotonic() - users.since > FRESH_SECONDS:
+        vars(users).update(vars(await everybody(system, responses)))
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visitor(system: System, browser: Browser, users: Users, market: Marketplace) -> AsyncIterator[Arrival]:
+    """Browsers of this test. No page may report an error."""
+    arrived: list[Visitor] = []
+
+    async def arrive(role: str | SignedInUser = "", *, javascript: bool = True) -> Visitor:
+        one = await new_visitor(browser, system.console_url, javascript=javascript)
+        arrived.append(one)
+        if role:
+            user: SignedInUser = getattr(users, role) if isinstance(role, str) else role
+            await adopt_session(one, user, system.secrets)
+        return one
+
+    yield arrive
+    for one in arrived:
+        await one.context.close()
+    assert [error for one in arrived for error in one.errors] == []

@@ -1,0 +1,165 @@
+"""Sign-in, expiry, step-up and the protection of forms, in a real browser."""
+
+import httpx
+import pyotp
+
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
+from tests.console.browser import NARROW, PAGE_BYTES_MAX
+from tests.console.conftest import Arrival
+from tests.end_to_end.conftest import Users
+from tests.end_to_end.steps import paid_order
+
+
+async def test_staff_sign_in_with_two_factors_by_keyboard_alone(visitor: Arrival, system: System) -> None:
+    one = await visitor()
+    keyboard = one.page.keyboard
+    await one.open("/me")
+    await one.page.locator("body").press("Tab")
+    for _ in range(2):
+        if await one.page.evaluate("document.activeElement.id") != "field-email":
+            await keyboard.press("Tab")
+    await keyboard.type("admin@campus.example")
+    await keyboard.press("Tab")
+    await keyboard.type(system.secrets["DEMO_PASSWORD"])
+    await keyboard.press("Enter")
+    await one.page.get_by_label("Code", exact=True).wait_for()
+    await one.check_page()
+    await one.page.get_by_label("Code", exact=True).focus()
+    await keyboard.type(pyotp.TOTP(system.secrets["DEMO_TOTP_ADMIN"]).now())
+    await keyboard.press("Enter")
+    await one.page.get_by_role("heading", name="My account").wait_for()
+    assert "admin@campus.example" in await one.text()
+
+
+async def test_a_wrong_password_is_refused_with_its_request_id(visitor: Arrival) -> None:
+    one = await visitor()
+    await one.open("/sign-in")
+    await one.fill("Mail address", "support@campus.example")
+    await one.fill("Password", "not-the-password")
+    await one.click("Sign in")
+    alert = await one.page.get_by_role("alert").inner_text()
+    assert "AUTH_UNAUTHORIZED" in alert
+    assert "req_" in alert
+    assert await one.page.get_by_label("Mail address").input_value() == "support@campus.example"
+    assert await one.page.get_by_label("Password").input_value() == ""
+    await one.check_page()
+
+
+async def test_a_wrong_code_is_refused_and_opens_no_page(visitor: Arrival, system: System) -> None:
+    one = await visitor()
+    await one.open("/sign-in")
+    await one.fill("Mail address", "auditor@campus.example")
+    await one.fill("Password", system.secrets["DEMO_PASSWORD"])
+    await one.click("Sign in")
+    await one.fill("Code", "000000")
+    await one.click("Verify")
+    assert "VALIDATION_FAILED" in await one.page.get_by_role("alert").inner_text()
+    await one.open("/me")
+    assert await one.heading() == "Second factor"
+
+
+async def test_a_session_that_ends_in_the_middle_of_a_form_loses_nothing(
+    visitor: Arrival, system: System, market: Marketplace, users: Users
+) -> None:
+    order = await paid_order(market, users)
+    support = await market.sign_in_with_two_factors("support@campus.example", "SUPPORT")
+    one = await visitor(support)
+    await one.open(f"/orders/{order['id']}")
+    await one.open_section("Cancel the order")
+    await one.fill("Reason", "Buyer wrote: <b>wrong size</b> & colour")
+    (await market.http.post("/api/auth/logout", json={}, headers=support.headers)).raise_for_status()
+    await one.click("Cancel the order")
+    assert await one.heading() == "Sign in again"
+    await one.fill("Mail address", "support@campus.example")
+    await one.fill("Password", system.secrets["DEMO_PASSWORD"])
+    await one.click("Sign in")
+    code = one.page.get_by_label("Code", exact=True)
+
+    async def verify() -> bool | None:
+        await code.fill(pyotp.TOTP(system.secrets["DEMO_TOTP_SUPPORT"]).now())
+        await one.click("Verify")
+        return (await one.heading() == "Send the form again") or None
+
+    await market.until("an unused code", verify, 70, every=3)
+    assert "Buyer wrote: <b>wrong size</b> & colour" in await one.text()
+    await one.check_page()
+    await one.click("Send it now")
+    assert await one.notice() == "The order is cancelled."
+
+
+async def test_a_form_of_another_page_is_refused(visitor: Arrival, system: System, users: Users) -> None:
+    one = await visitor("support")
+    await one.open("/me")
+    (cookie,) = await one.context.cookies()
+    csrf = await one.page.locator("input[name=_csrf]").first.get_attribute("value")
+    async with httpx.AsyncClient(base_url=system.console_url, trust_env=False) as http:
+        header = {"Cookie": f"{cookie['name']}={cookie['value']}"}
+        own = {**header, "Origin": system.console_url}
+        for headers, fields in (
+            (header, {"_csrf": csrf}),
+            ({**header, "Origin": "https://evil.example"}, {"_csrf": csrf}),
+            ({**own, "Sec-Fetch-Site": "same-site"}, {"_csrf": csrf}),
+            (own, {}),
+            (own, {"_csrf": "guessed"}),
+        ):
+            response = await http.post("/sign-out", headers=headers, data=fields)
+            assert response.status_code == 403, headers
+    await one.open("/me")
+    assert await one.heading() == "My account"
+
+
+async def test_a_page_without_permission_is_refused_by_its_address(visitor: Arrival) -> None:
+    one = await visitor("vendor")
+    response = await one.open("/campus-orders")
+    assert response.status == 403
+    assert await one.page.get_by_role("link", name="Orders", exact=True).count() == 0
+    assert await one.heading() == "You may not open this page"
+
+
+async def test_a_buyer_finds_no_screens(visitor: Arrival) -> None:
+    one = await visitor("buyer")
+    assert (await one.open("/")).status == 403
+    await one.check_page()
+
+
+async def test_pages_carry_strict_headers_and_are_light(visitor: Arrival) -> None:
+    one = await visitor("support")
+    sizes: dict[str, int] = {}
+
+    async def weigh(response: object) -> None:
+        body = await response.body()  # type: ignore[attr-defined]
+        sizes[response.url] = len(body)  # type: ignore[attr-defined]
+
+    one.page.on("response", weigh)
+    response = await one.open("/campus-orders")
+    await one.page.wait_for_load_state("networkidle")
+    headers = response.headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["cache-control"] == "no-store"
+    assert sum(sizes.values()) <= PAGE_BYTES_MAX, sizes
+
+
+async def test_the_console_works_without_javascript_on_a_phone(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    order = await paid_order(market, users)
+    one = await visitor("support", javascript=False)
+    await one.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    await one.open("/")
+    await one.fill("Search", order["number"])
+    await one.page.get_by_label("Search", exact=True).press("Enter")
+    assert order["number"] in await one.heading()
+
+
+async def test_a_second_click_cancels_once(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    order = await paid_order(market, users)
+    one = await visitor("support", javascript=False)
+    await one.open(f"/orders/{order['id']}")
+    await one.open_section("Cancel the order")
+    await one.fill("Reason", "Buyer asked")
+    await one.page.get_by_role("button", name="Cancel the order").dblclick()
+    assert await one.notice() == "The order is cancelled."
+    await market.order_reaches(users.buyer, order["id"], "refund_pending", "refunded")

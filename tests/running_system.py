@@ -1,0 +1,113 @@
+"""One running system for the end-to-end and the console's tests, started by the launcher that `make run` uses."""
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace, SignedInUser
+from tests.end_to_end.issuers import FurtherIssuers, further_issuers
+from tests.end_to_end.responses import Answers
+
+# Many people act from one machine here: each client has an address of its own behind a trusted proxy, and the tiers that
+# count users are out of the way. Tier 1 keeps its sixty.
+SETTINGS = {
+    "TRUSTED_PROXIES": "127.0.0.1",
+    "RATE_TIER_2": "100000",
+    "RATE_TIER_3": "100000",
+    "RATE_TIER_4": "100000",
+    "RATE_TIER_4_ADDRESS": "100000",
+    "RATE_TIER_5": "100000",
+    # Quick, with a last step for whatever is late on a busy machine.
+    "RETRY_DELAYS_SECONDS": "0.2,0.5,1,5,15",
+    "PAYOUT_RETRY_SECONDS": "0.5",
+}
+FRESH_SECONDS = 480
+_addresses = itertools.count(1)
+
+
+def new_address() -> str:
+    """An address that no other client of the run uses."""
+    number = next(_addresses)
+    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+@dataclass
+class Users:
+    """Everybody of the demo data; their tokens are renewed between tests, so that a slow run outlives none."""
+
+    buyer: SignedInUser
+    other_buyer: SignedInUser
+    vendor: SignedInUser
+    other_vendor: SignedInUser
+    maker: SignedInUser
+    checker: SignedInUser
+    auditor: SignedInUser
+    ops: SignedInUser
+    hub: SignedInUser
+    support: SignedInUser
+    since: float = field(default_factory=time.monotonic)
+
+
+@pytest.fixture(scope="session")
+def issuers() -> Iterator[FurtherIssuers]:
+    """Two issuers that the system believes besides its own."""
+    with further_issuers() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) -> Iterator[System]:
+    port_base = free_port_base()
+    tracing = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + 90}/otlp"}
+    with System(
+        tmp_path_factory.mktemp("system"), port_base, {**SETTINGS, **tracing, "TRUSTED_ISSUERS": issuers.setting}
+    ) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def responses(system: System) -> Iterator[Answers]:
+    """Compares every answer of the run with the served document; the run fails at its end when one differs."""
+    document = httpx.get(f"{system.base_url}/openapi.json", trust_env=False).json()
+    compared = Answers(document)
+    yield compared
+    assert not compared.differences, f"answers differ from /openapi.json:\n{compared.report()}"
+
+
+def new_market(system: System, responses: Answers) -> Marketplace:
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market.http.headers["X-Forwarded-For"] = new_address()
+    market.http.event_hooks["response"].append(responses.compare)
+    return market
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def users(system: System, responses: Answers) -> Users:
+    return await everybody(system, responses)
+
+
+async def everybody(system: System, responses: Answers) -> Users:
+    """Vendors and staff with two factors."""
+    market = new_market(system, responses)
+    try:
+        return Users(
+            buyer=await market.sign_in("buyer@unilag.edu.ng"),
+            other_buyer=await market.sign_in("buyer2@unilag.edu.ng"),
+            vendor=await market.sign_in_with_two_factors("vendor@unilag.edu.ng", "VENDOR"),
+            other_vendor=await market.sign_in_with_two_factors("vendor2@unilag.edu.ng", "VENDOR2"),
+            maker=await market.sign_in_with_two_factors("maker@campus.example", "MAKER"),
+            checker=await market.sign_in_with_two_factors("checker@campus.example", "CHECKER"),
+            auditor=await market.sign_in_with_two_factors("auditor@campus.example", "AUDITOR"),
+            ops=await market.sign_in_with_two_factors("ops@campus.example", "OPS"),
+            hub=await market.sign_in_with_two_factors("hub@campus.example", "HUB"),
+            support=await market.sign_in_with_two_factors("support@campus.example", "SUPPORT"),
+        )
+    finally:
+        await market.close()
