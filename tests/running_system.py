@@ -13,7 +13,7 @@ from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.issuers import FurtherIssuers, further_issuers
-from tests.end_to_end.responses import Answers
+from tests.end_to_end.responses import Responses
 
 # Many people act from one machine here: each client has an address of its own behind a trusted proxy, and the tiers that
 # count users are out of the way. Tier 1 keeps its sixty.
@@ -73,15 +73,15 @@ def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) ->
 
 
 @pytest.fixture(scope="session")
-def responses(system: System) -> Iterator[Answers]:
+def responses(system: System) -> Iterator[Responses]:
     """Compares every answer of the run with the served document; the run fails at its end when one differs."""
     document = httpx.get(f"{system.base_url}/openapi.json", trust_env=False).json()
-    compared = Answers(document)
+    compared = Responses(document)
     yield compared
     assert not compared.differences, f"answers differ from /openapi.json:\n{compared.report()}"
 
 
-def new_market(system: System, responses: Answers) -> Marketplace:
+def new_market(system: System, responses: Responses) -> Marketplace:
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
     market.http.event_hooks["response"].append(responses.compare)
@@ -89,11 +89,11 @@ def new_market(system: System, responses: Answers) -> Marketplace:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def users(system: System, responses: Answers) -> Users:
+async def users(system: System, responses: Responses) -> Users:
     return await everybody(system, responses)
 
 
-async def everybody(system: System, responses: Answers) -> Users:
+async def everybody(system: System, responses: Responses) -> Users:
     """Vendors and staff with two factors."""
     market = new_market(system, responses)
     try:
