@@ -191,10 +191,15 @@ async def test_a_payment_that_the_gateway_rejects_is_422_with_its_reason(app: Pa
     assert again.status_code == 201, "the next try uses a new reference"
 
 
+def test_a_payment_waits_three_seconds_for_its_order_and_asks_often_at_first() -> None:
+    assert sum(start_payment.WAITS_SECONDS) == pytest.approx(3.0)
+    assert start_payment.WAITS_SECONDS[0] <= 0.01
+
+
 async def test_no_payment_is_opened_under_an_invented_address(
     app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(start_payment, "WAITS_MAX", 1)
+    monkeypatch.setattr(start_payment, "WAITS_SECONDS", (0.1,))
     placed = await app.place_order()
     await app.service.fetch("DELETE FROM buyers RETURNING 1")
     early = await app.request_intent(placed.order_id)

@@ -68,12 +68,12 @@ class UnpaidAttempt(NamedTuple):
     gateway: GatewayName
 
 
-_FIND_OWN_ORDER: Final = """
-SELECT total_minor, currency, status, payment_due_at, (SELECT email FROM buyers WHERE user_id = buyer_id)
-FROM payable_orders WHERE id = $1 AND buyer_id = $2
-"""
-_FIND_KEY: Final = """
-SELECT fingerprint, intent_id FROM payment_intent_keys WHERE caller_id = $1 AND idempotency_key = $2
+_FIND_OWN_ORDER_AND_KEY: Final = """
+SELECT o.total_minor, o.currency, o.status, o.payment_due_at, (SELECT email FROM buyers WHERE user_id = o.buyer_id),
+       k.fingerprint, k.intent_id
+FROM (SELECT) AS request
+LEFT JOIN payable_orders o ON o.id = $1 AND o.buyer_id = $2
+LEFT JOIN payment_intent_keys k ON k.caller_id = $2 AND k.idempotency_key = $3
 """
 _BIND_KEY: Final = """
 INSERT INTO payment_intent_keys (caller_id, idempotency_key, fingerprint, intent_id, created_at)
@@ -142,14 +142,18 @@ _SAVE_QUERY: Final = "UPDATE payment_intents SET queries = queries + 1, query_at
 _FIND_EMAIL: Final = "SELECT email FROM buyers WHERE user_id = $1"
 
 
-async def find_own_order(uow: UnitOfWork, order_id: UUID, buyer_id: UUID) -> OrderToPay | None:
-    row = await uow.fetch_row(_FIND_OWN_ORDER, order_id, buyer_id)
-    return None if row is None else OrderToPay(*row)
-
-
-async def find_key(uow: UnitOfWork, caller_id: UUID, key: UUID) -> BoundKey | None:
-    row = await uow.fetch_row(_FIND_KEY, caller_id, key)
-    return None if row is None else BoundKey(*row)
+async def find_own_order_and_key(
+    uow: UnitOfWork, order_id: UUID, buyer_id: UUID, key: UUID
+) -> tuple[OrderToPay | None, BoundKey | None]:
+    """The buyer's order and the binding of the idempotency key, each None while it is unknown."""
+    row = await uow.fetch_row(_FIND_OWN_ORDER_AND_KEY, order_id, buyer_id, key)
+    if row is None:
+        raise AssertionError("a SELECT from one row returns one row")
+    *order, fingerprint, intent_id = row
+    return (
+        None if order[0] is None else OrderToPay(*order),
+        None if intent_id is None else BoundKey(fingerprint, intent_id),
+    )
 
 
 async def bind_key_if_new(

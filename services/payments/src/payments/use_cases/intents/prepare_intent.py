@@ -13,7 +13,7 @@ from payments.domain.errors import IdempotencyKeyReused, OrderNotPayable
 from payments.domain.gateways import GatewayName
 from payments.domain.identifiers import charge_reference
 from payments.store import intents
-from payments.store.intents import Intent, OrderToPay
+from payments.store.intents import BoundKey, Intent, OrderToPay
 
 # Longer than a call to the gateway: a holder that still has the lease afterwards has died, and the next one uses a new reference.
 OPENING_LEASE: Final = timedelta(seconds=15)
@@ -55,9 +55,9 @@ async def prepare_intent(
 
     Raises OrderNotPayable (409) and IdempotencyKeyReused (422).
     """
-    intent = await _intent_of_key(uow, request, buyer_id)
+    order, bound = await intents.find_own_order_and_key(uow, request.order_id, buyer_id, request.idempotency_key)
+    intent = await _bound_intent(uow, request, buyer_id, bound)
     if intent is None:
-        order = await intents.find_own_order(uow, request.order_id, buyer_id)
         if order is None:
             return None
         if order.status != "Processing" or order.payment_due_at <= now:
@@ -77,8 +77,9 @@ async def prepare_intent(
     return await _claim(uow, intent, buyer_id, now, gateway)
 
 
-async def _intent_of_key(uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID) -> Intent | None:
-    bound = await intents.find_key(uow, buyer_id, request.idempotency_key)
+async def _bound_intent(
+    uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID, bound: BoundKey | None
+) -> Intent | None:
     if bound is None:
         return None
     if bound.fingerprint != request.fingerprint:
@@ -117,7 +118,8 @@ async def _bind_to_live_intent(
     if live is None or await intents.bind_key_if_new(uow, buyer_id, key, request.fingerprint, live.id, now):
         return live
     # A concurrent request has bound the key; another content is rejected here.
-    return await _intent_of_key(uow, request, buyer_id) or live
+    _, bound = await intents.find_own_order_and_key(uow, request.order_id, buyer_id, key)
+    return await _bound_intent(uow, request, buyer_id, bound) or live
 
 
 async def _claim(
