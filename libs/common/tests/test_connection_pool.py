@@ -85,6 +85,92 @@ async def test_a_failed_connection_attempt_frees_its_slot(connect) -> None:
     await pool.close()
 
 
+class GatedConnect:
+    """Opens connections only after `gate`; counts the attempts."""
+
+    def __init__(self, connect) -> None:
+        self.gate, self.attempts, self._connect = asyncio.Event(), 0, connect
+
+    async def __call__(self) -> asyncpg.Connection:
+        self.attempts += 1
+        if self.attempts > 1:
+            await self.gate.wait()
+        return await self._connect()
+
+
+async def test_a_burst_opens_one_connection_at_a_time(connect) -> None:
+    gated = GatedConnect(connect)
+    async with ConnectionPool.opened(gated, 5) as pool:
+        first = await pool.acquire()
+        waiting = [asyncio.create_task(pool.acquire()) for _ in range(3)]
+        await eventually(lambda: gated.attempts == 2)
+        await pool.release(first)
+        assert await waiting[0] is first
+        assert (gated.attempts, pool.size) == (2, 1)
+        gated.gate.set()
+        lent = [first, *await asyncio.gather(*waiting[1:])]
+        assert (gated.attempts, pool.size, len(set(lent))) == (3, 3, 3)
+        for connection in lent:
+            await pool.release(connection)
+
+
+async def test_a_pool_opens_no_more_than_its_maximum(connect) -> None:
+    async with ConnectionPool.opened(connect, 2) as pool:
+        lent = [await pool.acquire(), await pool.acquire()]
+        third = asyncio.create_task(pool.acquire())
+        with pytest.raises(TimeoutError):
+            await pool.acquire(timeout=0.01)
+        assert pool.size == 2
+        await pool.release(lent[0])
+        assert await third is lent[0]
+        for connection in lent:
+            await pool.release(connection)
+
+
+async def test_a_caller_who_is_cancelled_while_it_is_lent_a_connection_returns_it(connect) -> None:
+    async with ConnectionPool.opened(connect, 1) as pool:
+        only = await pool.acquire()
+        waiting = asyncio.create_task(pool.acquire())
+        await asyncio.sleep(0)
+        await pool.release(only)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert (pool.size, pool.idle_size) == (1, 1)
+
+
+async def test_a_failed_connection_attempt_fails_one_caller_only(connect) -> None:
+    gate, attempts = asyncio.Event(), iter([OSError("refused")])
+
+    async def flaky():
+        await gate.wait()
+        if error := next(attempts, None):
+            raise error
+        return await connect()
+
+    pool = ConnectionPool(flaky, 2)
+    waiting = [asyncio.create_task(pool.acquire()) for _ in range(2)]
+    await asyncio.sleep(0)
+    gate.set()
+    refused, lent = await asyncio.gather(*waiting, return_exceptions=True)
+    assert isinstance(refused, OSError)
+    await pool.release(lent)
+    await pool.close()
+
+
+async def test_closing_rejects_callers_who_wait(connect) -> None:
+    async with ConnectionPool.opened(connect, 1) as pool:
+        only = await pool.acquire()
+        waiting = asyncio.create_task(pool.acquire())
+        await asyncio.sleep(0)
+        closing = asyncio.create_task(pool.close())
+        with pytest.raises(asyncpg.InterfaceError, match="closed"):
+            await waiting
+        await pool.release(only)
+        await closing
+        assert pool.size == 0
+
+
 async def test_the_pool_is_usable_after_a_cancelled_single_statement(mechanisms: Mechanisms) -> None:
     reading = asyncio.create_task(mechanisms.database.fetch_for(Caller(user_id=new_id()), "SELECT pg_sleep(60)"))
     await eventually(lambda: mechanisms.database.api.size > mechanisms.database.api.idle_size)
