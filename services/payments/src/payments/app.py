@@ -26,6 +26,7 @@ from payments.queries.pending_work import PENDING_WORK
 from payments.queries.personal_records import SECTIONS
 from payments.settings import Settings
 from payments.store import retention
+from payments.streams.webhook_processor import WebhookProcessor
 from payments.timers import (
     ALERT_DUE_EVERY_SECONDS,
     ISSUE_EVERY_SECONDS,
@@ -83,22 +84,25 @@ async def compose(
                 transfer_minimum_minor=settings.payout_transfer_minimum_minor,
             )
         )
+    gateways = Gateways(adapters, settings.gateway_provider)
+    surcharge_bound = SurchargeBound(settings.charge_surcharge_max_basis_points, settings.charge_surcharge_max_minor)
+    webhooks = WebhookProcessor(runtime.database, gateways, surcharge_bound, runtime.clock)
     try:
         yield Dependencies(
             clock=runtime.clock,
             database=runtime.database,
-            gateways=Gateways(adapters, settings.gateway_provider),
+            gateways=gateways,
             allowed_origins=settings.allowed_origins,
             webhook_secrets=settings.webhook_secrets,
             signature_header=settings.gateway_signature_header,
             flutterwave_webhook_hashes=settings.flutterwave_webhook_hashes,
-            surcharge_bound=SurchargeBound(
-                settings.charge_surcharge_max_basis_points, settings.charge_surcharge_max_minor
-            ),
+            surcharge_bound=surcharge_bound,
+            webhooks=webhooks,
             webhook_retention=timedelta(days=settings.webhooks_keep_days),
             chargeback_alert_lead=timedelta(hours=settings.chargeback_alert_before_due_hours),
         )
     finally:
+        await webhooks.drain()
         for adapter in adapters:
             await adapter.close()
 

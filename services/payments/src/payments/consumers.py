@@ -147,8 +147,7 @@ async def on_webhook_queued(item: WebhookWork, received: Received, dependencies:
             result = await _process(item, received, dependencies, refunds)
     except MalformedEvent as fault:
         raise PermanentFault(str(fault)) from fault
-    event_type = result.event_type if result.event_type in result.known_events else "other"
-    WEBHOOKS_PROCESSED.labels(event_type, result.outcome or "repeated").inc()
+    WEBHOOKS_PROCESSED.labels(*result.metric_labels).inc()
 
 
 async def _process(

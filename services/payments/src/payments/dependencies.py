@@ -7,6 +7,7 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payments.clients.gateway import Gateways
 from payments.domain.charges import SurchargeBound
+from payments.streams.webhook_processor import WebhookProcessor
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,5 +22,6 @@ class Dependencies:
     signature_header: str
     flutterwave_webhook_hashes: tuple[str, ...]
     surcharge_bound: SurchargeBound
+    webhooks: WebhookProcessor
     webhook_retention: timedelta
     chargeback_alert_lead: timedelta

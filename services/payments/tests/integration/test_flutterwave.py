@@ -48,6 +48,17 @@ async def send(app: Any, body: dict[str, Any], headers: dict[str, str] | None = 
     return await app.service.client.post(WEBHOOK, content=raw, headers=given)
 
 
+async def test_the_worker_queries_the_gateway_before_a_webhook_is_processed(app: Any) -> None:
+    intent = await app.open_intent((await app.place_order()).order_id)
+    await app.gateway.control("POST", f"charges/{intent['reference']}/pay", {})
+    handover = app.service.runtime.database.handover
+    with handover.to_relay():
+        assert (await send(app, await newest_body(app, "charge.completed"))).status_code == 200
+        await app.service.dependencies.webhooks.drain()
+        assert [row.queue for row in handover.pop(10)] == ["payments.webhooks"]
+    assert await app.outcomes() == ["queued"]
+
+
 async def process(app: Any, body: dict[str, Any]) -> None:
     """Send a webhook, and process it and the response of the gateway that it causes."""
     assert (await send(app, body)).status_code == 200

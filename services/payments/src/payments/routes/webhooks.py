@@ -56,7 +56,9 @@ async def flutterwave_webhook(request: Request) -> Response:
 
 async def _receive(request: Request, dependencies: Dependencies, name: GatewayName, raw: bytes) -> Response:
     gateway = dependencies.gateways.of(name)
-    arrival = await receive_webhook(dependencies.database, gateway, dependencies.clock, raw)
+    arrival = await receive_webhook(
+        dependencies.database, gateway, dependencies.clock, raw, enqueue=dependencies.webhooks.enqueue
+    )
     WEBHOOKS_ACCEPTED.labels(arrival).inc()
     return ok(request, {"received": True})
 

@@ -1,16 +1,29 @@
 """File a webhook under its key together with its work item."""
 
+from collections.abc import Callable
+
 from common.database.unit_of_work import Database
+from common.messaging.outbox import OutboxRow
 from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import Arrival
 from payments.store.webhooks import record_webhook_if_new
 
 
 async def file_webhook(
-    database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, *, is_json: bool
+    database: Database,
+    gateway: GatewayName,
+    arrival: Arrival,
+    raw: bytes,
+    *,
+    is_json: bool,
+    enqueue: Callable[[GatewayName, OutboxRow], None] | None = None,
 ) -> bool:
-    """Whether the key is new. Its work item is then queued, and handed to the relay."""
+    """Whether the key is new. Its work item is then queued, and handed to `enqueue`, by default to the relay."""
     work = await record_webhook_if_new(database, gateway, arrival, raw, is_json=is_json)
-    if work is not None:
+    if work is None:
+        return False
+    if enqueue is None:
         database.handover.add([work])
-    return work is not None
+    else:
+        enqueue(gateway, work)
+    return True

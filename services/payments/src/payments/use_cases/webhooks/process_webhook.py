@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
@@ -45,6 +46,11 @@ class WebhookResult:
     known_events: frozenset[str]
     refund_event: RefundEvent | None = None
 
+    @property
+    def metric_labels(self) -> tuple[str, str]:
+        """Event type and outcome. A type that the gateway does not document counts as `other`."""
+        return self.event_type if self.event_type in self.known_events else "other", self.outcome or "repeated"
+
 
 async def process_webhook(
     uow: UnitOfWork,
@@ -55,10 +61,12 @@ async def process_webhook(
     is_last_attempt: bool,
     now: datetime,
     refunds: Sequence[RefundUpdate] | None = None,
+    work_item_id: UUID | None = None,
 ) -> WebhookResult:
     """Process a webhook unless it has an outcome. Raises retryable errors, and MalformedEvent.
 
     `refunds` are the queried states for a webhook that only names a transaction; without them it is returned unprocessed.
+    A processed webhook needs no message for its unpublished work item `work_item_id`.
     """
     locked = await webhooks.lock_webhook(uow, webhook_id)
     if locked is None:
@@ -75,7 +83,7 @@ async def process_webhook(
     else:
         changed = await _record(uow, webhook, report, now)
     outcome: Outcome = "done" if changed else "ignored"
-    await webhooks.save_outcome(uow, webhook_id, outcome)
+    await webhooks.save_outcome(uow, webhook_id, outcome, work_item_id)
     return WebhookResult(webhook.event_type, outcome, gateway.known_events)
 
 

@@ -1,0 +1,1 @@
+"""Work that outlives the request that started it."""

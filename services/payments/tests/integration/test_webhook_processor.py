@@ -1,0 +1,111 @@
+"""New webhooks are processed where they arrive, and by the worker when that fails (decision 59)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from payments.streams import webhook_processor
+from testkit.fixtures import WAIT_SECONDS_MAX, eventually
+
+from .conftest import ConnectAs, PaymentsApp
+
+UNPUBLISHED = "SELECT id FROM outbox WHERE queue = 'payments.webhooks' AND published_at IS NULL"
+LEASED = UNPUBLISHED + " AND next_attempt_at BETWEEN now() AND now() + interval '5 s'"
+
+
+@asynccontextmanager
+async def locked_order(app: PaymentsApp, connect_as: ConnectAs, order_id: Any) -> AsyncIterator[None]:
+    """Nothing settles the order meanwhile."""
+    async with connect_as(app, "owner") as other, other.transaction():
+        await other.execute("SELECT FROM payable_orders WHERE id = $1 FOR UPDATE", order_id)
+        yield
+
+
+async def drained(app: PaymentsApp) -> None:
+    await app.service.dependencies.webhooks.drain()
+
+
+def handed_to_relay(app: PaymentsApp) -> list[str]:
+    """The types of the rows that the relay of this process would publish."""
+    return [row.type for row in app.service.runtime.database.handover.pop(100)]
+
+
+async def test_a_charge_is_settled_by_the_process_that_received_it(app: PaymentsApp) -> None:
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
+    with app.service.runtime.database.handover.to_relay():
+        assert (await app.send(app.charge(intent["reference"], 500_000))).status_code == 200
+        await drained(app)
+        assert handed_to_relay(app) == ["payments.escrow_held.v1"]
+    assert await app.outcomes() == ["done"]
+    assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
+    assert await app.service.work("payments.webhooks") == 0
+
+
+async def test_a_webhook_that_fails_is_left_to_the_worker(app: PaymentsApp) -> None:
+    with app.service.runtime.database.handover.to_relay():
+        await app.send(app.charge("ch-" + "0" * 32, 700))
+        await drained(app)
+        assert handed_to_relay(app) == ["payments.webhooks"]
+    assert await app.outcomes() == ["queued"]
+    assert await app.service.work("payments.webhooks", is_last_attempt=True) == 1
+    assert await app.outcomes() == ["done"]
+
+
+async def test_a_burst_is_left_to_the_worker(app: PaymentsApp, connect_as: ConnectAs) -> None:
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
+    with app.service.runtime.database.handover.to_relay():
+        async with locked_order(app, connect_as, placed.order_id):
+            for _ in range(webhook_processor.CONCURRENT_MAX + 1):
+                await app.send(app.charge(intent["reference"], 500_000))
+            assert handed_to_relay(app) == ["payments.webhooks"]
+        await drained(app)
+    assert sorted(await app.outcomes()) == ["done", "done", "queued"]
+    assert await app.service.work("payments.webhooks") == 1
+    assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
+
+
+async def test_a_process_that_dies_leaves_the_webhook_to_another_relay(app: PaymentsApp, connect_as: ConnectAs) -> None:
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
+    with app.service.runtime.database.handover.to_relay():
+        async with locked_order(app, connect_as, placed.order_id):
+            earlier = asyncio.all_tasks()
+            await app.send(app.charge(intent["reference"], 500_000))
+            [dying] = [task for task in asyncio.all_tasks() - earlier if "WebhookProcessor" in repr(task)]
+            dying.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await dying
+        assert handed_to_relay(app) == []
+    assert await app.outcomes() == ["queued"]
+    assert len(await app.service.fetch(LEASED)) == 1
+    assert await app.service.work("payments.webhooks") == 1
+    assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
+
+
+async def test_a_lease_that_ends_too_early_settles_the_charge_once(app: PaymentsApp, connect_as: ConnectAs) -> None:
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
+
+    async def both_wait() -> bool:
+        async with connect_as(app, "admin") as server:
+            waiting = (
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            )
+            return int(await server.fetchval(waiting)) == 2
+
+    with app.service.runtime.database.handover.to_relay():
+        async with locked_order(app, connect_as, placed.order_id):
+            await app.send(app.charge(intent["reference"], 500_000))
+            worker = asyncio.create_task(app.service.work("payments.webhooks"))
+            await eventually(both_wait)
+        async with asyncio.timeout(WAIT_SECONDS_MAX):
+            assert await worker == 1
+        await drained(app)
+    assert await app.outcomes() == ["done"]
+    assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
+    assert len(await app.service.published("payments.escrow_held.v1")) == 1
