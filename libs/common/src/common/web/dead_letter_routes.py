@@ -47,7 +47,11 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
     """Endpoints to list and replay dead letters. Bodies are never returned: they may hold confidential data."""
     router = guarded_router(tags=["operations"])
 
-    @router.get(f"/api/dead-letters/{service}", responses={200: {"model": list[DeadLetter]}})
+    @router.get(
+        f"/api/dead-letters/{service}",
+        operation_id=f"deadLetters.list{service.capitalize()}",
+        responses={200: {"model": list[DeadLetter]}},
+    )
     @requires("dead_letters:read")
     async def list_dead_letters(
         request: Request,
@@ -76,9 +80,13 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
         ]
         return respond_offset_page(request, page, (dead_letters, total))
 
-    @router.post(f"/api/dead-letters/{service}/{{letter_id}}/replay", responses={200: {"model": DeadLetterReplay}})
+    @router.post(
+        f"/api/dead-letters/{service}/{{letter_id}}/replay",
+        operation_id=f"deadLetters.replay{service.capitalize()}",
+        responses={200: {"model": DeadLetterReplay}},
+    )
     @requires("webhooks:replay", step_up=True)
-    async def replay(request: Request, letter_id: UUID) -> Response:
+    async def replay_dead_letter_route(request: Request, letter_id: UUID) -> Response:
         """Enqueues the message again as a first attempt. The inbox ignores effects that it already had."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await replay_dead_letter(uow, bus, letter_id)

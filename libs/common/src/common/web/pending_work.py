@@ -77,7 +77,11 @@ def pending_work_router(kinds: Sequence[WorkKind], database: Database, clock: Cl
     """The endpoint of this service's part. Other services' work is not in it."""
     router = guarded_router(tags=["work"])
 
-    @router.get(WORK_PATH, responses=responses_for(response_of("WorkResponse", list[WorkItem], WorkMeta), 403, 422))
+    @router.get(
+        WORK_PATH,
+        operation_id="work.list",
+        responses=responses_for(response_of("WorkResponse", list[WorkItem], WorkMeta), 403, 422),
+    )
     @requires("work:read")
     async def list_work(request: Request, caller: CurrentCaller) -> Response:
         """The work that waits for the caller, by kind. Rows that the caller prepared and cannot approve are not counted."""

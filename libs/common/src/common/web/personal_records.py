@@ -62,7 +62,11 @@ def personal_record_router(
     """The endpoint for the caller's own records. No endpoint returns those of another user."""
     router = guarded_router(tags=["personal records"])
 
-    @router.get(f"/api/personal-records/{service}", responses=responses_for(PersonalRecordPage, 422))
+    @router.get(
+        f"/api/personal-records/{service}",
+        operation_id=f"personalRecords.list{service.capitalize()}",
+        responses=responses_for(PersonalRecordPage, 422),
+    )
     @signed_in
     async def list_personal_records(
         request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None

@@ -31,11 +31,12 @@ from identity.use_cases.campuses.open_hub import open_hub
 router = guarded_router(tags=["campuses"])
 
 
-@router.get("/api/campuses", responses={200: {"model": list[Campus]}})
+@router.get("/api/campuses", operation_id="campuses.list", responses={200: {"model": list[Campus]}})
 @public
 async def list_campuses_route(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
+    """The active campuses, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("campuses", caller.user_id)
     after = time_position(dependencies.cursors, scope, cursor)
@@ -52,20 +53,22 @@ async def list_campuses_route(
     return respond_page(request, page)
 
 
-@router.get("/api/campuses/{campus_id}", responses={200: {"model": Campus}})
+@router.get("/api/campuses/{campus_id}", operation_id="campuses.get", responses={200: {"model": Campus}})
 @public
 async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
+    """One campus."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus = (await get_campus(uow, campus_id)).response()
     return ok(request, campus, headers=etag(campus))
 
 
-@router.get("/api/campuses/{campus_id}/hubs", responses={200: {"model": list[Hub]}})
+@router.get("/api/campuses/{campus_id}/hubs", operation_id="hubs.list", responses={200: {"model": list[Hub]}})
 @public
 async def list_hubs_route(
     request: Request, caller: CurrentCaller, campus_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
+    """The active hubs of a campus, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("hubs", campus_id, caller.user_id)
     after = time_position(dependencies.cursors, scope, cursor)
@@ -78,9 +81,10 @@ async def list_hubs_route(
     return respond_page(request, page)
 
 
-@router.post("/api/campuses", status_code=201, responses={201: {"model": Campus}})
+@router.post("/api/campuses", operation_id="campuses.create", status_code=201, responses={201: {"model": Campus}})
 @requires("campuses:manage_all")
 async def open_campus_route(request: Request, caller: CurrentCaller, body: CampusRequest) -> Response:
+    """Opens a campus."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus_id = await open_campus(uow, caller, body.name, body.domain, now=dependencies.clock.now())
@@ -88,11 +92,12 @@ async def open_campus_route(request: Request, caller: CurrentCaller, body: Campu
     return ok(request, campus, status=201, headers=etag(campus))
 
 
-@router.patch("/api/campuses/{campus_id}", responses={200: {"model": Campus}})
+@router.patch("/api/campuses/{campus_id}", operation_id="campuses.update", responses={200: {"model": Campus}})
 @requires_one_of("campuses:manage", "campuses:manage_all")
 async def change_campus_route(
     request: Request, caller: CurrentCaller, campus_id: UUID, body: CampusChangeRequest, if_match: IfMatch = None
 ) -> Response:
+    """Changes the given fields of a campus. A stale revision is 409."""
     dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
@@ -102,9 +107,12 @@ async def change_campus_route(
     return ok(request, campus, headers=etag(campus))
 
 
-@router.post("/api/campuses/{campus_id}/hubs", status_code=201, responses={201: {"model": Hub}})
+@router.post(
+    "/api/campuses/{campus_id}/hubs", operation_id="hubs.create", status_code=201, responses={201: {"model": Hub}}
+)
 @requires_one_of("campuses:manage", "campuses:manage_all")
 async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUID, body: HubRequest) -> Response:
+    """Opens a hub on a campus."""
     dependencies = dependencies_of(request, Dependencies)
     hub = NewHub(body.name, body.address, body.delivery_fee_minor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -113,20 +121,22 @@ async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUI
     return ok(request, shown, status=201, headers=etag(shown))
 
 
-@router.get("/api/hubs/{hub_id}", responses={200: {"model": Hub}})
+@router.get("/api/hubs/{hub_id}", operation_id="hubs.get", responses={200: {"model": Hub}})
 @public
 async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
+    """One hub."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         hub = (await get_hub(uow, hub_id)).response()
     return ok(request, hub, headers=etag(hub))
 
 
-@router.patch("/api/hubs/{hub_id}", responses={200: {"model": Hub}})
+@router.patch("/api/hubs/{hub_id}", operation_id="hubs.update", responses={200: {"model": Hub}})
 @requires_one_of("campuses:manage", "campuses:manage_all")
 async def change_hub_route(
     request: Request, caller: CurrentCaller, hub_id: UUID, body: HubChangeRequest, if_match: IfMatch = None
 ) -> Response:
+    """Changes the given fields of a hub. A stale revision is 409."""
     dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)

@@ -41,9 +41,13 @@ from identity.use_cases.sessions.open_federated_session import open_federated_se
 router = guarded_router(tags=["auth"])
 
 
-@router.post("/api/auth/otp", responses={200: {"model": CodeResponse}})
+@router.post("/api/auth/otp", operation_id="auth.requestCode", responses={200: {"model": CodeResponse}})
 @before_sign_in
 async def request_code_route(request: Request, caller: OptionalCaller, body: CodeRequest) -> Response:
+    """Sends a code to a mail address or phone number. The response is the same without an account.
+
+    A signed-in caller confirms their own number with it.
+    """
     dependencies = dependencies_of(request, Dependencies)
     claimant_id = caller.user_id if body.destination.channel == "sms" else None
     if claimant_id is not None:
@@ -52,9 +56,13 @@ async def request_code_route(request: Request, caller: OptionalCaller, body: Cod
     return await _code_requested(request, "sign_in", body.destination, claimant_id)
 
 
-@router.post("/api/auth/otp/verify", responses=responses_for(Tokens, 403))
+@router.post("/api/auth/otp/verify", operation_id="auth.verifyCode", responses=responses_for(Tokens, 403))
 @before_sign_in
 async def verify_code_route(request: Request, caller: OptionalCaller, body: CodeVerification) -> Response:
+    """Confirms the address with its code and signs in.
+
+    The first confirmation ends older sessions and removes credentials that were set before it.
+    """
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     matching_hash = await match_password(dependencies.database, dependencies.passwords, body.destination, body.password)
@@ -81,15 +89,17 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Code
     return ok(request, verified.signed.response())
 
 
-@router.post("/api/auth/password/forgot", responses={200: {"model": CodeResponse}})
+@router.post("/api/auth/password/forgot", operation_id="auth.forgotPassword", responses={200: {"model": CodeResponse}})
 @before_sign_in
 async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -> Response:
+    """Mails a token to reset the password. The response is the same without an account."""
     return await _code_requested(request, "password_reset", Destination("email", body.email))
 
 
-@router.post("/api/auth/password/reset", responses={200: {"model": PasswordReset}})
+@router.post("/api/auth/password/reset", operation_id="auth.resetPassword", responses={200: {"model": PasswordReset}})
 @before_sign_in
 async def reset_password_route(request: Request, body: ResetPasswordRequest) -> Response:
+    """Sets a new password with the mailed token and ends all sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     user_id, revoked = await reset_password(
@@ -99,9 +109,12 @@ async def reset_password_route(request: Request, body: ResetPasswordRequest) -> 
     return ok(request, {"sessionsEnded": revoked.count})
 
 
-@router.post("/api/auth/password/change", responses={200: {"model": PasswordChanged}})
+@router.post(
+    "/api/auth/password/change", operation_id="auth.changePassword", responses={200: {"model": PasswordChanged}}
+)
 @signed_in
 async def change_password_route(request: Request, caller: CurrentCaller, body: ChangePasswordRequest) -> Response:
+    """Sets a new password and ends all other sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     revoked = await change_password(

@@ -21,7 +21,9 @@ from identity.use_cases.vendors.reject_commission_change import reject_commissio
 router = guarded_router(tags=["commission changes"])
 
 
-@router.get("/api/commission-changes", responses={200: {"model": list[CommissionChange]}})
+@router.get(
+    "/api/commission-changes", operation_id="commissionChanges.list", responses={200: {"model": list[CommissionChange]}}
+)
 @requires_one_of("vendors:commission", "vendors:read")
 async def list_commission_changes_route(
     request: Request,
@@ -33,6 +35,7 @@ async def list_commission_changes_route(
         Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
     ] = None,
 ) -> Response:
+    """Commission changes that needed a second platform_admin, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -42,13 +45,22 @@ async def list_commission_changes_route(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/commission-changes/{change_id}", responses={200: {"model": CommissionChange}})
+@router.get(
+    "/api/commission-changes/{change_id}",
+    operation_id="commissionChanges.get",
+    responses={200: {"model": CommissionChange}},
+)
 @requires_one_of("vendors:commission", "vendors:read")
 async def read_commission_change_route(request: Request, caller: CurrentCaller, change_id: UUID) -> Response:
+    """One commission change."""
     return await _respond(request, caller, change_id)
 
 
-@router.post("/api/commission-changes/{change_id}/approve", responses={200: {"model": CommissionChange}})
+@router.post(
+    "/api/commission-changes/{change_id}/approve",
+    operation_id="commissionChanges.approve",
+    responses={200: {"model": CommissionChange}},
+)
 @requires("vendors:commission", step_up=True)
 async def approve_commission_change_route(
     request: Request, caller: CurrentCaller, change_id: UUID, body: DecisionApproval
@@ -60,7 +72,11 @@ async def approve_commission_change_route(
     return await _respond(request, caller, change_id)
 
 
-@router.post("/api/commission-changes/{change_id}/reject", responses={200: {"model": CommissionChange}})
+@router.post(
+    "/api/commission-changes/{change_id}/reject",
+    operation_id="commissionChanges.reject",
+    responses={200: {"model": CommissionChange}},
+)
 @requires("vendors:commission", step_up=True)
 async def reject_commission_change_route(
     request: Request, caller: CurrentCaller, change_id: UUID, body: CommissionRejectionRequest | None = None

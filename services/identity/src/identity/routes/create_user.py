@@ -15,9 +15,10 @@ router = guarded_router(tags=["functions"])
 CREATING_USERS = ServiceItself("the create-user function")
 
 
-@router.post("/functions/v1/create-user", responses={200: {"model": CreatedUser}})
+@router.post("/functions/v1/create-user", operation_id="functions.createUser", responses={200: {"model": CreatedUser}})
 @service_key_only
 async def create_user_route(request: Request, body: CreateUserRequest) -> Response:
+    """Creates the profile of a user of another system. Repeating it returns the same profile."""
     dependencies = dependencies_of(request, Dependencies)
     metadata = body.user.user_metadata or NewUserMetadata()
     user = NewUser(

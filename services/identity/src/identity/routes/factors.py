@@ -30,9 +30,10 @@ from identity.use_cases.sessions.open_federated_session import open_federated_se
 router = guarded_router(tags=["auth"])
 
 
-@router.post("/api/auth/mfa/enroll", responses={200: {"model": EnrolledFactor}})
+@router.post("/api/auth/mfa/enroll", operation_id="auth.enrollFactor", responses={200: {"model": EnrolledFactor}})
 @signed_in
-async def enroll_route(request: Request, caller: CurrentCaller, body: EnrollRequest | None = None) -> Response:
+async def enroll_factor_route(request: Request, caller: CurrentCaller, body: EnrollRequest | None = None) -> Response:
+    """Creates a TOTP factor. It counts after its first code, at `POST /api/auth/mfa/verify`."""
     dependencies = dependencies_of(request, Dependencies)
     name = body.name if body else None
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
@@ -42,9 +43,10 @@ async def enroll_route(request: Request, caller: CurrentCaller, body: EnrollRequ
     return ok(request, shown)
 
 
-@router.post("/api/auth/mfa/verify", responses={200: {"model": Tokens}})
+@router.post("/api/auth/mfa/verify", operation_id="auth.verifyFactor", responses={200: {"model": Tokens}})
 @signed_in
-async def verify_route(request: Request, caller: CurrentCaller, body: VerifyRequest) -> Response:
+async def verify_factor_route(request: Request, caller: CurrentCaller, body: VerifyRequest) -> Response:
+    """Verifies a TOTP code or a recovery code, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
@@ -64,38 +66,53 @@ async def verify_route(request: Request, caller: CurrentCaller, body: VerifyRequ
     return ok(request, signed.response())
 
 
-@router.get("/api/auth/mfa/factors", responses={200: {"model": list[Factor]}})
+@router.get("/api/auth/mfa/factors", operation_id="auth.listFactors", responses={200: {"model": list[Factor]}})
 @signed_in
 async def list_factors_route(request: Request, caller: CurrentCaller) -> Response:
+    """The caller's second factors, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         owned = await list_own_factors(uow, caller.id)
     return ok(request, [factor.response() for factor in owned])
 
 
-@router.delete("/api/auth/mfa/factors/{factor_id}", responses={200: {"model": RemovedFactor}})
+@router.delete(
+    "/api/auth/mfa/factors/{factor_id}", operation_id="auth.removeFactor", responses={200: {"model": RemovedFactor}}
+)
 @stepped_up
 async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id: UUID) -> Response:
+    """Removes a second factor."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await remove_factor(uow, caller, factor_id, now=dependencies.clock.now())
     return ok(request, {"id": factor_id})
 
 
-@router.post("/api/auth/mfa/recovery-codes", status_code=201, responses={201: {"model": NewRecoveryCodes}})
+@router.post(
+    "/api/auth/mfa/recovery-codes",
+    operation_id="auth.renewRecoveryCodes",
+    status_code=201,
+    responses={201: {"model": NewRecoveryCodes}},
+)
 @stepped_up
 async def renew_recovery_codes_route(
     request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
 ) -> Response:
+    """Replaces all recovery codes. The new ones are shown only here."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         codes = await renew_recovery_codes(uow, dependencies.recovery_codes, caller, now=dependencies.clock.now())
     return ok(request, {"codes": codes}, status=201)
 
 
-@router.get("/api/auth/mfa/recovery-codes", responses={200: {"model": RecoveryCodesLeft}})
+@router.get(
+    "/api/auth/mfa/recovery-codes",
+    operation_id="auth.countRecoveryCodes",
+    responses={200: {"model": RecoveryCodesLeft}},
+)
 @signed_in
 async def count_recovery_codes_route(request: Request, caller: CurrentCaller) -> Response:
+    """The number of unused recovery codes."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         left = await recovery_codes_left(uow, caller.id)

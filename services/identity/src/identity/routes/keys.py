@@ -16,9 +16,10 @@ from identity.queries.keys import list_public_keys
 router = guarded_router(tags=["auth"])
 
 
-@router.get("/.well-known/jwks.json", responses=NOT_MODIFIED)
+@router.get("/.well-known/jwks.json", operation_id="auth.listSigningKeys", responses=NOT_MODIFIED)
 @public
-async def jwks_route(request: Request) -> Response:
+async def list_signing_keys_route(request: Request) -> Response:
+    """The public keys that verify access tokens (RFC 7517)."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         keys = await list_public_keys(uow)

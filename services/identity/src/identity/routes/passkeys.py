@@ -26,11 +26,16 @@ from identity.use_cases.sessions.open_federated_session import open_federated_se
 router = guarded_router(tags=["auth"])
 
 
-@router.post("/api/auth/mfa/passkeys/options", responses={200: {"model": PasskeyChallenge}})
+@router.post(
+    "/api/auth/mfa/passkeys/options",
+    operation_id="auth.startPasskeyRegistration",
+    responses={200: {"model": PasskeyChallenge}},
+)
 @signed_in
 async def start_passkey_registration_route(
     request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
 ) -> Response:
+    """A challenge to create a passkey."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
@@ -38,9 +43,12 @@ async def start_passkey_registration_route(
     return ok(request, challenge.response())
 
 
-@router.post("/api/auth/mfa/passkeys", status_code=201, responses={201: {"model": Factor}})
+@router.post(
+    "/api/auth/mfa/passkeys", operation_id="auth.registerPasskey", status_code=201, responses={201: {"model": Factor}}
+)
 @signed_in
 async def register_passkey_route(request: Request, caller: CurrentCaller, body: RegisterPasskeyRequest) -> Response:
+    """Stores the passkey that the browser created for a challenge."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
@@ -56,11 +64,16 @@ async def register_passkey_route(request: Request, caller: CurrentCaller, body: 
     return ok(request, factor.response(), status=201)
 
 
-@router.post("/api/auth/mfa/passkeys/assertion-options", responses={200: {"model": PasskeyChallenge}})
+@router.post(
+    "/api/auth/mfa/passkeys/assertion-options",
+    operation_id="auth.startPasskeyAssertion",
+    responses={200: {"model": PasskeyChallenge}},
+)
 @signed_in
 async def start_passkey_assertion_route(
     request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
 ) -> Response:
+    """A challenge to present one of the caller's passkeys."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
@@ -68,9 +81,10 @@ async def start_passkey_assertion_route(
     return ok(request, challenge.response())
 
 
-@router.post("/api/auth/mfa/passkeys/verify", responses={200: {"model": Tokens}})
+@router.post("/api/auth/mfa/passkeys/verify", operation_id="auth.verifyPasskey", responses={200: {"model": Tokens}})
 @signed_in
 async def verify_passkey_route(request: Request, caller: CurrentCaller, body: VerifyPasskeyRequest) -> Response:
+    """Verifies the passkey's answer to a challenge, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)

@@ -17,16 +17,17 @@ from identity.use_cases.erasure.request_erasure import request_erasure
 router = guarded_router(tags=["profiles"])
 
 
-@router.get("/api/profiles/current", responses={200: {"model": Profile}})
+@router.get("/api/profiles/current", operation_id="profiles.getCurrent", responses={200: {"model": Profile}})
 @signed_in
 async def read_profile_route(request: Request, caller: CurrentCaller) -> Response:
+    """The caller's own profile."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         profile = (await profile_of(uow, caller.id)).response(caller)
     return ok(request, profile, headers=etag(profile))
 
 
-@router.patch("/api/profiles/current", responses={200: {"model": Profile}})
+@router.patch("/api/profiles/current", operation_id="profiles.updateCurrent", responses={200: {"model": Profile}})
 @signed_in
 async def change_profile_route(
     request: Request,
@@ -34,6 +35,7 @@ async def change_profile_route(
     body: ProfileChangeRequest,
     if_match: IfMatch = None,
 ) -> Response:
+    """Changes name or phone number. A new number must be confirmed with a code."""
     dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
@@ -43,7 +45,12 @@ async def change_profile_route(
     return ok(request, profile, headers=etag(profile))
 
 
-@router.delete("/api/profiles/current", status_code=202, responses=responses_for(Erasure, 403, 409, 422, status=202))
+@router.delete(
+    "/api/profiles/current",
+    operation_id="profiles.requestErasure",
+    status_code=202,
+    responses=responses_for(Erasure, 403, 409, 422, status=202),
+)
 @signed_in
 async def request_erasure_route(
     request: Request, caller: CurrentCaller, body: ErasureRequest | None = None
@@ -64,7 +71,7 @@ async def request_erasure_route(
     return ok(request, erasure, status=202)
 
 
-@router.get("/api/profiles/current/erasure", responses=responses_for(Erasure, 404))
+@router.get("/api/profiles/current/erasure", operation_id="profiles.getErasure", responses=responses_for(Erasure, 404))
 @signed_in
 async def read_erasure_route(request: Request, caller: CurrentCaller) -> Response:
     """Return the newest erasure request. `openMatters` lists the obligations that caused a refusal."""
@@ -76,9 +83,10 @@ async def read_erasure_route(request: Request, caller: CurrentCaller) -> Respons
     return ok(request, erasure)
 
 
-@router.get("/api/referrals/current", responses={200: {"model": Referral}})
+@router.get("/api/referrals/current", operation_id="profiles.getReferral", responses={200: {"model": Referral}})
 @signed_in
 async def read_referral_route(request: Request, caller: CurrentCaller) -> Response:
+    """The caller's referral token, and the number of users who signed up with it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         referral = await referral_of(uow, caller.id)

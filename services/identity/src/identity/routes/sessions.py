@@ -45,9 +45,13 @@ from identity.use_cases.sessions.revoke_sessions import revoke_sessions
 router = guarded_router(tags=["auth"])
 
 
-@router.post("/api/auth/signup", status_code=201, responses={201: {"model": SignedUp}})
+@router.post("/api/auth/signup", operation_id="auth.signUp", status_code=201, responses={201: {"model": SignedUp}})
 @before_sign_in
 async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
+    """Creates an account and mails a code that confirms the address.
+
+    The response is the same for an address that has an account.
+    """
     dependencies = dependencies_of(request, Dependencies)
     sign_up_request = SignUp(body.email, body.password, body.full_name, body.phone, body.referral_token)
     user_id = await sign_up(
@@ -63,9 +67,13 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
     return ok(request, {"userId": user_id, "confirmationRequired": True}, status=201)
 
 
-@router.post("/api/auth/login", responses=responses_for(Tokens, 403))
+@router.post("/api/auth/login", operation_id="auth.login", responses=responses_for(Tokens, 403))
 @before_sign_in
 async def log_in_route(request: Request, body: LogInRequest) -> Response:
+    """Signs in with mail address and password.
+
+    403 with `confirmationRequired` until the address is confirmed; a code is then sent to it.
+    """
     dependencies = dependencies_of(request, Dependencies)
     signed = await log_in(
         dependencies.database,
@@ -81,9 +89,13 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
     return ok(request, signed.response())
 
 
-@router.post("/api/auth/refresh", responses=responses_for(Tokens, 403))
+@router.post("/api/auth/refresh", operation_id="auth.refresh", responses=responses_for(Tokens, 403))
 @before_sign_in
-async def refresh_route(request: Request, body: RefreshRequest) -> Response:
+async def refresh_tokens_route(request: Request, body: RefreshRequest) -> Response:
+    """Exchanges the refresh token for new tokens.
+
+    For 30 s after that the old one returns the same successor; later use ends the session.
+    """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         signed = await refresh_session(
@@ -99,9 +111,10 @@ async def refresh_route(request: Request, body: RefreshRequest) -> Response:
     return ok(request, signed.response())
 
 
-@router.post("/api/auth/logout", responses={200: {"model": SessionEnd}})
+@router.post("/api/auth/logout", operation_id="auth.logout", responses={200: {"model": SessionEnd}})
 @signed_in
 async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutRequest | None = None) -> Response:
+    """Ends the session of the token."""
     dependencies = dependencies_of(request, Dependencies)
     if caller.session_id is None:
         raise SessionInvalid
@@ -114,11 +127,12 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutReq
     return ok(request, {"sessionId": caller.session_id})
 
 
-@router.post("/api/auth/logout-all", responses={200: {"model": SessionsEnd}})
+@router.post("/api/auth/logout-all", operation_id="auth.logoutAll", responses={200: {"model": SessionsEnd}})
 @signed_in
 async def log_out_everywhere_route(
     request: Request, caller: CurrentCaller, body: LogOutRequest | None = None
 ) -> Response:
+    """Ends all sessions of the caller."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
@@ -128,11 +142,12 @@ async def log_out_everywhere_route(
     return ok(request, {"sessionsEnded": revoked.count})
 
 
-@router.get("/api/auth/sessions", responses={200: {"model": list[Session]}})
+@router.get("/api/auth/sessions", operation_id="auth.listSessions", responses={200: {"model": list[Session]}})
 @signed_in
 async def list_sessions_route(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
+    """The caller's active sessions, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("sessions", caller.id)
     after = time_position(dependencies.cursors, scope, cursor)
@@ -149,9 +164,12 @@ async def list_sessions_route(
     return respond_page(request, page)
 
 
-@router.delete("/api/auth/sessions/{session_id}", responses={200: {"model": SessionEnd}})
+@router.delete(
+    "/api/auth/sessions/{session_id}", operation_id="auth.endSession", responses={200: {"model": SessionEnd}}
+)
 @signed_in
 async def end_session_route(request: Request, caller: CurrentCaller, session_id: UUID) -> Response:
+    """Ends one of the caller's sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:

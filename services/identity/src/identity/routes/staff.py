@@ -45,7 +45,7 @@ Page = Annotated[OffsetPage, Depends(offset_page("created_at"))]
 UserIdFilter = Annotated[UUID | None, Query(alias="userId")]
 
 
-@router.get("/api/staff", responses={200: {"model": list[StaffMember]}})
+@router.get("/api/staff", operation_id="staff.list", responses={200: {"model": list[StaffMember]}})
 @requires("staff:read")
 async def list_staff_route(
     request: Request,
@@ -55,19 +55,25 @@ async def list_staff_route(
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
     suspended: bool | None = None,
 ) -> Response:
+    """Users with a staff role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_staff(uow, role, campus_id, suspended, page=page)
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/staff/{user_id}", responses={200: {"model": StaffMember}})
+@router.get("/api/staff/{user_id}", operation_id="staff.get", responses={200: {"model": StaffMember}})
 @requires("staff:read")
-async def read_member_route(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
+async def read_staff_member_route(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
+    """One user with their roles."""
     return await _respond_member(request, caller, user_id)
 
 
-@router.post("/api/staff/{user_id}/grant", responses={200: {"model": StaffGrant}, 201: {"model": StaffGrant}})
+@router.post(
+    "/api/staff/{user_id}/grant",
+    operation_id="staff.grantRole",
+    responses={200: {"model": StaffGrant}, 201: {"model": StaffGrant}},
+)
 @requires("staff:manage", step_up=True)
 async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUID, body: GrantRequest) -> Response:
     """Return 200 when the user holds the role now, 201 when the grant waits for a second platform_admin."""
@@ -84,11 +90,12 @@ async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUI
         return ok(request, await find_grant_response(uow, grant_id, now=now), status=201)
 
 
-@router.post("/api/staff/{user_id}/revoke", responses={200: {"model": StaffMember}})
+@router.post("/api/staff/{user_id}/revoke", operation_id="staff.revokeRole", responses={200: {"model": StaffMember}})
 @requires("staff:manage", step_up=True)
 async def revoke_role_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: RevocationRequest
 ) -> Response:
+    """Takes a role from a user and ends their sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
@@ -100,11 +107,12 @@ async def revoke_role_route(
     return await _respond_member(request, caller, user_id)
 
 
-@router.post("/api/staff/{user_id}/suspend", responses={200: {"model": StaffMember}})
+@router.post("/api/staff/{user_id}/suspend", operation_id="staff.suspendUser", responses={200: {"model": StaffMember}})
 @requires("staff:manage", step_up=True)
 async def suspend_user_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: UserSuspensionRequest | None = None
 ) -> Response:
+    """Suspends a user and ends their sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
@@ -117,11 +125,14 @@ async def suspend_user_route(
     return await _respond_member(request, caller, user_id)
 
 
-@router.post("/api/staff/{user_id}/reinstate", responses={200: {"model": StaffMember}})
+@router.post(
+    "/api/staff/{user_id}/reinstate", operation_id="staff.reinstateUser", responses={200: {"model": StaffMember}}
+)
 @requires("staff:manage", step_up=True)
 async def reinstate_user_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: UserSuspensionRequest | None = None
 ) -> Response:
+    """Ends the suspension of a user."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
@@ -132,9 +143,9 @@ async def reinstate_user_route(
     return await _respond_member(request, caller, user_id)
 
 
-@router.get("/api/staff-grants", responses={200: {"model": list[StaffGrant]}})
+@router.get("/api/staff-grants", operation_id="staffGrants.list", responses={200: {"model": list[StaffGrant]}})
 @requires("staff:read")
-async def list_grants_route(
+async def list_staff_grants_route(
     request: Request,
     caller: CurrentCaller,
     page: Page,
@@ -152,15 +163,18 @@ async def list_grants_route(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/staff-grants/{grant_id}", responses={200: {"model": StaffGrant}})
+@router.get("/api/staff-grants/{grant_id}", operation_id="staffGrants.get", responses={200: {"model": StaffGrant}})
 @requires("staff:read")
-async def read_grant_route(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
+async def read_staff_grant_route(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
+    """One grant of a role."""
     return await _respond_grant(request, caller, grant_id)
 
 
-@router.post("/api/staff-grants/{grant_id}/approve", responses={200: {"model": StaffGrant}})
+@router.post(
+    "/api/staff-grants/{grant_id}/approve", operation_id="staffGrants.approve", responses={200: {"model": StaffGrant}}
+)
 @requires("staff:manage", step_up=True)
-async def approve_grant_route(
+async def approve_staff_grant_route(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: DecisionApproval
 ) -> Response:
     """Grant the role from the user's next token on. The maker of the grant cannot approve it."""
@@ -173,11 +187,14 @@ async def approve_grant_route(
     return await _respond_grant(request, caller, grant_id)
 
 
-@router.post("/api/staff-grants/{grant_id}/reject", responses={200: {"model": StaffGrant}})
+@router.post(
+    "/api/staff-grants/{grant_id}/reject", operation_id="staffGrants.reject", responses={200: {"model": StaffGrant}}
+)
 @requires("staff:manage", step_up=True)
-async def reject_grant_route(
+async def reject_staff_grant_route(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: GrantDecisionRequest | None = None
 ) -> Response:
+    """Rejects the grant; the user's roles stay as they are."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
@@ -187,7 +204,7 @@ async def reject_grant_route(
     return await _respond_grant(request, caller, grant_id)
 
 
-@router.get("/api/staff-acts", responses={200: {"model": list[StaffAction]}})
+@router.get("/api/staff-acts", operation_id="staff.listActions", responses={200: {"model": list[StaffAction]}})
 @requires("staff:read")
 async def list_staff_actions_route(
     request: Request,

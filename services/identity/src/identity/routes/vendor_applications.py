@@ -22,9 +22,15 @@ from identity.use_cases.vendors.reject_vendor_application import reject_vendor_a
 router = guarded_router(tags=["vendor-applications"])
 
 
-@router.post("/api/vendor-applications", status_code=201, responses={201: {"model": VendorApplication}})
+@router.post(
+    "/api/vendor-applications",
+    operation_id="vendorApplications.create",
+    status_code=201,
+    responses={201: {"model": VendorApplication}},
+)
 @signed_in
 async def apply_as_vendor_route(request: Request, caller: CurrentCaller, body: VendorApplicationRequest) -> Response:
+    """Applies to sell on a campus. It needs a confirmed mail address; one application may be pending."""
     dependencies = dependencies_of(request, Dependencies)
     details = NewApplication(body.business_name, body.legal_name, body.campus_id, body.category, body.description)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -32,9 +38,13 @@ async def apply_as_vendor_route(request: Request, caller: CurrentCaller, body: V
     return await _respond(request, caller, application_id, status=201)
 
 
-@router.get("/api/vendor-applications", responses={200: {"model": list[VendorApplication]}})
+@router.get(
+    "/api/vendor-applications",
+    operation_id="vendorApplications.list",
+    responses={200: {"model": list[VendorApplication]}},
+)
 @signed_in
-async def list_applications_route(
+async def list_vendor_applications_route(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
@@ -55,17 +65,27 @@ async def list_applications_route(
     )
 
 
-@router.get("/api/vendor-applications/{application_id}", responses={200: {"model": VendorApplication}})
+@router.get(
+    "/api/vendor-applications/{application_id}",
+    operation_id="vendorApplications.get",
+    responses={200: {"model": VendorApplication}},
+)
 @signed_in
-async def read_application_route(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
+async def read_vendor_application_route(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
+    """One application, for its applicant and the staff of the campus."""
     return await _respond(request, caller, application_id)
 
 
-@router.post("/api/vendor-applications/{application_id}/approve", responses={200: {"model": VendorApplication}})
+@router.post(
+    "/api/vendor-applications/{application_id}/approve",
+    operation_id="vendorApplications.approve",
+    responses={200: {"model": VendorApplication}},
+)
 @requires("vendor_applications:decide")
-async def approve_application_route(
+async def approve_vendor_application_route(
     request: Request, caller: CurrentCaller, application_id: UUID, body: ApprovalRequest | None = None
 ) -> Response:
+    """Creates the vendor. The applicant becomes a merchant with the next token."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
@@ -73,11 +93,16 @@ async def approve_application_route(
     return await _respond(request, caller, application_id)
 
 
-@router.post("/api/vendor-applications/{application_id}/reject", responses={200: {"model": VendorApplication}})
+@router.post(
+    "/api/vendor-applications/{application_id}/reject",
+    operation_id="vendorApplications.reject",
+    responses={200: {"model": VendorApplication}},
+)
 @requires("vendor_applications:decide")
-async def reject_application_route(
+async def reject_vendor_application_route(
     request: Request, caller: CurrentCaller, application_id: UUID, body: RejectionRequest
 ) -> Response:
+    """Rejects the application with a reason for the applicant."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:

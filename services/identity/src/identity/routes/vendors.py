@@ -47,7 +47,7 @@ from identity.use_cases.vendors.suspend_vendor import suspend_vendor
 router = guarded_router(tags=["vendors"])
 
 
-@router.get("/api/vendors", responses={200: {"model": list[Vendor]}})
+@router.get("/api/vendors", operation_id="vendors.list", responses={200: {"model": list[Vendor]}})
 @public
 async def list_vendors_route(
     request: Request,
@@ -78,9 +78,10 @@ async def list_vendors_route(
     return respond_page(request, page)
 
 
-@router.get("/api/vendors/{vendor_id}", responses={200: {"model": Vendor}})
+@router.get("/api/vendors/{vendor_id}", operation_id="vendors.get", responses={200: {"model": Vendor}})
 @public
 async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
+    """One vendor. The owner and staff see more fields than the public."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendor = await find_vendor_in_full(uow, vendor_id) or await find_vendor(uow, vendor_id)
@@ -90,7 +91,7 @@ async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: 
     return ok(request, shown, headers=etag(shown) if isinstance(vendor, VendorInFull) else None)
 
 
-@router.patch("/api/vendors/{vendor_id}", responses={200: {"model": Vendor}})
+@router.patch("/api/vendors/{vendor_id}", operation_id="vendors.update", responses={200: {"model": Vendor}})
 @requires_one_of("catalog:own", "vendors:commission", step_up=True)
 async def change_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: VendorChangeRequest, if_match: IfMatch = None
@@ -115,11 +116,12 @@ async def change_vendor_route(
     return await _respond(request, caller, vendor_id, change_id)
 
 
-@router.post("/api/vendors/{vendor_id}/suspend", responses={200: {"model": Vendor}})
+@router.post("/api/vendors/{vendor_id}/suspend", operation_id="vendors.suspend", responses={200: {"model": Vendor}})
 @requires("vendors:suspend")
 async def suspend_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: SuspensionRequest
 ) -> Response:
+    """Suspends a vendor: checkouts are rejected and payouts are held; open orders continue."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
@@ -127,11 +129,12 @@ async def suspend_vendor_route(
     return await _respond(request, caller, vendor_id)
 
 
-@router.post("/api/vendors/{vendor_id}/reinstate", responses={200: {"model": Vendor}})
+@router.post("/api/vendors/{vendor_id}/reinstate", operation_id="vendors.reinstate", responses={200: {"model": Vendor}})
 @requires("vendors:suspend")
 async def reinstate_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReinstatementRequest | None = None
 ) -> Response:
+    """Ends the suspension of a vendor."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:

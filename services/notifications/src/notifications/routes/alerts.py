@@ -15,7 +15,7 @@ from notifications.schemas import Alert
 router = guarded_router(tags=["operations"])
 
 
-@router.get("/api/alerts", responses={200: {"model": list[Alert]}})
+@router.get("/api/alerts", operation_id="alerts.list", responses={200: {"model": list[Alert]}})
 @requires("alerts:read")
 async def list_alerts(
     request: Request,

@@ -33,9 +33,9 @@ router = guarded_router(tags=["assistant"])
 _CHAT_RESPONSES: Final = responses_for(ChatReply, 404, 409, 422, 429)
 
 
-@router.post("/api/assistant/chat", responses=_CHAT_RESPONSES)
+@router.post("/api/assistant/chat", operation_id="assistant.chat", responses=_CHAT_RESPONSES)
 @signed_in
-async def chat(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
+async def chat_with_assistant(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
     """Ask the assistant and return the whole reply."""
     dependencies = dependencies_of(request, Dependencies)
     turn = await _open(dependencies, caller, body)
@@ -48,12 +48,13 @@ async def chat(request: Request, caller: CurrentCaller, body: ChatRequest) -> Re
 
 @router.post(
     "/api/assistant/stream",
+    operation_id="assistant.stream",
     status_code=200,
     response_class=EventStream,
     responses={**_CHAT_RESPONSES, 200: STREAM_RESPONSE},
 )
 @signed_in
-async def stream(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
+async def stream_assistant_reply(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
     """Ask the assistant and stream the reply. A disconnect cancels it; the turn is not saved."""
     dependencies = dependencies_of(request, Dependencies)
     turn = await _open(dependencies, caller, body)
@@ -65,7 +66,11 @@ async def stream(request: Request, caller: CurrentCaller, body: ChatRequest) -> 
     return EventStream(_events(events, dependencies.assistant.ping_seconds), on_end=lambda: _cancel(reply))
 
 
-@router.get("/api/assistant/conversations", responses={200: {"model": list[Conversation]}})
+@router.get(
+    "/api/assistant/conversations",
+    operation_id="assistant.listConversations",
+    responses={200: {"model": list[Conversation]}},
+)
 @signed_in
 async def list_conversations(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -89,6 +94,7 @@ async def list_conversations(
 
 @router.get(
     "/api/assistant/conversations/{conversation_id}/messages",
+    operation_id="assistant.listMessages",
     responses={**responses_for(ConversationMessage, 404, 422), 200: {"model": list[ConversationMessage]}},
 )
 @signed_in
@@ -119,7 +125,10 @@ async def list_messages(
 
 
 @router.delete(
-    "/api/assistant/conversations/{conversation_id}", status_code=204, responses={204: {"description": "Removed."}}
+    "/api/assistant/conversations/{conversation_id}",
+    operation_id="assistant.deleteConversation",
+    status_code=204,
+    responses={204: {"description": "Removed."}},
 )
 @signed_in
 async def delete_conversation(request: Request, caller: CurrentCaller, conversation_id: UUID) -> Response:

@@ -21,7 +21,9 @@ router = guarded_router(tags=["notifications"])
 Status = Literal["sending", "unknown", "sent", "delivered", "read", "failed", "bounced"]
 
 
-@router.get("/api/notification-delivery-logs", responses={200: {"model": list[DeliveryLog]}})
+@router.get(
+    "/api/notification-delivery-logs", operation_id="deliveryLogs.list", responses={200: {"model": list[DeliveryLog]}}
+)
 @requires_one_of("delivery_logs:read", "notifications:resend")
 async def list_delivery_logs(
     request: Request,
@@ -38,9 +40,13 @@ async def list_delivery_logs(
     return respond_offset_page(request, page, found)
 
 
-@router.post("/api/notification-delivery-logs/{log_id}/resend", responses=responses_for(Delivery, 403, 404, 409))
+@router.post(
+    "/api/notification-delivery-logs/{log_id}/resend",
+    operation_id="deliveryLogs.resend",
+    responses=responses_for(Delivery, 403, 404, 409),
+)
 @requires("notifications:resend")
-async def resend(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:
+async def resend_notification(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:
     """Resend the message of an attempt, as a new attempt of its delivery. A repeated Idempotency-Key changes nothing."""
     dependencies = dependencies_of(request, Dependencies)
     key = request.headers.get("idempotency-key")

@@ -18,7 +18,7 @@ from notifications.use_cases.devices.remove_device import remove_device
 router = guarded_router(tags=["notifications"])
 
 
-@router.get("/api/devices", responses={200: {"model": list[Device]}})
+@router.get("/api/devices", operation_id="devices.list", responses={200: {"model": list[Device]}})
 @signed_in
 async def list_devices(request: Request, caller: CurrentCaller) -> Response:
     """The caller's devices, newest first, without pages."""
@@ -28,9 +28,14 @@ async def list_devices(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, [queries.device_response(device) for device in devices])
 
 
-@router.post("/api/devices", status_code=201, responses=responses_for(Device, 409, 422, status=201))
+@router.post(
+    "/api/devices",
+    operation_id="devices.register",
+    status_code=201,
+    responses=responses_for(Device, 409, 422, status=201),
+)
 @signed_in
-async def add_device(request: Request, caller: CurrentCaller, body: RegisterDeviceRequest) -> Response:
+async def register_device_route(request: Request, caller: CurrentCaller, body: RegisterDeviceRequest) -> Response:
     """Register a device for push. A known token or subscription is the same device and changes its owner."""
     dependencies = dependencies_of(request, Dependencies)
     address, keys = body.token or "", None
@@ -47,7 +52,12 @@ async def add_device(request: Request, caller: CurrentCaller, body: RegisterDevi
     return ok(request, queries.device_response(device), status=201)
 
 
-@router.delete("/api/devices/{device_id}", status_code=204, responses={204: {"description": "Removed."}})
+@router.delete(
+    "/api/devices/{device_id}",
+    operation_id="devices.delete",
+    status_code=204,
+    responses={204: {"description": "Removed."}},
+)
 @signed_in
 async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID) -> Response:
     """Remove one of the caller's devices."""
@@ -57,9 +67,9 @@ async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID
     return Response(status_code=204)
 
 
-@router.get("/api/devices/vapid-key", responses=responses_for(VapidKey, 404))
+@router.get("/api/devices/vapid-key", operation_id="devices.getVapidKey", responses=responses_for(VapidKey, 404))
 @public
-async def show_vapid_key(request: Request) -> Response:
+async def show_vapid_key_route(request: Request) -> Response:
     """The public key of browser subscriptions; 404 without web push."""
     key = dependencies_of(request, Dependencies).push_settings.vapid_key
     if key is None:

@@ -26,7 +26,7 @@ _STREAM: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-@router.get("/api/notifications", responses={200: {"model": list[Notification]}})
+@router.get("/api/notifications", operation_id="notifications.list", responses={200: {"model": list[Notification]}})
 @signed_in
 async def list_notifications(
     request: Request,
@@ -52,7 +52,9 @@ async def list_notifications(
     return respond_page(request, page)
 
 
-@router.get("/api/notifications/unread-count", responses=responses_for(UnreadCount))
+@router.get(
+    "/api/notifications/unread-count", operation_id="notifications.countUnread", responses=responses_for(UnreadCount)
+)
 @signed_in
 async def count_unread_notifications(request: Request, caller: CurrentCaller) -> Response:
     """The number of the caller's unread notifications."""
@@ -60,7 +62,13 @@ async def count_unread_notifications(request: Request, caller: CurrentCaller) ->
     return ok(request, {"unreadCount": await queries.count_unread(reads, caller.id)})
 
 
-@router.get("/api/notifications/stream", status_code=200, response_class=EventStream, responses=_STREAM)
+@router.get(
+    "/api/notifications/stream",
+    operation_id="notifications.stream",
+    status_code=200,
+    response_class=EventStream,
+    responses=_STREAM,
+)
 @signed_in
 async def stream_notifications(
     request: Request, caller: CurrentCaller, last_event_id: Annotated[str | None, Header()] = None
@@ -88,7 +96,9 @@ async def stream_notifications(
     )
 
 
-@router.post("/api/notifications/read-all", responses=responses_for(ReadAllResult, 422))
+@router.post(
+    "/api/notifications/read-all", operation_id="notifications.markAllRead", responses=responses_for(ReadAllResult, 422)
+)
 @signed_in
 async def mark_all_notifications_read(
     request: Request, caller: CurrentCaller, body: ReadAllRequest | None = None
@@ -101,7 +111,11 @@ async def mark_all_notifications_read(
     return ok(request, {"read": read})
 
 
-@router.post("/api/notifications/{notification_id}/read", responses={200: {"model": Notification}})
+@router.post(
+    "/api/notifications/{notification_id}/read",
+    operation_id="notifications.markRead",
+    responses={200: {"model": Notification}},
+)
 @signed_in
 async def mark_notification_read(request: Request, caller: CurrentCaller, notification_id: UUID) -> Response:
     """Mark one of the caller's notifications as read; a repetition changes nothing."""

@@ -12,9 +12,13 @@ from notifications.use_cases.deliveries.accept_message import accept_message
 router = guarded_router(tags=["functions"])
 
 
-@router.post("/functions/v1/deliver-notification", responses={200: {"model": Delivery}})
+@router.post(
+    "/functions/v1/deliver-notification",
+    operation_id="functions.deliverNotification",
+    responses={200: {"model": Delivery}},
+)
 @service_key_only
-async def deliver(request: Request, body: DeliverNotificationRequest) -> Response:
+async def deliver_notification(request: Request, body: DeliverNotificationRequest) -> Response:
     """Queue a message. A repeated (notificationId, channel, recipient) returns the status of the delivery."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

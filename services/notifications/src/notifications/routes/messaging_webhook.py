@@ -52,7 +52,11 @@ class SignatureInvalid(Unauthorized):
 
 
 @router.get(
-    "/api/messaging/webhook", responses=_CHALLENGE_RESPONSES, response_class=PlainTextResponse, openapi_extra=_QUERY
+    "/api/messaging/webhook",
+    operation_id="webhooks.verifyMessaging",
+    responses=_CHALLENGE_RESPONSES,
+    response_class=PlainTextResponse,
+    openapi_extra=_QUERY,
 )
 @any_query
 @before_sign_in
@@ -66,10 +70,12 @@ async def verify_messaging_webhook(request: Request) -> Response:
     return PlainTextResponse(challenge, headers=_PLAIN)
 
 
-@router.post("/api/messaging/webhook", responses=responses_for(WebhookReceived, 413))
+@router.post(
+    "/api/messaging/webhook", operation_id="webhooks.receiveMessaging", responses=responses_for(WebhookReceived, 413)
+)
 @any_query
 @before_sign_in
-async def messaging_webhook(request: Request) -> Response:
+async def receive_messaging_webhook_route(request: Request) -> Response:
     """Accept any body with a valid `X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body.
 
     A 401 also carries `error: "Invalid signature"`.

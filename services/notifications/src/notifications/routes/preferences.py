@@ -14,9 +14,13 @@ from notifications.use_cases.feed.change_preferences import change_preferences
 router = guarded_router(tags=["notifications"])
 
 
-@router.get("/api/notification-preferences", responses=responses_for(NotificationPreferences))
+@router.get(
+    "/api/notification-preferences",
+    operation_id="notificationPreferences.get",
+    responses=responses_for(NotificationPreferences),
+)
 @signed_in
-async def show_preferences(request: Request, caller: CurrentCaller) -> Response:
+async def show_notification_preferences(request: Request, caller: CurrentCaller) -> Response:
     """The caller's effective preferences."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -25,9 +29,13 @@ async def show_preferences(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, shown, headers=etag(shown))
 
 
-@router.put("/api/notification-preferences", responses=responses_for(NotificationPreferences, 409, 422))
+@router.put(
+    "/api/notification-preferences",
+    operation_id="notificationPreferences.replace",
+    responses=responses_for(NotificationPreferences, 409, 422),
+)
 @signed_in
-async def put_preferences(
+async def replace_notification_preferences(
     request: Request, caller: CurrentCaller, body: ReplacePreferencesRequest, if_match: IfMatch = None
 ) -> Response:
     """Replace the caller's preferences. PINs, codes and security notices by mail ignore them."""

@@ -33,9 +33,13 @@ class ReceiptReceived(ResponseShape):
     received: bool
 
 
-@router.post("/functions/v1/sms-receipts/termii", responses=responses_for(ReceiptReceived, 413))
+@router.post(
+    "/functions/v1/sms-receipts/termii",
+    operation_id="webhooks.receiveTermiiReceipt",
+    responses=responses_for(ReceiptReceived, 413),
+)
 @before_sign_in
-async def termii_receipt(request: Request) -> Response:
+async def receive_termii_receipt(request: Request) -> Response:
     """Termii's report, JSON: `X-Termii-Signature` is the hex HMAC SHA-512 of the body under `SMS_RECEIPT_KEY`."""
     raw = await read_raw_body(request, BODY_BYTES_MAX)
     if not is_signed(
@@ -46,9 +50,13 @@ async def termii_receipt(request: Request) -> Response:
     return await _receive(request, "termii", report.get("message_id"), report.get("status"))
 
 
-@router.post("/functions/v1/sms-receipts/africas-talking", responses=responses_for(ReceiptReceived, 413))
+@router.post(
+    "/functions/v1/sms-receipts/africas-talking",
+    operation_id="webhooks.receiveAfricasTalkingReport",
+    responses=responses_for(ReceiptReceived, 413),
+)
 @before_sign_in
-async def africas_talking_report(request: Request) -> Response:
+async def receive_africas_talking_report(request: Request) -> Response:
     """Africa's Talking's report, a form. The company does not sign: its callback address carries `?key=`."""
     raw = await read_raw_body(request, BODY_BYTES_MAX)
     if not is_key_valid(request.query_params.get("key"), dependencies_of(request, Dependencies).receipt_keys.shared):
@@ -58,9 +66,11 @@ async def africas_talking_report(request: Request) -> Response:
     return await _receive(request, "africas-talking", report.get("id"), report.get("status"), error)
 
 
-@router.post(TWILIO_RECEIPTS, responses=responses_for(ReceiptReceived, 413))
+@router.post(
+    TWILIO_RECEIPTS, operation_id="webhooks.receiveTwilioStatus", responses=responses_for(ReceiptReceived, 413)
+)
 @before_sign_in
-async def twilio_status(request: Request) -> Response:
+async def receive_twilio_status(request: Request) -> Response:
     """Twilio's status callback, a form: `X-Twilio-Signature` covers our address and the fields under the auth token."""
     form = _form(await read_raw_body(request, BODY_BYTES_MAX))
     keys = dependencies_of(request, Dependencies).receipt_keys

@@ -61,7 +61,7 @@ _IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-@router.get("/api/support-tickets", responses={200: {"model": list[Ticket]}})
+@router.get("/api/support-tickets", operation_id="tickets.list", responses={200: {"model": list[Ticket]}})
 @signed_in
 async def list_support_tickets(
     request: Request,
@@ -104,7 +104,12 @@ async def list_support_tickets(
     return respond_page(request, page)
 
 
-@router.post("/api/support-tickets", status_code=201, responses=responses_for(Ticket, 422, status=201))
+@router.post(
+    "/api/support-tickets",
+    operation_id="tickets.open",
+    status_code=201,
+    responses=responses_for(Ticket, 422, status=201),
+)
 @signed_in
 async def open_support_ticket(request: Request, caller: CurrentCaller, body: OpenTicketRequest) -> Response:
     """Open a ticket with its first message. Runs of digits in both are masked."""
@@ -118,13 +123,18 @@ async def open_support_ticket(request: Request, caller: CurrentCaller, body: Ope
     return await _ticket_response(request, caller, ticket_id, status=201)
 
 
-@router.get("/api/support-tickets/{ticket_id}", responses=responses_for(Ticket, 404))
+@router.get("/api/support-tickets/{ticket_id}", operation_id="tickets.get", responses=responses_for(Ticket, 404))
 @signed_in
 async def show_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
+    """One ticket; `customer` is shown to staff only."""
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.patch("/api/support-tickets/{ticket_id}", responses=responses_for(Ticket, 403, 404, 409, 422))
+@router.patch(
+    "/api/support-tickets/{ticket_id}",
+    operation_id="tickets.update",
+    responses=responses_for(Ticket, 403, 404, 409, 422),
+)
 @requires("tickets:manage")
 async def change_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: ChangeTicketRequest, if_match: IfMatch = None
@@ -137,7 +147,11 @@ async def change_support_ticket(
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post("/api/support-tickets/{ticket_id}/assign", responses=responses_for(Ticket, 403, 404, 422))
+@router.post(
+    "/api/support-tickets/{ticket_id}/assign",
+    operation_id="tickets.assign",
+    responses=responses_for(Ticket, 403, 404, 422),
+)
 @requires("tickets:manage")
 async def assign_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: AssignTicketRequest
@@ -152,7 +166,9 @@ async def assign_support_ticket(
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post("/api/support-tickets/{ticket_id}/close", responses=responses_for(Ticket, 403, 404))
+@router.post(
+    "/api/support-tickets/{ticket_id}/close", operation_id="tickets.close", responses=responses_for(Ticket, 403, 404)
+)
 @signed_in
 async def close_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """Close it as its customer or as staff; a repetition has no effect."""
@@ -162,7 +178,9 @@ async def close_support_ticket(request: Request, caller: CurrentCaller, ticket_i
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post("/api/support-tickets/{ticket_id}/read", responses=responses_for(Ticket, 403, 404))
+@router.post(
+    "/api/support-tickets/{ticket_id}/read", operation_id="tickets.markRead", responses=responses_for(Ticket, 403, 404)
+)
 @signed_in
 async def mark_support_ticket_read(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """Mark all messages as read for the caller's side: the customer, or all staff."""
@@ -174,6 +192,7 @@ async def mark_support_ticket_read(request: Request, caller: CurrentCaller, tick
 
 @router.get(
     "/api/support-tickets/{ticket_id}/messages",
+    operation_id="tickets.listMessages",
     responses={**responses_for(TicketMessage, 404), 200: {"model": list[TicketMessage]}},
 )
 @signed_in
@@ -201,6 +220,7 @@ async def list_ticket_messages(
 
 @router.post(
     "/api/support-tickets/{ticket_id}/messages",
+    operation_id="tickets.addMessage",
     status_code=201,
     responses=responses_for(TicketMessage, 403, 404, 409, 422, status=201),
 )
@@ -216,7 +236,11 @@ async def write_ticket_message(
     return ok(request, message, status=201)
 
 
-@router.get("/api/support-tickets/{ticket_id}/attachments", responses={200: {"model": list[TicketAttachment]}})
+@router.get(
+    "/api/support-tickets/{ticket_id}/attachments",
+    operation_id="tickets.listAttachments",
+    responses={200: {"model": list[TicketAttachment]}},
+)
 @signed_in
 async def list_ticket_attachments(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """The images of a ticket, oldest first: at most twenty."""
@@ -229,6 +253,7 @@ async def list_ticket_attachments(request: Request, caller: CurrentCaller, ticke
 
 @router.post(
     "/api/support-tickets/{ticket_id}/attachments",
+    operation_id="tickets.addAttachment",
     status_code=201,
     responses=responses_for(TicketAttachment, 403, 404, 409, 413, 415, 422, status=201),
     openapi_extra=FILE_SHOWN,
@@ -253,7 +278,10 @@ async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id
 
 
 @router.get(
-    "/api/support-tickets/{ticket_id}/attachments/{attachment_id}", responses=_IMAGE_RESPONSES, response_class=Response
+    "/api/support-tickets/{ticket_id}/attachments/{attachment_id}",
+    operation_id="tickets.getAttachment",
+    responses=_IMAGE_RESPONSES,
+    response_class=Response,
 )
 @signed_in
 async def show_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID, attachment_id: UUID) -> Response:

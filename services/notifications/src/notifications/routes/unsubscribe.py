@@ -44,10 +44,16 @@ _QUERY: Final[dict[str, Any]] = {
 }
 
 
-@router.get(PATH, responses=_responses(), response_class=HTMLResponse, openapi_extra=_QUERY)
+@router.get(
+    PATH,
+    operation_id="notifications.showUnsubscribePage",
+    responses=_responses(),
+    response_class=HTMLResponse,
+    openapi_extra=_QUERY,
+)
 @any_query
 @before_sign_in
-async def show_unsubscribe(request: Request) -> Response:
+async def show_unsubscribe_page(request: Request) -> Response:
     """Ask before the change: mail scanners open links."""
     links = dependencies_of(request, Dependencies).delivery_sender.unsubscribe_links
     if links.user_of(request.query_params.get("token")) is None:
@@ -55,10 +61,16 @@ async def show_unsubscribe(request: Request) -> Response:
     return HTMLResponse(_QUESTION, headers=_HEADERS)
 
 
-@router.post(PATH, responses=_responses(409), response_class=HTMLResponse, openapi_extra=_QUERY)
+@router.post(
+    PATH,
+    operation_id="notifications.unsubscribe",
+    responses=_responses(409),
+    response_class=HTMLResponse,
+    openapi_extra=_QUERY,
+)
 @any_query
 @before_sign_in
-async def unsubscribe(request: Request) -> Response:
+async def unsubscribe_route(request: Request) -> Response:
     """Switch off the optional mails of the link's user. The body, `List-Unsubscribe=One-Click` or empty, is not read."""
     dependencies = dependencies_of(request, Dependencies)
     user_id = dependencies.delivery_sender.unsubscribe_links.user_of(request.query_params.get("token"))

@@ -49,7 +49,9 @@ async def filters_of(
 Filters = Annotated[Mapping[str, Any], Depends(filters_of)]
 
 
-@router.get(CAMPUS_ORDERS, responses=responses_for(CampusOrderPageResponse, 403, 422))
+@router.get(
+    CAMPUS_ORDERS, operation_id="orders.listByCampus", responses=responses_for(CampusOrderPageResponse, 403, 422)
+)
 @requires_one_of(*READERS)
 async def list_orders_of_campuses(
     request: Request,
@@ -67,6 +69,7 @@ async def list_orders_of_campuses(
 
 @router.get(
     f"{CAMPUS_ORDERS}/export",
+    operation_id="orders.exportByCampus",
     responses={**responses_for(CampusOrderPageResponse, 403, 422), **_CSV_RESPONSE},
     response_class=StreamingResponse,
 )

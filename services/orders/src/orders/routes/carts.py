@@ -20,7 +20,7 @@ CART: Final = "/api/carts/current"
 ONE_ITEM: Final = f"{CART}/items/{{product_id}}"
 
 
-@router.get(CART, responses=responses_for(CartResponse, 403))
+@router.get(CART, operation_id="carts.get", responses=responses_for(CartResponse, 403))
 @requires("orders:place")
 async def show_cart(request: Request, caller: CurrentCaller) -> Response:
     """The caller's cart with current prices. Stock is reserved at checkout only."""
@@ -30,9 +30,11 @@ async def show_cart(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, cart)
 
 
-@router.put(ONE_ITEM, responses=responses_for(CartResponse, 403, 404, 409, 422))
+@router.put(ONE_ITEM, operation_id="carts.setItem", responses=responses_for(CartResponse, 403, 404, 409, 422))
 @requires("orders:place")
-async def put_item(request: Request, caller: CurrentCaller, product_id: UUID, body: CartItemRequest) -> Response:
+async def set_cart_item_route(
+    request: Request, caller: CurrentCaller, product_id: UUID, body: CartItemRequest
+) -> Response:
     """Adds a product to the cart or changes its quantity, and resets `priceChanged`."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
@@ -42,16 +44,17 @@ async def put_item(request: Request, caller: CurrentCaller, product_id: UUID, bo
     return ok(request, cart)
 
 
-@router.delete(ONE_ITEM, responses=responses_for(CartResponse, 403))
+@router.delete(ONE_ITEM, operation_id="carts.removeItem", responses=responses_for(CartResponse, 403))
 @requires("orders:place")
-async def remove_item(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
+async def remove_cart_item_route(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Removes a product from the cart. A product that is not in the cart changes nothing."""
     return await _remove(request, caller, product_id)
 
 
-@router.delete(CART, responses=responses_for(CartResponse, 403))
+@router.delete(CART, operation_id="carts.clear", responses=responses_for(CartResponse, 403))
 @requires("orders:place")
 async def empty_cart(request: Request, caller: CurrentCaller) -> Response:
+    """Removes all lines from the caller's cart."""
     return await _remove(request, caller, None)
 
 

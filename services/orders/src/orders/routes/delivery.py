@@ -30,11 +30,12 @@ NEVER_STORED: Final = {"Cache-Control": "no-store"}
 
 @router.post(
     f"{ONE_ORDER}/verify-delivery",
+    operation_id="orders.verifyDelivery",
     responses=responses_for(DeliveryResponse, 400, 403, 404, 409, 422, 429),
     openapi_extra=IDEMPOTENCY_KEY_SHOWN,
 )
 @signed_in
-async def verify(
+async def verify_delivery_route(
     request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
 ) -> Response:
     """For the vendor, a hub agent of the order's campus, or the buyer. Five wrong attempts in total lock the PIN."""
@@ -57,7 +58,11 @@ async def verify(
     return ok(request, {name: delivered[name] for name in ("id", "status", "deliveredAt")})
 
 
-@router.get(f"{ONE_ORDER}/delivery-pin", responses=responses_for(DeliveryPinResponse, 404, 409))
+@router.get(
+    f"{ONE_ORDER}/delivery-pin",
+    operation_id="orders.getDeliveryPin",
+    responses=responses_for(DeliveryPinResponse, 404, 409),
+)
 @signed_in
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """For the buyer while the PIN is valid; 409 before the payment and after its use. 404 for everyone else."""
@@ -72,9 +77,13 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
     return ok(request, shown, headers=NEVER_STORED)
 
 
-@router.post(f"{ONE_ORDER}/delivery-pin/reissue", responses=responses_for(ReissuedPinResponse, 404, 409, 422))
+@router.post(
+    f"{ONE_ORDER}/delivery-pin/reissue",
+    operation_id="orders.reissueDeliveryPin",
+    responses=responses_for(ReissuedPinResponse, 404, 409, 422),
+)
 @signed_in
-async def reissue(
+async def reissue_delivery_pin_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Replaces the buyer's PIN and sends the new one, at most three times. The old PIN becomes invalid."""

@@ -53,9 +53,13 @@ _IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-@router.post(f"{ONE_ORDER}/dispute", responses=responses_for(OrderResponse, 403, 404, 409, 422))
+@router.post(
+    f"{ONE_ORDER}/dispute", operation_id="disputes.open", responses=responses_for(OrderResponse, 403, 404, 409, 422)
+)
 @signed_in
-async def dispute(request: Request, caller: CurrentCaller, order_id: UUID, body: DisputeRequest) -> Response:
+async def dispute_order_route(
+    request: Request, caller: CurrentCaller, order_id: UUID, body: DisputeRequest
+) -> Response:
     """For the buyer of a paid, undelivered order: freezes its money until staff decide."""
     dependencies = dependencies_of(request, Dependencies)
     complaint = Complaint("buyer", body.reason, body.details, caller.id)
@@ -69,7 +73,7 @@ async def dispute(request: Request, caller: CurrentCaller, order_id: UUID, body:
     )
 
 
-@router.get(f"{ONE_ORDER}/dispute", responses=responses_for(DisputeResponse, 404))
+@router.get(f"{ONE_ORDER}/dispute", operation_id="disputes.get", responses=responses_for(DisputeResponse, 404))
 @signed_in
 async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """The order's dispute, for its buyer, its vendor and staff."""
@@ -80,6 +84,7 @@ async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) 
 
 @router.post(
     f"{ONE_ORDER}/dispute/evidence",
+    operation_id="disputes.addEvidence",
     status_code=201,
     responses=responses_for(DisputeEvidenceResponse, 403, 404, 409, 413, 415, 422, status=201),
     openapi_extra=FILE_SHOWN,
@@ -105,7 +110,11 @@ async def add_dispute_evidence(request: Request, caller: CurrentCaller, order_id
     return ok(request, next(one for one in shown if one["id"] == evidence_id), status=201)
 
 
-@router.get(f"{ONE_ORDER}/dispute/evidence", responses=responses_for(DisputeEvidenceListResponse, 404))
+@router.get(
+    f"{ONE_ORDER}/dispute/evidence",
+    operation_id="disputes.listEvidence",
+    responses=responses_for(DisputeEvidenceListResponse, 404),
+)
 @signed_in
 async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """The images of the order's dispute, oldest first, for its buyer, its vendor and staff: at most twelve."""
@@ -114,7 +123,12 @@ async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_i
         return ok(request, found(await find_dispute(uow, order_id))["evidence"])
 
 
-@router.get(f"{ONE_ORDER}/dispute/evidence/{{evidence_id}}", responses=_IMAGE_RESPONSES, response_class=Response)
+@router.get(
+    f"{ONE_ORDER}/dispute/evidence/{{evidence_id}}",
+    operation_id="disputes.getEvidence",
+    responses=_IMAGE_RESPONSES,
+    response_class=Response,
+)
 @signed_in
 async def show_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID, evidence_id: UUID) -> Response:
     """The image, for readers of the dispute; it has no public address."""
@@ -129,11 +143,14 @@ async def show_dispute_evidence(request: Request, caller: CurrentCaller, order_i
 
 @router.post(
     f"{ONE_ORDER}/resolve",
+    operation_id="disputes.prepareResolution",
     status_code=201,
     responses=responses_for(PreparedResolutionResponse, 403, 404, 409, 422, status=201),
 )
 @requires("disputes:prepare")
-async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body: ResolveRequest) -> Response:
+async def prepare_dispute_resolution(
+    request: Request, caller: CurrentCaller, order_id: UUID, body: ResolveRequest
+) -> Response:
     """Prepares a resolution, on which another member of staff decides. An order has at most one prepared resolution."""
     dependencies = dependencies_of(request, Dependencies)
     await roles_in_order(request, caller, order_id)
@@ -145,9 +162,11 @@ async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body:
     return ok(request, shown, status=201)
 
 
-@router.get(RESOLUTIONS, responses=responses_for(ResolutionPageResponse, 403, 422))
+@router.get(
+    RESOLUTIONS, operation_id="disputeResolutions.list", responses=responses_for(ResolutionPageResponse, 403, 422)
+)
 @requires_one_of(*READERS)
-async def list_resolutions(
+async def list_dispute_resolutions(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
@@ -157,6 +176,7 @@ async def list_resolutions(
         Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
     ] = None,
 ) -> Response:
+    """Prepared and decided resolutions, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     given = {"orderId": order_id, "status": status, "awaiting": awaiting}
     filters = {name: value for name, value in given.items() if value is not None}
@@ -165,17 +185,26 @@ async def list_resolutions(
     return respond_offset_page(request, page, found)
 
 
-@router.get(ONE_RESOLUTION, responses=responses_for(ResolutionResponse, 403, 404))
+@router.get(
+    ONE_RESOLUTION, operation_id="disputeResolutions.get", responses=responses_for(ResolutionResponse, 403, 404)
+)
 @requires_one_of(*READERS)
-async def show_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
+async def show_dispute_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
+    """One resolution with the complaint that it answers."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, found(await find_resolution(uow, resolution_id)))
 
 
-@router.post(f"{ONE_RESOLUTION}/approve", responses=responses_for(OrderResponse, 403, 404, 409, 422))
+@router.post(
+    f"{ONE_RESOLUTION}/approve",
+    operation_id="disputeResolutions.approve",
+    responses=responses_for(OrderResponse, 403, 404, 409, 422),
+)
 @requires("disputes:approve", step_up=True)
-async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, body: DecisionApproval) -> Response:
+async def approve_dispute_resolution(
+    request: Request, caller: CurrentCaller, resolution_id: UUID, body: DecisionApproval
+) -> Response:
     """Applies the resolution with this hash: refund and release are published together. Its maker may not approve it."""
     dependencies = dependencies_of(request, Dependencies)
     order_id = await _order_of(request, caller, resolution_id)
@@ -188,9 +217,13 @@ async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, 
     )
 
 
-@router.post(f"{ONE_RESOLUTION}/reject", responses=responses_for(OrderResponse, 403, 404, 409, 422))
+@router.post(
+    f"{ONE_RESOLUTION}/reject",
+    operation_id="disputeResolutions.reject",
+    responses=responses_for(OrderResponse, 403, 404, 409, 422),
+)
 @requires("disputes:approve", step_up=True)
-async def reject(
+async def reject_dispute_resolution(
     request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Rejects the resolution: the order stays disputed, and another resolution may be prepared."""

@@ -44,7 +44,7 @@ SALES: Final = "/api/flash-sales"
 SALE_PERMISSIONS: Final = ("flash_sales:keep", "flash_sales:propose")
 
 
-@router.get(SALES, responses=responses_for(FlashSalePageResponse, 422))
+@router.get(SALES, operation_id="flashSales.list", responses=responses_for(FlashSalePageResponse, 422))
 @public
 async def list_flash_sales(
     request: Request,
@@ -61,7 +61,7 @@ async def list_flash_sales(
     return respond_page(request, page)
 
 
-@router.get(f"{SALES}/{{sale_id}}", responses=responses_for(FlashSaleResponse, 404))
+@router.get(f"{SALES}/{{sale_id}}", operation_id="flashSales.get", responses=responses_for(FlashSaleResponse, 404))
 @public
 async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
     """A flash sale. Only the vendor and the staff of the campus see a prepared sale."""
@@ -74,9 +74,14 @@ async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID
     return ok(request, found(sale))
 
 
-@router.post(SALES, status_code=201, responses=responses_for(FlashSaleResponse, 403, 409, 422, status=201))
+@router.post(
+    SALES,
+    operation_id="flashSales.create",
+    status_code=201,
+    responses=responses_for(FlashSaleResponse, 403, 409, 422, status=201),
+)
 @requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
-async def create(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
+async def create_flash_sale_route(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
     """Creates a sale of the vendor's product. While it runs, the product is sold under its terms only.
 
     Staff of the campus propose a sale with AAL2: it is `prepared` and has no effect until the vendor approves it.
@@ -92,9 +97,13 @@ async def create(request: Request, caller: CurrentCaller, body: FlashSaleRequest
     return ok(request, sale, status=201)
 
 
-@router.post(f"{SALES}/{{sale_id}}/approve", responses=responses_for(FlashSaleResponse, 403, 404, 409, 422))
+@router.post(
+    f"{SALES}/{{sale_id}}/approve",
+    operation_id="flashSales.approve",
+    responses=responses_for(FlashSaleResponse, 403, 404, 409, 422),
+)
 @requires("flash_sales:keep")
-async def approve(
+async def approve_flash_sale_route(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: FlashSaleApproval | None = None
 ) -> Response:
     """Approves a sale that staff proposed, for its vendor. `end` declines it."""
@@ -109,9 +118,13 @@ async def approve(
     return ok(request, sale)
 
 
-@router.post(f"{SALES}/{{sale_id}}/end", responses=responses_for(FlashSaleResponse, 403, 404, 422))
+@router.post(
+    f"{SALES}/{{sale_id}}/end", operation_id="flashSales.end", responses=responses_for(FlashSaleResponse, 403, 404, 422)
+)
 @requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
-async def end(request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None) -> Response:
+async def end_flash_sale_route(
+    request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None
+) -> Response:
     """Ends the sale now, or declines a proposed one. Placed orders keep their price."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()

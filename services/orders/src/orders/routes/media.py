@@ -22,14 +22,16 @@ _IMAGE_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-@router.get("/media/{image_id}", responses=_IMAGE_RESPONSE, response_class=Response)
+@router.get("/media/{image_id}", operation_id="media.getImage", responses=_IMAGE_RESPONSE, response_class=Response)
 @public
 async def show_image(request: Request, image_id: UUID) -> Response:
     """At most 1,600 pixels wide and high."""
     return await _show(request, image_name(image_id))
 
 
-@router.get("/media/{image_id}/thumbnail", responses=_IMAGE_RESPONSE, response_class=Response)
+@router.get(
+    "/media/{image_id}/thumbnail", operation_id="media.getThumbnail", responses=_IMAGE_RESPONSE, response_class=Response
+)
 @public
 async def show_thumbnail(request: Request, image_id: UUID) -> Response:
     """At most 320 pixels wide and high."""

@@ -51,12 +51,17 @@ ONE_ORDER = "/api/orders/{order_id:uuid}"
 
 @router.post(
     "/api/orders/checkout",
+    operation_id="orders.checkout",
     status_code=201,
     responses=responses_for(OrderResponse, 403, 409, 422, status=201),
     openapi_extra=IDEMPOTENCY_KEY_SHOWN,
 )
 @requires("orders:place")
-async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
+async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
+    """Places an order with frozen prices and reserves its stock until the payment window ends.
+
+    409 when an item is sold out or the total is not `expectedTotalMinor`.
+    """
     dependencies = dependencies_of(request, Dependencies)
     if (body.items is None) == (body.cart_id is None):
         raise ValidationFailed.of("items", "send either items or cartId")
@@ -88,7 +93,7 @@ async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey,
     return ok(request, order, status=201)
 
 
-@router.get("/api/orders", responses=responses_for(OrderPageResponse, 422))
+@router.get("/api/orders", operation_id="orders.list", responses=responses_for(OrderPageResponse, 422))
 @signed_in
 async def list_orders(
     request: Request,
@@ -107,13 +112,16 @@ async def list_orders(
     return respond_page(request, page)
 
 
-@router.get(ONE_ORDER, responses=responses_for(OrderResponse, 404))
+@router.get(ONE_ORDER, operation_id="orders.get", responses=responses_for(OrderResponse, 404))
 @signed_in
 async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+    """One order, for its buyer, its vendor, the agents of its hub and staff."""
     return ok(request, await _visible_order(request, caller, order_id))
 
 
-@router.get(f"{ONE_ORDER}/items", responses=responses_for(OrderItemsResponse, 404, 422))
+@router.get(
+    f"{ONE_ORDER}/items", operation_id="orders.listItems", responses=responses_for(OrderItemsResponse, 404, 422)
+)
 @signed_in
 async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -133,9 +141,11 @@ async def list_order_items(
     return respond_page(request, page)
 
 
-@router.post(f"{ONE_ORDER}/cancel", responses=responses_for(OrderResponse, 403, 404, 409, 422))
+@router.post(
+    f"{ONE_ORDER}/cancel", operation_id="orders.cancel", responses=responses_for(OrderResponse, 403, 404, 409, 422)
+)
 @signed_in
-async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelRequest) -> Response:
+async def cancel_order_route(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelRequest) -> Response:
     """An unpaid order becomes `cancelled`; a paid order becomes `refund_pending` and is refunded in full."""
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
@@ -148,11 +158,14 @@ async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: 
     )
 
 
-@router.post(f"{ONE_ORDER}/dispatch", responses=responses_for(OrderResponse, 403, 404, 409, 422))
+@router.post(
+    f"{ONE_ORDER}/dispatch", operation_id="orders.dispatch", responses=responses_for(OrderResponse, 403, 404, 409, 422)
+)
 @requires("orders:fulfil")
-async def dispatch(
+async def dispatch_order_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
+    """The vendor sends a paid order on its way. 409 in any other state; repeating it has no further effect."""
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
     now, windows = dependencies.clock.now(), dependencies.windows

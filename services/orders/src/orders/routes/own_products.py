@@ -37,9 +37,14 @@ from orders.use_cases.products.remove_product import remove_product
 router = guarded_router(tags=["products"])
 
 
-@router.post("/api/products", status_code=201, responses=responses_for(OwnProductResponse, 403, 409, 422, status=201))
+@router.post(
+    "/api/products",
+    operation_id="products.create",
+    status_code=201,
+    responses=responses_for(OwnProductResponse, 403, 409, 422, status=201),
+)
 @requires("catalog:own")
-async def offer_product(request: Request, caller: CurrentCaller, body: NewProductRequest) -> Response:
+async def create_product_route(request: Request, caller: CurrentCaller, body: NewProductRequest) -> Response:
     """Publishes a product, or saves it as a draft that only its merchant sees."""
     dependencies = dependencies_of(request, Dependencies)
     content = ProductContent(
@@ -57,7 +62,9 @@ async def offer_product(request: Request, caller: CurrentCaller, body: NewProduc
     return ok(request, product, status=201)
 
 
-@router.get("/api/products/mine", responses=responses_for(OwnProductPageResponse, 403, 422))
+@router.get(
+    "/api/products/mine", operation_id="products.listMine", responses=responses_for(OwnProductPageResponse, 403, 422)
+)
 @requires("catalog:own")
 async def list_own_products(
     request: Request,
@@ -77,7 +84,11 @@ async def list_own_products(
     return respond_page(request, page)
 
 
-@router.put("/api/products/{product_id}", responses=responses_for(OwnProductResponse, 403, 404, 409, 422))
+@router.put(
+    "/api/products/{product_id}",
+    operation_id="products.replace",
+    responses=responses_for(OwnProductResponse, 403, 404, 409, 422),
+)
 @requires("catalog:own")
 async def replace_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest, if_match: IfMatch = None
@@ -87,7 +98,11 @@ async def replace_product(
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
-@router.patch("/api/products/{product_id}", responses=responses_for(OwnProductResponse, 403, 404, 409, 422))
+@router.patch(
+    "/api/products/{product_id}",
+    operation_id="products.update",
+    responses=responses_for(OwnProductResponse, 403, 404, 409, 422),
+)
 @requires("catalog:own")
 async def update_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ChangeProductRequest, if_match: IfMatch = None
@@ -98,10 +113,13 @@ async def update_product(
 
 
 @router.delete(
-    "/api/products/{product_id}", status_code=204, responses=responses_for(OwnProductResponse, 403, 404, 409)
+    "/api/products/{product_id}",
+    operation_id="products.delete",
+    status_code=204,
+    responses=responses_for(OwnProductResponse, 403, 404, 409),
 )
 @requires("catalog:own")
-async def withdraw_product(
+async def delete_product(
     request: Request, caller: CurrentCaller, product_id: UUID, if_match: IfMatch = None
 ) -> Response:
     """Removes a product from sale; its open orders continue. Removing it again has no effect."""
@@ -115,12 +133,13 @@ async def withdraw_product(
 
 @router.post(
     "/api/products/{product_id}/images",
+    operation_id="products.addImage",
     status_code=201,
     responses=responses_for(ProductImageResponse, 403, 404, 409, 413, 415, 422, status=201),
     openapi_extra=FILE_SHOWN,
 )
 @requires("catalog:own")
-async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
+async def add_product_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Takes a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and stores it re-encoded without metadata."""
     dependencies = dependencies_of(request, Dependencies)
     content = await read_image(request)
@@ -143,11 +162,12 @@ async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -
 
 @router.delete(
     "/api/products/{product_id}/images/{image_id}",
+    operation_id="products.removeImage",
     status_code=204,
     responses=responses_for(ProductImageResponse, 403, 404, 409),
 )
 @requires("catalog:own")
-async def remove_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:
+async def remove_product_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:
     """Removes an image from the product. Removing it again has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

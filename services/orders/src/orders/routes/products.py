@@ -35,11 +35,12 @@ _EMPTY_QUERY: Final = ProductQuery()
 
 @list_router.get(
     "/api/products",
+    operation_id="products.list",
     responses=responses_for(ProductPageResponse, 422) | NOT_MODIFIED,
     openapi_extra={"parameters": _QUERY},
 )
 @public
-async def browse_products(request: Request) -> Response:
+async def list_products(request: Request) -> Response:
     """Listed products. `q` finds products that match every word or its prefix."""
     dependencies = dependencies_of(request, Dependencies)
     query = _query_of(request)
@@ -58,7 +59,11 @@ async def browse_products(request: Request) -> Response:
     return ok_or_unchanged(request, page.items, caller, **page.meta)
 
 
-@router.get("/api/products/{product_id}", responses=responses_for(ProductResponse, 404) | NOT_MODIFIED)
+@router.get(
+    "/api/products/{product_id}",
+    operation_id="products.get",
+    responses=responses_for(ProductResponse, 404) | NOT_MODIFIED,
+)
 @public
 async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """A listed product; its merchant sees a draft too."""
@@ -76,9 +81,9 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
     return ok_or_unchanged(request, product_row, caller, revision=product_row["revision"])
 
 
-@router.get("/api/categories", responses=responses_for(CategoriesResponse))
+@router.get("/api/categories", operation_id="categories.list", responses=responses_for(CategoriesResponse))
 @public
-async def browse_categories(request: Request, caller: CurrentCaller) -> Response:
+async def list_categories_route(request: Request, caller: CurrentCaller) -> Response:
     """The hundred largest categories with the number of their listed products."""
     dependencies = dependencies_of(request, Dependencies)
     return ok_or_unchanged(request, await list_categories(dependencies.database), caller)

@@ -48,11 +48,12 @@ DECIDERS: Final = ("orders:fulfil", "returns:decide")
 
 @router.post(
     f"{ONE_ORDER}/return-requests",
+    operation_id="returns.request",
     status_code=201,
     responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422, status=201),
 )
 @signed_in
-async def request_return_of_order(
+async def request_return_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: ReturnRequestBody
 ) -> Response:
     """For the buyer, within the return window (`returnDueAt` of the order)."""
@@ -65,9 +66,13 @@ async def request_return_of_order(
     return ok(request, requested, status=201)
 
 
-@router.get(f"{ONE_ORDER}/return-requests", responses=responses_for(ReturnRequestPageResponse, 404, 422))
+@router.get(
+    f"{ONE_ORDER}/return-requests",
+    operation_id="returns.listByOrder",
+    responses=responses_for(ReturnRequestPageResponse, 404, 422),
+)
 @signed_in
-async def list_of_order(
+async def list_return_requests_of_order(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
     """The return requests of the order, newest first, for its parties and for staff."""
@@ -78,9 +83,9 @@ async def list_of_order(
     return respond_page(request, page)
 
 
-@router.get(REQUESTS, responses=responses_for(ReturnRequestPageResponse, 422))
+@router.get(REQUESTS, operation_id="returns.list", responses=responses_for(ReturnRequestPageResponse, 422))
 @signed_in
-async def list_all(
+async def list_return_requests(
     request: Request,
     caller: CurrentCaller,
     status: Annotated[ReturnStatus | None, Query()] = None,
@@ -99,17 +104,22 @@ async def list_all(
     return respond_page(request, page)
 
 
-@router.get(ONE_REQUEST, responses=responses_for(ReturnRequestResponse, 404))
+@router.get(ONE_REQUEST, operation_id="returns.get", responses=responses_for(ReturnRequestResponse, 404))
 @signed_in
-async def show(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
+async def show_return_request(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
+    """One return request, for its buyer, its vendor and support."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, found(await find_return_request(uow, request_id)))
 
 
-@router.post(f"{ONE_REQUEST}/approve", responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422))
+@router.post(
+    f"{ONE_REQUEST}/approve",
+    operation_id="returns.approve",
+    responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422),
+)
 @requires_one_of(*DECIDERS)
-async def approve(
+async def approve_return_route(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
 ) -> Response:
     """For the order's vendor or support: approves the return and refunds its items."""
@@ -124,9 +134,13 @@ async def approve(
     return ok(request, decided)
 
 
-@router.post(f"{ONE_REQUEST}/reject", responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422))
+@router.post(
+    f"{ONE_REQUEST}/reject",
+    operation_id="returns.reject",
+    responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422),
+)
 @requires_one_of(*DECIDERS)
-async def reject(
+async def reject_return_route(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
 ) -> Response:
     """For the order's vendor or support: rejects the return."""

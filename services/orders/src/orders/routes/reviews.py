@@ -42,7 +42,7 @@ OF_VENDOR: Final = "/api/vendors/{vendor_id}/reviews"
 OF_PRODUCT: Final = "/api/products/{product_id}/reviews"
 
 
-@router.get(OF_VENDOR, responses=responses_for(ReviewPageResponse, 404, 422))
+@router.get(OF_VENDOR, operation_id="reviews.listByVendor", responses=responses_for(ReviewPageResponse, 404, 422))
 @public
 async def list_reviews_of_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -51,7 +51,7 @@ async def list_reviews_of_vendor(
     return await _list(request, caller, limit, cursor, vendor_id=vendor_id)
 
 
-@router.get(OF_PRODUCT, responses=responses_for(ReviewPageResponse, 404, 422))
+@router.get(OF_PRODUCT, operation_id="reviews.listByProduct", responses=responses_for(ReviewPageResponse, 404, 422))
 @public
 async def list_reviews_of_product(
     request: Request, caller: CurrentCaller, product_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -60,23 +60,33 @@ async def list_reviews_of_product(
     return await _list(request, caller, limit, cursor, product_id=product_id)
 
 
-@router.post(OF_VENDOR, status_code=201, responses=responses_for(ReviewResponse, 403, 404, 409, 422, status=201))
+@router.post(
+    OF_VENDOR,
+    operation_id="reviews.createForVendor",
+    status_code=201,
+    responses=responses_for(ReviewResponse, 403, 404, 409, 422, status=201),
+)
 @requires("orders:place")
 async def review_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReviewRequest) -> Response:
     """For the buyer of a delivered order of this vendor, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, vendor_id=vendor_id))
 
 
-@router.post(OF_PRODUCT, status_code=201, responses=responses_for(ReviewResponse, 403, 404, 409, 422, status=201))
+@router.post(
+    OF_PRODUCT,
+    operation_id="reviews.createForProduct",
+    status_code=201,
+    responses=responses_for(ReviewResponse, 403, 404, 409, 422, status=201),
+)
 @requires("orders:place")
 async def review_product(request: Request, caller: CurrentCaller, product_id: UUID, body: ReviewRequest) -> Response:
     """For the buyer of a delivered order with this product, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, product_id=product_id))
 
 
-@router.get("/api/reviews", responses=responses_for(ModerationPageResponse, 403, 422))
+@router.get("/api/reviews", operation_id="reviews.list", responses=responses_for(ModerationPageResponse, 403, 422))
 @requires("reviews:read")
-async def list_reviews_to_moderate(
+async def list_reviews(
     request: Request,
     caller: CurrentCaller,
     query: Annotated[ModerationQuery, Query()],
@@ -91,9 +101,13 @@ async def list_reviews_to_moderate(
     return respond_page(request, page)
 
 
-@router.post("/api/reviews/{review_id}/hide", responses=responses_for(ReviewResponse, 403, 404, 422))
+@router.post(
+    "/api/reviews/{review_id}/hide", operation_id="reviews.hide", responses=responses_for(ReviewResponse, 403, 404, 422)
+)
 @requires("reviews:moderate")
-async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest) -> Response:
+async def hide_review_route(
+    request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest
+) -> Response:
     """Hides the review from the public; its author still sees it with the reason."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -102,11 +116,16 @@ async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: H
     return ok(request, review)
 
 
-@router.post("/api/reviews/{review_id}/restore", responses=responses_for(ReviewResponse, 403, 404, 422))
+@router.post(
+    "/api/reviews/{review_id}/restore",
+    operation_id="reviews.restore",
+    responses=responses_for(ReviewResponse, 403, 404, 422),
+)
 @requires("reviews:moderate")
-async def restore(
+async def restore_review_route(
     request: Request, caller: CurrentCaller, review_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
+    """Shows a hidden review to the public again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await restore_review(uow, review_id)

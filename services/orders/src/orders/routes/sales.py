@@ -52,7 +52,7 @@ def _responses(*errors: int) -> dict[int | str, dict[str, Any]]:
     return shown
 
 
-@router.get("/api/vendors/{vendor_id}/sales", responses=_responses(403, 404, 422))
+@router.get("/api/vendors/{vendor_id}/sales", operation_id="sales.listByVendor", responses=_responses(403, 404, 422))
 @requires_one_of("orders:fulfil", *READERS)
 async def list_sales_of_vendor(
     request: Request,
@@ -71,9 +71,9 @@ async def list_sales_of_vendor(
     return await _sales(request, caller, SalesQuery(group, start, end, vendor_id), page)
 
 
-@router.get("/api/sales", responses=_responses(403, 422))
+@router.get("/api/sales", operation_id="sales.list", responses=_responses(403, 422))
 @requires_one_of(*READERS)
-async def list_all_sales(
+async def list_sales_route(
     request: Request,
     caller: CurrentCaller,
     page: _Page,

@@ -20,7 +20,7 @@ from payments.use_cases.audits.record_audit import record_audit
 router = guarded_router(tags=["audits"])
 
 
-@router.get("/api/audits", responses=responses_for(AuditPageResponse, 403, 422))
+@router.get("/api/audits", operation_id="audits.list", responses=responses_for(AuditPageResponse, 403, 422))
 @requires("audits:read")
 async def list_audits(
     request: Request,
@@ -35,18 +35,21 @@ async def list_audits(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/audits/{audit_id}", responses=responses_for(AuditResponse, 403, 404))
+@router.get("/api/audits/{audit_id}", operation_id="audits.get", responses=responses_for(AuditResponse, 403, 404))
 @requires("audits:read")
 async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) -> Response:
+    """One audit with its findings."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         audit = await find_audit(uow, audit_id)
     return ok(request, audit)
 
 
-@router.post("/functions/v1/record-audit", responses=responses_for(AuditResponse, 422))
+@router.post(
+    "/functions/v1/record-audit", operation_id="functions.recordAudit", responses=responses_for(AuditResponse, 422)
+)
 @service_key_only
-async def record(request: Request, body: RecordAuditRequest) -> Response:
+async def record_audit_route(request: Request, body: RecordAuditRequest) -> Response:
     """Records the result of an audit once by its id. A broken one alerts the people on call."""
     dependencies = dependencies_of(request, Dependencies)
     findings = tuple(AuditFinding(**finding.model_dump()) for finding in body.findings)

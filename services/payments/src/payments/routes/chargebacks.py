@@ -32,7 +32,7 @@ RESPONDED: Final = responses_for(ChargebackDetailsResponse, 403, 404, 409, 422)
 router = guarded_router(tags=["chargebacks"])
 
 
-@router.get("/api/chargebacks", responses={200: {"model": list[Chargeback]}})
+@router.get("/api/chargebacks", operation_id="chargebacks.list", responses={200: {"model": list[Chargeback]}})
 @requires("ledger:read")
 async def list_chargebacks(
     request: Request,
@@ -44,24 +44,28 @@ async def list_chargebacks(
         Literal["answer"] | None, Query(description="Only open ones without a resolution of finance.")
     ] = None,
 ) -> Response:
+    """Chargebacks that payers' banks opened, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_chargebacks(uow, page, status, order_id, awaiting_response=awaiting is not None)
     return respond_offset_page(request, page, found)
 
 
-@router.get(ONE_CHARGEBACK, responses=responses_for(ChargebackDetailsResponse, 403, 404))
+@router.get(
+    ONE_CHARGEBACK, operation_id="chargebacks.get", responses=responses_for(ChargebackDetailsResponse, 403, 404)
+)
 @requires("ledger:read")
 async def show_chargeback(request: Request, caller: CurrentCaller, chargeback_id: UUID) -> Response:
+    """One chargeback with the responses to it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         chargeback = await find_chargeback(uow, chargeback_id)
     return ok(request, chargeback)
 
 
-@router.post(f"{ONE_CHARGEBACK}/evidence", responses=RESPONDED)
+@router.post(f"{ONE_CHARGEBACK}/evidence", operation_id="chargebacks.submitEvidence", responses=RESPONDED)
 @requires("chargebacks:respond", step_up=True)
-async def send_evidence(
+async def submit_chargeback_evidence(
     request: Request, caller: CurrentCaller, chargeback_id: UUID, body: EvidenceRequest
 ) -> Response:
     """Sends evidence about the buyer and the delivery to the gateway, within seconds; `responses` show its status."""
@@ -73,9 +77,9 @@ async def send_evidence(
     return ok(request, chargeback)
 
 
-@router.post(f"{ONE_CHARGEBACK}/resolve", responses=RESPONDED)
+@router.post(f"{ONE_CHARGEBACK}/resolve", operation_id="chargebacks.resolve", responses=RESPONDED)
 @requires("chargebacks:respond", step_up=True)
-async def resolve(
+async def resolve_chargeback_route(
     request: Request, caller: CurrentCaller, chargeback_id: UUID, body: ResolveChargebackRequest
 ) -> Response:
     """Accepts or contests the claim, once. The gateway's decision arrives later, and only it moves money."""

@@ -19,9 +19,11 @@ Outcome = Literal["queued", "done", "ignored", "dead"]
 router = guarded_router(tags=["dead letters"])
 
 
-@router.get("/api/dead-letter-webhooks", responses={200: {"model": list[DeadWebhook]}})
+@router.get(
+    "/api/dead-letter-webhooks", operation_id="deadLetterWebhooks.list", responses={200: {"model": list[DeadWebhook]}}
+)
 @requires("dead_letters:read")
-async def list_dead_webhooks(
+async def list_dead_letter_webhooks(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
@@ -29,15 +31,21 @@ async def list_dead_webhooks(
     outcome: Outcome | None = None,
     event_id: Annotated[QueryText | None, Query(alias="eventId", max_length=401)] = None,
 ) -> Response:
+    """Webhooks whose processing failed its last retry."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_dead_webhooks(uow, page, event_type, outcome, event_id)
     return respond_offset_page(request, page, found)
 
 
-@router.post("/api/dead-letter-webhooks/{dead_letter_id}/replay", responses={200: {"model": Replayed}})
+@router.post(
+    "/api/dead-letter-webhooks/{dead_letter_id}/replay",
+    operation_id="deadLetterWebhooks.replay",
+    responses={200: {"model": Replayed}},
+)
 @requires("webhooks:replay", step_up=True)
-async def replay(request: Request, caller: CurrentCaller, dead_letter_id: UUID) -> Response:
+async def replay_dead_letter_webhook(request: Request, caller: CurrentCaller, dead_letter_id: UUID) -> Response:
+    """Processes the webhook again. It has its effect at most once."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         replayed = await replay_webhook(uow, dead_letter_id, dependencies.clock.now())

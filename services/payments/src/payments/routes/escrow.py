@@ -13,9 +13,13 @@ from payments.use_cases.escrow.release_by_staff import release_by_staff
 router = guarded_router(tags=["escrow"])
 
 
-@router.post("/api/orders/{order_id}/release", responses={200: {"model": Released}})
+@router.post("/api/orders/{order_id}/release", operation_id="escrow.release", responses={200: {"model": Released}})
 @requires("escrow:release", step_up=True)
-async def release(request: Request, caller: CurrentCaller, order_id: UUID, body: ReleaseRequest) -> Response:
+async def release_escrow(request: Request, caller: CurrentCaller, order_id: UUID, body: ReleaseRequest) -> Response:
+    """Releases a part of the order's escrow to the vendor, less commission.
+
+    409 for more than is locked; 423 while the order is disputed.
+    """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         done = await release_by_staff(uow, order_id, body.amount_minor, caller, dependencies.clock.now())

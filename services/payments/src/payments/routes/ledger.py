@@ -53,7 +53,7 @@ async def transaction_filter(
     return TransactionFilter(type, account, order_id, start, end)
 
 
-@router.get("/api/transactions", responses={200: {"model": list[Transaction]}})
+@router.get("/api/transactions", operation_id="ledger.listTransactions", responses={200: {"model": list[Transaction]}})
 @requires("ledger:read")
 async def list_transactions(
     request: Request,
@@ -61,13 +61,14 @@ async def list_transactions(
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
     filters: Annotated[TransactionFilter, Depends(transaction_filter)],
 ) -> Response:
+    """Ledger transactions with their entries, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_transactions(uow, page, filters)
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/transactions/export", responses=_CSV_SHOWN)
+@router.get("/api/transactions/export", operation_id="ledger.exportTransactions", responses=_CSV_SHOWN)
 @requires("ledger:export")
 async def export_transactions(
     request: Request,
@@ -100,9 +101,9 @@ async def export_transactions(
     return StreamingResponse(batches(), headers=FILE, media_type="text/csv")
 
 
-@router.get("/api/ledger/accounts", responses={200: {"model": list[LedgerAccount]}})
+@router.get("/api/ledger/accounts", operation_id="ledger.listAccounts", responses={200: {"model": list[LedgerAccount]}})
 @requires("ledger:read")
-async def list_accounts(
+async def list_ledger_accounts(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],

@@ -23,9 +23,14 @@ from payments.use_cases.intents.start_payment import start_payment
 router = guarded_router(tags=["payments"])
 
 
-@router.post("/api/payments/intent", status_code=201, responses={201: {"model": Intent}})
+@router.post(
+    "/api/payments/intent", operation_id="payments.createIntent", status_code=201, responses={201: {"model": Intent}}
+)
 @requires("orders:place")
-async def start(request: Request, caller: CurrentCaller, body: IntentRequest, key: IdempotencyKey) -> Response:
+async def create_payment_intent(
+    request: Request, caller: CurrentCaller, body: IntentRequest, key: IdempotencyKey
+) -> Response:
+    """Opens a payment of the order's total at the payment gateway. Redirect the buyer to `authorizationUrl`."""
     dependencies = dependencies_of(request, Dependencies)
     if body.callback_url is not None and not is_allowed_callback(body.callback_url, dependencies.allowed_origins):
         raise CallbackNotAllowed(origin_of(body.callback_url))
@@ -36,7 +41,7 @@ async def start(request: Request, caller: CurrentCaller, body: IntentRequest, ke
     return ok(request, intent_view(intent), status=201)
 
 
-@router.get("/api/payments", responses={200: {"model": list[Payment]}})
+@router.get("/api/payments", operation_id="payments.list", responses={200: {"model": list[Payment]}})
 @signed_in
 async def list_payments(
     request: Request,
@@ -55,16 +60,18 @@ async def list_payments(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/payments/{payment_id}", responses={200: {"model": Payment}})
+@router.get("/api/payments/{payment_id}", operation_id="payments.get", responses={200: {"model": Payment}})
 @signed_in
 async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
+    """One payment."""
     dependencies = dependencies_of(request, Dependencies)
     return ok(request, await find_payment(dependencies.database.reads_for(caller), payment_id))
 
 
-@router.get("/api/rewards/balance", responses={200: {"model": RewardBalance}})
+@router.get("/api/rewards/balance", operation_id="rewards.getBalance", responses={200: {"model": RewardBalance}})
 @signed_in
 async def show_reward_balance(request: Request, caller: CurrentCaller) -> Response:
+    """The caller's referral rewards."""
     dependencies = dependencies_of(request, Dependencies)
     balance_minor = await find_reward_balance(dependencies.database.reads_for(caller), caller.id)
     return ok(request, {"balanceMinor": balance_minor})

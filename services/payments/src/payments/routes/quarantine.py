@@ -33,7 +33,9 @@ READERS: Final = ("ledger:read", "quarantine:read")
 DECIDED: Final = responses_for(QuarantinedChargeResponse, 403, 404, 409, 422)
 
 
-@router.get(CHARGES, responses=responses_for(QuarantinedChargeListResponse, 403, 422))
+@router.get(
+    CHARGES, operation_id="quarantinedCharges.list", responses=responses_for(QuarantinedChargeListResponse, 403, 422)
+)
 @requires_one_of(*READERS)
 async def list_quarantined_charges(
     request: Request,
@@ -47,24 +49,30 @@ async def list_quarantined_charges(
         ),
     ] = None,
 ) -> Response:
+    """Charges that pay for nothing yet, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_quarantined_charges(uow, page, status, awaiting)
     return respond_offset_page(request, page, found)
 
 
-@router.get(ONE_CHARGE, responses=responses_for(QuarantinedChargeResponse, 403, 404))
+@router.get(
+    ONE_CHARGE, operation_id="quarantinedCharges.get", responses=responses_for(QuarantinedChargeResponse, 403, 404)
+)
 @requires_one_of(*READERS)
 async def show_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
+    """One quarantined charge with its newest decision."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         charge = await find_quarantined_charge(uow, charge_id)
     return ok(request, charge)
 
 
-@router.post(f"{ONE_CHARGE}/prepare", responses=DECIDED)
+@router.post(f"{ONE_CHARGE}/prepare", operation_id="quarantinedCharges.prepare", responses=DECIDED)
 @requires("quarantine:prepare", step_up=True)
-async def prepare(request: Request, caller: CurrentCaller, charge_id: UUID, body: QuarantinePrepareRequest) -> Response:
+async def prepare_quarantine_decision(
+    request: Request, caller: CurrentCaller, charge_id: UUID, body: QuarantinePrepareRequest
+) -> Response:
     """Says whether the charge pays its order or goes back; another person decides on it. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -73,9 +81,11 @@ async def prepare(request: Request, caller: CurrentCaller, charge_id: UUID, body
     return ok(request, charge)
 
 
-@router.post(f"{ONE_CHARGE}/approve", responses=DECIDED)
+@router.post(f"{ONE_CHARGE}/approve", operation_id="quarantinedCharges.approve", responses=DECIDED)
 @requires("quarantine:approve", step_up=True)
-async def approve(request: Request, caller: CurrentCaller, charge_id: UUID, body: DecisionApproval) -> Response:
+async def approve_quarantine_decision(
+    request: Request, caller: CurrentCaller, charge_id: UUID, body: DecisionApproval
+) -> Response:
     """The charge leaves quarantine as the decision with this hash says. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -84,9 +94,11 @@ async def approve(request: Request, caller: CurrentCaller, charge_id: UUID, body
     return ok(request, charge)
 
 
-@router.post(f"{ONE_CHARGE}/reject", responses=DECIDED)
+@router.post(f"{ONE_CHARGE}/reject", operation_id="quarantinedCharges.reject", responses=DECIDED)
 @requires("quarantine:approve", step_up=True)
-async def reject(request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectRequest) -> Response:
+async def reject_quarantine_decision(
+    request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectRequest
+) -> Response:
     """The charge stays in quarantine, and may be prepared anew."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -18,33 +18,49 @@ from payments.use_cases.reconciliation.close_case import close_case
 router = guarded_router(tags=["reconciliation"])
 
 
-@router.get("/api/reconciliation-cases", responses={200: {"model": list[ReconciliationCase]}})
+@router.get(
+    "/api/reconciliation-cases",
+    operation_id="reconciliationCases.list",
+    responses={200: {"model": list[ReconciliationCase]}},
+)
 @requires_one_of("ledger:read", "exceptions:read")
-async def list_cases(
+async def list_reconciliation_cases(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
     status: Annotated[Literal["open", "explained", "closed"] | None, Query()] = None,
     kind: Annotated[Kind | None, Query()] = None,
 ) -> Response:
+    """Differences between the ledger and the payment gateway, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_cases(uow, page, status, kind)
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/reconciliation-cases/{case_id}", responses={200: {"model": ReconciliationCase}})
+@router.get(
+    "/api/reconciliation-cases/{case_id}",
+    operation_id="reconciliationCases.get",
+    responses={200: {"model": ReconciliationCase}},
+)
 @requires_one_of("ledger:read", "exceptions:read")
-async def show_case(request: Request, caller: CurrentCaller, case_id: UUID) -> Response:
+async def show_reconciliation_case(request: Request, caller: CurrentCaller, case_id: UUID) -> Response:
+    """One difference between the ledger and the payment gateway."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         case = await find_case(uow, case_id)
     return ok(request, case)
 
 
-@router.post("/api/reconciliation-cases/{case_id}/close", responses={200: {"model": ReconciliationCase}})
+@router.post(
+    "/api/reconciliation-cases/{case_id}/close",
+    operation_id="reconciliationCases.close",
+    responses={200: {"model": ReconciliationCase}},
+)
 @requires("exceptions:classify")
-async def close(request: Request, caller: CurrentCaller, case_id: UUID, body: CloseCaseRequest) -> Response:
+async def close_reconciliation_case(
+    request: Request, caller: CurrentCaller, case_id: UUID, body: CloseCaseRequest
+) -> Response:
     """Closes a case by hand, with the evidence that explains it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -33,7 +33,7 @@ ONE_REFUND: Final = f"{REFUNDS}/{{refund_id}}"
 DECIDED: Final = responses_for(RefundResponse, 403, 404, 409, 422)
 
 
-@router.get(REFUNDS, responses=responses_for(RefundListResponse, 422))
+@router.get(REFUNDS, operation_id="refunds.list", responses=responses_for(RefundListResponse, 422))
 @signed_in
 async def list_refunds(
     request: Request,
@@ -49,24 +49,28 @@ async def list_refunds(
         ),
     ] = None,
 ) -> Response:
+    """A buyer's own refunds; finance, support and auditors see all. Newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_refunds(uow, page, status, kind, order_id, awaiting)
     return respond_offset_page(request, page, found)
 
 
-@router.get(ONE_REFUND, responses=responses_for(RefundResponse, 404))
+@router.get(ONE_REFUND, operation_id="refunds.get", responses=responses_for(RefundResponse, 404))
 @signed_in
 async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
+    """One refund; its newest decision is for staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         refund = await find_refund(uow, refund_id)
     return ok(request, refund)
 
 
-@router.post(f"{ONE_REFUND}/prepare", responses=DECIDED)
+@router.post(f"{ONE_REFUND}/prepare", operation_id="refunds.prepare", responses=DECIDED)
 @requires("refunds:prepare", step_up=True)
-async def prepare(request: Request, caller: CurrentCaller, refund_id: UUID, body: RefundPrepareRequest) -> Response:
+async def prepare_refund_route(
+    request: Request, caller: CurrentCaller, refund_id: UUID, body: RefundPrepareRequest
+) -> Response:
     """For a failed refund: the same way again under a new reference, or to a bank account. Another person decides on it."""
     dependencies = dependencies_of(request, Dependencies)
     destination = None if body.destination is None else Destination(**body.destination.model_dump())
@@ -77,9 +81,11 @@ async def prepare(request: Request, caller: CurrentCaller, refund_id: UUID, body
     return ok(request, refund)
 
 
-@router.post(f"{ONE_REFUND}/approve", responses=DECIDED)
+@router.post(f"{ONE_REFUND}/approve", operation_id="refunds.approve", responses=DECIDED)
 @requires("refunds:approve", step_up=True)
-async def approve(request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval) -> Response:
+async def approve_refund_route(
+    request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval
+) -> Response:
     """Sends the refund again as the decision with this hash says. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -88,9 +94,11 @@ async def approve(request: Request, caller: CurrentCaller, refund_id: UUID, body
     return ok(request, refund)
 
 
-@router.post(f"{ONE_REFUND}/reject", responses=DECIDED)
+@router.post(f"{ONE_REFUND}/reject", operation_id="refunds.reject", responses=DECIDED)
 @requires("refunds:approve", step_up=True)
-async def reject(request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectRequest) -> Response:
+async def reject_refund_route(
+    request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectRequest
+) -> Response:
     """The refund stays failed, and may be prepared anew."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

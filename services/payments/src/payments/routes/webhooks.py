@@ -23,9 +23,11 @@ _INVALID_SIGNATURE: Final = b'{"error":"Invalid signature"}'
 router = APIRouter(route_class=RawRoute, tags=["functions"])
 
 
-@router.post("/functions/v1/gateway-webhook", responses={200: {"model": WebhookReceived}})
+@router.post(
+    "/functions/v1/gateway-webhook", operation_id="webhooks.receiveGateway", responses={200: {"model": WebhookReceived}}
+)
 @before_sign_in
-async def gateway_webhook(request: Request) -> Response:
+async def receive_gateway_webhook(request: Request) -> Response:
     """Money news from the payment gateway. The signature is the only thing that is judged, over the raw bytes."""
     dependencies = dependencies_of(request, Dependencies)
     raw = await _raw_body(request)
@@ -38,9 +40,11 @@ async def gateway_webhook(request: Request) -> Response:
     return await _receive(request, dependencies, PAYSTACK, raw)
 
 
-@router.post("/api/webhooks/flutterwave", responses={200: {"model": WebhookReceived}})
+@router.post(
+    "/api/webhooks/flutterwave", operation_id="webhooks.receiveFlutterwave", responses={200: {"model": WebhookReceived}}
+)
 @before_sign_in
-async def flutterwave_webhook(request: Request) -> Response:
+async def receive_flutterwave_webhook(request: Request) -> Response:
     """Webhooks of the second gateway, Flutterwave. An accepted one causes a query; its content is never believed."""
     dependencies = dependencies_of(request, Dependencies)
     raw = await _raw_body(request)

@@ -26,14 +26,22 @@ from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrd
 router = guarded_router(tags=["bank details"])
 
 
-@router.get("/api/vendors/{id}/bank-details", responses=responses_for(schemas.BankDetailsResponse, 403, 404))
+@router.get(
+    "/api/vendors/{id}/bank-details",
+    operation_id="bankDetails.get",
+    responses=responses_for(schemas.BankDetailsResponse, 403, 404),
+)
 @requires_one_of("bank_details:own", "bank_details:read")
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns the present details, by the last four digits of the account."""
     return await _respond(request, caller, id)
 
 
-@router.put("/api/vendors/{id}/bank-details", responses=responses_for(schemas.BankDetailsResponse, 403, 404, 409, 422))
+@router.put(
+    "/api/vendors/{id}/bank-details",
+    operation_id="bankDetails.replace",
+    responses=responses_for(schemas.BankDetailsResponse, 403, 404, 409, 422),
+)
 @requires("bank_details:own", step_up=True)
 async def replace_bank_details(
     request: Request,
@@ -57,7 +65,9 @@ async def replace_bank_details(
 
 
 @router.get(
-    "/api/vendors/{id}/bank-details/history", responses=responses_for(schemas.BankDetailsHistoryResponse, 403, 404, 422)
+    "/api/vendors/{id}/bank-details/history",
+    operation_id="bankDetails.listHistory",
+    responses=responses_for(schemas.BankDetailsHistoryResponse, 403, 404, 422),
 )
 @requires_one_of("bank_details:own", "payouts:read")
 async def list_bank_details_history(
@@ -81,10 +91,12 @@ async def list_bank_details_history(
 
 
 @router.post(
-    "/api/vendors/{id}/bank-details/quarantine", responses=responses_for(schemas.QuarantineResponse, 403, 404, 422)
+    "/api/vendors/{id}/bank-details/quarantine",
+    operation_id="bankDetails.quarantine",
+    responses=responses_for(schemas.QuarantineResponse, 403, 404, 422),
 )
 @requires("bank_details:quarantine", step_up=True)
-async def quarantine(
+async def quarantine_bank_details_route(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name

@@ -21,9 +21,13 @@ from payouts.use_cases.exceptions.close_exception import close_exception
 router = guarded_router(tags=["payout exceptions"])
 
 
-@router.get("/api/payout-exceptions", responses={200: {"model": list[schemas.PayoutException]}})
+@router.get(
+    "/api/payout-exceptions",
+    operation_id="payoutExceptions.list",
+    responses={200: {"model": list[schemas.PayoutException]}},
+)
 @requires("exceptions:read")
-async def list_exceptions(
+async def list_payout_exceptions(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "severity", "respond_by"))],
@@ -41,9 +45,13 @@ async def list_exceptions(
 
 
 # Before the endpoint of one exception: `observations` is no id.
-@router.get("/api/payout-exceptions/observations", responses={200: {"model": schemas.Observations}})
+@router.get(
+    "/api/payout-exceptions/observations",
+    operation_id="payoutExceptions.observe",
+    responses={200: {"model": schemas.Observations}},
+)
 @requires("exceptions:read")
-async def read_observations(request: Request, caller: CurrentCaller) -> Response:
+async def read_payout_observations(request: Request, caller: CurrentCaller) -> Response:
     """Counts the attempts and batches of the window that opened an exception, and its exceptions by severity and cause."""
     dependencies = dependencies_of(request, Dependencies)
     policy = dependencies.failure_rate_policy
@@ -62,18 +70,29 @@ async def read_observations(request: Request, caller: CurrentCaller) -> Response
     return ok(request, seen)
 
 
-@router.get("/api/payout-exceptions/{id}", responses={200: {"model": schemas.PayoutExceptionDetail}})
+@router.get(
+    "/api/payout-exceptions/{id}",
+    operation_id="payoutExceptions.get",
+    responses={200: {"model": schemas.PayoutExceptionDetail}},
+)
 @requires("exceptions:read")
-async def read_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns one exception with its attempt and its history."""
     return ok(request, await _respond(request, caller, id))
 
 
 @router.post(
-    "/api/payout-exceptions/{id}/classify", responses=responses_for(schemas.ExceptionResponse, 403, 404, 409, 422)
+    "/api/payout-exceptions/{id}/classify",
+    operation_id="payoutExceptions.classify",
+    responses=responses_for(schemas.ExceptionResponse, 403, 404, 409, 422),
 )
 @requires("exceptions:classify")
-async def classify(request: Request, caller: CurrentCaller, id: UUID, body: schemas.ClassifyRequest) -> Response:  # noqa: A002
+async def classify_payout_exception(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: schemas.ClassifyRequest,
+) -> Response:
     """Sets cause and severity. 409 when the exception is closed; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -83,10 +102,17 @@ async def classify(request: Request, caller: CurrentCaller, id: UUID, body: sche
 
 
 @router.post(
-    "/api/payout-exceptions/{id}/close", responses=responses_for(schemas.ExceptionResponse, 403, 404, 409, 422)
+    "/api/payout-exceptions/{id}/close",
+    operation_id="payoutExceptions.close",
+    responses=responses_for(schemas.ExceptionResponse, 403, 404, 409, 422),
 )
 @requires("exceptions:classify")
-async def close(request: Request, caller: CurrentCaller, id: UUID, body: schemas.CloseRequest) -> Response:  # noqa: A002
+async def close_payout_exception(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: schemas.CloseRequest,
+) -> Response:
     """Closes with evidence. 409 while the payout's money is unsettled; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

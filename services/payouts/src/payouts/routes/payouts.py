@@ -21,7 +21,7 @@ from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch
 router = guarded_router(tags=["payouts"])
 
 
-@router.post("/api/payouts", status_code=201, responses={201: {"model": schemas.Payout}})
+@router.post("/api/payouts", operation_id="payouts.create", status_code=201, responses={201: {"model": schemas.Payout}})
 @requires("wallet:own")
 async def create_payout(request: Request, caller: CurrentCaller, body: schemas.PayoutRequest) -> Response:
     """Moves the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
@@ -39,7 +39,7 @@ async def create_payout(request: Request, caller: CurrentCaller, body: schemas.P
     return ok(request, payout, status=201)
 
 
-@router.get("/api/payouts", responses={200: {"model": list[schemas.Payout]}})
+@router.get("/api/payouts", operation_id="payouts.list", responses={200: {"model": list[schemas.Payout]}})
 @requires_one_of("wallet:own", "payouts:read")
 async def list_payouts(
     request: Request,
@@ -62,7 +62,7 @@ async def list_payouts(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/payouts/{id}", responses={200: {"model": schemas.Payout}})
+@router.get("/api/payouts/{id}", operation_id="payouts.get", responses={200: {"model": schemas.Payout}})
 @requires_one_of("wallet:own", "payouts:read")
 async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns one payout with its latest transfer and open exception."""
@@ -73,9 +73,13 @@ async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Resp
     return ok(request, payout)
 
 
-@router.post("/api/payouts/{id}/cancel", responses=responses_for(schemas.Payout, 403, 404, 409, 422))
+@router.post(
+    "/api/payouts/{id}/cancel",
+    operation_id="payouts.cancel",
+    responses=responses_for(schemas.Payout, 403, 404, 409, 422),
+)
 @requires("wallet:own")
-async def cancel(
+async def cancel_payout_route(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
@@ -91,9 +95,9 @@ async def cancel(
     return ok(request, payout)
 
 
-@router.post("/api/payouts/dispatch", responses={200: {"model": schemas.Dispatch}})
+@router.post("/api/payouts/dispatch", operation_id="payouts.dispatch", responses={200: {"model": schemas.Dispatch}})
 @requires("payouts:dispatch", step_up=True)
-async def dispatch(
+async def dispatch_payouts_route(
     request: Request, caller: CurrentCaller, body: schemas.DispatchRequest, key: IdempotencyKey
 ) -> Response:
     """Sends waiting payouts to the gateway, each once. A dry run returns the plan alone."""

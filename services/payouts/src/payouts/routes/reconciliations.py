@@ -35,9 +35,11 @@ router = guarded_router(tags=["reconciliations"])
 DECIDED: Final = responses_for(ReconciliationResponse, 403, 404, 409, 422)
 
 
-@router.post("/api/payouts/{id}/reset", responses=responses_for(ResetResponse, 403, 404, 409, 422))
+@router.post(
+    "/api/payouts/{id}/reset", operation_id="payouts.reset", responses=responses_for(ResetResponse, 403, 404, 409, 422)
+)
 @requires("payouts:reset", step_up=True)
-async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRequest) -> Response:  # noqa: A002 - the contract's name
+async def reset_payout_route(request: Request, caller: CurrentCaller, id: UUID, body: ResetRequest) -> Response:  # noqa: A002 - the contract's name
     """Records a new attempt under a new reference, sent after a back-off. The gateway must confirm that the last one
     failed.
     """
@@ -52,11 +54,17 @@ async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRe
 
 @router.post(
     "/api/payouts/{id}/reconciliations",
+    operation_id="reconciliations.prepare",
     status_code=201,
     responses=responses_for(ReconciliationResponse, 403, 404, 409, 422, status=201),
 )
 @requires("reconciliations:prepare", step_up=True)
-async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRequest) -> Response:  # noqa: A002 - the contract's name
+async def prepare_reconciliation_route(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: ReconciliationRequest,
+) -> Response:
     """Prepares the posting that makes the ledger agree with the gateway; another person decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
@@ -64,7 +72,11 @@ async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: Recon
     return await _respond(request, caller, reconciliation_id, status=201)
 
 
-@router.get("/api/reconciliations", responses=responses_for(ReconciliationPageResponse, 403, 422))
+@router.get(
+    "/api/reconciliations",
+    operation_id="reconciliations.list",
+    responses=responses_for(ReconciliationPageResponse, 403, 422),
+)
 @requires("payouts:read")
 async def list_reconciliations(
     request: Request,
@@ -82,15 +94,25 @@ async def list_reconciliations(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/reconciliations/{id}", responses=responses_for(ReconciliationResponse, 403, 404))
+@router.get(
+    "/api/reconciliations/{id}",
+    operation_id="reconciliations.get",
+    responses=responses_for(ReconciliationResponse, 403, 404),
+)
 @requires("payouts:read")
 async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+    """One reconciliation with its prepared postings."""
     return await _respond(request, caller, id)
 
 
-@router.post("/api/reconciliations/{id}/approve", responses=DECIDED)
+@router.post("/api/reconciliations/{id}/approve", operation_id="reconciliations.approve", responses=DECIDED)
 @requires("reconciliations:approve", step_up=True)
-async def approve(request: Request, caller: CurrentCaller, id: UUID, body: DecisionApproval) -> Response:  # noqa: A002 - the contract's name
+async def approve_reconciliation_route(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: DecisionApproval,
+) -> Response:
     """Posts exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
@@ -98,9 +120,14 @@ async def approve(request: Request, caller: CurrentCaller, id: UUID, body: Decis
     return await _respond(request, caller, id)
 
 
-@router.post("/api/reconciliations/{id}/reject", responses=DECIDED)
+@router.post("/api/reconciliations/{id}/reject", operation_id="reconciliations.reject", responses=DECIDED)
 @requires("reconciliations:approve", step_up=True)
-async def reject(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRejection) -> Response:  # noqa: A002 - the contract's name
+async def reject_reconciliation_route(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: ReconciliationRejection,
+) -> Response:
     """Rejects without a posting; the payout may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

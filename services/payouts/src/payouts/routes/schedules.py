@@ -15,9 +15,13 @@ from payouts.use_cases.schedules.change_schedule import change_schedule
 router = guarded_router(tags=["payout schedules"])
 
 
-@router.get("/api/vendors/{id}/payout-schedule", responses=responses_for(schemas.PayoutSchedule, 403, 404))
+@router.get(
+    "/api/vendors/{id}/payout-schedule",
+    operation_id="payoutSchedules.get",
+    responses=responses_for(schemas.PayoutSchedule, 403, 404),
+)
 @requires_one_of("wallet:own", "payouts:read")
-async def read_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_payout_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns the schedule and the decision of its latest period; `none` until one is set."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         # Finance and auditors see existing vendors; a merchant sees the own one even before its approval was received.
@@ -27,9 +31,13 @@ async def read_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Re
     return ok(request, schedule)
 
 
-@router.put("/api/vendors/{id}/payout-schedule", responses=responses_for(schemas.PayoutSchedule, 403, 404, 422))
+@router.put(
+    "/api/vendors/{id}/payout-schedule",
+    operation_id="payoutSchedules.replace",
+    responses=responses_for(schemas.PayoutSchedule, 403, 404, 422),
+)
 @requires("wallet:own", step_up=True)
-async def replace_schedule(
+async def replace_payout_schedule(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name

@@ -28,9 +28,11 @@ def _file_responses(media_type: str, description: str) -> dict[int | str, dict[s
     return {**errors, 200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}
 
 
-@router.get(_PATH, responses=responses_for(schemas.StatementMonth, 403, 422))
+@router.get(
+    _PATH, operation_id="wallets.getMonthlyStatement", responses=responses_for(schemas.StatementMonth, 403, 422)
+)
 @requires("wallet:own")
-async def read_month(request: Request, caller: CurrentCaller, month: str) -> Response:
+async def read_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Returns a month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
     _, statement = await _read(request, caller, month)
     return ok(request, statement.summary)
@@ -38,11 +40,12 @@ async def read_month(request: Request, caller: CurrentCaller, month: str) -> Res
 
 @router.get(
     f"{_PATH}/export",
+    operation_id="wallets.exportMonthlyStatement",
     responses=_file_responses("text/csv", "One line for each statement line, oldest first; amounts in kobo."),
     response_class=StreamingResponse,
 )
 @requires("wallet:own")
-async def export_month(request: Request, caller: CurrentCaller, month: str) -> Response:
+async def export_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Returns the lines of the month as a CSV file, streamed page by page."""
     _, statement = await _read(request, caller, month)
     headers = {
@@ -55,11 +58,12 @@ async def export_month(request: Request, caller: CurrentCaller, month: str) -> R
 
 @router.get(
     f"{_PATH}/print",
+    operation_id="wallets.printMonthlyStatement",
     responses=_file_responses("text/html", "A page for the printer, without a script."),
     response_class=StreamingResponse,
 )
 @requires("wallet:own")
-async def print_month(request: Request, caller: CurrentCaller, month: str) -> Response:
+async def print_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Returns the month as a printable page: totals and every line, in naira."""
     legal_name, statement = await _read(request, caller, month)
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}

@@ -33,7 +33,7 @@ async def statement_filter(
 Filters = Annotated[StatementFilter, Depends(statement_filter)]
 
 
-@router.get("/api/wallets/current", responses=responses_for(schemas.Wallet, 403))
+@router.get("/api/wallets/current", operation_id="wallets.getCurrent", responses=responses_for(schemas.Wallet, 403))
 @requires("wallet:own")
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     """Returns the amounts available, in escrow and in transit."""
@@ -42,9 +42,13 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, await queries.find_wallet(reads, vendor_id))
 
 
-@router.post("/api/wallets/current/waiver", responses=responses_for(schemas.Wallet, 403, 409, 422))
+@router.post(
+    "/api/wallets/current/waiver",
+    operation_id="wallets.waiveRemainder",
+    responses=responses_for(schemas.Wallet, 403, 409, 422),
+)
 @requires("wallet:own")
-async def waive(request: Request, caller: CurrentCaller, body: schemas.WaiverRequest) -> Response:
+async def waive_remainder_route(request: Request, caller: CurrentCaller, body: schemas.WaiverRequest) -> Response:
     """Gives up a remainder that is smaller than the smallest transfer. 409 when a payout can pay it, now or later."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -55,7 +59,9 @@ async def waive(request: Request, caller: CurrentCaller, body: schemas.WaiverReq
     return ok(request, wallet)
 
 
-@router.get("/api/vendors/{id}/wallet", responses=responses_for(schemas.Wallet, 403, 404))
+@router.get(
+    "/api/vendors/{id}/wallet", operation_id="wallets.getByVendor", responses=responses_for(schemas.Wallet, 403, 404)
+)
 @requires("payouts:read")
 async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns any vendor's wallet."""
@@ -65,7 +71,11 @@ async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUI
     return ok(request, await queries.find_wallet(reads, id))
 
 
-@router.get("/api/wallets/current/statement", responses=responses_for(list[schemas.StatementLine], 403, 422))
+@router.get(
+    "/api/wallets/current/statement",
+    operation_id="wallets.listStatement",
+    responses=responses_for(list[schemas.StatementLine], 403, 422),
+)
 @requires("wallet:own")
 async def read_statement(
     request: Request, caller: CurrentCaller, filters: Filters, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -74,7 +84,11 @@ async def read_statement(
     return await _statement(request, caller, vendor_of(caller), filters, limit, cursor)
 
 
-@router.get("/api/vendors/{id}/statement", responses=responses_for(list[schemas.StatementLine], 403, 404, 422))
+@router.get(
+    "/api/vendors/{id}/statement",
+    operation_id="wallets.listStatementByVendor",
+    responses=responses_for(list[schemas.StatementLine], 403, 404, 422),
+)
 @requires("payouts:read")
 async def read_statement_of_vendor(
     request: Request,
