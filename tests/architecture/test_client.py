@@ -13,6 +13,7 @@ import pytest
 
 from campus_client import Campus, Refused, Tokens, each, errors, models
 from campus_tools.documents.files import PAGES, PYTHON_CLIENT
+from campus_tools.documents.python_client import method_name
 from tests.architecture.sources import ROOT
 
 # Called by the outside world's servers or by whoever watches the processes.
@@ -30,7 +31,7 @@ def reference():
 
 
 def test_every_operation_has_its_method() -> None:
-    names = {one["operationId"] for operations in reference()["paths"].values() for one in operations.values()}
+    names = {method_name(method, path) for path, operations in reference()["paths"].items() for method in operations}
     tree = ast.parse((ROOT / PYTHON_CLIENT / "operations.py").read_text())
     methods = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef)}
     assert names - methods == NOT_FOR_CLIENTS
@@ -92,7 +93,7 @@ TOKENS = {"accessToken": "second", "refreshToken": "second-refresh"}
 
 async def test_a_lost_response_is_retried_with_the_same_key() -> None:
     server = Server(httpx.ReadError("gone"), refused(503, "INTERNAL_ERROR"), *[refused(409, "ESCROW_LOCKED")] * 2)
-    intent = models.PaymentsIntentRequest(order_id="018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47")
+    intent = models.CreatePaymentIntentRequest(order_id="018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47")
     for _ in range(2):
         with pytest.raises(errors.EscrowLocked):
             await server.client(tokens=Tokens("first")).post_payments_intent(intent)

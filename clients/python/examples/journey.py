@@ -15,13 +15,13 @@ import httpx
 
 from campus_client import Campus, each, errors
 from campus_client.models import (
-    OrdersCheckoutLine,
-    OrdersCheckoutRequest,
-    OrdersOrder,
-    OrdersProduct,
-    OrdersVerifyDeliveryRequest,
-    PaymentsIntent,
-    PaymentsIntentRequest,
+    CheckoutLine,
+    CheckoutRequest,
+    CreatePaymentIntentRequest,
+    Order,
+    PaymentIntent,
+    Product,
+    VerifyDeliveryRequest,
 )
 
 WAIT_SECONDS_MAX = 60.0
@@ -42,11 +42,11 @@ async def main() -> None:
         await buyer.sign_in("buyer@unilag.edu.ng", password)
         await vendor.sign_in("vendor@unilag.edu.ng", password)
 
-        line = OrdersCheckoutLine(product_id=product.id, quantity=1)
-        order = await buyer.post_orders_checkout(OrdersCheckoutRequest(items=[line]))
+        line = CheckoutLine(product_id=product.id, quantity=1)
+        order = await buyer.post_orders_checkout(CheckoutRequest(items=[line]))
         print(f"order {order.id}: {order.status}, {order.total_minor} kobo")
 
-        intent = await buyer.post_payments_intent(PaymentsIntentRequest(order_id=order.id))
+        intent = await buyer.post_payments_intent(CreatePaymentIntentRequest(order_id=order.id))
         await pay(options.sandbox_url, intent)
         order = await until(lambda: reached(buyer, order, "paid_escrow"))
         print(f"order {order.id}: {order.status}")
@@ -54,14 +54,14 @@ async def main() -> None:
         order = await vendor.post_orders_by_id_dispatch(order.id)
         print(f"order {order.id}: {order.status}")
         pin = await until(lambda: told_pin(buyer, order))
-        delivered = await vendor.post_orders_by_id_verify_delivery(order.id, OrdersVerifyDeliveryRequest(pin=pin))
+        delivered = await vendor.post_orders_by_id_verify_delivery(order.id, VerifyDeliveryRequest(pin=pin))
         print(f"order {order.id}: {delivered.status}")
 
         bought = [one.id async for one in each(buyer.get_orders, limit=100) if one.id == order.id]
         print(f"found again in the list of orders: {len(bought)}")
 
 
-async def choose(campus: Campus) -> OrdersProduct:
+async def choose(campus: Campus) -> Product:
     """The first product of the demo vendor Ada that is in stock."""
     async for product in each(campus.get_products, in_stock=True, limit=100):
         if product.vendor_name == "Ada's Kitchen":
@@ -69,7 +69,7 @@ async def choose(campus: Campus) -> OrdersProduct:
     raise LookupError("The demo data is not loaded, or everything is sold.")
 
 
-async def pay(sandbox_url: str, intent: PaymentsIntent) -> None:
+async def pay(sandbox_url: str, intent: PaymentIntent) -> None:
     """What the buyer does on the payment gateway's page."""
     async with httpx.AsyncClient(base_url=sandbox_url) as sandbox:
         answer = await sandbox.post(
@@ -78,13 +78,13 @@ async def pay(sandbox_url: str, intent: PaymentsIntent) -> None:
         answer.raise_for_status()
 
 
-async def reached(campus: Campus, order: OrdersOrder, status: str) -> OrdersOrder | None:
+async def reached(campus: Campus, order: Order, status: str) -> Order | None:
     """The order, once it has this status."""
     seen = await campus.get_orders_by_id(order.id)
     return seen if seen.status == status else None
 
 
-async def told_pin(campus: Campus, order: OrdersOrder) -> str | None:
+async def told_pin(campus: Campus, order: Order) -> str | None:
     """The delivery PIN, once there is one."""
     try:
         return (await campus.get_orders_by_id_delivery_pin(order.id)).pin

@@ -2,8 +2,8 @@
 
 import importlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -28,6 +28,7 @@ class Endpoint:
     method: str
     path: str
     guard: Guard
+    function: Callable[..., Any] = field(compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -88,4 +89,4 @@ def _endpoints_of(service: str) -> Iterator[Endpoint]:
             if isinstance(route, APIRoute):
                 guard: Guard = route.endpoint.__guard__  # type: ignore[attr-defined]
                 for method in route.methods or ():
-                    yield Endpoint(service, method, template_of(route.path), guard)
+                    yield Endpoint(service, method, template_of(route.path), guard, route.endpoint)

@@ -14,16 +14,16 @@ class Campus(Operations):
         Raises:
             Refused: unknown address or wrong password.
         """
-        self._signed_in(await self.post_auth_login(models.IdentityLogInRequest(email=email, password=password)))
+        self._signed_in(await self.post_auth_login(models.LogInRequest(email=email, password=password)))
 
     async def step_up(self, code: str) -> None:
         """The second factor of the person who is signed in: a code of the authenticator app."""
-        self._signed_in(await self.post_auth_mfa_verify(models.IdentityVerifyRequest(code=code)))
+        self._signed_in(await self.post_auth_mfa_verify(models.VerifyFactorRequest(code=code)))
 
     async def sign_out(self) -> None:
         """Ends the session at the server too."""
         await self.post_auth_logout()
         self.use_tokens(None)
 
-    def _signed_in(self, told: models.IdentityTokens) -> None:
+    def _signed_in(self, told: models.Tokens) -> None:
         self.use_tokens(Tokens(told.access_token, told.refresh_token))

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from identity.domain.addresses import domain_of, e164_or_none, has_address_form, is_email, normal_email
 from identity.domain.mailboxes import mailbox_of
-from identity.schemas.codes import CodeRequest
+from identity.schemas.codes import SendCodeRequest
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_any_text_has_an_response_and_a_domain_is_always_plain(text: str) -> Non
 )
 def test_a_number_that_the_edge_would_count_as_another_account_is_rejected(text: str) -> None:
     with pytest.raises(ValidationError):
-        CodeRequest(phone=text)
+        SendCodeRequest(phone=text)
 
 
 @pytest.mark.parametrize(
     "text", ["+234 803 000 0001", "0803\u2011000\u20110001", "(0803)\u00a0000.0001", "234-803/0000001"]
 )
 def test_a_number_is_taken_as_people_write_it(text: str) -> None:
-    assert CodeRequest(phone=text).phone == "+2348030000001"
+    assert SendCodeRequest(phone=text).phone == "+2348030000001"

@@ -137,4 +137,4 @@ def test_the_product_list_shows_each_of_its_parameters(operations) -> None:
         "cursor",
     ]
     assert [entry["name"] for entry in page["parameters"]] == named
-    assert page["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].endswith("/ProductPageResponse")
+    assert page["responses"]["200"]["content"]["application/json"]["schema"]["items"]["$ref"].endswith("/Product")

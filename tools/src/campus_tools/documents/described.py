@@ -1,6 +1,6 @@
 """Operations of the services, joined with the gateway's route table and the guards, without a running process."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,44 +8,56 @@ from fastapi import FastAPI
 
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Route
+from campus_tools.documents.raised_errors import errors_raised_by
 from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, endpoints, routers_of, template_of
 from common.auth.guards import Guard
+from common.primitives.problems import Problem
 
-_REFERENCE_PREFIX: Final = "#/components/schemas/"
 # Internal endpoints between services.
 _INTERNAL: Final = "/internal/"
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A public operation: gateway route, guard, path with named parameters, and the service's OpenAPI operation."""
+    """A public operation: gateway route, guard, path with named parameters, the service's OpenAPI operation, its named errors."""
 
     route: Route
     guard: Guard
     path: str
     operation: Mapping[str, Any]
+    errors: Sequence[type[Problem]]
+    required_fields: Sequence[str]
 
 
 class Drifted(Exception):
-    """The route table and the services disagree about what is public."""
+    """The route table and the services disagree about what is public, or two services about a schema or a name."""
 
 
 def described() -> tuple[list[Described], dict[str, Any]]:
-    """Return the public operations in the table's order, and all schemas, prefixed with their service. Raises Drifted."""
+    """Return the public operations in the table's order, and all schemas by the names of their models. Raises Drifted."""
     routes = {(route.upstream, route.method, route.path): route for route in ROUTES}
-    guards = {(endpoint.service, endpoint.method, endpoint.path): endpoint.guard for endpoint in endpoints()}
+    known = {(endpoint.service, endpoint.method, endpoint.path): endpoint for endpoint in endpoints()}
     schemas: dict[str, Any] = {}
     operations: dict[tuple[str, str, str], tuple[str, Mapping[str, Any]]] = {}
     for service in SERVICES_WITH_ENDPOINTS:
         document = _document_of(service)
-        prefix = service.capitalize()
         for name, schema in document.get("components", {}).get("schemas", {}).items():
-            schemas[prefix + name] = _renamed(schema, prefix)
+            if schemas.setdefault(name, schema) != schema:
+                raise Drifted(f"two services have different models of the name {name}")
         for path, method, operation in _operations_of(document):
-            operations[(service, method, template_of(path))] = (path, _renamed(operation, prefix))
+            operations[(service, method, template_of(path))] = (path, operation)
     expected = {(part, route.method, route.path) for route in ROUTES for part in route.parts or (route.upstream,)}
     _must_agree(expected, {key for key in operations if not key[2].startswith(_INTERNAL)})
-    found = [Described(route, guards[key], *operations[key]) for key, route in routes.items()]
+    found = [
+        Described(
+            route,
+            known[key].guard,
+            *operations[key],
+            errors_raised_by(known[key].function),
+            _required_fields(operations[key][1], schemas),
+        )
+        for key, route in routes.items()
+    ]
     return _with_one_name_for_each_path(found), schemas
 
 
@@ -69,6 +81,12 @@ def _operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapp
             yield path, method.upper(), operation
 
 
+def _required_fields(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Sequence[str]:
+    """The fields that an absent body is rejected for."""
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    return schemas.get(body.get("$ref", "").removeprefix("#/components/schemas/"), {}).get("required", ())  # type: ignore[no-any-return]
+
+
 def _with_one_name_for_each_path(found: list[Described]) -> list[Described]:
     """Reject a path with two names of one parameter: OpenAPI would treat it as two paths."""
     names: dict[str, str] = {}
@@ -78,16 +96,3 @@ def _with_one_name_for_each_path(found: list[Described]) -> list[Described]:
     if differing:
         raise Drifted(f"the same path under two names: {differing}")
     return found
-
-
-def _renamed(value: Any, prefix: str) -> Any:
-    if isinstance(value, dict):
-        return {
-            name: _REFERENCE_PREFIX + prefix + inner.removeprefix(_REFERENCE_PREFIX)
-            if name == "$ref" and isinstance(inner, str)
-            else _renamed(inner, prefix)
-            for name, inner in value.items()
-        }
-    if isinstance(value, list):
-        return [_renamed(inner, prefix) for inner in value]
-    return value

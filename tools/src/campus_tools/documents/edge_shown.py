@@ -5,37 +5,36 @@ from typing import Any, Final, get_args
 
 from api_gateway.readiness import ServiceStatus
 from api_gateway.routes import UPSTREAMS
-from campus_tools.documents.error_responses import EVERYWHERE, INVALID_PARAM_SCHEMA, PROBLEM_SCHEMA, headers_shown
+from campus_tools.documents.error_responses import (
+    EVERYWHERE,
+    INVALID_PARAM_SCHEMA,
+    PROBLEM_SCHEMA,
+    SHARED,
+    headers_shown,
+    shared_error,
+)
 from campus_tools.documents.samples import Samples
 from common.primitives.problems import Code
+from common.web.responses import CursorMeta, Meta, OffsetMeta
 
 
 def shared_schemas() -> dict[str, Any]:
     """The schemas that no service owns."""
-    stamps = {
-        "timestamp": {"type": "string", "format": "date-time"},
-        "version": {"type": "string", "const": "v1"},
-        "requestId": {"type": "string"},
-    }
-    offset = {name: {"type": "integer"} for name in ("page", "limit", "total", "total_pages")}
-    cursor = {
-        "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-        "has_more": {"type": "boolean"},
-        "limit": {"type": "integer"},
-    }
     return {
         "Problem": dict(PROBLEM_SCHEMA),
-        "ProblemCode": {"type": "string", "enum": list(get_args(Code))},
+        "ProblemCode": {"type": "string", "description": "The error codes.", "enum": list(get_args(Code))},
         "InvalidParam": dict(INVALID_PARAM_SCHEMA),
-        "Meta": {"type": "object", "required": list(stamps), "properties": stamps},
-        "OffsetMeta": {"type": "object", "required": [*stamps, *offset], "properties": {**stamps, **offset}},
-        "CursorMeta": {"type": "object", "required": [*stamps, *cursor], "properties": {**stamps, **cursor}},
+        "Liveness": dict(_ALIVE),
+        "Readiness": dict(_READY),
+        "ServiceReadiness": dict(_SERVICE_HEALTH),
+        **{model.__name__: model.model_json_schema() for model in (Meta, OffsetMeta, CursorMeta)},
     }
 
 
-def envelope_of(payload: Any, meta: str) -> dict[str, Any]:
+def envelope_of(payload: Any, meta: str, description: str) -> dict[str, Any]:
     """The success envelope around a payload; `meta` names one of the shared schemas."""
     return {
+        "description": description,
         "type": "object",
         "required": ["success", "data", "meta"],
         "properties": {
@@ -46,24 +45,34 @@ def envelope_of(payload: Any, meta: str) -> dict[str, Any]:
     }
 
 
-def health_operations() -> dict[str, Any]:
+def health_operations(components: dict[str, Any]) -> dict[str, Any]:
     """The two health pages."""
     return {
-        "/health/liveness": {"get": _health("get_health_liveness", _ALIVE, "Whether the gateway runs")},
-        "/health/readiness": {"get": _health("get_health_readiness", _READY, "Whether the gateway can serve")},
+        "/health/liveness": {
+            "get": _health("health.liveness", "Liveness", "Whether the gateway process runs", components)
+        },
+        "/health/readiness": {
+            "get": _health("health.readiness", "Readiness", "Whether the gateway can serve requests", components)
+        },
     }
 
 
 _ALIVE: Final[Mapping[str, Any]] = {
     "type": "object",
+    "description": "The gateway process runs.",
     "required": ["status"],
-    "properties": {"status": {"type": "string", "const": "alive"}},
+    "properties": {"status": {"type": "string", "const": "alive", "description": "Always `alive`."}},
 }
 _SERVICE_HEALTH: Final[Mapping[str, Any]] = {
     "type": "object",
+    "description": "The health of one service.",
     "required": ["status", "essential"],
     "properties": {
-        "status": {"type": "string", "enum": list(get_args(ServiceStatus))},
+        "status": {
+            "type": "string",
+            "enum": list(get_args(ServiceStatus)),
+            "description": "The state of the service.",
+        },
         "essential": {
             "type": "boolean",
             "description": "The gateway is ready while one essential service is; a missing one takes its own routes away only.",
@@ -72,6 +81,7 @@ _SERVICE_HEALTH: Final[Mapping[str, Any]] = {
 }
 _READY: Final[Mapping[str, Any]] = {
     "type": "object",
+    "description": "The gateway serves requests.",
     "required": ["status", "services"],
     "properties": {
         "status": {
@@ -81,28 +91,39 @@ _READY: Final[Mapping[str, Any]] = {
         },
         "services": {
             "type": "object",
+            "description": "Each service by its name.",
             "required": list(UPSTREAMS),
-            "properties": dict.fromkeys(UPSTREAMS, _SERVICE_HEALTH),
+            "properties": {name: {"$ref": "#/components/schemas/ServiceReadiness"} for name in UPSTREAMS},
         },
     },
 }
 
 
-def _health(operation_id: str, payload: Mapping[str, Any], summary: str) -> dict[str, Any]:
-    schema = envelope_of(payload, "Meta")
+def health_envelopes() -> dict[str, Any]:
+    """The responses of the health pages."""
+    return {
+        f"{name}Response": envelope_of({"$ref": f"#/components/schemas/{name}"}, "Meta", "The health of the gateway.")
+        for name in ("Liveness", "Readiness")
+    }
+
+
+def _health(operation_id: str, payload: str, summary: str, components: dict[str, Any]) -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{payload}Response"}
+    samples = Samples({**shared_schemas(), **health_envelopes()})
     responses: dict[str, Any] = {
         "200": {
             "description": "Yes.",
             "headers": headers_shown(*EVERYWHERE),
-            "content": {"application/json": {"schema": schema, "example": Samples(shared_schemas()).of(schema)}},
+            "content": {"application/json": {"schema": schema, "example": samples.of(schema)}},
         }
     }
-    if payload is _READY:
-        responses["503"] = {"$ref": "#/components/responses/Refused503"}
+    if payload == "Readiness":
+        responses["503"] = shared_error(503, SHARED[503], components)
     return {
         "operationId": operation_id,
         "tags": ["health"],
         "summary": summary,
+        "description": f"{summary}. It is not counted against any quota.",
         "responses": responses,
         "security": [],
     }

@@ -1,14 +1,16 @@
-"""Error responses of all operations: one for each status, with an example for each code."""
+"""Error responses of all operations, with the examples that are true of each operation."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+from pydantic.alias_generators import to_camel
 
 from api_gateway.gateway_endpoints import DOCUMENTED_BASE_URL
 from api_gateway.routing import Access, Idempotency, Quota
 from campus_tools.documents.described import Described
-from campus_tools.documents.samples import REQUEST_ID
+from campus_tools.documents.samples import REQUEST_ID, SOME_ID
 from common.primitives.problems import (
     EXTENSIONS,
     Conflict,
@@ -17,7 +19,6 @@ from common.primitives.problems import (
     NotFound,
     Problem,
     RateLimited,
-    StaleRevision,
     StepUpRequired,
     TokenExpired,
     Unauthorized,
@@ -25,74 +26,37 @@ from common.primitives.problems import (
     ValidationFailed,
     render,
 )
+from common.web.http import LIMIT_MAX
 
 # Where the system runs by default. The gateway serves the documents with its own base address in its place.
 BASE_URL: Final = DOCUMENTED_BASE_URL
-_ID_PATH: Final = "/api/orders/018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
+_ID_PATH: Final = f"/api/orders/{SOME_ID}"
 
 
-class _WrongPin(Problem):
-    status, code, detail = 400, "DELIVERY_PIN_INVALID", "The delivery PIN is wrong."
-
-
-class _Locked(Problem):
-    status, code, detail = 423, "ESCROW_LOCKED", "Part of the amount is still held in escrow."
-
-
-class _Deficit(Problem):
-    status, code, detail = 409, "ESCROW_BALANCE_DEFICIT", "More than is locked in escrow cannot be released."
-
-
-_BROKEN: Final = ValidationFailed(
-    "quantity: Input should be greater than or equal to 1",
-    invalid_params=[InvalidParam("quantity", "Input should be greater than or equal to 1")],
-)
-# Status → what it means, and the problems that carry it.
-_ERRORS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
-    400: (
-        "Wrong delivery PIN; `attemptsRemaining` tells how many tries are left.",
-        {"wrongPin": _WrongPin(extensions={"attemptsRemaining": 4})},
-    ),
-    401: (
-        "No good token; one that is sent must be good even where none is needed.",
-        {"missing": Unauthorized(), "expired": TokenExpired()},
-    ),
-    403: (
-        "The role does not permit this, or it needs a second factor shown within the last 15 minutes.",
-        {"role": Forbidden(), "stepUp": StepUpRequired()},
-    ),
-    404: ("There is no such resource, or the caller may not see it.", {"absent": NotFound()}),
-    409: (
-        "The present state does not allow this, what was read is stale, or the same operation is already in progress.",
-        {
-            "state": Conflict(),
-            "stale": StaleRevision(),
-            "inProgress": Conflict("This operation is already in progress."),
-            "deficit": _Deficit(invalid_params=[InvalidParam("amountMinor", "exceeds what is locked")]),
-        },
-    ),
-    413: (
-        "The body is larger than this operation accepts.",
-        {"size": ValidationFailed("The body is too large.", status=413)},
-    ),
-    415: (
-        "The body has a media type that this operation does not accept, or is compressed.",
-        {"media": ValidationFailed("The body must be application/json.", status=415)},
-    ),
-    422: (
-        "The request is not valid; `invalid_params` names the invalid parameters.",
-        {
-            "field": _BROKEN,
-            "key": ValidationFailed.of("Idempotency-Key", "must be a UUID v4"),
-        },
-    ),
-    423: ("The money is held in escrow, or frozen by a dispute.", {"locked": _Locked()}),
-    429: (
-        "The quota of the minute or the tries of a PIN are used up. Retry after the seconds in `Retry-After`.",
-        {"quota": RateLimited()},
-    ),
-    500: ("A failure of ours; `correlationId` finds it.", {"failure": Problem()}),
-    503: ("A part of the system is away. Wait for the seconds in `Retry-After`.", {"away": Unavailable()}),
+# Status → its meaning.
+_MEANINGS: Final[Mapping[int, str]] = {
+    400: "Wrong delivery PIN; `attemptsRemaining` is the number of tries that are left.",
+    401: "No valid token, or wrong credentials. A token that is sent must be valid even where none is required.",
+    403: "The role or the part in the resource does not permit this, or a second factor is needed.",
+    404: "There is no such resource, or the caller may not see it.",
+    409: "The present state does not allow this, what was read is stale, or the same operation is in progress.",
+    413: "The body is larger than this operation accepts.",
+    415: "The body has a media type that this operation does not accept, or is compressed.",
+    422: "The request is not valid; `invalid_params` names the invalid parameters.",
+    423: "The money is held in escrow, or frozen by a dispute.",
+    429: "The quota of the minute or the number of tries is used up. Retry after the seconds in `Retry-After`.",
+    500: "A failure of the server; `correlationId` finds it.",
+    503: "A part of the system is unavailable. Wait for the seconds in `Retry-After`.",
+}
+# The errors that every operation with the status shares. The other statuses have examples of their operation.
+SHARED: Final[Mapping[int, Mapping[str, Problem]]] = {
+    401: {"missing": Unauthorized(), "expired": TokenExpired()},
+    404: {"absent": NotFound()},
+    413: {"size": ValidationFailed("The body is too large.", status=413)},
+    415: {"media": ValidationFailed("The body must be application/json.", status=415)},
+    429: {"quota": RateLimited()},
+    500: {"failure": Problem()},
+    503: {"unavailable": Unavailable()},
 }
 # Their body holds credentials, so they can return 401. Other public endpoints never reveal whether a user exists.
 _CREDENTIALS_IN_BODY: Final = frozenset({"/api/auth/login", "/api/auth/refresh", "/api/auth/otp/verify"})
@@ -163,6 +127,7 @@ PROBLEM_SCHEMA: Final[Mapping[str, Any]] = {
 }
 INVALID_PARAM_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
+    "description": "One invalid parameter.",
     "required": ["name", "reason"],
     "properties": {"name": {"type": "string"}, "reason": {"type": "string"}},
 }
@@ -173,22 +138,102 @@ def headers_shown(*names: str) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def error_responses() -> dict[str, Any]:
-    """`components.responses`."""
-    return {_name(status): _shown(status, *error) for status, error in _ERRORS.items()}
+def errors_of(entry: Described, components: dict[str, Any]) -> dict[str, Any]:
+    """Return the errors of an operation: its service's own, and those of guard, route table and gateway.
 
-
-def errors_of(entry: Described) -> dict[str, Any]:
-    """Return the errors of an operation: its service's own, and those of guard, route table and gateway."""
+    Those that other operations have too are added to `components`.
+    """
     declared = {int(status) for status in entry.operation.get("responses", {}) if status.isdigit()}
-    statuses = sorted({status for status in declared if status >= 400 and status != 422} | set(_of_the_gateway(entry)))
-    shown: dict[str, Any] = {str(status): {"$ref": f"#/components/responses/{_name(status)}"} for status in statuses}
+    named = _by_status(entry.errors)
+    statuses = {status for status in declared if status >= 400 and status != 422} | set(named)
+    shown = {
+        str(status): _error(entry, status, named.get(status, {}), components)
+        for status in sorted(statuses | set(_of_the_gateway(entry)))
+    }
     shown["default"] = {
         "description": "Any other error, in the same format.",
         "headers": headers_shown(*EVERYWHERE),
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     return shown
+
+
+def shared_error(status: int, problems: Mapping[str, Problem], components: dict[str, Any]) -> dict[str, str]:
+    """A reference to an error with these examples, named by them where the status alone does not name it."""
+    examples = "" if status in SHARED else "".join(name[0].upper() + name[1:] for name in problems)
+    components[f"Error{status}{examples}"] = _shown(status, problems, _ID_PATH)
+    return {"$ref": f"#/components/responses/Error{status}{examples}"}
+
+
+def _error(entry: Described, status: int, named: Mapping[str, Problem], components: dict[str, Any]) -> dict[str, Any]:
+    usual = {**SHARED.get(status, {}), **_usual(entry, status)}
+    if not named and not (status == 422 and _is_own(usual)):
+        return shared_error(status, usual, components)
+    return _shown(status, {**usual, **named}, _example_path(entry.path))
+
+
+def _is_own(problems: Mapping[str, Problem]) -> bool:
+    """Whether the examples name parameters of the operation."""
+    unknown = problems.get("unknown")
+    return "missing" in problems or (unknown is not None and not unknown.explanation.endswith("takes no parameters."))
+
+
+def _usual(entry: Described, status: int) -> dict[str, Problem]:
+    """The errors of guard and gateway that the operation can have."""
+    guard = entry.guard
+    found: dict[str, Problem] = {}
+    if status == 403:
+        if guard.permission or guard.one_of or not guard.step_up:
+            found["role"] = Forbidden()
+        if guard.step_up or guard.step_up_with:
+            found["stepUp"] = StepUpRequired()
+    elif status == 409:
+        found["state"] = Conflict()
+        if entry.route.idempotency is not Idempotency.IGNORED:
+            found["inProgress"] = Conflict("This operation is already in progress.")
+    elif status == 422:
+        found = _invalid_requests(entry)
+    return found
+
+
+def _invalid_requests(entry: Described) -> dict[str, Problem]:
+    found: dict[str, Problem] = {}
+    if entry.route.idempotency is Idempotency.REQUIRED:
+        found["key"] = ValidationFailed.of("Idempotency-Key", "must be a UUID v4")
+    if entry.required_fields:
+        params = [InvalidParam(name, "Field required") for name in entry.required_fields]
+        named = ", ".join(sorted(entry.required_fields))
+        found["missing"] = ValidationFailed(f"Not valid: {named}.", invalid_params=params)
+        return found
+    names = sorted(each["name"] for each in entry.operation.get("parameters", ()) if each["in"] == "query")
+    if "limit" in names:
+        reason = f"Input should be less than or equal to {LIMIT_MAX}"
+        found["limit"] = ValidationFailed("Not valid: limit.", invalid_params=[InvalidParam("limit", reason)])
+    elif entry.route.path.startswith("/api/"):
+        accepts = f"takes {', '.join(names)}" if names else "takes no parameters"
+        found["unknown"] = ValidationFailed(
+            f"Not valid: colour. This operation {accepts}.",
+            invalid_params=[InvalidParam("colour", "is not a parameter of this operation")],
+        )
+    return found or {"invalid": ValidationFailed()}
+
+
+def _by_status(errors: Sequence[type[Problem]]) -> dict[int, dict[str, Problem]]:
+    found: dict[int, dict[str, Problem]] = {}
+    for error in errors:
+        # Some take values in place of a text: their own text is shown without.
+        problem = Problem.__new__(error)
+        Problem.__init__(problem)
+        found.setdefault(problem.http_status, {})[to_camel(_snake(error.__name__))] = problem
+    return found
+
+
+def _snake(name: str) -> str:
+    return re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _example_path(path: str) -> str:
+    return re.sub(r"\{[^}]*\}", SOME_ID, path.replace("{month}", "2026-01"))
 
 
 def _of_the_gateway(entry: Described) -> Iterator[int]:
@@ -214,15 +259,15 @@ def _of_the_gateway(entry: Described) -> Iterator[int]:
         yield 429
 
 
-def _shown(status: int, meaning: str, problems: Mapping[str, Problem]) -> dict[str, Any]:
+def _shown(status: int, problems: Mapping[str, Problem], path: str) -> dict[str, Any]:
     names = [*EVERYWHERE]
     if status in (429, 503):
         names.append("Retry-After")
     if status == 401:
         names.append("WWW-Authenticate")
-    examples = {name: {"value": _document(problem)} for name, problem in problems.items()}
+    examples = {name: {"value": _document(problem, path)} for name, problem in problems.items()}
     return {
-        "description": meaning,
+        "description": _MEANINGS[status],
         "headers": headers_shown(*names),
         "content": {
             "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}
@@ -230,9 +275,5 @@ def _shown(status: int, meaning: str, problems: Mapping[str, Problem]) -> dict[s
     }
 
 
-def _document(problem: Problem) -> Any:
-    return msgspec.json.decode(render(problem, instance=_ID_PATH, request_id=REQUEST_ID, base_url=BASE_URL))
-
-
-def _name(status: int) -> str:
-    return f"Refused{status}"
+def _document(problem: Problem, path: str) -> Any:
+    return msgspec.json.decode(render(problem, instance=path, request_id=REQUEST_ID, base_url=BASE_URL))

@@ -5,19 +5,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from api_gateway.routing import Idempotency, Route
-from campus_tools.documents.described import Described, described
-from campus_tools.documents.edge_shown import envelope_of, health_operations, shared_schemas
+from campus_tools.documents.described import Described, Drifted, described
+from campus_tools.documents.edge_shown import envelope_of, health_envelopes, health_operations, shared_schemas
 from campus_tools.documents.endpoints_shown import SECURITY_SCHEMES, security_of
 from campus_tools.documents.error_responses import (
     BASE_URL,
     EVERYWHERE,
     HEADERS,
-    error_responses,
     errors_of,
     headers_shown,
 )
 from campus_tools.documents.requests import FILES, REQUESTS, SIGNED_BODIES
 from campus_tools.documents.samples import Samples
+from campus_tools.documents.schemas_shown import shown_parameter, shown_schema
 from common.auth.guards import Guard
 
 _SCHEMAS: Final = "#/components/schemas/"
@@ -47,23 +47,31 @@ The backend of student marketplaces: escrow, delivery PIN, payouts.
 def document() -> dict[str, Any]:
     """Return the whole document. Raises Drifted when route table and services disagree."""
     entries, schemas = described()
-    schemas |= shared_schemas()
+    schemas |= shared_schemas() | health_envelopes()
+    schemas = {name: shown_schema(name, schema) for name, schema in schemas.items()}
     samples = Samples(schemas)
     paths: dict[str, dict[str, Any]] = {}
+    responses: dict[str, Any] = {}
     for entry in entries:
-        shown = _operation(entry, schemas, samples)
+        shown = _operation(entry, schemas, samples, responses)
         paths.setdefault(entry.path, {})[entry.route.method.lower()] = shown
-    paths |= health_operations()
+    paths |= health_operations(responses)
     whole: dict[str, Any] = {
         "openapi": "3.1.0",
-        "info": {"title": "Campus Marketplace API", "version": "v1", "description": _DESCRIPTION},
+        "info": {
+            "title": "Campus Marketplace API",
+            "version": "v1",
+            "description": _DESCRIPTION,
+            "license": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
+            "contact": {"name": "Campus Marketplace, API support", "url": f"{BASE_URL}/docs"},
+        },
         "servers": [{"url": BASE_URL, "description": "The gateway that served this document."}],
         "tags": _tags(entries),
         "x-tagGroups": _tag_groups(entries),
         "paths": dict(sorted(paths.items())),
         "components": {
             "schemas": schemas,
-            "responses": error_responses(),
+            "responses": dict(sorted(responses.items())),
             "headers": dict(HEADERS),
             "securitySchemes": dict(SECURITY_SCHEMES),
         },
@@ -75,17 +83,19 @@ def document() -> dict[str, Any]:
     return translated
 
 
-def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+def _operation(
+    entry: Described, schemas: dict[str, Any], samples: Samples, responses: dict[str, Any]
+) -> dict[str, Any]:
     route, operation = entry.route, entry.operation
     description = _described_with_guard(str(operation.get("description", "")), entry.guard)
     shown: dict[str, Any] = {
-        "operationId": operation_id(route.method, route.path),
+        "operationId": _operation_id(entry),
         "tags": list(operation.get("tags", [route.upstream])),
         "summary": _summary(str(operation["summary"])),
     }
     if description:
         shown["description"] = description
-    parameters = [_parameter(parameter, samples) for parameter in operation.get("parameters", [])]
+    parameters = [_parameter(entry.path, parameter, samples) for parameter in operation.get("parameters", [])]
     parameters = [parameter for parameter in parameters if parameter["name"].lower() != "idempotency-key"]
     if route.idempotency is not Idempotency.IGNORED:
         parameters.append(_idempotency_key(route))
@@ -98,9 +108,9 @@ def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
         shown["requestBody"] = {
             "required": True,
             "description": "Read as it comes: what is well signed is answered 200 whatever its shape.",
-            "content": {media: {"schema": {}, "example": example}},
+            "content": {media: {"schema": {"type": "object"}, "example": example}},
         }
-    shown["responses"] = {**_successes(entry, schemas, samples), **errors_of(entry)}
+    shown["responses"] = {**_successes(entry, schemas, samples), **errors_of(entry, responses)}
     if route.path in ("/functions/v1/gateway-webhook", "/api/webhooks/flutterwave"):
         shown["responses"]["401"] = _BARE_ERROR
     shown["security"] = security_of(entry)
@@ -129,14 +139,11 @@ _BARE_ERROR: Final = {
 }
 
 
-def operation_id(method: str, path: str) -> str:
-    """Return a stable operation id from method and path."""
-    words = [re.sub(r"[^a-z0-9]+", "_", part.lower()).strip("_") for part in path.split("/") if part not in ("", "api")]
-    named = [
-        f"by_{word}" if part.startswith(":") else word
-        for part, word in zip([part for part in path.split("/") if part not in ("", "api")], words, strict=True)
-    ]
-    return "_".join([method.lower(), *named])
+def _operation_id(entry: Described) -> str:
+    name = str(entry.operation["operationId"])
+    if not re.fullmatch(r"[a-z][A-Za-z]*\.[a-z][A-Za-z]*", name):
+        raise Drifted(f"{entry.route.name} needs an operation_id such as `orders.checkout`")
+    return name
 
 
 def _summary(name: str) -> str:
@@ -158,17 +165,12 @@ def _described_with_guard(description: str, guard: Guard) -> str:
     return "\n\n".join(sentences)
 
 
-def _parameter(parameter: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
-    schema = parameter.get("schema", {})
-    shown = {**parameter, "schema": {name: value for name, value in schema.items() if name != "title"}}
-    if parameter["name"].lower() == "if-match":
-        shown["name"] = "If-Match"
-        shown["description"] = "The revision that was read, quoted. A stale one is 409."
+def _parameter(path: str, parameter: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+    shown = shown_parameter(path, parameter)
+    if shown["name"] == "If-Match":
         shown["example"] = '"3"'
-    elif parameter["name"] == "cursor":
-        shown["description"] = "`meta.next_cursor` of the page before; none for the first."
-    else:
-        shown["example"] = samples.of_parameter(parameter["name"], schema)
+    elif shown["name"] != "cursor":
+        shown["example"] = samples.of_parameter(shown["name"], shown["schema"])
     return shown
 
 
@@ -196,7 +198,7 @@ def _body(entry: Described, body: Mapping[str, Any], samples: Samples) -> dict[s
     return {**body, "content": content}
 
 
-def _successes(entry: Described, schemas: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+def _successes(entry: Described, schemas: dict[str, Any], samples: Samples) -> dict[str, Any]:
     described = {
         status: response
         for status, response in entry.operation.get("responses", {}).items()
@@ -210,7 +212,9 @@ def _successes(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
         if entry.route.idempotency is not Idempotency.IGNORED:
             names.append("X-Cache-Lookup")
         shown[status] = {
-            "description": _SUCCESSES.get(status, "Done."),
+            "description": response["description"]
+            if "text/event-stream" in response.get("content", {})
+            else _SUCCESSES.get(status, "Done."),
             "headers": {**response.get("headers", {}), **headers_shown(*names)},
         }
         content = {
@@ -236,20 +240,42 @@ _SUCCESSES: Final[Mapping[str, str]] = {
 
 
 def _content(
-    entry: Described, media: str, content: Mapping[str, Any], schemas: Mapping[str, Any], samples: Samples
+    entry: Described, media: str, content: Mapping[str, Any], schemas: dict[str, Any], samples: Samples
 ) -> dict[str, Any]:
     schema = content.get("schema", {})
+    if media.startswith("image/"):
+        return {"schema": {"type": "string", "format": "binary"}}
+    if media == "text/event-stream":
+        return {"schema": {word: value for word, value in schema.items() if word not in ("type", "title")}}
     if media != "application/json":
         example = FILES.get(entry.route.path)
         return {} if example is None else {"schema": {"type": "string"}, "example": example}
+    if not schema:
+        return {}
     if entry.route.path not in _BARE and not _is_envelope(schema, samples):
-        payload = {name: value for name, value in schema.items() if name != "title"}
-        schema = envelope_of(payload, _meta_of(entry.operation))
+        schema = _envelope(entry, schema, schemas)
     return {"schema": schema, "example": samples.of(schema)}
 
 
 def _is_envelope(schema: Mapping[str, Any], samples: Samples) -> bool:
     return {"success", "data", "meta"} <= set(samples.resolved(schema).get("properties", {}))
+
+
+def _envelope(entry: Described, schema: Mapping[str, Any], schemas: dict[str, Any]) -> dict[str, str]:
+    """Return a reference to the envelope around a model (`OrderResponse`), a list (`OrderList`) or a numbered page (`OrderPage`)."""
+    meta = _meta_of(entry.operation)
+    is_list = schema.get("type") == "array"
+    payload: dict[str, Any] = dict(schema["items"] if is_list else schema)
+    if "$ref" not in payload:
+        raise Drifted(f"{entry.route.name}: a response is a model, or a list of models")
+    model = payload["$ref"].removeprefix(_SCHEMAS)
+    name = f"{model}{'Response' if not is_list else 'Page' if meta == 'OffsetMeta' else 'List'}"
+    described = f"A response with {'a page of items' if is_list else 'one item'}: `{model}`."
+    data = {"type": "array", "items": payload} if is_list else payload
+    envelope = shown_schema(name, envelope_of(data, meta if is_list else "Meta", described))
+    if schemas.setdefault(name, envelope) != envelope:
+        raise Drifted(f"{entry.route.name}: {name} is another list or model elsewhere")
+    return {"$ref": _SCHEMAS + name}
 
 
 def _meta_of(operation: Mapping[str, Any]) -> str:
@@ -305,15 +331,13 @@ def _references(value: Any) -> list[str]:
 
 
 def _in_the_words_of_json_schema(value: Any) -> Any:
-    r"""Translate Python's `\z` to `$`, and drop empty default texts, which would violate their own minimum length."""
+    r"""Translate Python's `\z` to `$`."""
     if isinstance(value, dict):
-        untold = value.get("default") == "" and "minLength" in value
         return {
             name: inner.replace(r"\z", "$").replace(r"\A", "^")
             if name == "pattern" and isinstance(inner, str)
             else _in_the_words_of_json_schema(inner)
             for name, inner in value.items()
-            if not (untold and name == "default")
         }
     if isinstance(value, list):
         return [_in_the_words_of_json_schema(inner) for inner in value]

@@ -64,7 +64,7 @@ from campus_client.events import ServerSentEvent
 
 
 class Operations(Connection):
-    \"\"\"The whole interface, one method for each operation; the names are the operation ids.\"\"\"
+    \"\"\"The whole interface, one method for each operation; the names are method and path.\"\"\"
 
 """
 
@@ -83,6 +83,16 @@ def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, 
                 yield method.upper(), path, operation
 
 
+def method_name(verb: str, path: str) -> str:
+    """Return a stable name from method and path, such as `get_orders_by_id`."""
+    parts = [part for part in path.split("/") if part not in ("", "api")]
+    words = [
+        "by_id" if part != "{month}" and part.startswith("{") else f"by_{part[1:-1]}" if part.startswith("{") else part
+        for part in parts
+    ]
+    return "_".join([verb.lower(), *(re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_") for word in words)])
+
+
 def _method(document: dict[str, Any], verb: str, path: str, operation: dict[str, Any]) -> str:
     parameters = operation.get("parameters", [])
     named = [*_path_arguments(parameters), *_body_argument(operation)]
@@ -94,11 +104,11 @@ def _method(document: dict[str, Any], verb: str, path: str, operation: dict[str,
     docstring = '"""' + text.replace("\\", "\\\\").replace('"""', "'''").replace("\n", "\n        ") + '\n        """'
     if returns == "AsyncIterator[ServerSentEvent]":
         return (
-            f"    def {operation['operationId']}({signature}) -> {returns}:\n        {docstring}\n"
+            f"    def {method_name(verb, path)}({signature}) -> {returns}:\n        {docstring}\n"
             f"        return self.follow({call})\n"
         )
     return (
-        f"    async def {operation['operationId']}({signature}) -> {returns}:\n        {docstring}\n"
+        f"    async def {method_name(verb, path)}({signature}) -> {returns}:\n        {docstring}\n"
         f"        {reading.format(call=f'await self.send({call})')}\n"
     )
 

@@ -60,15 +60,15 @@ SIGNED_BODIES: Final[Mapping[str, tuple[str, Any]]] = {
     ),
     "POST /functions/v1/sms-receipts/africas-talking": (
         "application/x-www-form-urlencoded",
-        "id=ATXid_3a1b&status=Success",
+        {"id": "ATXid_3a1b", "status": "Success"},
     ),
     "POST /functions/v1/mail-unsubscribe": (
         "application/x-www-form-urlencoded",
-        "List-Unsubscribe=One-Click",
+        {"List-Unsubscribe": "One-Click"},
     ),
     "POST /functions/v1/sms-receipts/twilio": (
         "application/x-www-form-urlencoded",
-        "MessageSid=SM0123456789abcdef0123456789abcdef&MessageStatus=delivered",
+        {"MessageSid": "SM0123456789abcdef0123456789abcdef", "MessageStatus": "delivered"},
     ),
 }
 # An empty export holds only its header line.
@@ -80,8 +80,6 @@ FILES: Final[Mapping[str, str]] = {
     "/api/transactions/export": payments.domain.exports.csv_heading(),
     "/api/wallets/current/statements/:month/export": payouts.domain.exports.csv_heading(),
     "/api/wallets/current/statements/:month/print": "<!doctype html><title>Statement 2026-01</title>",
-    "/api/notifications/stream": f'id: {_SOME_ID}\nevent: notification\ndata: {{"title":"Your order is on its way"}}\n\n',
     "/api/messaging/webhook": "1158201444",
     "/functions/v1/mail-unsubscribe": '<!doctype html><form method="post"><button>Switch off</button></form>',
-    "/api/assistant/stream": 'event: token\ndata: {"text":"Rice"}\n\nevent: done\ndata: {}\n\n',
 }

@@ -90,26 +90,6 @@ _BY_NAME: Final[Mapping[str, Any]] = {
 }
 
 
-# Example of a `status` without an enum, by prefix of the schema's name.
-_STATUSES: Final[Mapping[str, str]] = {
-    "OrdersOrder": "paid_escrow",
-    "OrdersDelivery": "delivered",
-    "PaymentsChargeback": "open",
-    "PaymentsIntent": "pending",
-    "PaymentsPayment": "success",
-    "PaymentsReconciliationCase": "open",
-    "PayoutsDispatchedTransfer": "pending",
-    "PayoutsExceptionTransfer": "failed",
-    "PayoutsPayoutTransfer": "success",
-    "NotificationsDelivery": "sent",
-}
-
-
-def _status_in(schema_name: str) -> str:
-    fitting = [status for prefix, status in _STATUSES.items() if schema_name.startswith(prefix)]
-    return fitting[0] if fitting else str(_BY_NAME["status"])
-
-
 class Samples:
     """Create examples; references are resolved in `schemas`."""
 
@@ -132,10 +112,7 @@ class Samples:
 
     def _of(self, schema: Mapping[str, Any], name: str, whole: bool, depth: int) -> Any:
         if "$ref" in schema:
-            value = self._of(self.resolved(schema), name, whole, depth)
-            if isinstance(value, dict) and value.get("status") == _BY_NAME["status"]:
-                value["status"] = _status_in(schema["$ref"].removeprefix(_REFERENCE_PREFIX))
-            return value
+            return self._of(self.resolved(schema), name, whole, depth)
         for keyword in ("example", "const", "default"):
             if schema.get(keyword) not in (None, ""):
                 return schema[keyword]

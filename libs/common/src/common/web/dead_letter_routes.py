@@ -1,5 +1,6 @@
 """The dead letters of a service for staff on call: `/api/dead-letters/<service>` (contract section 7)."""
 
+from datetime import datetime
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
@@ -25,21 +26,24 @@ _COUNT: Final = "SELECT count(*) FROM dead_letters {where}"
 _AWAITING_REPLAY: Final = "WHERE replayed_at IS NULL"
 
 
+ServiceName = Literal["identity", "orders", "payments", "payouts", "notifications"]
+
+
 class DeadLetter(ResponseShape):
     """A message that failed its last retry."""
 
     id: UUID
-    service: str
+    service: ServiceName
     event_type: str
     error: str
     attempts: int
-    failed_at: str
-    replayed_at: str | None
+    failed_at: datetime
+    replayed_at: datetime | None
 
 
 class DeadLetterReplay(ResponseShape):
     id: UUID
-    service: str
+    service: ServiceName
     status: Literal["queued"]
 
 

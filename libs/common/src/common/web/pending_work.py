@@ -6,7 +6,7 @@ A service declares its kinds, each a SELECT of waiting rows; the gateway merges 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -17,7 +17,7 @@ from common.auth.caller import Caller, ServiceItself
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock, iso, iso_or_none
 from common.web.http import CurrentCaller, guarded_router, ok, requires
-from common.web.responses import EnvelopeMeta, response_of, responses_for
+from common.web.responses import Meta, responses_for
 from common.web.schemas import ResponseShape
 from contracts.work import WorkKindName
 
@@ -62,15 +62,21 @@ class WorkItem(ResponseShape):
 
     kind: WorkKindName
     count: Annotated[int, Field(ge=1, le=COUNT_MAX, description=f"{COUNT_MAX} means: so many or more.")]
-    oldest_at: Annotated[str, Field(description="Since when the oldest of them waits.")]
-    respond_by: Annotated[str | None, Field(description="The earliest deadline among them; null without one.")]
+    oldest_at: Annotated[datetime, Field(description="Since when the oldest of them waits.")]
+    respond_by: Annotated[datetime | None, Field(description="The earliest deadline among them; null without one.")]
     link: Annotated[str, Field(description="The path and query of the list of exactly these rows.")]
 
 
-class WorkMeta(EnvelopeMeta):
+class WorkMeta(Meta):
     unavailable: Annotated[
         list[str], Field(description="Services that did not respond; their part of the work is missing.")
     ]
+
+
+class WorkList(ResponseShape):
+    success: Literal[True]
+    data: list[WorkItem]
+    meta: WorkMeta
 
 
 def pending_work_router(kinds: Sequence[WorkKind], database: Database, clock: Clock) -> APIRouter:
@@ -80,7 +86,7 @@ def pending_work_router(kinds: Sequence[WorkKind], database: Database, clock: Cl
     @router.get(
         WORK_PATH,
         operation_id="work.list",
-        responses=responses_for(response_of("WorkResponse", list[WorkItem], WorkMeta), 403, 422),
+        responses=responses_for(WorkList, 403, 422),
     )
     @requires("work:read")
     async def list_work(request: Request, caller: CurrentCaller) -> Response:

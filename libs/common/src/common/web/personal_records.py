@@ -18,7 +18,7 @@ from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, guarded_router, signed_in
 from common.web.pages import cursor_page, respond_page
-from common.web.responses import PageMeta, responses_for
+from common.web.responses import responses_for
 from common.web.schemas import ResponseShape
 
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
@@ -50,12 +50,6 @@ class PersonalRecord(ResponseShape):
     record: dict[str, Any]
 
 
-class PersonalRecordPage(ResponseShape):
-    success: bool
-    data: list[PersonalRecord]
-    meta: PageMeta
-
-
 def personal_record_router(
     service: str, sections: Sequence[Section], database: Database, cursors: CursorSigner
 ) -> APIRouter:
@@ -65,7 +59,7 @@ def personal_record_router(
     @router.get(
         f"/api/personal-records/{service}",
         operation_id=f"personalRecords.list{service.capitalize()}",
-        responses=responses_for(PersonalRecordPage, 422),
+        responses=responses_for(list[PersonalRecord], 422),
     )
     @signed_in
     async def list_personal_records(

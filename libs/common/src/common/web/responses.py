@@ -1,41 +1,37 @@
-"""The responses of an operation in OpenAPI: its success in the envelope, and each error as a problem document."""
+"""The responses of an operation in OpenAPI: its success, and each error as a problem document.
+
+The merged document puts a model, or a list of models, into the envelope.
+"""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field
 
 from common.primitives.problems import EXTENSIONS
 from common.web.schemas import ResponseShape
 
 
-class EnvelopeMeta(ResponseShape):
-    timestamp: str
-    version: str
+class Meta(ResponseShape):
+    """The context of a response."""
+
+    timestamp: datetime
+    version: Literal["v1"]
     request_id: str
 
 
-class PageMeta(EnvelopeMeta):
+class CursorMeta(Meta):
     next_cursor: Annotated[str | None, Field(alias="next_cursor")]
     has_more: Annotated[bool, Field(alias="has_more")]
     limit: int
 
 
-class OffsetMeta(EnvelopeMeta):
+class OffsetMeta(Meta):
     page: int
     limit: int
     total: int
     total_pages: Annotated[int, Field(alias="total_pages")]
-
-
-def response_of(name: str, data: Any, meta: type[EnvelopeMeta] = EnvelopeMeta) -> type[ResponseShape]:
-    """The model `{success, data, meta}` of a response; the document puts other models into the envelope by itself."""
-    return create_model(name, __base__=ResponseShape, success=(bool, ...), data=(data, ...), meta=(meta, ...))
-
-
-def page_response_of(name: str, row: Any, meta: type[EnvelopeMeta] = PageMeta) -> type[ResponseShape]:
-    """The model of a list's response; `row` is one entry of `data`."""
-    return response_of(name, list[row], meta)
 
 
 PROBLEM_SCHEMA: Final[dict[str, Any]] = {

@@ -64,6 +64,10 @@ class RequestBody(BaseModel):
         return body
 
 
+class EmptyRequest(RequestBody):
+    """An empty object, or no body: the path names everything."""
+
+
 class DecisionApproval(RequestBody):
     """The body of an approval by the checker: the hash of the decision that they read."""
 
@@ -81,6 +85,12 @@ class ResponseShape(BaseModel):
     """A response in OpenAPI. Responses are encoded from rows, not from this model."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
+
+
+class WebhookReceipt(ResponseShape):
+    """The webhook was accepted, whatever it contains."""
+
+    received: bool
 
 
 def _check_text(value: Any, depth: int) -> None:

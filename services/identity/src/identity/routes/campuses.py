@@ -22,7 +22,14 @@ from common.web.pages import created_position, cursor_page, respond_page, time_p
 from identity.dependencies import Dependencies
 from identity.domain.campuses import NewHub
 from identity.queries.campuses import get_campus, get_hub, page_of_campuses, page_of_hubs
-from identity.schemas.campuses import Campus, CampusChangeRequest, CampusRequest, Hub, HubChangeRequest, HubRequest
+from identity.schemas.campuses import (
+    Campus,
+    CreateCampusRequest,
+    CreateHubRequest,
+    Hub,
+    UpdateCampusRequest,
+    UpdateHubRequest,
+)
 from identity.use_cases.campuses.change_campus import change_campus
 from identity.use_cases.campuses.change_hub import change_hub
 from identity.use_cases.campuses.open_campus import open_campus
@@ -83,7 +90,7 @@ async def list_hubs_route(
 
 @router.post("/api/campuses", operation_id="campuses.create", status_code=201, responses={201: {"model": Campus}})
 @requires("campuses:manage_all")
-async def open_campus_route(request: Request, caller: CurrentCaller, body: CampusRequest) -> Response:
+async def open_campus_route(request: Request, caller: CurrentCaller, body: CreateCampusRequest) -> Response:
     """Opens a campus."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -95,7 +102,7 @@ async def open_campus_route(request: Request, caller: CurrentCaller, body: Campu
 @router.patch("/api/campuses/{campus_id}", operation_id="campuses.update", responses={200: {"model": Campus}})
 @requires_one_of("campuses:manage", "campuses:manage_all")
 async def change_campus_route(
-    request: Request, caller: CurrentCaller, campus_id: UUID, body: CampusChangeRequest, if_match: IfMatch = None
+    request: Request, caller: CurrentCaller, campus_id: UUID, body: UpdateCampusRequest, if_match: IfMatch = None
 ) -> Response:
     """Changes the given fields of a campus. A stale revision is 409."""
     dependencies = dependencies_of(request, Dependencies)
@@ -111,7 +118,7 @@ async def change_campus_route(
     "/api/campuses/{campus_id}/hubs", operation_id="hubs.create", status_code=201, responses={201: {"model": Hub}}
 )
 @requires_one_of("campuses:manage", "campuses:manage_all")
-async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUID, body: HubRequest) -> Response:
+async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUID, body: CreateHubRequest) -> Response:
     """Opens a hub on a campus."""
     dependencies = dependencies_of(request, Dependencies)
     hub = NewHub(body.name, body.address, body.delivery_fee_minor)
@@ -134,7 +141,7 @@ async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) 
 @router.patch("/api/hubs/{hub_id}", operation_id="hubs.update", responses={200: {"model": Hub}})
 @requires_one_of("campuses:manage", "campuses:manage_all")
 async def change_hub_route(
-    request: Request, caller: CurrentCaller, hub_id: UUID, body: HubChangeRequest, if_match: IfMatch = None
+    request: Request, caller: CurrentCaller, hub_id: UUID, body: UpdateHubRequest, if_match: IfMatch = None
 ) -> Response:
     """Changes the given fields of a hub. A stale revision is 409."""
     dependencies = dependencies_of(request, Dependencies)

@@ -22,13 +22,13 @@ from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.codes import (
     ChangePasswordRequest,
-    CodeRequest,
-    CodeResponse,
-    CodeVerification,
     ForgotPasswordRequest,
     PasswordChanged,
     PasswordReset,
     ResetPasswordRequest,
+    SendCodeRequest,
+    SentCode,
+    VerifyCodeRequest,
 )
 from identity.schemas.sessions import Tokens
 from identity.use_cases.accounts.match_password import match_password
@@ -41,9 +41,9 @@ from identity.use_cases.sessions.open_federated_session import open_federated_se
 router = guarded_router(tags=["auth"])
 
 
-@router.post("/api/auth/otp", operation_id="auth.requestCode", responses={200: {"model": CodeResponse}})
+@router.post("/api/auth/otp", operation_id="auth.requestCode", responses={200: {"model": SentCode}})
 @before_sign_in
-async def request_code_route(request: Request, caller: OptionalCaller, body: CodeRequest) -> Response:
+async def request_code_route(request: Request, caller: OptionalCaller, body: SendCodeRequest) -> Response:
     """Sends a code to a mail address or phone number. The response is the same without an account.
 
     A signed-in caller confirms their own number with it.
@@ -58,7 +58,7 @@ async def request_code_route(request: Request, caller: OptionalCaller, body: Cod
 
 @router.post("/api/auth/otp/verify", operation_id="auth.verifyCode", responses=responses_for(Tokens, 403))
 @before_sign_in
-async def verify_code_route(request: Request, caller: OptionalCaller, body: CodeVerification) -> Response:
+async def verify_code_route(request: Request, caller: OptionalCaller, body: VerifyCodeRequest) -> Response:
     """Confirms the address with its code and signs in.
 
     The first confirmation ends older sessions and removes credentials that were set before it.
@@ -89,7 +89,7 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Code
     return ok(request, verified.signed.response())
 
 
-@router.post("/api/auth/password/forgot", operation_id="auth.forgotPassword", responses={200: {"model": CodeResponse}})
+@router.post("/api/auth/password/forgot", operation_id="auth.forgotPassword", responses={200: {"model": SentCode}})
 @before_sign_in
 async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -> Response:
     """Mails a token to reset the password. The response is the same without an account."""

@@ -14,7 +14,7 @@ from common.web.schemas import DecisionApproval
 from identity.dependencies import Dependencies
 from identity.queries.commission_changes import find_commission_change, page_of_commission_changes
 from identity.routes.service_callers import DECIDING
-from identity.schemas.commission_changes import CommissionChange, CommissionRejectionRequest
+from identity.schemas.commission_changes import CommissionChange, RejectCommissionChangeRequest
 from identity.use_cases.vendors.approve_commission_change import approve_commission_change
 from identity.use_cases.vendors.reject_commission_change import reject_commission_change
 
@@ -79,7 +79,7 @@ async def approve_commission_change_route(
 )
 @requires("vendors:commission", step_up=True)
 async def reject_commission_change_route(
-    request: Request, caller: CurrentCaller, change_id: UUID, body: CommissionRejectionRequest | None = None
+    request: Request, caller: CurrentCaller, change_id: UUID, body: RejectCommissionChangeRequest | None = None
 ) -> Response:
     """Reject the change; the commission stays."""
     dependencies = dependencies_of(request, Dependencies)

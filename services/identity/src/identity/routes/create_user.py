@@ -8,7 +8,7 @@ from starlette.responses import Response
 from common.auth.caller import ServiceItself
 from common.web.http import dependencies_of, guarded_router, ok, service_key_only
 from identity.dependencies import Dependencies
-from identity.schemas.profiles import CreatedUser, CreateUserRequest, NewUserMetadata
+from identity.schemas.profiles import CreatedUser, CreateUserRequest, ExternalUserMetadata
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
 
 router = guarded_router(tags=["functions"])
@@ -20,7 +20,7 @@ CREATING_USERS = ServiceItself("the create-user function")
 async def create_user_route(request: Request, body: CreateUserRequest) -> Response:
     """Creates the profile of a user of another system. Repeating it returns the same profile."""
     dependencies = dependencies_of(request, Dependencies)
-    metadata = body.user.user_metadata or NewUserMetadata()
+    metadata = body.user.user_metadata or ExternalUserMetadata()
     user = NewUser(
         body.user.id,
         body.user.email,

@@ -6,19 +6,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in, stepped_up
+from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongCode
 from identity.queries.factors import list_own_factors, recovery_codes_left
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.factors import (
     EnrolledFactor,
-    EnrollRequest,
+    EnrollFactorRequest,
     Factor,
-    NewRecoveryCodes,
-    OptionsRequest,
-    RecoveryCodesLeft,
+    RecoveryCodeCount,
+    RecoveryCodes,
     RemovedFactor,
-    VerifyRequest,
+    VerifyFactorRequest,
 )
 from identity.schemas.sessions import Tokens
 from identity.use_cases.factors.enroll_factor import enroll_factor
@@ -32,7 +32,9 @@ router = guarded_router(tags=["auth"])
 
 @router.post("/api/auth/mfa/enroll", operation_id="auth.enrollFactor", responses={200: {"model": EnrolledFactor}})
 @signed_in
-async def enroll_factor_route(request: Request, caller: CurrentCaller, body: EnrollRequest | None = None) -> Response:
+async def enroll_factor_route(
+    request: Request, caller: CurrentCaller, body: EnrollFactorRequest | None = None
+) -> Response:
     """Creates a TOTP factor. It counts after its first code, at `POST /api/auth/mfa/verify`."""
     dependencies = dependencies_of(request, Dependencies)
     name = body.name if body else None
@@ -45,7 +47,7 @@ async def enroll_factor_route(request: Request, caller: CurrentCaller, body: Enr
 
 @router.post("/api/auth/mfa/verify", operation_id="auth.verifyFactor", responses={200: {"model": Tokens}})
 @signed_in
-async def verify_factor_route(request: Request, caller: CurrentCaller, body: VerifyRequest) -> Response:
+async def verify_factor_route(request: Request, caller: CurrentCaller, body: VerifyFactorRequest) -> Response:
     """Verifies a TOTP code or a recovery code, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
@@ -92,11 +94,11 @@ async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id
     "/api/auth/mfa/recovery-codes",
     operation_id="auth.renewRecoveryCodes",
     status_code=201,
-    responses={201: {"model": NewRecoveryCodes}},
+    responses={201: {"model": RecoveryCodes}},
 )
 @stepped_up
 async def renew_recovery_codes_route(
-    request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
+    request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
     """Replaces all recovery codes. The new ones are shown only here."""
     dependencies = dependencies_of(request, Dependencies)
@@ -108,7 +110,7 @@ async def renew_recovery_codes_route(
 @router.get(
     "/api/auth/mfa/recovery-codes",
     operation_id="auth.countRecoveryCodes",
-    responses={200: {"model": RecoveryCodesLeft}},
+    responses={200: {"model": RecoveryCodeCount}},
 )
 @signed_in
 async def count_recovery_codes_route(request: Request, caller: CurrentCaller) -> Response:

@@ -12,11 +12,16 @@ from common.web.responses import NOT_MODIFIED
 from identity.dependencies import Dependencies
 from identity.domain.key_rotation import KEY_SET_SECONDS
 from identity.queries.keys import list_public_keys
+from identity.schemas.keys import JsonWebKeySet
 
 router = guarded_router(tags=["auth"])
 
 
-@router.get("/.well-known/jwks.json", operation_id="auth.listSigningKeys", responses=NOT_MODIFIED)
+@router.get(
+    "/.well-known/jwks.json",
+    operation_id="auth.listSigningKeys",
+    responses={200: {"model": JsonWebKeySet}, **NOT_MODIFIED},
+)
 @public
 async def list_signing_keys_route(request: Request) -> Response:
     """The public keys that verify access tokens (RFC 7517)."""

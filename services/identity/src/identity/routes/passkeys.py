@@ -6,12 +6,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
-from common.web.schemas import RequestBody
+from common.web.schemas import EmptyRequest, RequestBody
 from identity.dependencies import Dependencies
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.factors import (
     Factor,
-    OptionsRequest,
     PasskeyChallenge,
     RegisterPasskeyRequest,
     VerifyPasskeyRequest,
@@ -33,7 +32,7 @@ router = guarded_router(tags=["auth"])
 )
 @signed_in
 async def start_passkey_registration_route(
-    request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
+    request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
     """A challenge to create a passkey."""
     dependencies = dependencies_of(request, Dependencies)
@@ -71,7 +70,7 @@ async def register_passkey_route(request: Request, caller: CurrentCaller, body: 
 )
 @signed_in
 async def start_passkey_assertion_route(
-    request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
+    request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
     """A challenge to present one of the caller's passkeys."""
     dependencies = dependencies_of(request, Dependencies)

@@ -10,7 +10,7 @@ from common.web.responses import responses_for
 from identity.dependencies import Dependencies
 from identity.queries.erasure import newest_erasure_of
 from identity.queries.profiles import profile_of, referral_of
-from identity.schemas.profiles import Erasure, ErasureRequest, Profile, ProfileChangeRequest, Referral
+from identity.schemas.profiles import Erasure, Profile, Referral, RequestErasureRequest, UpdateProfileRequest
 from identity.use_cases.accounts.change_profile import change_profile
 from identity.use_cases.erasure.request_erasure import request_erasure
 
@@ -32,7 +32,7 @@ async def read_profile_route(request: Request, caller: CurrentCaller) -> Respons
 async def change_profile_route(
     request: Request,
     caller: CurrentCaller,
-    body: ProfileChangeRequest,
+    body: UpdateProfileRequest,
     if_match: IfMatch = None,
 ) -> Response:
     """Changes name or phone number. A new number must be confirmed with a code."""
@@ -53,7 +53,7 @@ async def change_profile_route(
 )
 @signed_in
 async def request_erasure_route(
-    request: Request, caller: CurrentCaller, body: ErasureRequest | None = None
+    request: Request, caller: CurrentCaller, body: RequestErasureRequest | None = None
 ) -> Response:
     """Request the erasure of one's account. It happens once orders, payments and payouts report no open obligation."""
     dependencies = dependencies_of(request, Dependencies)

@@ -19,20 +19,20 @@ from common.web.http import (
 )
 from common.web.pages import created_position, cursor_page, respond_page, time_position
 from common.web.responses import responses_for
+from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.errors import SessionInvalid
 from identity.queries.sessions import page_of_sessions
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.sessions import (
+    EndedSession,
+    EndedSessions,
     LogInRequest,
-    LogOutRequest,
     RefreshRequest,
     Session,
-    SessionEnd,
-    SessionsEnd,
-    SignedUp,
     SignUpRequest,
+    SignUpResult,
     Tokens,
 )
 from identity.use_cases.accounts.sign_up import SignUp, sign_up
@@ -45,7 +45,7 @@ from identity.use_cases.sessions.revoke_sessions import revoke_sessions
 router = guarded_router(tags=["auth"])
 
 
-@router.post("/api/auth/signup", operation_id="auth.signUp", status_code=201, responses={201: {"model": SignedUp}})
+@router.post("/api/auth/signup", operation_id="auth.signUp", status_code=201, responses={201: {"model": SignUpResult}})
 @before_sign_in
 async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
     """Creates an account and mails a code that confirms the address.
@@ -111,9 +111,9 @@ async def refresh_tokens_route(request: Request, body: RefreshRequest) -> Respon
     return ok(request, signed.response())
 
 
-@router.post("/api/auth/logout", operation_id="auth.logout", responses={200: {"model": SessionEnd}})
+@router.post("/api/auth/logout", operation_id="auth.logout", responses={200: {"model": EndedSession}})
 @signed_in
-async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutRequest | None = None) -> Response:
+async def log_out_route(request: Request, caller: CurrentCaller, body: EmptyRequest | None = None) -> Response:
     """Ends the session of the token."""
     dependencies = dependencies_of(request, Dependencies)
     if caller.session_id is None:
@@ -127,10 +127,10 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutReq
     return ok(request, {"sessionId": caller.session_id})
 
 
-@router.post("/api/auth/logout-all", operation_id="auth.logoutAll", responses={200: {"model": SessionsEnd}})
+@router.post("/api/auth/logout-all", operation_id="auth.logoutAll", responses={200: {"model": EndedSessions}})
 @signed_in
 async def log_out_everywhere_route(
-    request: Request, caller: CurrentCaller, body: LogOutRequest | None = None
+    request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
     """Ends all sessions of the caller."""
     dependencies = dependencies_of(request, Dependencies)
@@ -165,7 +165,7 @@ async def list_sessions_route(
 
 
 @router.delete(
-    "/api/auth/sessions/{session_id}", operation_id="auth.endSession", responses={200: {"model": SessionEnd}}
+    "/api/auth/sessions/{session_id}", operation_id="auth.endSession", responses={200: {"model": EndedSession}}
 )
 @signed_in
 async def end_session_route(request: Request, caller: CurrentCaller, session_id: UUID) -> Response:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from common.auth.caller import Caller
 from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.schemas import DecisionApproval
+from common.web.schemas import DecisionApproval, EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.staff import Appointment
 from identity.queries.staff import (
@@ -24,14 +24,13 @@ from identity.queries.staff import (
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import DECIDING
 from identity.schemas.staff import (
-    GrantDecisionRequest,
-    GrantRequest,
-    RevocationRequest,
+    GrantRoleRequest,
+    RevokeRoleRequest,
     StaffAction,
     StaffGrant,
     StaffMember,
     StaffRole,
-    UserSuspensionRequest,
+    SuspendUserRequest,
 )
 from identity.use_cases.staff.approve_staff_grant import approve_staff_grant
 from identity.use_cases.staff.grant_role import grant_role
@@ -75,7 +74,7 @@ async def read_staff_member_route(request: Request, caller: CurrentCaller, user_
     responses={200: {"model": StaffGrant}, 201: {"model": StaffGrant}},
 )
 @requires("staff:manage", step_up=True)
-async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUID, body: GrantRequest) -> Response:
+async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUID, body: GrantRoleRequest) -> Response:
     """Return 200 when the user holds the role now, 201 when the grant waits for a second platform_admin."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
@@ -93,7 +92,7 @@ async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUI
 @router.post("/api/staff/{user_id}/revoke", operation_id="staff.revokeRole", responses={200: {"model": StaffMember}})
 @requires("staff:manage", step_up=True)
 async def revoke_role_route(
-    request: Request, caller: CurrentCaller, user_id: UUID, body: RevocationRequest
+    request: Request, caller: CurrentCaller, user_id: UUID, body: RevokeRoleRequest
 ) -> Response:
     """Takes a role from a user and ends their sessions."""
     dependencies = dependencies_of(request, Dependencies)
@@ -110,7 +109,7 @@ async def revoke_role_route(
 @router.post("/api/staff/{user_id}/suspend", operation_id="staff.suspendUser", responses={200: {"model": StaffMember}})
 @requires("staff:manage", step_up=True)
 async def suspend_user_route(
-    request: Request, caller: CurrentCaller, user_id: UUID, body: UserSuspensionRequest | None = None
+    request: Request, caller: CurrentCaller, user_id: UUID, body: SuspendUserRequest | None = None
 ) -> Response:
     """Suspends a user and ends their sessions."""
     dependencies = dependencies_of(request, Dependencies)
@@ -130,7 +129,7 @@ async def suspend_user_route(
 )
 @requires("staff:manage", step_up=True)
 async def reinstate_user_route(
-    request: Request, caller: CurrentCaller, user_id: UUID, body: UserSuspensionRequest | None = None
+    request: Request, caller: CurrentCaller, user_id: UUID, body: SuspendUserRequest | None = None
 ) -> Response:
     """Ends the suspension of a user."""
     dependencies = dependencies_of(request, Dependencies)
@@ -192,7 +191,7 @@ async def approve_staff_grant_route(
 )
 @requires("staff:manage", step_up=True)
 async def reject_staff_grant_route(
-    request: Request, caller: CurrentCaller, grant_id: UUID, body: GrantDecisionRequest | None = None
+    request: Request, caller: CurrentCaller, grant_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Rejects the grant; the user's roles stay as they are."""
     dependencies = dependencies_of(request, Dependencies)

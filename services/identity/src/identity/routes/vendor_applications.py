@@ -10,11 +10,12 @@ from starlette.responses import Response
 from common.auth.caller import Caller
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, signed_in
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.vendor_applications import NewApplication, check_may_decide_application
 from identity.queries.vendor_applications import get_application, page_of_applications
 from identity.routes.service_callers import DECIDING
-from identity.schemas.vendors import ApprovalRequest, RejectionRequest, VendorApplication, VendorApplicationRequest
+from identity.schemas.vendors import CreateVendorApplicationRequest, RejectApplicationRequest, VendorApplication
 from identity.use_cases.vendors.apply_as_vendor import apply_as_vendor
 from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
 from identity.use_cases.vendors.reject_vendor_application import reject_vendor_application
@@ -29,7 +30,9 @@ router = guarded_router(tags=["vendor-applications"])
     responses={201: {"model": VendorApplication}},
 )
 @signed_in
-async def apply_as_vendor_route(request: Request, caller: CurrentCaller, body: VendorApplicationRequest) -> Response:
+async def apply_as_vendor_route(
+    request: Request, caller: CurrentCaller, body: CreateVendorApplicationRequest
+) -> Response:
     """Applies to sell on a campus. It needs a confirmed mail address; one application may be pending."""
     dependencies = dependencies_of(request, Dependencies)
     details = NewApplication(body.business_name, body.legal_name, body.campus_id, body.category, body.description)
@@ -83,7 +86,7 @@ async def read_vendor_application_route(request: Request, caller: CurrentCaller,
 )
 @requires("vendor_applications:decide")
 async def approve_vendor_application_route(
-    request: Request, caller: CurrentCaller, application_id: UUID, body: ApprovalRequest | None = None
+    request: Request, caller: CurrentCaller, application_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """Creates the vendor. The applicant becomes a merchant with the next token."""
     dependencies = dependencies_of(request, Dependencies)
@@ -100,7 +103,7 @@ async def approve_vendor_application_route(
 )
 @requires("vendor_applications:decide")
 async def reject_vendor_application_route(
-    request: Request, caller: CurrentCaller, application_id: UUID, body: RejectionRequest
+    request: Request, caller: CurrentCaller, application_id: UUID, body: RejectApplicationRequest
 ) -> Response:
     """Rejects the application with a reason for the applicant."""
     dependencies = dependencies_of(request, Dependencies)

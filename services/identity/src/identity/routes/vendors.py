@@ -38,7 +38,7 @@ from identity.queries.vendors import (
     page_of_vendors_in_full,
 )
 from identity.routes.service_callers import DECIDING
-from identity.schemas.vendors import ReinstatementRequest, SuspensionRequest, Vendor, VendorChangeRequest
+from identity.schemas.vendors import ReinstateVendorRequest, SuspendVendorRequest, UpdateVendorRequest, Vendor
 from identity.use_cases.vendors.change_vendor import change_vendor
 from identity.use_cases.vendors.prepare_commission_change import prepare_commission_change
 from identity.use_cases.vendors.reinstate_vendor import reinstate_vendor
@@ -94,7 +94,7 @@ async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: 
 @router.patch("/api/vendors/{vendor_id}", operation_id="vendors.update", responses={200: {"model": Vendor}})
 @requires_one_of("catalog:own", "vendors:commission", step_up=True)
 async def change_vendor_route(
-    request: Request, caller: CurrentCaller, vendor_id: UUID, body: VendorChangeRequest, if_match: IfMatch = None
+    request: Request, caller: CurrentCaller, vendor_id: UUID, body: UpdateVendorRequest, if_match: IfMatch = None
 ) -> Response:
     """Change businessName, category or description as the owner, or commissionBasisPoints as the platform.
 
@@ -119,7 +119,7 @@ async def change_vendor_route(
 @router.post("/api/vendors/{vendor_id}/suspend", operation_id="vendors.suspend", responses={200: {"model": Vendor}})
 @requires("vendors:suspend")
 async def suspend_vendor_route(
-    request: Request, caller: CurrentCaller, vendor_id: UUID, body: SuspensionRequest
+    request: Request, caller: CurrentCaller, vendor_id: UUID, body: SuspendVendorRequest
 ) -> Response:
     """Suspends a vendor: checkouts are rejected and payouts are held; open orders continue."""
     dependencies = dependencies_of(request, Dependencies)
@@ -132,7 +132,7 @@ async def suspend_vendor_route(
 @router.post("/api/vendors/{vendor_id}/reinstate", operation_id="vendors.reinstate", responses={200: {"model": Vendor}})
 @requires("vendors:suspend")
 async def reinstate_vendor_route(
-    request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReinstatementRequest | None = None
+    request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReinstateVendorRequest | None = None
 ) -> Response:
     """Ends the suspension of a vendor."""
     dependencies = dependencies_of(request, Dependencies)

@@ -1,5 +1,6 @@
 """Request and response models of campuses and hubs."""
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -24,12 +25,12 @@ Flag = Annotated[bool, Field(strict=True)]
 Revision = Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)]
 
 
-class CampusRequest(RequestBody):
+class CreateCampusRequest(RequestBody):
     name: DisplayName
     domain: Annotated[str, StringConstraints(max_length=253), AfterValidator(_domain)] | None = None
 
 
-class CampusChangeRequest(RequestBody):
+class UpdateCampusRequest(RequestBody):
     """Absent fields stay. A null is rejected."""
 
     name: DisplayName = ""
@@ -37,13 +38,13 @@ class CampusChangeRequest(RequestBody):
     revision: Revision | None = None
 
 
-class HubRequest(RequestBody):
+class CreateHubRequest(RequestBody):
     name: DisplayName
     address: Address
     delivery_fee_minor: DeliveryFee
 
 
-class HubChangeRequest(RequestBody):
+class UpdateHubRequest(RequestBody):
     """Absent fields stay. A null is rejected."""
 
     name: DisplayName = ""
@@ -59,7 +60,7 @@ class Campus(ResponseShape):
     domain: str | None
     active: bool
     revision: int
-    created_at: str
+    created_at: datetime
 
 
 class Hub(ResponseShape):
@@ -70,4 +71,4 @@ class Hub(ResponseShape):
     delivery_fee_minor: int
     active: bool
     revision: int
-    created_at: str
+    created_at: datetime

@@ -26,11 +26,11 @@ class AddressBody(RequestBody):
         return Destination("sms", self.phone) if self.phone else Destination("email", self.email or "")
 
 
-class CodeRequest(AddressBody):
+class SendCodeRequest(AddressBody):
     """The address of the code."""
 
 
-class CodeVerification(AddressBody):
+class VerifyCodeRequest(AddressBody):
     code: Annotated[str, StringConstraints(pattern=r"^[0-9]{6}\z")]
     # The first confirmation of a mail address keeps the stored password if it matches, and removes it otherwise.
     password: Annotated[str, StringConstraints(min_length=1, max_length=1024)] | None = None
@@ -50,7 +50,7 @@ class ChangePasswordRequest(RequestBody):
     new_password: NewPassword
 
 
-class CodeResponse(ResponseShape):
+class SentCode(ResponseShape):
     """Identical for every address. `expiresIn` is in seconds."""
 
     expires_in: int

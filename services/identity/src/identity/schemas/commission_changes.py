@@ -1,5 +1,6 @@
 """Commission changes that need a second platform_admin."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -8,7 +9,7 @@ from pydantic import StringConstraints
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 
 
-class CommissionRejectionRequest(RequestBody):
+class RejectCommissionChangeRequest(RequestBody):
     reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)] | None = None
 
 
@@ -22,8 +23,8 @@ class CommissionChange(ResponseShape):
     status: Literal["prepared", "approved", "rejected", "expired"]
     hash: DecisionHash
     prepared_by: UUID
-    prepared_at: str
-    expires_at: str
+    prepared_at: datetime
+    expires_at: datetime
     decided_by: UUID | None
-    decided_at: str | None
+    decided_at: datetime | None
     rejection_reason: str | None

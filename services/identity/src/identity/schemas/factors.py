@@ -1,5 +1,6 @@
 """Request and response models of second factors."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -14,13 +15,13 @@ _Bytes = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+\z", max_leng
 _Word = Annotated[str, StringConstraints(max_length=40)]
 
 
-class EnrollRequest(RequestBody):
+class EnrollFactorRequest(RequestBody):
     """Enrol a TOTP factor. The name distinguishes several."""
 
     name: FactorName | None = None
 
 
-class VerifyRequest(RequestBody):
+class VerifyFactorRequest(RequestBody):
     """Six digits, or a recovery code such as `K7QF-2XNA-PD4M-WZ3T`. Its case and hyphens do not matter."""
 
     code: Annotated[str, StringConstraints(pattern=r"^(?:[0-9]{6}|[A-Za-z2-7]{4}(?:-?[A-Za-z2-7]{4}){3})\z")]
@@ -37,7 +38,7 @@ class _Credential(RequestBody):
     client_extension_results: dict[str, Any] = Field(default_factory=dict)
 
 
-class AttestationResponse(RequestBody):
+class AuthenticatorAttestationResponse(RequestBody):
     client_data_json: Annotated[_Bytes, Field(alias="clientDataJSON")]
     attestation_object: _Bytes
     authenticator_data: _Bytes | None = None
@@ -46,34 +47,30 @@ class AttestationResponse(RequestBody):
     transports: Annotated[list[_Word], Field(max_length=10)] = Field(default_factory=list)
 
 
-class NewCredential(_Credential):
-    response: AttestationResponse
+class PasskeyRegistration(_Credential):
+    response: AuthenticatorAttestationResponse
 
 
-class AssertionResponse(RequestBody):
+class AuthenticatorAssertionResponse(RequestBody):
     client_data_json: Annotated[_Bytes, Field(alias="clientDataJSON")]
     authenticator_data: _Bytes
     signature: _Bytes
     user_handle: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]*\z", max_length=100)] | None = None
 
 
-class ShownCredential(_Credential):
-    response: AssertionResponse
+class PasskeyAssertion(_Credential):
+    response: AuthenticatorAssertionResponse
 
 
 class RegisterPasskeyRequest(RequestBody):
     challenge_id: UUID
     name: FactorName
-    credential: NewCredential
+    credential: PasskeyRegistration
 
 
 class VerifyPasskeyRequest(RequestBody):
     challenge_id: UUID
-    credential: ShownCredential
-
-
-class OptionsRequest(RequestBody):
-    """Empty: the token names the user."""
+    credential: PasskeyAssertion
 
 
 class EnrolledFactor(ResponseShape):
@@ -86,8 +83,8 @@ class Factor(ResponseShape):
     id: UUID
     kind: Literal["totp", "passkey"]
     name: str | None
-    created_at: str
-    last_used_at: str | None
+    created_at: datetime
+    last_used_at: datetime | None
     confirmed: bool
 
 
@@ -95,18 +92,18 @@ class RemovedFactor(ResponseShape):
     id: UUID
 
 
-class NewRecoveryCodes(ResponseShape):
+class RecoveryCodes(ResponseShape):
     codes: list[str]
 
 
-class RecoveryCodesLeft(ResponseShape):
+class RecoveryCodeCount(ResponseShape):
     remaining: int
-    created_at: str | None
+    created_at: datetime | None
 
 
 class PasskeyChallenge(ResponseShape):
     """Pass `publicKey` to the browser's `parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` unchanged."""
 
     challenge_id: UUID
-    expires_at: str
+    expires_at: datetime
     public_key: dict[str, Any]

@@ -3,8 +3,9 @@
 import re
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
+from contracts.permissions import ROLES_BY_RANK
 from identity.domain import password_rules
 from identity.domain.addresses import e164_or_none, has_address_form, is_email, normal_email
 
@@ -44,5 +45,7 @@ NewPassword = Annotated[
     str, StringConstraints(min_length=password_rules.CHARACTERS_MIN, max_length=password_rules.CHARACTERS_MAX)
 ]
 FullName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+# Every role, highest first.
+Role = Annotated[str, Field(json_schema_extra={"enum": list(ROLES_BY_RANK)})]
 # The sign-up evaluates the token and never fails because of it: an overlong token is an unknown one.
 ReferralToken = str

@@ -1,44 +1,46 @@
 """Request and response models of profiles, referrals, erasure and create-user."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
 from common.web.schemas import RequestBody, ResponseShape
-from identity.schemas.fields import FullName, GivenAddress, Phone, ReferralToken
+from identity.domain.referrals import Reason
+from identity.schemas.fields import FullName, GivenAddress, Phone, ReferralToken, Role
 
 
-class ProfileChangeRequest(RequestBody):
+class UpdateProfileRequest(RequestBody):
     full_name: FullName = ""
     phone: Phone | None = None
     revision: Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | None = None
 
 
-class ErasureRequest(RequestBody):
+class RequestErasureRequest(RequestBody):
     # Users of a further issuer have no password here.
     password: Annotated[str, StringConstraints(min_length=1, max_length=1024)] | None = None
 
 
-class NewUserMetadata(RequestBody):
+class ExternalUserMetadata(RequestBody):
     full_name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] | None = Field(
         default=None, alias="full_name"
     )
     referral_token: ReferralToken | None = Field(default=None, alias="referral_token")
 
 
-class NewUserBody(RequestBody):
+class ExternalUser(RequestBody):
     id: UUID
     email: GivenAddress
     # Any text: an impossible number is dropped and never fails the call.
     phone: str | None = None
     # Whether the calling system has confirmed that the user reads this mailbox.
     email_confirmed: Annotated[bool, Field(strict=True)] = Field(default=False, alias="email_confirmed")
-    user_metadata: NewUserMetadata | None = Field(default=None, alias="user_metadata")
+    user_metadata: ExternalUserMetadata | None = Field(default=None, alias="user_metadata")
 
 
 class CreateUserRequest(RequestBody):
-    user: NewUserBody
+    user: ExternalUser
 
 
 class Profile(ResponseShape):
@@ -48,8 +50,8 @@ class Profile(ResponseShape):
     phone: str | None
     phone_confirmed: bool
     full_name: str | None
-    role: str
-    roles: list[str]
+    role: Role
+    roles: list[Role]
     permissions: Annotated[
         list[str],
         Field(description="What the token of this request permits; a changed role applies from the next token."),
@@ -57,11 +59,11 @@ class Profile(ResponseShape):
     vendor_id: Annotated[UUID | None, Field(description="The vendor whose merchant the token names.")]
     campus_id: UUID | None
     revision: int
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
 
 
-class OpenMatter(ResponseShape):
+class OpenObligation(ResponseShape):
     service: str
     matter: str
 
@@ -70,9 +72,9 @@ class Erasure(ResponseShape):
     id: UUID
     user_id: UUID
     status: Literal["asked", "refused", "done"]
-    asked_at: str
-    decided_at: str | None
-    open_matters: list[OpenMatter]
+    asked_at: datetime
+    decided_at: datetime | None
+    open_matters: list[OpenObligation]
 
 
 class Referral(ResponseShape):
@@ -83,7 +85,7 @@ class Referral(ResponseShape):
 class ReferralOutcome(ResponseShape):
     applied: bool
     reward_minor: int
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 class CreatedUser(ResponseShape):

@@ -1,5 +1,6 @@
 """Request and response models of sign-up and sessions."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -26,11 +27,7 @@ class RefreshRequest(RequestBody):
     refresh_token: Annotated[str, StringConstraints(min_length=1, max_length=512)]
 
 
-class LogOutRequest(RequestBody):
-    """Empty: the token names the session."""
-
-
-class SignedUp(ResponseShape):
+class SignUpResult(ResponseShape):
     """Identical for an address that already has an account."""
 
     user_id: UUID
@@ -46,18 +43,18 @@ class Tokens(ResponseShape):
     mfa_required: bool
 
 
-class SessionEnd(ResponseShape):
+class EndedSession(ResponseShape):
     session_id: UUID
 
 
-class SessionsEnd(ResponseShape):
+class EndedSessions(ResponseShape):
     sessions_ended: int
 
 
 class Session(ResponseShape):
     id: UUID
-    signed_in_at: str
-    last_used_at: str
-    method: str
+    signed_in_at: datetime
+    last_used_at: datetime
+    method: Literal["password", "otp"]
     user_agent: str | None
     current: bool

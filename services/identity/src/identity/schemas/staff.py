@@ -1,11 +1,13 @@
 """Request and response models of staff, grants and the audit trail."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import StringConstraints
 
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
+from identity.schemas.fields import Role
 
 # merchant comes from a vendor application, buyer from a sign-up.
 StaffRole = Literal[
@@ -21,7 +23,7 @@ StaffRole = Literal[
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
-class GrantRequest(RequestBody):
+class GrantRoleRequest(RequestBody):
     """`campusId` for a campus_admin, `hubId` for a hub_agent, neither for the others."""
 
     role: StaffRole
@@ -29,23 +31,19 @@ class GrantRequest(RequestBody):
     hub_id: UUID | None = None
 
 
-class RevocationRequest(RequestBody):
+class RevokeRoleRequest(RequestBody):
     role: StaffRole
 
 
-class UserSuspensionRequest(RequestBody):
+class SuspendUserRequest(RequestBody):
     reason: Reason | None = None
 
 
-class GrantDecisionRequest(RequestBody):
-    """Empty: the path names the grant."""
-
-
-class StaffAppointment(ResponseShape):
+class RoleAssignment(ResponseShape):
     role: StaffRole
     campus_id: UUID | None
     hub_id: UUID | None
-    since: str
+    since: datetime
 
 
 class StaffMember(ResponseShape):
@@ -54,15 +52,15 @@ class StaffMember(ResponseShape):
     id: UUID
     full_name: str | None
     email: str
-    role: str
-    roles: list[str]
-    offices: list[StaffAppointment]
+    role: Role
+    roles: list[Role]
+    offices: list[RoleAssignment]
     has_second_factor: bool
     suspended: bool
-    suspended_at: str | None
+    suspended_at: datetime | None
     suspended_by: UUID | None
     suspension_reason: str | None
-    created_at: str
+    created_at: datetime
 
 
 class StaffGrant(ResponseShape):
@@ -78,10 +76,10 @@ class StaffGrant(ResponseShape):
     status: Literal["granted", "prepared", "approved", "rejected", "expired"]
     hash: DecisionHash | None
     prepared_by: UUID | None
-    prepared_at: str
-    expires_at: str | None
+    prepared_at: datetime
+    expires_at: datetime | None
     decided_by: UUID | None
-    decided_at: str | None
+    decided_at: datetime | None
 
 
 class StaffAction(ResponseShape):
@@ -93,4 +91,4 @@ class StaffAction(ResponseShape):
     subject_kind: str
     subject_id: UUID
     detail: dict[str, Any]
-    created_at: str
+    created_at: datetime

@@ -1,5 +1,6 @@
 """Request and response models of vendors and vendor applications."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -15,7 +16,7 @@ Description = Annotated[str, StringConstraints(strip_whitespace=True, min_length
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
-class VendorApplicationRequest(RequestBody):
+class CreateVendorApplicationRequest(RequestBody):
     business_name: BusinessName
     legal_name: LegalName
     campus_id: UUID
@@ -23,23 +24,19 @@ class VendorApplicationRequest(RequestBody):
     description: Description
 
 
-class ApprovalRequest(RequestBody):
-    """Empty: the path names the application."""
-
-
-class RejectionRequest(RequestBody):
+class RejectApplicationRequest(RequestBody):
     reason: Reason
 
 
-class SuspensionRequest(RequestBody):
+class SuspendVendorRequest(RequestBody):
     reason: Reason
 
 
-class ReinstatementRequest(RequestBody):
+class ReinstateVendorRequest(RequestBody):
     reason: Reason | None = None
 
 
-class VendorChangeRequest(RequestBody):
+class UpdateVendorRequest(RequestBody):
     """Absent fields stay. A commission waits for a second platform_admin; null is the platform's default.
 
     Any other null is rejected.
@@ -60,7 +57,7 @@ class Vendor(ResponseShape):
     campus_id: UUID
     category: str | None
     description: str | None
-    created_at: str
+    created_at: datetime
     owner_user_id: UUID | None = None
     legal_name: str | None = None
     status: Literal["active", "suspended"] | None = None
@@ -86,6 +83,6 @@ class VendorApplication(ResponseShape):
     status: Literal["pending", "approved", "rejected"]
     reason: str | None
     vendor_id: UUID | None
-    decided_at: str | None
-    created_at: str
+    decided_at: datetime | None
+    created_at: datetime
     decided_by: UUID | None = None

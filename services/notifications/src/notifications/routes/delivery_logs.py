@@ -13,7 +13,7 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import Channel, Delivery, DeliveryLog
+from notifications.schemas import Channel, DeliveryLog, NotificationDelivery
 from notifications.use_cases.deliveries.resend_delivery import resend_delivery
 
 router = guarded_router(tags=["notifications"])
@@ -43,7 +43,7 @@ async def list_delivery_logs(
 @router.post(
     "/api/notification-delivery-logs/{log_id}/resend",
     operation_id="deliveryLogs.resend",
-    responses=responses_for(Delivery, 403, 404, 409),
+    responses=responses_for(NotificationDelivery, 403, 404, 409),
 )
 @requires("notifications:resend")
 async def resend_notification(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:

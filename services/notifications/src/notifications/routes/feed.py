@@ -15,14 +15,17 @@ from common.web.pages import created_position, cursor_page, respond_page, time_p
 from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import Notification, ReadAllRequest, ReadAllResult, UnreadCount
+from notifications.schemas import MarkAllReadRequest, MarkedRead, Notification, UnreadCount
 from notifications.use_cases.feed.read_all_notifications import read_all_notifications
 from notifications.use_cases.feed.read_notification import read_notification
 
 router = guarded_router(tags=["notifications"])
 
 _STREAM: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"description": "Events `notification`, until the token ends.", "content": {"text/event-stream": {}}}
+    200: {
+        "model": Notification,
+        "description": "Server-sent events `notification` until the token ends; the schema is that of their `data`.",
+    }
 }
 
 
@@ -97,11 +100,11 @@ async def stream_notifications(
 
 
 @router.post(
-    "/api/notifications/read-all", operation_id="notifications.markAllRead", responses=responses_for(ReadAllResult, 422)
+    "/api/notifications/read-all", operation_id="notifications.markAllRead", responses=responses_for(MarkedRead, 422)
 )
 @signed_in
 async def mark_all_notifications_read(
-    request: Request, caller: CurrentCaller, body: ReadAllRequest | None = None
+    request: Request, caller: CurrentCaller, body: MarkAllReadRequest | None = None
 ) -> Response:
     """Mark all unread notifications as read, or those up to and including `before`."""
     dependencies = dependencies_of(request, Dependencies)

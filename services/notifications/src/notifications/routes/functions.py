@@ -6,7 +6,7 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.web.http import dependencies_of, guarded_router, ok, service_key_only
 from notifications.dependencies import Dependencies
-from notifications.schemas import DeliverNotificationRequest, Delivery
+from notifications.schemas import DeliverNotificationRequest, NotificationDelivery
 from notifications.use_cases.deliveries.accept_message import accept_message
 
 router = guarded_router(tags=["functions"])
@@ -15,7 +15,7 @@ router = guarded_router(tags=["functions"])
 @router.post(
     "/functions/v1/deliver-notification",
     operation_id="functions.deliverNotification",
-    responses={200: {"model": Delivery}},
+    responses={200: {"model": NotificationDelivery}},
 )
 @service_key_only
 async def deliver_notification(request: Request, body: DeliverNotificationRequest) -> Response:

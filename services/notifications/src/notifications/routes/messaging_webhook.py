@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from common.primitives.problems import Forbidden, Unauthorized
 from common.web.http import RawRoute, any_query, before_sign_in, dependencies_of, ok
 from common.web.responses import responses_for
-from common.web.schemas import ResponseShape
+from common.web.schemas import WebhookReceipt
 from notifications.dependencies import Dependencies
 from notifications.domain.messaging_webhook import is_signed, is_subscription
 from notifications.routes.raw_bodies import read_raw_body
@@ -21,14 +21,8 @@ _PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 router = APIRouter(route_class=RawRoute, tags=["support"])
 
 
-class WebhookReceived(ResponseShape):
-    """The webhook was accepted, whatever it contains."""
-
-    received: bool
-
-
 _CHALLENGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    **responses_for(WebhookReceived, 403),
+    **responses_for(WebhookReceipt, 403),
     200: {"description": "The challenge as it was sent.", "content": {"text/plain": {"schema": {"type": "string"}}}},
 }
 _QUERY: Final[dict[str, Any]] = {
@@ -71,7 +65,7 @@ async def verify_messaging_webhook(request: Request) -> Response:
 
 
 @router.post(
-    "/api/messaging/webhook", operation_id="webhooks.receiveMessaging", responses=responses_for(WebhookReceived, 413)
+    "/api/messaging/webhook", operation_id="webhooks.receiveMessaging", responses=responses_for(WebhookReceipt, 413)
 )
 @any_query
 @before_sign_in

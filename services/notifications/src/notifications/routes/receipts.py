@@ -13,7 +13,7 @@ from common.auth.caller import THE_SERVICE
 from common.primitives.problems import Unauthorized
 from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
 from common.web.responses import responses_for
-from common.web.schemas import ResponseShape
+from common.web.schemas import WebhookReceipt
 from notifications.dependencies import Dependencies
 from notifications.domain.receipt_signatures import is_key_valid, is_signed, is_signed_by_twilio
 from notifications.routes.raw_bodies import read_raw_body
@@ -27,16 +27,10 @@ TWILIO_RECEIPTS: Final = "/functions/v1/sms-receipts/twilio"
 router = APIRouter(route_class=RawRoute, tags=["functions"])
 
 
-class ReceiptReceived(ResponseShape):
-    """The receipt was accepted, whatever it contains."""
-
-    received: bool
-
-
 @router.post(
     "/functions/v1/sms-receipts/termii",
     operation_id="webhooks.receiveTermiiReceipt",
-    responses=responses_for(ReceiptReceived, 413),
+    responses=responses_for(WebhookReceipt, 413),
 )
 @before_sign_in
 async def receive_termii_receipt(request: Request) -> Response:
@@ -53,7 +47,7 @@ async def receive_termii_receipt(request: Request) -> Response:
 @router.post(
     "/functions/v1/sms-receipts/africas-talking",
     operation_id="webhooks.receiveAfricasTalkingReport",
-    responses=responses_for(ReceiptReceived, 413),
+    responses=responses_for(WebhookReceipt, 413),
 )
 @before_sign_in
 async def receive_africas_talking_report(request: Request) -> Response:
@@ -66,9 +60,7 @@ async def receive_africas_talking_report(request: Request) -> Response:
     return await _receive(request, "africas-talking", report.get("id"), report.get("status"), error)
 
 
-@router.post(
-    TWILIO_RECEIPTS, operation_id="webhooks.receiveTwilioStatus", responses=responses_for(ReceiptReceived, 413)
-)
+@router.post(TWILIO_RECEIPTS, operation_id="webhooks.receiveTwilioStatus", responses=responses_for(WebhookReceipt, 413))
 @before_sign_in
 async def receive_twilio_status(request: Request) -> Response:
     """Twilio's status callback, a form: `X-Twilio-Signature` covers our address and the fields under the auth token."""

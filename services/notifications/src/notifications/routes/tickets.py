@@ -26,7 +26,7 @@ from common.web.http import (
     signed_in,
 )
 from common.web.pages import created_position, cursor_page, respond_page, time_position
-from common.web.responses import EnvelopeMeta, responses_for
+from common.web.responses import Meta, responses_for
 from notifications.dependencies import Dependencies
 from notifications.domain.attachments import image_name
 from notifications.domain.deliveries import Contact
@@ -34,12 +34,12 @@ from notifications.domain.tickets import Priority, Status
 from notifications.queries import tickets as queries
 from notifications.schemas.tickets import (
     AssignTicketRequest,
-    ChangeTicketRequest,
     OpenTicketRequest,
     Ticket,
     TicketAttachment,
     TicketMessage,
-    WriteMessageRequest,
+    UpdateTicketRequest,
+    WriteTicketMessageRequest,
 )
 from notifications.use_cases.tickets.assign_ticket import assign_ticket
 from notifications.use_cases.tickets.attach_image import attach_image
@@ -56,7 +56,7 @@ router = guarded_router(tags=["support"])
 _STAFF: Final = ("tickets:manage", "tickets:read")
 _WEBP: Final = "image/webp"
 _IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    **responses_for(EnvelopeMeta, 404),
+    **responses_for(Meta, 404),
     200: {"content": {_WEBP: {}}},
 }
 
@@ -137,7 +137,7 @@ async def show_support_ticket(request: Request, caller: CurrentCaller, ticket_id
 )
 @requires("tickets:manage")
 async def change_support_ticket(
-    request: Request, caller: CurrentCaller, ticket_id: UUID, body: ChangeTicketRequest, if_match: IfMatch = None
+    request: Request, caller: CurrentCaller, ticket_id: UUID, body: UpdateTicketRequest, if_match: IfMatch = None
 ) -> Response:
     """Change the priority."""
     dependencies = dependencies_of(request, Dependencies)
@@ -226,7 +226,7 @@ async def list_ticket_messages(
 )
 @signed_in
 async def write_ticket_message(
-    request: Request, caller: CurrentCaller, ticket_id: UUID, body: WriteMessageRequest
+    request: Request, caller: CurrentCaller, ticket_id: UUID, body: WriteTicketMessageRequest
 ) -> Response:
     """Write as its customer, which reopens it, or as staff, which notifies the customer. Runs of digits are masked."""
     dependencies = dependencies_of(request, Dependencies)

@@ -2,9 +2,9 @@
 
 from notifications.schemas.alerts import Alert
 from notifications.schemas.assistant import STREAM_RESPONSE, ChatReply, ChatRequest, Conversation, ConversationMessage
-from notifications.schemas.deliveries import Channel, DeliverNotificationRequest, Delivery, DeliveryLog
+from notifications.schemas.deliveries import Channel, DeliverNotificationRequest, DeliveryLog, NotificationDelivery
 from notifications.schemas.devices import Device, RegisterDeviceRequest, VapidKey
-from notifications.schemas.feed import Notification, ReadAllRequest, ReadAllResult, UnreadCount
+from notifications.schemas.feed import MarkAllReadRequest, MarkedRead, Notification, UnreadCount
 from notifications.schemas.preferences import NotificationPreferences, ReplacePreferencesRequest
 
 __all__ = [
@@ -16,13 +16,13 @@ __all__ = [
     "Conversation",
     "ConversationMessage",
     "DeliverNotificationRequest",
-    "Delivery",
     "DeliveryLog",
     "Device",
+    "MarkAllReadRequest",
+    "MarkedRead",
     "Notification",
+    "NotificationDelivery",
     "NotificationPreferences",
-    "ReadAllRequest",
-    "ReadAllResult",
     "RegisterDeviceRequest",
     "ReplacePreferencesRequest",
     "UnreadCount",

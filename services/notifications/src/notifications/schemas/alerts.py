@@ -1,5 +1,6 @@
 """Response models of alerts (contract section 12)."""
 
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -17,7 +18,7 @@ class Alert(ResponseShape):
     runbook: str
     source: str
     repetitions: int
-    raised_at: str
-    last_raised_at: str
-    paged_at: str | None
-    closed_at: str | None
+    raised_at: datetime
+    last_raised_at: datetime
+    paged_at: datetime | None
+    closed_at: datetime | None

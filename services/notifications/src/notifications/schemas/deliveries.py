@@ -1,11 +1,13 @@
 """Request and response models of deliveries and their attempts (contract section 12)."""
 
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from pydantic import Field, StrictBool
 
 from common.web.schemas import RequestBody, ResponseShape
+from notifications.domain.statuses import Status
 from notifications.domain.templates import CATALOG, parameters_of
 
 _PARAMETERS: Final = "The parameters of each template; `?` marks optional ones." + "; ".join(
@@ -13,6 +15,7 @@ _PARAMETERS: Final = "The parameters of each template; `?` marks optional ones."
 )
 
 Channel = Literal["push", "messaging", "sms", "email"]
+Template = Annotated[str, Field(json_schema_extra={"enum": list(CATALOG)})]
 
 
 class DeliverNotificationRequest(RequestBody):
@@ -25,17 +28,17 @@ class DeliverNotificationRequest(RequestBody):
     notification_id: UUID
     user_id: UUID
     channel: Channel
-    template: Annotated[str, Field(min_length=1, max_length=64)]
+    template: Annotated[Template, Field(min_length=1, max_length=64)]
     data: Annotated[dict[str, Any], Field(description=_PARAMETERS)]
     locale: Annotated[str, Field(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)] | None = None
     sensitive: StrictBool = False
 
 
-class Delivery(ResponseShape):
+class NotificationDelivery(ResponseShape):
     """The status of the delivery: `queued` after the request, later `sent`, `delivered`, `read`, `failed` or `bounced`."""
 
     notification_id: UUID
-    status: str
+    status: Literal["queued", Status]
     provider_message_id: str | None = None
 
 
@@ -46,11 +49,11 @@ class DeliveryLog(ResponseShape):
     notification_id: UUID
     user_id: UUID | None
     channel: Channel
-    template: str
+    template: Template
     recipient: str
-    status: str
+    status: Literal["sending", "unknown", Status]
     provider: str | None
     provider_message_id: str | None
     error: str | None
-    attempted_at: str
-    told_at: str | None
+    attempted_at: datetime
+    told_at: datetime | None

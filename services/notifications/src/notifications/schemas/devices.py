@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
@@ -33,18 +34,18 @@ def _validate_secret(text: str) -> str:
     return _validate_length(text, _SECRET_BYTES)
 
 
-class SubscriptionKeys(RequestBody):
+class PushSubscriptionKeys(RequestBody):
     """The keys of a browser subscription, base64url."""
 
     p256dh: Annotated[str, Field(max_length=120, alias="p256dh"), AfterValidator(_validate_point)]
     auth: Annotated[str, Field(max_length=60), AfterValidator(_validate_secret)]
 
 
-class Subscription(RequestBody):
+class PushSubscription(RequestBody):
     """A browser's `PushSubscription.toJSON()`. `expirationTime` is accepted and ignored."""
 
     endpoint: Annotated[str, Field(min_length=1, max_length=ADDRESS_MAX, pattern=r"^[!-~]+$")]
-    keys: SubscriptionKeys
+    keys: PushSubscriptionKeys
     expiration_time: int | float | None = None
 
 
@@ -53,7 +54,7 @@ class RegisterDeviceRequest(RequestBody):
 
     kind: Literal["web", "android", "ios"]
     token: Annotated[str, Field(min_length=1, max_length=ADDRESS_MAX, pattern=r"^[!-~]+$")] | None = None
-    subscription: Subscription | None = None
+    subscription: PushSubscription | None = None
 
     @field_validator("token", "subscription", mode="before")
     @classmethod
@@ -76,8 +77,8 @@ class Device(ResponseShape):
 
     id: UUID
     kind: Literal["web", "android", "ios"]
-    created_at: str
-    registered_at: str
+    created_at: datetime
+    registered_at: datetime
 
 
 class VapidKey(ResponseShape):

@@ -1,5 +1,6 @@
 """Request and response models of the feed (contract section 12)."""
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -7,6 +8,7 @@ from pydantic import Field
 
 from common.web.schemas import Instant, RequestBody, ResponseShape
 from notifications.domain.subjects import SubjectKind
+from notifications.schemas.deliveries import Template
 
 
 class NotificationSubject(ResponseShape):
@@ -21,11 +23,11 @@ class Notification(ResponseShape):
     """A notification of the feed."""
 
     id: UUID
-    template: str
+    template: Template
     title: str
     body: str
-    created_at: str
-    read_at: str | None
+    created_at: datetime
+    read_at: datetime | None
     subject: Annotated[NotificationSubject | None, Field(description="Null for notifications of earlier versions.")]
 
 
@@ -33,13 +35,13 @@ class UnreadCount(ResponseShape):
     unread_count: int
 
 
-class ReadAllRequest(RequestBody):
+class MarkAllReadRequest(RequestBody):
     """Marks notifications up to and including `before`, or all of them."""
 
     before: Instant | None = None
 
 
-class ReadAllResult(ResponseShape):
+class MarkedRead(ResponseShape):
     """The number of notifications that became read."""
 
     read: int

@@ -76,7 +76,7 @@ class NotificationPreferences(ResponseShape):
     `optionalMail`: mails that carry a link to unsubscribe, about orders and tickets that the app shows as well.
     """
 
-    channels: dict[str, bool]
+    channels: ChannelPreferences
     quiet_hours: QuietHoursWindow | None
     optional_mail: bool
     locale: str

@@ -1,12 +1,15 @@
 """Request and response models of support tickets (contract section 12)."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
 from common.web.schemas import RequestBody, ResponseShape
 from notifications.domain.tickets import SUBJECT_MAX, TEXT_MAX, Priority, Side, Status
+
+Source = Literal["app", "messaging"]
 
 
 def _not_blank(text: str) -> str:
@@ -26,7 +29,7 @@ class OpenTicketRequest(RequestBody):
     order_id: UUID | None = None
 
 
-class WriteMessageRequest(RequestBody):
+class WriteTicketMessageRequest(RequestBody):
     text: Text
 
 
@@ -36,7 +39,7 @@ class AssignTicketRequest(RequestBody):
     assignee_id: UUID | None
 
 
-class ChangeTicketRequest(RequestBody):
+class UpdateTicketRequest(RequestBody):
     """Without `revision` the last writer wins; a stale one is 409."""
 
     priority: Priority
@@ -59,14 +62,14 @@ class Ticket(ResponseShape):
     subject: str
     status: Status
     priority: Priority
-    source: str
+    source: Source
     order_id: UUID | None
     assignee_id: UUID | None
     unread: int
     revision: int
-    created_at: str
-    updated_at: str
-    closed_at: str | None
+    created_at: datetime
+    updated_at: datetime
+    closed_at: datetime | None
     customer: TicketCustomer | None = None
 
 
@@ -77,10 +80,10 @@ class TicketMessage(ResponseShape):
     ticket_id: UUID
     author: Side
     author_id: UUID | None
-    source: str
+    source: Source
     kind: str
     text: str
-    created_at: str
+    created_at: datetime
 
 
 class TicketAttachment(ResponseShape):
@@ -91,4 +94,4 @@ class TicketAttachment(ResponseShape):
     author: Side
     byte_count: int
     url: str
-    created_at: str
+    created_at: datetime

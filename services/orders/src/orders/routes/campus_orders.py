@@ -16,7 +16,7 @@ from orders.domain.errors import ExportTooLong
 from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
 from orders.queries.campus_orders import list_campus_orders, page_of_campus_orders, search_by_address
 from orders.routes.order_filters import order_filters
-from orders.schemas.orders import CampusOrderPageResponse
+from orders.schemas.orders import Order
 
 router = guarded_router(tags=["campus orders"])
 
@@ -49,9 +49,7 @@ async def filters_of(
 Filters = Annotated[Mapping[str, Any], Depends(filters_of)]
 
 
-@router.get(
-    CAMPUS_ORDERS, operation_id="orders.listByCampus", responses=responses_for(CampusOrderPageResponse, 403, 422)
-)
+@router.get(CAMPUS_ORDERS, operation_id="orders.listByCampus", responses=responses_for(list[Order], 403, 422))
 @requires_one_of(*READERS)
 async def list_orders_of_campuses(
     request: Request,
@@ -70,7 +68,7 @@ async def list_orders_of_campuses(
 @router.get(
     f"{CAMPUS_ORDERS}/export",
     operation_id="orders.exportByCampus",
-    responses={**responses_for(CampusOrderPageResponse, 403, 422), **_CSV_RESPONSE},
+    responses={**responses_for(list[Order], 403, 422), **_CSV_RESPONSE},
     response_class=StreamingResponse,
 )
 @requires_one_of(*READERS)

@@ -10,7 +10,7 @@ from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, 
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.queries.carts import find_cart
-from orders.schemas.carts import CartItemRequest, CartResponse
+from orders.schemas.carts import Cart, SetCartItemRequest
 from orders.use_cases.carts.remove_cart_item import remove_cart_item
 from orders.use_cases.carts.set_cart_item import set_cart_item
 
@@ -20,7 +20,7 @@ CART: Final = "/api/carts/current"
 ONE_ITEM: Final = f"{CART}/items/{{product_id}}"
 
 
-@router.get(CART, operation_id="carts.get", responses=responses_for(CartResponse, 403))
+@router.get(CART, operation_id="carts.get", responses=responses_for(Cart, 403))
 @requires("orders:place")
 async def show_cart(request: Request, caller: CurrentCaller) -> Response:
     """The caller's cart with current prices. Stock is reserved at checkout only."""
@@ -30,10 +30,10 @@ async def show_cart(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, cart)
 
 
-@router.put(ONE_ITEM, operation_id="carts.setItem", responses=responses_for(CartResponse, 403, 404, 409, 422))
+@router.put(ONE_ITEM, operation_id="carts.setItem", responses=responses_for(Cart, 403, 404, 409, 422))
 @requires("orders:place")
 async def set_cart_item_route(
-    request: Request, caller: CurrentCaller, product_id: UUID, body: CartItemRequest
+    request: Request, caller: CurrentCaller, product_id: UUID, body: SetCartItemRequest
 ) -> Response:
     """Adds a product to the cart or changes its quantity, and resets `priceChanged`."""
     dependencies = dependencies_of(request, Dependencies)
@@ -44,14 +44,14 @@ async def set_cart_item_route(
     return ok(request, cart)
 
 
-@router.delete(ONE_ITEM, operation_id="carts.removeItem", responses=responses_for(CartResponse, 403))
+@router.delete(ONE_ITEM, operation_id="carts.removeItem", responses=responses_for(Cart, 403))
 @requires("orders:place")
 async def remove_cart_item_route(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Removes a product from the cart. A product that is not in the cart changes nothing."""
     return await _remove(request, caller, product_id)
 
 
-@router.delete(CART, operation_id="carts.clear", responses=responses_for(CartResponse, 403))
+@router.delete(CART, operation_id="carts.clear", responses=responses_for(Cart, 403))
 @requires("orders:place")
 async def empty_cart(request: Request, caller: CurrentCaller) -> Response:
     """Removes all lines from the caller's cart."""

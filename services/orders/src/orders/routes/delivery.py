@@ -10,14 +10,14 @@ from common.auth.caller import THE_SERVICE
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
 from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.web.responses import responses_for
+from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_ATTEMPTS_MAX, attempts_remaining, check_pin_visible
 from orders.queries.orders import find_encrypted_pin, find_order
 from orders.routes.order_commands import found, roles_in_order
 from orders.routes.orders import ONE_ORDER
-from orders.schemas.delivery import DeliveryPinResponse, DeliveryResponse, ReissuedPinResponse, VerifyDeliveryRequest
-from orders.schemas.orders import EmptyRequest
+from orders.schemas.delivery import DeliveryPin, OrderDelivery, ReissuedDeliveryPin, VerifyDeliveryRequest
 from orders.use_cases.delivery.explain_missing_pin import explain_missing_pin
 from orders.use_cases.delivery.reissue_delivery_pin import reissue_delivery_pin
 from orders.use_cases.delivery.verify_delivery import PinAttempt, verify_delivery
@@ -31,7 +31,7 @@ NEVER_STORED: Final = {"Cache-Control": "no-store"}
 @router.post(
     f"{ONE_ORDER}/verify-delivery",
     operation_id="orders.verifyDelivery",
-    responses=responses_for(DeliveryResponse, 400, 403, 404, 409, 422, 429),
+    responses=responses_for(OrderDelivery, 400, 403, 404, 409, 422, 429),
     openapi_extra=IDEMPOTENCY_KEY_SHOWN,
 )
 @signed_in
@@ -61,7 +61,7 @@ async def verify_delivery_route(
 @router.get(
     f"{ONE_ORDER}/delivery-pin",
     operation_id="orders.getDeliveryPin",
-    responses=responses_for(DeliveryPinResponse, 404, 409),
+    responses=responses_for(DeliveryPin, 404, 409),
 )
 @signed_in
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
@@ -80,7 +80,7 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
 @router.post(
     f"{ONE_ORDER}/delivery-pin/reissue",
     operation_id="orders.reissueDeliveryPin",
-    responses=responses_for(ReissuedPinResponse, 404, 409, 422),
+    responses=responses_for(ReissuedDeliveryPin, 404, 409, 422),
 )
 @signed_in
 async def reissue_delivery_pin_route(

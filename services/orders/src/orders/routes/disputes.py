@@ -13,8 +13,8 @@ from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of, signed_in
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import EnvelopeMeta, responses_for
-from common.web.schemas import DecisionApproval
+from common.web.responses import Meta, responses_for
+from common.web.schemas import DecisionApproval, EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.disputes import Complaint, evidence_author
 from orders.domain.images import evidence_name
@@ -22,17 +22,15 @@ from orders.queries.disputes import find_dispute, find_resolution, has_evidence,
 from orders.routes.order_commands import found, order_after, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.disputes import (
-    DisputeEvidenceListResponse,
-    DisputeEvidenceResponse,
-    DisputeRequest,
-    DisputeResponse,
-    PreparedResolutionResponse,
-    ResolutionPageResponse,
-    ResolutionResponse,
+    Dispute,
+    DisputeEvidence,
+    DisputeResolution,
+    OpenDisputeRequest,
+    PreparedResolution,
+    PrepareResolutionRequest,
     ResolutionStatus,
-    ResolveRequest,
 )
-from orders.schemas.orders import EmptyRequest, OrderResponse
+from orders.schemas.orders import Order
 from orders.use_cases.disputes.add_evidence import add_evidence
 from orders.use_cases.disputes.approve_resolution import approve_resolution
 from orders.use_cases.disputes.check_evidence_upload import check_evidence_upload
@@ -48,17 +46,15 @@ ONE_RESOLUTION: Final = f"{RESOLUTIONS}/{{resolution_id}}"
 READERS: Final = ("disputes:prepare", "disputes:approve", "orders:read")
 _WEBP: Final = "image/webp"
 _IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    **responses_for(EnvelopeMeta, 404),
+    **responses_for(Meta, 404),
     200: {"content": {_WEBP: {}}},
 }
 
 
-@router.post(
-    f"{ONE_ORDER}/dispute", operation_id="disputes.open", responses=responses_for(OrderResponse, 403, 404, 409, 422)
-)
+@router.post(f"{ONE_ORDER}/dispute", operation_id="disputes.open", responses=responses_for(Order, 403, 404, 409, 422))
 @signed_in
 async def dispute_order_route(
-    request: Request, caller: CurrentCaller, order_id: UUID, body: DisputeRequest
+    request: Request, caller: CurrentCaller, order_id: UUID, body: OpenDisputeRequest
 ) -> Response:
     """For the buyer of a paid, undelivered order: freezes its money until staff decide."""
     dependencies = dependencies_of(request, Dependencies)
@@ -73,7 +69,7 @@ async def dispute_order_route(
     )
 
 
-@router.get(f"{ONE_ORDER}/dispute", operation_id="disputes.get", responses=responses_for(DisputeResponse, 404))
+@router.get(f"{ONE_ORDER}/dispute", operation_id="disputes.get", responses=responses_for(Dispute, 404))
 @signed_in
 async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """The order's dispute, for its buyer, its vendor and staff."""
@@ -86,7 +82,7 @@ async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) 
     f"{ONE_ORDER}/dispute/evidence",
     operation_id="disputes.addEvidence",
     status_code=201,
-    responses=responses_for(DisputeEvidenceResponse, 403, 404, 409, 413, 415, 422, status=201),
+    responses=responses_for(DisputeEvidence, 403, 404, 409, 413, 415, 422, status=201),
     openapi_extra=FILE_SHOWN,
 )
 @signed_in
@@ -113,7 +109,7 @@ async def add_dispute_evidence(request: Request, caller: CurrentCaller, order_id
 @router.get(
     f"{ONE_ORDER}/dispute/evidence",
     operation_id="disputes.listEvidence",
-    responses=responses_for(DisputeEvidenceListResponse, 404),
+    responses=responses_for(list[DisputeEvidence], 404),
 )
 @signed_in
 async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
@@ -145,11 +141,11 @@ async def show_dispute_evidence(request: Request, caller: CurrentCaller, order_i
     f"{ONE_ORDER}/resolve",
     operation_id="disputes.prepareResolution",
     status_code=201,
-    responses=responses_for(PreparedResolutionResponse, 403, 404, 409, 422, status=201),
+    responses=responses_for(PreparedResolution, 403, 404, 409, 422, status=201),
 )
 @requires("disputes:prepare")
 async def prepare_dispute_resolution(
-    request: Request, caller: CurrentCaller, order_id: UUID, body: ResolveRequest
+    request: Request, caller: CurrentCaller, order_id: UUID, body: PrepareResolutionRequest
 ) -> Response:
     """Prepares a resolution, on which another member of staff decides. An order has at most one prepared resolution."""
     dependencies = dependencies_of(request, Dependencies)
@@ -163,7 +159,7 @@ async def prepare_dispute_resolution(
 
 
 @router.get(
-    RESOLUTIONS, operation_id="disputeResolutions.list", responses=responses_for(ResolutionPageResponse, 403, 422)
+    RESOLUTIONS, operation_id="disputeResolutions.list", responses=responses_for(list[DisputeResolution], 403, 422)
 )
 @requires_one_of(*READERS)
 async def list_dispute_resolutions(
@@ -185,9 +181,7 @@ async def list_dispute_resolutions(
     return respond_offset_page(request, page, found)
 
 
-@router.get(
-    ONE_RESOLUTION, operation_id="disputeResolutions.get", responses=responses_for(ResolutionResponse, 403, 404)
-)
+@router.get(ONE_RESOLUTION, operation_id="disputeResolutions.get", responses=responses_for(DisputeResolution, 403, 404))
 @requires_one_of(*READERS)
 async def show_dispute_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
     """One resolution with the complaint that it answers."""
@@ -199,7 +193,7 @@ async def show_dispute_resolution(request: Request, caller: CurrentCaller, resol
 @router.post(
     f"{ONE_RESOLUTION}/approve",
     operation_id="disputeResolutions.approve",
-    responses=responses_for(OrderResponse, 403, 404, 409, 422),
+    responses=responses_for(Order, 403, 404, 409, 422),
 )
 @requires("disputes:approve", step_up=True)
 async def approve_dispute_resolution(
@@ -220,7 +214,7 @@ async def approve_dispute_resolution(
 @router.post(
     f"{ONE_RESOLUTION}/reject",
     operation_id="disputeResolutions.reject",
-    responses=responses_for(OrderResponse, 403, 404, 409, 422),
+    responses=responses_for(Order, 403, 404, 409, 422),
 )
 @requires("disputes:approve", step_up=True)
 async def reject_dispute_resolution(

@@ -22,18 +22,17 @@ from common.web.http import (
 )
 from common.web.pages import respond_page
 from common.web.responses import responses_for
+from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.flash_sales import SaleTerms
 from orders.queries.flash_sales import find_public_sale, find_sale, page_of_sales
 from orders.routes.order_commands import found
 from orders.schemas.flash_sales import (
-    FlashSaleApproval,
-    FlashSalePageResponse,
+    ApproveFlashSaleRequest,
+    CreateFlashSaleRequest,
+    FlashSale,
     FlashSaleQuery,
-    FlashSaleRequest,
-    FlashSaleResponse,
 )
-from orders.schemas.orders import EmptyRequest
 from orders.use_cases.flash_sales.approve_flash_sale import approve_flash_sale
 from orders.use_cases.flash_sales.create_flash_sale import create_flash_sale
 from orders.use_cases.flash_sales.end_flash_sale import end_flash_sale
@@ -44,7 +43,7 @@ SALES: Final = "/api/flash-sales"
 SALE_PERMISSIONS: Final = ("flash_sales:keep", "flash_sales:propose")
 
 
-@router.get(SALES, operation_id="flashSales.list", responses=responses_for(FlashSalePageResponse, 422))
+@router.get(SALES, operation_id="flashSales.list", responses=responses_for(list[FlashSale], 422))
 @public
 async def list_flash_sales(
     request: Request,
@@ -61,7 +60,7 @@ async def list_flash_sales(
     return respond_page(request, page)
 
 
-@router.get(f"{SALES}/{{sale_id}}", operation_id="flashSales.get", responses=responses_for(FlashSaleResponse, 404))
+@router.get(f"{SALES}/{{sale_id}}", operation_id="flashSales.get", responses=responses_for(FlashSale, 404))
 @public
 async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
     """A flash sale. Only the vendor and the staff of the campus see a prepared sale."""
@@ -78,10 +77,10 @@ async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID
     SALES,
     operation_id="flashSales.create",
     status_code=201,
-    responses=responses_for(FlashSaleResponse, 403, 409, 422, status=201),
+    responses=responses_for(FlashSale, 403, 409, 422, status=201),
 )
 @requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
-async def create_flash_sale_route(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
+async def create_flash_sale_route(request: Request, caller: CurrentCaller, body: CreateFlashSaleRequest) -> Response:
     """Creates a sale of the vendor's product. While it runs, the product is sold under its terms only.
 
     Staff of the campus propose a sale with AAL2: it is `prepared` and has no effect until the vendor approves it.
@@ -100,11 +99,11 @@ async def create_flash_sale_route(request: Request, caller: CurrentCaller, body:
 @router.post(
     f"{SALES}/{{sale_id}}/approve",
     operation_id="flashSales.approve",
-    responses=responses_for(FlashSaleResponse, 403, 404, 409, 422),
+    responses=responses_for(FlashSale, 403, 404, 409, 422),
 )
 @requires("flash_sales:keep")
 async def approve_flash_sale_route(
-    request: Request, caller: CurrentCaller, sale_id: UUID, body: FlashSaleApproval | None = None
+    request: Request, caller: CurrentCaller, sale_id: UUID, body: ApproveFlashSaleRequest | None = None
 ) -> Response:
     """Approves a sale that staff proposed, for its vendor. `end` declines it."""
     dependencies = dependencies_of(request, Dependencies)
@@ -119,7 +118,7 @@ async def approve_flash_sale_route(
 
 
 @router.post(
-    f"{SALES}/{{sale_id}}/end", operation_id="flashSales.end", responses=responses_for(FlashSaleResponse, 403, 404, 422)
+    f"{SALES}/{{sale_id}}/end", operation_id="flashSales.end", responses=responses_for(FlashSale, 403, 404, 422)
 )
 @requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
 async def end_flash_sale_route(

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from common.primitives.problems import NotFound
 from common.web.http import dependencies_of, guarded_router, public
-from common.web.responses import NOT_MODIFIED, EnvelopeMeta, responses_for
+from common.web.responses import NOT_MODIFIED, Meta, responses_for
 from orders.dependencies import Dependencies
 from orders.domain.images import image_name, thumbnail_name
 
@@ -16,7 +16,7 @@ router = guarded_router(tags=["products"])
 
 _WEBP: Final = "image/webp"
 _IMAGE_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
-    **responses_for(EnvelopeMeta, 404),
+    **responses_for(Meta, 404),
     200: {"content": {_WEBP: {}}},
     **NOT_MODIFIED,
 }

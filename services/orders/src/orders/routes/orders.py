@@ -24,6 +24,7 @@ from common.web.http import (
 from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.web.pages import CursorPage, respond_page
 from common.web.responses import responses_for
+from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.quotes import RequestedItem
 from orders.queries.orders import ListRole, find_order, order_response, page_of_orders
@@ -31,12 +32,10 @@ from orders.queries.pages import Row
 from orders.routes.order_commands import found, order_after, roles_in_order
 from orders.routes.order_filters import order_filters
 from orders.schemas.orders import (
-    CancelRequest,
+    CancelOrderRequest,
     CheckoutRequest,
-    EmptyRequest,
-    OrderItemsResponse,
-    OrderPageResponse,
-    OrderResponse,
+    Order,
+    OrderItem,
 )
 from orders.use_cases.carts.check_out_cart import check_out_cart
 from orders.use_cases.orders.cancel_order import cancel_order
@@ -53,7 +52,7 @@ ONE_ORDER = "/api/orders/{order_id:uuid}"
     "/api/orders/checkout",
     operation_id="orders.checkout",
     status_code=201,
-    responses=responses_for(OrderResponse, 403, 409, 422, status=201),
+    responses=responses_for(Order, 403, 409, 422, status=201),
     openapi_extra=IDEMPOTENCY_KEY_SHOWN,
 )
 @requires("orders:place")
@@ -93,7 +92,7 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
     return ok(request, order, status=201)
 
 
-@router.get("/api/orders", operation_id="orders.list", responses=responses_for(OrderPageResponse, 422))
+@router.get("/api/orders", operation_id="orders.list", responses=responses_for(list[Order], 422))
 @signed_in
 async def list_orders(
     request: Request,
@@ -112,16 +111,14 @@ async def list_orders(
     return respond_page(request, page)
 
 
-@router.get(ONE_ORDER, operation_id="orders.get", responses=responses_for(OrderResponse, 404))
+@router.get(ONE_ORDER, operation_id="orders.get", responses=responses_for(Order, 404))
 @signed_in
 async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """One order, for its buyer, its vendor, the agents of its hub and staff."""
     return ok(request, await _visible_order(request, caller, order_id))
 
 
-@router.get(
-    f"{ONE_ORDER}/items", operation_id="orders.listItems", responses=responses_for(OrderItemsResponse, 404, 422)
-)
+@router.get(f"{ONE_ORDER}/items", operation_id="orders.listItems", responses=responses_for(list[OrderItem], 404, 422))
 @signed_in
 async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -141,11 +138,11 @@ async def list_order_items(
     return respond_page(request, page)
 
 
-@router.post(
-    f"{ONE_ORDER}/cancel", operation_id="orders.cancel", responses=responses_for(OrderResponse, 403, 404, 409, 422)
-)
+@router.post(f"{ONE_ORDER}/cancel", operation_id="orders.cancel", responses=responses_for(Order, 403, 404, 409, 422))
 @signed_in
-async def cancel_order_route(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelRequest) -> Response:
+async def cancel_order_route(
+    request: Request, caller: CurrentCaller, order_id: UUID, body: CancelOrderRequest
+) -> Response:
     """An unpaid order becomes `cancelled`; a paid order becomes `refund_pending` and is refunded in full."""
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
@@ -159,7 +156,7 @@ async def cancel_order_route(request: Request, caller: CurrentCaller, order_id: 
 
 
 @router.post(
-    f"{ONE_ORDER}/dispatch", operation_id="orders.dispatch", responses=responses_for(OrderResponse, 403, 404, 409, 422)
+    f"{ONE_ORDER}/dispatch", operation_id="orders.dispatch", responses=responses_for(Order, 403, 404, 409, 422)
 )
 @requires("orders:fulfil")
 async def dispatch_order_route(

@@ -20,12 +20,11 @@ from orders.domain.products import normalize_category
 from orders.queries.own_products import find_own_product, page_of_own_products
 from orders.routes.order_commands import found
 from orders.schemas.own_products import (
-    ChangeProductRequest,
-    NewProductRequest,
-    OwnProductPageResponse,
-    OwnProductResponse,
-    ProductImageResponse,
+    CreateProductRequest,
+    OwnProduct,
+    ProductImage,
     ReplaceProductRequest,
+    UpdateProductRequest,
 )
 from orders.use_cases.products.attach_image import attach_image
 from orders.use_cases.products.change_product import change_product
@@ -41,10 +40,10 @@ router = guarded_router(tags=["products"])
     "/api/products",
     operation_id="products.create",
     status_code=201,
-    responses=responses_for(OwnProductResponse, 403, 409, 422, status=201),
+    responses=responses_for(OwnProduct, 403, 409, 422, status=201),
 )
 @requires("catalog:own")
-async def create_product_route(request: Request, caller: CurrentCaller, body: NewProductRequest) -> Response:
+async def create_product_route(request: Request, caller: CurrentCaller, body: CreateProductRequest) -> Response:
     """Publishes a product, or saves it as a draft that only its merchant sees."""
     dependencies = dependencies_of(request, Dependencies)
     content = ProductContent(
@@ -62,9 +61,7 @@ async def create_product_route(request: Request, caller: CurrentCaller, body: Ne
     return ok(request, product, status=201)
 
 
-@router.get(
-    "/api/products/mine", operation_id="products.listMine", responses=responses_for(OwnProductPageResponse, 403, 422)
-)
+@router.get("/api/products/mine", operation_id="products.listMine", responses=responses_for(list[OwnProduct], 403, 422))
 @requires("catalog:own")
 async def list_own_products(
     request: Request,
@@ -87,7 +84,7 @@ async def list_own_products(
 @router.put(
     "/api/products/{product_id}",
     operation_id="products.replace",
-    responses=responses_for(OwnProductResponse, 403, 404, 409, 422),
+    responses=responses_for(OwnProduct, 403, 404, 409, 422),
 )
 @requires("catalog:own")
 async def replace_product(
@@ -101,11 +98,11 @@ async def replace_product(
 @router.patch(
     "/api/products/{product_id}",
     operation_id="products.update",
-    responses=responses_for(OwnProductResponse, 403, 404, 409, 422),
+    responses=responses_for(OwnProduct, 403, 404, 409, 422),
 )
 @requires("catalog:own")
 async def update_product(
-    request: Request, caller: CurrentCaller, product_id: UUID, body: ChangeProductRequest, if_match: IfMatch = None
+    request: Request, caller: CurrentCaller, product_id: UUID, body: UpdateProductRequest, if_match: IfMatch = None
 ) -> Response:
     """Changes the given fields; `{stock, revision}` sets a counted inventory. A stale revision is 409."""
     fields = body.model_dump(exclude={"revision"}, exclude_unset=True)
@@ -116,7 +113,7 @@ async def update_product(
     "/api/products/{product_id}",
     operation_id="products.delete",
     status_code=204,
-    responses=responses_for(OwnProductResponse, 403, 404, 409),
+    responses=responses_for(OwnProduct, 403, 404, 409),
 )
 @requires("catalog:own")
 async def delete_product(
@@ -135,7 +132,7 @@ async def delete_product(
     "/api/products/{product_id}/images",
     operation_id="products.addImage",
     status_code=201,
-    responses=responses_for(ProductImageResponse, 403, 404, 409, 413, 415, 422, status=201),
+    responses=responses_for(ProductImage, 403, 404, 409, 413, 415, 422, status=201),
     openapi_extra=FILE_SHOWN,
 )
 @requires("catalog:own")
@@ -164,7 +161,7 @@ async def add_product_image(request: Request, caller: CurrentCaller, product_id:
     "/api/products/{product_id}/images/{image_id}",
     operation_id="products.removeImage",
     status_code=204,
-    responses=responses_for(ProductImageResponse, 403, 404, 409),
+    responses=responses_for(ProductImage, 403, 404, 409),
 )
 @requires("catalog:own")
 async def remove_product_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:

@@ -20,7 +20,7 @@ from orders.queries.own_products import find_own_product
 from orders.queries.products import find_product, list_categories, page_of_products
 from orders.routes.entity_tags import ok_or_unchanged
 from orders.routes.order_commands import found
-from orders.schemas.products import CategoriesResponse, ProductPageResponse, ProductQuery, ProductResponse
+from orders.schemas.products import Category, Product, ProductQuery
 
 # The hottest endpoint: FastAPI's routing would cost more than its query.
 list_router = APIRouter(route_class=RawRoute, tags=["products"])
@@ -36,7 +36,7 @@ _EMPTY_QUERY: Final = ProductQuery()
 @list_router.get(
     "/api/products",
     operation_id="products.list",
-    responses=responses_for(ProductPageResponse, 422) | NOT_MODIFIED,
+    responses=responses_for(list[Product], 422) | NOT_MODIFIED,
     openapi_extra={"parameters": _QUERY},
 )
 @public
@@ -62,7 +62,7 @@ async def list_products(request: Request) -> Response:
 @router.get(
     "/api/products/{product_id}",
     operation_id="products.get",
-    responses=responses_for(ProductResponse, 404) | NOT_MODIFIED,
+    responses=responses_for(Product, 404) | NOT_MODIFIED,
 )
 @public
 async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
@@ -81,7 +81,7 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
     return ok_or_unchanged(request, product_row, caller, revision=product_row["revision"])
 
 
-@router.get("/api/categories", operation_id="categories.list", responses=responses_for(CategoriesResponse))
+@router.get("/api/categories", operation_id="categories.list", responses=responses_for(list[Category]))
 @public
 async def list_categories_route(request: Request, caller: CurrentCaller) -> Response:
     """The hundred largest categories with the number of their listed products."""

@@ -27,10 +27,9 @@ from orders.queries.returns import find_return_request, page_of_return_requests,
 from orders.routes.order_commands import found, roles_in_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.returns import (
-    ReturnDecisionRequest,
-    ReturnRequestBody,
-    ReturnRequestPageResponse,
-    ReturnRequestResponse,
+    DecideReturnRequest,
+    RequestReturnRequest,
+    ReturnRequest,
 )
 from orders.use_cases.orders.find_order_roles import find_order_roles
 from orders.use_cases.returns.approve_return import approve_return
@@ -50,11 +49,11 @@ DECIDERS: Final = ("orders:fulfil", "returns:decide")
     f"{ONE_ORDER}/return-requests",
     operation_id="returns.request",
     status_code=201,
-    responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422, status=201),
+    responses=responses_for(ReturnRequest, 403, 404, 409, 422, status=201),
 )
 @signed_in
 async def request_return_route(
-    request: Request, caller: CurrentCaller, order_id: UUID, body: ReturnRequestBody
+    request: Request, caller: CurrentCaller, order_id: UUID, body: RequestReturnRequest
 ) -> Response:
     """For the buyer, within the return window (`returnDueAt` of the order)."""
     dependencies = dependencies_of(request, Dependencies)
@@ -69,7 +68,7 @@ async def request_return_route(
 @router.get(
     f"{ONE_ORDER}/return-requests",
     operation_id="returns.listByOrder",
-    responses=responses_for(ReturnRequestPageResponse, 404, 422),
+    responses=responses_for(list[ReturnRequest], 404, 422),
 )
 @signed_in
 async def list_return_requests_of_order(
@@ -83,7 +82,7 @@ async def list_return_requests_of_order(
     return respond_page(request, page)
 
 
-@router.get(REQUESTS, operation_id="returns.list", responses=responses_for(ReturnRequestPageResponse, 422))
+@router.get(REQUESTS, operation_id="returns.list", responses=responses_for(list[ReturnRequest], 422))
 @signed_in
 async def list_return_requests(
     request: Request,
@@ -104,7 +103,7 @@ async def list_return_requests(
     return respond_page(request, page)
 
 
-@router.get(ONE_REQUEST, operation_id="returns.get", responses=responses_for(ReturnRequestResponse, 404))
+@router.get(ONE_REQUEST, operation_id="returns.get", responses=responses_for(ReturnRequest, 404))
 @signed_in
 async def show_return_request(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
     """One return request, for its buyer, its vendor and support."""
@@ -116,11 +115,11 @@ async def show_return_request(request: Request, caller: CurrentCaller, request_i
 @router.post(
     f"{ONE_REQUEST}/approve",
     operation_id="returns.approve",
-    responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422),
+    responses=responses_for(ReturnRequest, 403, 404, 409, 422),
 )
 @requires_one_of(*DECIDERS)
 async def approve_return_route(
-    request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
+    request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:
     """For the order's vendor or support: approves the return and refunds its items."""
     dependencies = dependencies_of(request, Dependencies)
@@ -137,11 +136,11 @@ async def approve_return_route(
 @router.post(
     f"{ONE_REQUEST}/reject",
     operation_id="returns.reject",
-    responses=responses_for(ReturnRequestResponse, 403, 404, 409, 422),
+    responses=responses_for(ReturnRequest, 403, 404, 409, 422),
 )
 @requires_one_of(*DECIDERS)
 async def reject_return_route(
-    request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
+    request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:
     """For the order's vendor or support: rejects the return."""
     dependencies = dependencies_of(request, Dependencies)

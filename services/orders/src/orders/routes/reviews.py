@@ -20,17 +20,16 @@ from common.web.http import (
 )
 from common.web.pages import respond_page
 from common.web.responses import responses_for
+from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.queries.reviews import find_review, page_of_moderated_reviews, page_of_reviews, rating_of
 from orders.routes.order_commands import found
-from orders.schemas.orders import EmptyRequest
 from orders.schemas.reviews import (
+    CreateReviewRequest,
     HideReviewRequest,
-    ModerationPageResponse,
     ModerationQuery,
-    ReviewPageResponse,
-    ReviewRequest,
-    ReviewResponse,
+    OwnReview,
+    ReviewList,
 )
 from orders.use_cases.reviews.hide_review import hide_review
 from orders.use_cases.reviews.post_review import ReviewContent, post_review
@@ -42,7 +41,7 @@ OF_VENDOR: Final = "/api/vendors/{vendor_id}/reviews"
 OF_PRODUCT: Final = "/api/products/{product_id}/reviews"
 
 
-@router.get(OF_VENDOR, operation_id="reviews.listByVendor", responses=responses_for(ReviewPageResponse, 404, 422))
+@router.get(OF_VENDOR, operation_id="reviews.listByVendor", responses=responses_for(ReviewList, 404, 422))
 @public
 async def list_reviews_of_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -51,7 +50,7 @@ async def list_reviews_of_vendor(
     return await _list(request, caller, limit, cursor, vendor_id=vendor_id)
 
 
-@router.get(OF_PRODUCT, operation_id="reviews.listByProduct", responses=responses_for(ReviewPageResponse, 404, 422))
+@router.get(OF_PRODUCT, operation_id="reviews.listByProduct", responses=responses_for(ReviewList, 404, 422))
 @public
 async def list_reviews_of_product(
     request: Request, caller: CurrentCaller, product_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -64,10 +63,12 @@ async def list_reviews_of_product(
     OF_VENDOR,
     operation_id="reviews.createForVendor",
     status_code=201,
-    responses=responses_for(ReviewResponse, 403, 404, 409, 422, status=201),
+    responses=responses_for(OwnReview, 403, 404, 409, 422, status=201),
 )
 @requires("orders:place")
-async def review_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReviewRequest) -> Response:
+async def review_vendor(
+    request: Request, caller: CurrentCaller, vendor_id: UUID, body: CreateReviewRequest
+) -> Response:
     """For the buyer of a delivered order of this vendor, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, vendor_id=vendor_id))
 
@@ -76,15 +77,17 @@ async def review_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID
     OF_PRODUCT,
     operation_id="reviews.createForProduct",
     status_code=201,
-    responses=responses_for(ReviewResponse, 403, 404, 409, 422, status=201),
+    responses=responses_for(OwnReview, 403, 404, 409, 422, status=201),
 )
 @requires("orders:place")
-async def review_product(request: Request, caller: CurrentCaller, product_id: UUID, body: ReviewRequest) -> Response:
+async def review_product(
+    request: Request, caller: CurrentCaller, product_id: UUID, body: CreateReviewRequest
+) -> Response:
     """For the buyer of a delivered order with this product, once for each order."""
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, product_id=product_id))
 
 
-@router.get("/api/reviews", operation_id="reviews.list", responses=responses_for(ModerationPageResponse, 403, 422))
+@router.get("/api/reviews", operation_id="reviews.list", responses=responses_for(list[OwnReview], 403, 422))
 @requires("reviews:read")
 async def list_reviews(
     request: Request,
@@ -102,7 +105,7 @@ async def list_reviews(
 
 
 @router.post(
-    "/api/reviews/{review_id}/hide", operation_id="reviews.hide", responses=responses_for(ReviewResponse, 403, 404, 422)
+    "/api/reviews/{review_id}/hide", operation_id="reviews.hide", responses=responses_for(OwnReview, 403, 404, 422)
 )
 @requires("reviews:moderate")
 async def hide_review_route(
@@ -119,7 +122,7 @@ async def hide_review_route(
 @router.post(
     "/api/reviews/{review_id}/restore",
     operation_id="reviews.restore",
-    responses=responses_for(ReviewResponse, 403, 404, 422),
+    responses=responses_for(OwnReview, 403, 404, 422),
 )
 @requires("reviews:moderate")
 async def restore_review_route(

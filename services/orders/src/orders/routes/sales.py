@@ -20,7 +20,7 @@ from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
 from orders.domain.sales import CSV_COLUMNS, EXPORT_GROUPS_MAX
 from orders.queries.sales import SALE_SORTS, SalesQuery, is_vendor_visible, list_sales, page_of_sales
-from orders.schemas.sales import SalesPageResponse
+from orders.schemas.sales import SalesGroup
 
 router = guarded_router(tags=["sales"])
 
@@ -47,7 +47,7 @@ _Page = Annotated[OffsetPage, Depends(offset_page(*SALE_SORTS))]
 
 
 def _responses(*errors: int) -> dict[int | str, dict[str, Any]]:
-    shown = responses_for(SalesPageResponse, *errors)
+    shown = responses_for(list[SalesGroup], *errors)
     shown[200]["content"] = {_CSV: {"schema": {"type": "string"}}}
     return shown
 

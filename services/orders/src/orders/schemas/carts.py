@@ -5,11 +5,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from common.web.responses import response_of
 from common.web.schemas import RequestBody, ResponseShape
 
 
-class CartItemRequest(RequestBody):
+class SetCartItemRequest(RequestBody):
     quantity: Annotated[int, Field(strict=True, ge=1, le=99)]
 
 
@@ -35,6 +34,3 @@ class Cart(ResponseShape):
     items: list[CartItem]
     total_minor: int
     currency: str
-
-
-CartResponse = response_of("CartResponse", Cart)

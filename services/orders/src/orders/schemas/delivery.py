@@ -1,11 +1,11 @@
 """Delivery and its PIN (contract section 6)."""
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import StringConstraints
 
-from common.web.responses import response_of
 from common.web.schemas import RequestBody, ResponseShape
 from orders.domain.transitions import State
 
@@ -14,10 +14,10 @@ class VerifyDeliveryRequest(RequestBody):
     pin: Annotated[str, StringConstraints(pattern=r"^[0-9]{4,8}$")]
 
 
-class Delivery(ResponseShape):
+class OrderDelivery(ResponseShape):
     id: UUID
     status: State
-    delivered_at: str
+    delivered_at: datetime
 
 
 class DeliveryPin(ResponseShape):
@@ -25,10 +25,5 @@ class DeliveryPin(ResponseShape):
     attempts_remaining: int
 
 
-class ReissuedPin(DeliveryPin):
+class ReissuedDeliveryPin(DeliveryPin):
     reissues_remaining: int
-
-
-DeliveryResponse = response_of("DeliveryResponse", Delivery)
-DeliveryPinResponse = response_of("DeliveryPinResponse", DeliveryPin)
-ReissuedPinResponse = response_of("ReissuedPinResponse", ReissuedPin)

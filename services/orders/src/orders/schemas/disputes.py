@@ -1,11 +1,11 @@
 """Disputes and their resolutions (contract section 6)."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import OffsetMeta, page_response_of, response_of
 from common.web.schemas import DecisionHash, Kobo, RequestBody, ResponseShape
 from orders.schemas.orders import Reason
 
@@ -17,12 +17,12 @@ ChargebackOutcome = Annotated[
 ResolutionStatus = Literal["prepared", "approved", "rejected"]
 
 
-class DisputeRequest(RequestBody):
+class OpenDisputeRequest(RequestBody):
     reason: Reason
     details: Details
 
 
-class ResolveRequest(RequestBody):
+class PrepareResolutionRequest(RequestBody):
     outcome: Literal["buyer", "vendor", "split"]
     refund_minor: Annotated[Kobo | None, Field(description="For a split: 1 kobo up to one below the total.")] = None
 
@@ -35,7 +35,7 @@ class DisputeEvidence(ResponseShape):
     author: Annotated[Literal["buyer", "vendor"], Field(description="The party that added the image.")]
     byte_count: Annotated[int, Field(description="Bytes of the stored image.")]
     url: str
-    created_at: str
+    created_at: datetime
 
 
 class Dispute(ResponseShape):
@@ -44,7 +44,7 @@ class Dispute(ResponseShape):
     reason: str
     details: str | None
     raised_by: UUID | None
-    raised_at: str
+    raised_at: datetime
     chargeback_outcome: ChargebackOutcome
     outcome: Annotated[
         Literal["buyer", "vendor", "split", "released"] | None,
@@ -52,7 +52,7 @@ class Dispute(ResponseShape):
             description="The outcome of the resolution, or `released` when everything was released before the freeze."
         ),
     ]
-    ended_at: Annotated[str | None, Field(description="Null while the money is frozen.")]
+    ended_at: Annotated[datetime | None, Field(description="Null while the money is frozen.")]
     evidence: Annotated[list[DisputeEvidence], Field(description="Oldest first.")]
 
 
@@ -80,14 +80,6 @@ class DisputeResolution(ResponseShape):
     hash: DecisionHash
     dispute: DisputeComplaint
     prepared_by: UUID
-    created_at: str
+    created_at: datetime
     decided_by: UUID | None
-    decided_at: str | None
-
-
-DisputeResponse = response_of("DisputeResponse", Dispute)
-DisputeEvidenceResponse = response_of("DisputeEvidenceResponse", DisputeEvidence)
-DisputeEvidenceListResponse = response_of("DisputeEvidenceListResponse", list[DisputeEvidence])
-PreparedResolutionResponse = response_of("PreparedResolutionResponse", PreparedResolution)
-ResolutionResponse = response_of("ResolutionResponse", DisputeResolution)
-ResolutionPageResponse = page_response_of("ResolutionPageResponse", DisputeResolution, OffsetMeta)
+    decided_at: datetime | None

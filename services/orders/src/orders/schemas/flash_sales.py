@@ -1,16 +1,16 @@
 """Flash sales (contract section 11)."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from common.web.responses import page_response_of, response_of
 from common.web.schemas import Instant, PositiveKobo, RequestBody, ResponseShape
 
 
-class FlashSaleRequest(RequestBody):
+class CreateFlashSaleRequest(RequestBody):
     product_id: UUID
     price_minor: PositiveKobo
     quantity: Annotated[int, Field(strict=True, ge=1, le=100_000)]
@@ -49,16 +49,16 @@ class FlashSale(ResponseShape):
         Literal["prepared", "expired", "upcoming", "running", "sold_out", "ended"],
         Field(description="`prepared` and `expired`: staff proposed the sale, and the vendor has not approved it."),
     ]
-    starts_at: str
-    ends_at: str
-    created_at: str
+    starts_at: datetime
+    ends_at: datetime
+    created_at: datetime
     approved_at: Annotated[
-        str | None, Field(description="The time of the vendor's approval; null for a proposal of staff.")
+        datetime | None, Field(description="The time of the vendor's approval; null for a proposal of staff.")
     ]
     hash: Annotated[str | None, Field(description="SHA-256 of the exact terms in hex, until the approval.")]
 
 
-class FlashSaleApproval(RequestBody):
+class ApproveFlashSaleRequest(RequestBody):
     hash: Annotated[
         str | None,
         Field(
@@ -67,7 +67,3 @@ class FlashSaleApproval(RequestBody):
             description="The `hash` of the sale that the vendor read; another hash is rejected with 409.",
         ),
     ] = None
-
-
-FlashSaleResponse = response_of("FlashSaleResponse", FlashSale)
-FlashSalePageResponse = page_response_of("FlashSalePageResponse", FlashSale)

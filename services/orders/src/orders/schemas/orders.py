@@ -1,11 +1,11 @@
 """Checkout and orders (contract section 6)."""
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import OffsetMeta, page_response_of, response_of
 from common.web.schemas import Kobo, RequestBody, ResponseShape
 from orders.domain.transitions import State
 
@@ -31,12 +31,8 @@ class CheckoutRequest(RequestBody):
     expected_total_minor: Kobo | None = None
 
 
-class CancelRequest(RequestBody):
+class CancelOrderRequest(RequestBody):
     reason: Reason
-
-
-class EmptyRequest(RequestBody):
-    """`{}`."""
 
 
 class OrderItem(ResponseShape):
@@ -75,12 +71,12 @@ class Order(ResponseShape):
     commission_minor: Annotated[int | None, Field(description="Only for the vendor and for staff.")] = None
     refunded_minor: int
     delivery_note: str | None
-    payment_due_at: str
-    delivered_at: str | None
-    return_due_at: Annotated[str | None, Field(description="The end of the return window.")]
+    payment_due_at: datetime
+    delivered_at: datetime | None
+    return_due_at: Annotated[datetime | None, Field(description="The end of the return window.")]
     revision: int
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
     contact: Annotated[
         OrderContact | None,
         Field(
@@ -88,9 +84,3 @@ class Order(ResponseShape):
             "the buyer; the buyer for the vendor, for a hub agent, and for holders of orders:read of a disputed order. Else null."
         ),
     ]
-
-
-OrderResponse = response_of("OrderResponse", Order)
-OrderPageResponse = page_response_of("OrderPageResponse", Order)
-CampusOrderPageResponse = page_response_of("CampusOrderPageResponse", Order, OffsetMeta)
-OrderItemsResponse = page_response_of("OrderItemsResponse", OrderItem)

@@ -1,11 +1,11 @@
 """A merchant's own products (contract section 11)."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import page_response_of, response_of
 from common.web.schemas import RequestBody, ResponseShape
 from orders.domain.products import (
     CATEGORY_CHARACTERS_MAX,
@@ -25,7 +25,7 @@ Revision = Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)]
 Status = Literal["published", "draft"]
 
 
-class NewProductRequest(RequestBody):
+class CreateProductRequest(RequestBody):
     name: Name
     description: Text
     category: Category
@@ -34,13 +34,13 @@ class NewProductRequest(RequestBody):
     status: Status = "published"
 
 
-class ReplaceProductRequest(NewProductRequest):
+class ReplaceProductRequest(CreateProductRequest):
     """All fields of a product; images have endpoints of their own."""
 
     revision: Revision | None = None
 
 
-class ChangeProductRequest(RequestBody):
+class UpdateProductRequest(RequestBody):
     """The fields to change. `{stock, revision}` sets a counted inventory."""
 
     # The factories make the fields optional without a default in OpenAPI; absent fields are never read.
@@ -55,7 +55,7 @@ class ChangeProductRequest(RequestBody):
 
 class OwnProduct(Product):
     status: Literal["published", "draft", "removed"]
-    updated_at: str
+    updated_at: datetime
 
 
 class ProductImage(ResponseShape):
@@ -65,8 +65,3 @@ class ProductImage(ResponseShape):
     product_id: UUID
     images: list[str]
     revision: int
-
-
-OwnProductResponse = response_of("OwnProductResponse", OwnProduct)
-OwnProductPageResponse = page_response_of("OwnProductPageResponse", OwnProduct)
-ProductImageResponse = response_of("ProductImageResponse", ProductImage)

@@ -1,5 +1,6 @@
 """The public catalog (contract section 11)."""
 
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
@@ -8,7 +9,6 @@ from pydantic.alias_generators import to_camel
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.web.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
-from common.web.responses import EnvelopeMeta, page_response_of, response_of
 from common.web.schemas import IN_DIGITS, ResponseShape
 from orders.domain.products import normalize_category
 
@@ -58,8 +58,8 @@ class RunningFlashSale(ResponseShape):
     quantity: int
     remaining: int
     per_buyer_limit: int
-    starts_at: str
-    ends_at: str
+    starts_at: datetime
+    ends_at: datetime
 
 
 class Product(ResponseShape):
@@ -79,14 +79,9 @@ class Product(ResponseShape):
     rating_count: int
     flash_sale: RunningFlashSale | None = None
     revision: int
-    created_at: str
+    created_at: datetime
 
 
 class Category(ResponseShape):
     category: str
     products: int
-
-
-ProductResponse = response_of("ProductResponse", Product)
-ProductPageResponse = page_response_of("ProductPageResponse", Product)
-CategoriesResponse = page_response_of("CategoriesResponse", Category, EnvelopeMeta)

@@ -1,11 +1,11 @@
 """Return requests (contract section 6)."""
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
-from common.web.responses import page_response_of, response_of
 from common.web.schemas import RequestBody, ResponseShape
 from orders.domain.returns import ReturnStatus
 from orders.schemas.orders import CHECKOUT_LINES_MAX, Reason
@@ -16,12 +16,12 @@ class ReturnLine(RequestBody):
     quantity: Annotated[int, Field(strict=True, ge=1, le=99)]
 
 
-class ReturnRequestBody(RequestBody):
+class RequestReturnRequest(RequestBody):
     items: Annotated[list[ReturnLine], Field(min_length=1, max_length=CHECKOUT_LINES_MAX)]
     reason: Reason
 
 
-class ReturnDecisionRequest(RequestBody):
+class DecideReturnRequest(RequestBody):
     reason: Reason | None = None
 
 
@@ -45,9 +45,5 @@ class ReturnRequest(ResponseShape):
     refund_id: UUID | None
     decided_by: UUID | None
     decision_reason: str | None
-    decided_at: str | None
-    created_at: str
-
-
-ReturnRequestResponse = response_of("ReturnRequestResponse", ReturnRequest)
-ReturnRequestPageResponse = page_response_of("ReturnRequestPageResponse", ReturnRequest)
+    decided_at: datetime | None
+    created_at: datetime

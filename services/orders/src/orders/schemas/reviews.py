@@ -1,19 +1,20 @@
 """Reviews of vendors and products (contract section 11)."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from common.web.responses import PageMeta, page_response_of, response_of
+from common.web.responses import CursorMeta
 from common.web.schemas import RequestBody, ResponseShape
 from orders.schemas.orders import Reason
 
 TEXT_CHARACTERS_MAX = 2_000
 
 
-class ReviewRequest(RequestBody):
+class CreateReviewRequest(RequestBody):
     order_id: UUID
     rating: Annotated[int, Field(strict=True, ge=1, le=5)]
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=TEXT_CHARACTERS_MAX)]
@@ -41,7 +42,7 @@ class Review(ResponseShape):
     product_id: UUID | None
     rating: int
     text: str
-    created_at: str
+    created_at: datetime
 
 
 class OwnReview(Review):
@@ -49,17 +50,20 @@ class OwnReview(Review):
 
     order_id: UUID
     buyer_id: UUID
-    hidden_at: str | None
+    hidden_at: datetime | None
     hidden_because: str | None
 
 
-class ReviewPageMeta(PageMeta):
+class ReviewMeta(CursorMeta):
     """Adds the mean of all shown reviews with two decimal places; null without reviews."""
 
     rating: float | None
     rating_count: int
 
 
-ReviewResponse = response_of("ReviewResponse", OwnReview)
-ReviewPageResponse = page_response_of("ReviewPageResponse", Review, ReviewPageMeta)
-ModerationPageResponse = page_response_of("ModerationPageResponse", OwnReview)
+class ReviewList(ResponseShape):
+    """A page of reviews."""
+
+    success: Literal[True]
+    data: list[Review]
+    meta: ReviewMeta

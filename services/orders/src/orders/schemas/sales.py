@@ -4,7 +4,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from common.web.responses import OffsetMeta, page_response_of
 from common.web.schemas import ResponseShape
 
 
@@ -25,6 +24,3 @@ class SalesGroup(ResponseShape):
     net_minor: Annotated[int, Field(description="Kobo that reached the vendors' wallets, after refunds.")]
     delivery_fee_minor: Annotated[int, Field(description="Kobo of the platform's delivery fees, after refunds.")]
     locked_minor: Annotated[int, Field(description="Kobo still in escrow.")]
-
-
-SalesPageResponse = page_response_of("SalesPageResponse", SalesGroup, OffsetMeta)

@@ -14,13 +14,13 @@ from common.web.responses import responses_for
 from payments.dependencies import Dependencies
 from payments.domain.audits import Audit, AuditFinding, Verdict
 from payments.queries.audits import find_audit, page_of_audits
-from payments.schemas.audits import AuditPageResponse, AuditResponse, RecordAuditRequest
+from payments.schemas import audits as schemas
 from payments.use_cases.audits.record_audit import record_audit
 
 router = guarded_router(tags=["audits"])
 
 
-@router.get("/api/audits", operation_id="audits.list", responses=responses_for(AuditPageResponse, 403, 422))
+@router.get("/api/audits", operation_id="audits.list", responses=responses_for(list[schemas.Audit], 403, 422))
 @requires("audits:read")
 async def list_audits(
     request: Request,
@@ -35,7 +35,7 @@ async def list_audits(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/audits/{audit_id}", operation_id="audits.get", responses=responses_for(AuditResponse, 403, 404))
+@router.get("/api/audits/{audit_id}", operation_id="audits.get", responses=responses_for(schemas.Audit, 403, 404))
 @requires("audits:read")
 async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) -> Response:
     """One audit with its findings."""
@@ -46,10 +46,10 @@ async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) ->
 
 
 @router.post(
-    "/functions/v1/record-audit", operation_id="functions.recordAudit", responses=responses_for(AuditResponse, 422)
+    "/functions/v1/record-audit", operation_id="functions.recordAudit", responses=responses_for(schemas.Audit, 422)
 )
 @service_key_only
-async def record_audit_route(request: Request, body: RecordAuditRequest) -> Response:
+async def record_audit_route(request: Request, body: schemas.RecordAuditRequest) -> Response:
     """Records the result of an audit once by its id. A broken one alerts the people on call."""
     dependencies = dependencies_of(request, Dependencies)
     findings = tuple(AuditFinding(**finding.model_dump()) for finding in body.findings)

@@ -17,9 +17,9 @@ from payments.domain.chargeback_responses import DisputeEvidence
 from payments.queries.chargebacks import find_chargeback, page_of_chargebacks
 from payments.schemas.chargebacks import (
     Chargeback,
-    ChargebackDetailsResponse,
-    EvidenceRequest,
+    ChargebackDetail,
     ResolveChargebackRequest,
+    SubmitChargebackEvidenceRequest,
 )
 from payments.use_cases.chargebacks.add_evidence import add_evidence
 from payments.use_cases.chargebacks.resolve_chargeback import resolve_chargeback
@@ -27,7 +27,7 @@ from payments.use_cases.chargebacks.resolve_chargeback import resolve_chargeback
 Status = Literal["opened", "won", "lost"]
 
 ONE_CHARGEBACK: Final = "/api/chargebacks/{chargeback_id}"
-RESPONDED: Final = responses_for(ChargebackDetailsResponse, 403, 404, 409, 422)
+RESPONDED: Final = responses_for(ChargebackDetail, 403, 404, 409, 422)
 
 router = guarded_router(tags=["chargebacks"])
 
@@ -51,9 +51,7 @@ async def list_chargebacks(
     return respond_offset_page(request, page, found)
 
 
-@router.get(
-    ONE_CHARGEBACK, operation_id="chargebacks.get", responses=responses_for(ChargebackDetailsResponse, 403, 404)
-)
+@router.get(ONE_CHARGEBACK, operation_id="chargebacks.get", responses=responses_for(ChargebackDetail, 403, 404))
 @requires("ledger:read")
 async def show_chargeback(request: Request, caller: CurrentCaller, chargeback_id: UUID) -> Response:
     """One chargeback with the responses to it."""
@@ -66,7 +64,7 @@ async def show_chargeback(request: Request, caller: CurrentCaller, chargeback_id
 @router.post(f"{ONE_CHARGEBACK}/evidence", operation_id="chargebacks.submitEvidence", responses=RESPONDED)
 @requires("chargebacks:respond", step_up=True)
 async def submit_chargeback_evidence(
-    request: Request, caller: CurrentCaller, chargeback_id: UUID, body: EvidenceRequest
+    request: Request, caller: CurrentCaller, chargeback_id: UUID, body: SubmitChargebackEvidenceRequest
 ) -> Response:
     """Sends evidence about the buyer and the delivery to the gateway, within seconds; `responses` show its status."""
     dependencies = dependencies_of(request, Dependencies)

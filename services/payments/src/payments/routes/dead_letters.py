@@ -11,7 +11,7 @@ from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_r
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.queries.dead_webhooks import page_of_dead_webhooks
-from payments.schemas.webhooks import DeadWebhook, Replayed
+from payments.schemas.webhooks import DeadLetterWebhook, ReplayedWebhook
 from payments.use_cases.webhooks.replay_webhook import replay_webhook
 
 Outcome = Literal["queued", "done", "ignored", "dead"]
@@ -20,7 +20,9 @@ router = guarded_router(tags=["dead letters"])
 
 
 @router.get(
-    "/api/dead-letter-webhooks", operation_id="deadLetterWebhooks.list", responses={200: {"model": list[DeadWebhook]}}
+    "/api/dead-letter-webhooks",
+    operation_id="deadLetterWebhooks.list",
+    responses={200: {"model": list[DeadLetterWebhook]}},
 )
 @requires("dead_letters:read")
 async def list_dead_letter_webhooks(
@@ -41,7 +43,7 @@ async def list_dead_letter_webhooks(
 @router.post(
     "/api/dead-letter-webhooks/{dead_letter_id}/replay",
     operation_id="deadLetterWebhooks.replay",
-    responses={200: {"model": Replayed}},
+    responses={200: {"model": ReplayedWebhook}},
 )
 @requires("webhooks:replay", step_up=True)
 async def replay_dead_letter_webhook(request: Request, caller: CurrentCaller, dead_letter_id: UUID) -> Response:

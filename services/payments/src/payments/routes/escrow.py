@@ -7,15 +7,17 @@ from starlette.responses import Response
 
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from payments.dependencies import Dependencies
-from payments.schemas.escrow import Released, ReleaseRequest
+from payments.schemas.escrow import EscrowRelease, ReleaseEscrowRequest
 from payments.use_cases.escrow.release_by_staff import release_by_staff
 
 router = guarded_router(tags=["escrow"])
 
 
-@router.post("/api/orders/{order_id}/release", operation_id="escrow.release", responses={200: {"model": Released}})
+@router.post("/api/orders/{order_id}/release", operation_id="escrow.release", responses={200: {"model": EscrowRelease}})
 @requires("escrow:release", step_up=True)
-async def release_escrow(request: Request, caller: CurrentCaller, order_id: UUID, body: ReleaseRequest) -> Response:
+async def release_escrow(
+    request: Request, caller: CurrentCaller, order_id: UUID, body: ReleaseEscrowRequest
+) -> Response:
     """Releases a part of the order's escrow to the vendor, less commission.
 
     409 for more than is locked; 423 while the order is disputed.

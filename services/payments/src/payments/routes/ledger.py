@@ -27,7 +27,7 @@ from payments.queries.transactions import (
     list_transactions_after,
     page_of_transactions,
 )
-from payments.schemas.ledger import LedgerAccount, Transaction
+from payments.schemas.ledger import LedgerAccount, LedgerTransaction
 
 router = guarded_router(tags=["ledger"])
 
@@ -53,7 +53,9 @@ async def transaction_filter(
     return TransactionFilter(type, account, order_id, start, end)
 
 
-@router.get("/api/transactions", operation_id="ledger.listTransactions", responses={200: {"model": list[Transaction]}})
+@router.get(
+    "/api/transactions", operation_id="ledger.listTransactions", responses={200: {"model": list[LedgerTransaction]}}
+)
 @requires("ledger:read")
 async def list_transactions(
     request: Request,

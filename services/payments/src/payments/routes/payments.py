@@ -16,7 +16,7 @@ from payments.domain.callbacks import is_allowed_callback, origin_of
 from payments.domain.errors import CallbackNotAllowed
 from payments.queries.ledger import find_reward_balance
 from payments.queries.payments import PaymentStatus, find_payment, intent_view, page_of_payments
-from payments.schemas.payments import Intent, IntentRequest, Payment, RewardBalance
+from payments.schemas.payments import CreatePaymentIntentRequest, Payment, PaymentIntent, RewardBalance
 from payments.use_cases.intents.prepare_intent import PaymentRequest
 from payments.use_cases.intents.start_payment import start_payment
 
@@ -24,11 +24,14 @@ router = guarded_router(tags=["payments"])
 
 
 @router.post(
-    "/api/payments/intent", operation_id="payments.createIntent", status_code=201, responses={201: {"model": Intent}}
+    "/api/payments/intent",
+    operation_id="payments.createIntent",
+    status_code=201,
+    responses={201: {"model": PaymentIntent}},
 )
 @requires("orders:place")
 async def create_payment_intent(
-    request: Request, caller: CurrentCaller, body: IntentRequest, key: IdempotencyKey
+    request: Request, caller: CurrentCaller, body: CreatePaymentIntentRequest, key: IdempotencyKey
 ) -> Response:
     """Opens a payment of the order's total at the payment gateway. Redirect the buyer to `authorizationUrl`."""
     dependencies = dependencies_of(request, Dependencies)

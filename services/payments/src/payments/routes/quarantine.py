@@ -16,10 +16,9 @@ from payments.dependencies import Dependencies
 from payments.domain.quarantine import ChargeStatus, QuarantineStep
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
 from payments.schemas.decisions import (
-    QuarantinedChargeListResponse,
-    QuarantinedChargeResponse,
-    QuarantinePrepareRequest,
-    RejectRequest,
+    PrepareQuarantineDecisionRequest,
+    QuarantinedCharge,
+    RejectDecisionRequest,
 )
 from payments.use_cases.quarantine.approve_quarantine import approve_quarantine
 from payments.use_cases.quarantine.prepare_quarantine import prepare_quarantine
@@ -30,12 +29,10 @@ router = guarded_router(tags=["quarantine"])
 CHARGES: Final = "/api/quarantined-charges"
 ONE_CHARGE: Final = f"{CHARGES}/{{charge_id}}"
 READERS: Final = ("ledger:read", "quarantine:read")
-DECIDED: Final = responses_for(QuarantinedChargeResponse, 403, 404, 409, 422)
+DECIDED: Final = responses_for(QuarantinedCharge, 403, 404, 409, 422)
 
 
-@router.get(
-    CHARGES, operation_id="quarantinedCharges.list", responses=responses_for(QuarantinedChargeListResponse, 403, 422)
-)
+@router.get(CHARGES, operation_id="quarantinedCharges.list", responses=responses_for(list[QuarantinedCharge], 403, 422))
 @requires_one_of(*READERS)
 async def list_quarantined_charges(
     request: Request,
@@ -56,9 +53,7 @@ async def list_quarantined_charges(
     return respond_offset_page(request, page, found)
 
 
-@router.get(
-    ONE_CHARGE, operation_id="quarantinedCharges.get", responses=responses_for(QuarantinedChargeResponse, 403, 404)
-)
+@router.get(ONE_CHARGE, operation_id="quarantinedCharges.get", responses=responses_for(QuarantinedCharge, 403, 404))
 @requires_one_of(*READERS)
 async def show_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
     """One quarantined charge with its newest decision."""
@@ -71,7 +66,7 @@ async def show_quarantined_charge(request: Request, caller: CurrentCaller, charg
 @router.post(f"{ONE_CHARGE}/prepare", operation_id="quarantinedCharges.prepare", responses=DECIDED)
 @requires("quarantine:prepare", step_up=True)
 async def prepare_quarantine_decision(
-    request: Request, caller: CurrentCaller, charge_id: UUID, body: QuarantinePrepareRequest
+    request: Request, caller: CurrentCaller, charge_id: UUID, body: PrepareQuarantineDecisionRequest
 ) -> Response:
     """Says whether the charge pays its order or goes back; another person decides on it. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
@@ -97,7 +92,7 @@ async def approve_quarantine_decision(
 @router.post(f"{ONE_CHARGE}/reject", operation_id="quarantinedCharges.reject", responses=DECIDED)
 @requires("quarantine:approve", step_up=True)
 async def reject_quarantine_decision(
-    request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectRequest
+    request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectDecisionRequest
 ) -> Response:
     """The charge stays in quarantine, and may be prepared anew."""
     dependencies = dependencies_of(request, Dependencies)

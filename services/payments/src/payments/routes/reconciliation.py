@@ -12,7 +12,7 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.domain.reconciliation import Kind
 from payments.queries.reconciliation import find_case, page_of_cases
-from payments.schemas.reconciliation import CloseCaseRequest, ReconciliationCase
+from payments.schemas.reconciliation import CloseReconciliationCaseRequest, ReconciliationCase
 from payments.use_cases.reconciliation.close_case import close_case
 
 router = guarded_router(tags=["reconciliation"])
@@ -59,7 +59,7 @@ async def show_reconciliation_case(request: Request, caller: CurrentCaller, case
 )
 @requires("exceptions:classify")
 async def close_reconciliation_case(
-    request: Request, caller: CurrentCaller, case_id: UUID, body: CloseCaseRequest
+    request: Request, caller: CurrentCaller, case_id: UUID, body: CloseReconciliationCaseRequest
 ) -> Response:
     """Closes a case by hand, with the evidence that explains it."""
     dependencies = dependencies_of(request, Dependencies)

@@ -17,10 +17,9 @@ from payments.domain.destinations import Destination
 from payments.domain.refunds import RefundKind, RefundStatus, RefundStep
 from payments.queries.refunds import find_refund, page_of_refunds
 from payments.schemas.decisions import (
-    RefundListResponse,
-    RefundPrepareRequest,
-    RefundResponse,
-    RejectRequest,
+    PrepareRefundDecisionRequest,
+    Refund,
+    RejectDecisionRequest,
 )
 from payments.use_cases.refunds.approve_refund import approve_refund
 from payments.use_cases.refunds.prepare_refund import RefundPlan, prepare_refund
@@ -30,10 +29,10 @@ router = guarded_router(tags=["refunds"])
 
 REFUNDS: Final = "/api/refunds"
 ONE_REFUND: Final = f"{REFUNDS}/{{refund_id}}"
-DECIDED: Final = responses_for(RefundResponse, 403, 404, 409, 422)
+DECIDED: Final = responses_for(Refund, 403, 404, 409, 422)
 
 
-@router.get(REFUNDS, operation_id="refunds.list", responses=responses_for(RefundListResponse, 422))
+@router.get(REFUNDS, operation_id="refunds.list", responses=responses_for(list[Refund], 422))
 @signed_in
 async def list_refunds(
     request: Request,
@@ -56,7 +55,7 @@ async def list_refunds(
     return respond_offset_page(request, page, found)
 
 
-@router.get(ONE_REFUND, operation_id="refunds.get", responses=responses_for(RefundResponse, 404))
+@router.get(ONE_REFUND, operation_id="refunds.get", responses=responses_for(Refund, 404))
 @signed_in
 async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
     """One refund; its newest decision is for staff."""
@@ -69,7 +68,7 @@ async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) 
 @router.post(f"{ONE_REFUND}/prepare", operation_id="refunds.prepare", responses=DECIDED)
 @requires("refunds:prepare", step_up=True)
 async def prepare_refund_route(
-    request: Request, caller: CurrentCaller, refund_id: UUID, body: RefundPrepareRequest
+    request: Request, caller: CurrentCaller, refund_id: UUID, body: PrepareRefundDecisionRequest
 ) -> Response:
     """For a failed refund: the same way again under a new reference, or to a bank account. Another person decides on it."""
     dependencies = dependencies_of(request, Dependencies)
@@ -97,7 +96,7 @@ async def approve_refund_route(
 @router.post(f"{ONE_REFUND}/reject", operation_id="refunds.reject", responses=DECIDED)
 @requires("refunds:approve", step_up=True)
 async def reject_refund_route(
-    request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectRequest
+    request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectDecisionRequest
 ) -> Response:
     """The refund stays failed, and may be prepared anew."""
     dependencies = dependencies_of(request, Dependencies)

@@ -9,11 +9,11 @@ from starlette.responses import Response
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.primitives.problems import ValidationFailed
 from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
+from common.web.schemas import WebhookReceipt
 from payments.dependencies import Dependencies
 from payments.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
 from payments.domain.signature import flutterwave_hash_of, signed_by
 from payments.metrics import WEBHOOKS_ACCEPTED, WEBHOOKS_REJECTED
-from payments.schemas.webhooks import WebhookReceived
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
 BODY_BYTES_MAX: Final = 1024 * 1024
@@ -24,7 +24,7 @@ router = APIRouter(route_class=RawRoute, tags=["functions"])
 
 
 @router.post(
-    "/functions/v1/gateway-webhook", operation_id="webhooks.receiveGateway", responses={200: {"model": WebhookReceived}}
+    "/functions/v1/gateway-webhook", operation_id="webhooks.receiveGateway", responses={200: {"model": WebhookReceipt}}
 )
 @before_sign_in
 async def receive_gateway_webhook(request: Request) -> Response:
@@ -41,7 +41,7 @@ async def receive_gateway_webhook(request: Request) -> Response:
 
 
 @router.post(
-    "/api/webhooks/flutterwave", operation_id="webhooks.receiveFlutterwave", responses={200: {"model": WebhookReceived}}
+    "/api/webhooks/flutterwave", operation_id="webhooks.receiveFlutterwave", responses={200: {"model": WebhookReceipt}}
 )
 @before_sign_in
 async def receive_flutterwave_webhook(request: Request) -> Response:

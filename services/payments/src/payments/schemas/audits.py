@@ -1,11 +1,11 @@
 """Audits of all services (contract section 13.3)."""
 
+from datetime import datetime
 from typing import Annotated, Final
 from uuid import UUID
 
 from pydantic import Field, StringConstraints, model_validator
 
-from common.web.responses import EnvelopeMeta, OffsetMeta, page_response_of, response_of
 from common.web.schemas import Instant, RequestBody, ResponseShape
 from payments.domain.audits import FindingKind, Verdict
 
@@ -59,15 +59,11 @@ class Audit(ResponseShape):
     """An audit of the money invariants of all services."""
 
     id: UUID
-    started_at: str
-    finished_at: str
+    started_at: datetime
+    finished_at: datetime
     verdict: Annotated[
         Verdict, Field(description="`broken` with a broken finding, `open` with any other, else `clean`.")
     ]
     gateway_compared: Annotated[bool, Field(description="Whether the ledgers were compared with the payment gateway.")]
     gateway_reason: str | None
     findings: list[AuditFinding]
-
-
-AuditResponse = response_of("AuditResponse", Audit, EnvelopeMeta)
-AuditPageResponse = page_response_of("AuditPageResponse", Audit, OffsetMeta)

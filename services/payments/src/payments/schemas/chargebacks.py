@@ -2,13 +2,12 @@
 
 import base64
 import binascii
-from datetime import date
-from typing import Annotated
+from datetime import date, datetime
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from common.web.responses import EnvelopeMeta
 from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 from payments.domain.chargeback_responses import (
     ATTACHMENT_BYTES_MAX,
@@ -34,7 +33,7 @@ def _file(text: str) -> str:
     return text
 
 
-class EvidenceRequest(RequestBody):
+class SubmitChargebackEvidenceRequest(RequestBody):
     """`POST /api/chargebacks/:id/evidence`: what the payer's bank learns of the buyer and the delivery."""
 
     customer_email: Annotated[
@@ -70,7 +69,7 @@ class ResolveChargebackRequest(RequestBody):
         return self
 
 
-class ChargebackResponse(ResponseShape):
+class ChargebackSubmission(ResponseShape):
     id: UUID
     kind: ResponseKind
     resolution: Resolution | None
@@ -80,8 +79,8 @@ class ChargebackResponse(ResponseShape):
     status: ResponseStatus
     failure: str | None
     created_by: UUID
-    created_at: str
-    finished_at: str | None
+    created_at: datetime
+    finished_at: datetime | None
 
 
 class Chargeback(ResponseShape):
@@ -90,20 +89,14 @@ class Chargeback(ResponseShape):
     order_id: UUID | None
     amount_minor: int
     currency: str
-    status: str
+    status: Literal["opened", "won", "lost"]
     reason: str | None
     loss_minor: int
-    due_at: str | None = Field(description="Without a response by then, the gateway decides for the payer.")
-    responded_at: str | None = Field(description="When the gateway had our response.")
-    created_at: str
-    decided_at: str | None
+    due_at: datetime | None = Field(description="Without a response by then, the gateway decides for the payer.")
+    responded_at: datetime | None = Field(description="When the gateway had our response.")
+    created_at: datetime
+    decided_at: datetime | None
 
 
-class ChargebackDetails(Chargeback):
-    responses: list[ChargebackResponse]
-
-
-class ChargebackDetailsResponse(ResponseShape):
-    success: bool
-    data: ChargebackDetails
-    meta: EnvelopeMeta
+class ChargebackDetail(Chargeback):
+    responses: list[ChargebackSubmission]

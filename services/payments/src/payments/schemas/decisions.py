@@ -1,11 +1,11 @@
 """Quarantined charges, refunds, and the four-eyes decisions about them (contract section 7)."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints, model_validator
 
-from common.web.responses import EnvelopeMeta, OffsetMeta
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 from payments.domain.quarantine import ChargeStatus, Outcome
 from payments.domain.refunds import RefundAction, RefundKind, RefundStatus
@@ -13,30 +13,30 @@ from payments.domain.refunds import RefundAction, RefundKind, RefundStatus
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
-class QuarantinePrepareRequest(RequestBody):
+class PrepareQuarantineDecisionRequest(RequestBody):
     outcome: Outcome
     reason: Reason
 
 
-class RejectRequest(RequestBody):
+class RejectDecisionRequest(RequestBody):
     reason: Reason
 
 
-class DestinationRequest(RequestBody):
+class RefundDestinationRequest(RequestBody):
     account_number: Annotated[str, StringConstraints(pattern=r"^[0-9]{10}$")]
     bank_code: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{3,6}$")]
     account_name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
-class RefundPrepareRequest(RequestBody):
+class PrepareRefundDecisionRequest(RequestBody):
     action: RefundAction
     reason: Reason
     destination: Annotated[
-        DestinationRequest | None, Field(description="With `other_destination`, and only with it.")
+        RefundDestinationRequest | None, Field(description="With `other_destination`, and only with it.")
     ] = None
 
     @model_validator(mode="after")
-    def destination_belongs_to_its_action(self) -> "RefundPrepareRequest":
+    def destination_belongs_to_its_action(self) -> "PrepareRefundDecisionRequest":
         if (self.action == "other_destination") != (self.destination is not None):
             raise ValueError("a destination is given with other_destination, and only with it")
         return self
@@ -47,9 +47,9 @@ class Decision(ResponseShape):
     status: Literal["prepared", "approved", "rejected", "overtaken"]
     reason: str
     prepared_by: UUID
-    prepared_at: str
+    prepared_at: datetime
     decided_by: UUID | None
-    decided_at: str | None
+    decided_at: datetime | None
     rejection_reason: str | None
 
 
@@ -66,7 +66,7 @@ class QuarantinedCharge(ResponseShape):
     reason: str
     status: ChargeStatus
     refund_id: UUID | None
-    created_at: str
+    created_at: datetime
     hash: DecisionHash | None = Field(description="Of the newest decision; null while none is prepared.")
     decision: QuarantineDecision | None
 
@@ -95,31 +95,7 @@ class Refund(ResponseShape):
     failure: str | None
     needs_account: bool = Field(description="Whether the payment gateway waits for an account of the payer.")
     reference: str = Field(description="What the payment gateway knows the present attempt by.")
-    created_at: str
-    settled_at: str | None
+    created_at: datetime
+    settled_at: datetime | None
     hash: DecisionHash | None = Field(description="Of the newest decision; null while none is prepared.")
     decision: RefundDecision | None
-
-
-class QuarantinedChargeResponse(ResponseShape):
-    success: bool
-    data: QuarantinedCharge
-    meta: EnvelopeMeta
-
-
-class QuarantinedChargeListResponse(ResponseShape):
-    success: bool
-    data: list[QuarantinedCharge]
-    meta: OffsetMeta
-
-
-class RefundResponse(ResponseShape):
-    success: bool
-    data: Refund
-    meta: EnvelopeMeta
-
-
-class RefundListResponse(ResponseShape):
-    success: bool
-    data: list[Refund]
-    meta: OffsetMeta

@@ -3,12 +3,12 @@
 from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 
 
-class ReleaseRequest(RequestBody):
+class ReleaseEscrowRequest(RequestBody):
     """`POST /api/orders/:id/release`."""
 
     amount_minor: PositiveKobo
 
 
-class Released(ResponseShape):
+class EscrowRelease(ResponseShape):
     released_minor: int
     remaining_locked_minor: int

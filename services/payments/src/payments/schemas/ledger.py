@@ -1,9 +1,11 @@
 """Transactions and accounts of the ledger."""
 
+from datetime import datetime
 from uuid import UUID
 
 from pydantic import Field
 
+from common.ledger.posting import Side
 from common.web.schemas import ResponseShape
 
 
@@ -12,12 +14,12 @@ class LedgerEntry(ResponseShape):
     amount_minor: int = Field(description="Kobo, debit positive.")
 
 
-class Transaction(ResponseShape):
+class LedgerTransaction(ResponseShape):
     id: UUID
     type: str
     posting_key: str
     currency: str
-    created_at: str
+    created_at: datetime
     entries: list[LedgerEntry]
 
 
@@ -25,4 +27,4 @@ class LedgerAccount(ResponseShape):
     account: str
     currency: str
     balance_minor: int = Field(description="The sum of the entries in kobo, debit positive.")
-    side: str = Field(description="Where the balance normally stands.")
+    side: Side = Field(description="Where the balance normally stands.")

@@ -1,14 +1,16 @@
 """Payments of a buyer (contract section 7)."""
 
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from common.web.schemas import RequestBody, ResponseShape
+from payments.queries.payments import PaymentStatus
 
 
-class IntentRequest(RequestBody):
+class CreatePaymentIntentRequest(RequestBody):
     """`POST /api/payments/intent`. The amount comes from the order."""
 
     order_id: UUID
@@ -16,16 +18,16 @@ class IntentRequest(RequestBody):
     callback_url: str | None = Field(default=None, min_length=1, max_length=2_048)
 
 
-class Intent(ResponseShape):
+class PaymentIntent(ResponseShape):
     id: UUID
     order_id: UUID
     reference: str
     amount_minor: int
     currency: str
-    status: str
+    status: PaymentStatus
     authorization_url: str | None
     access_code: str | None
-    expires_at: str
+    expires_at: datetime
 
 
 class Payment(ResponseShape):
@@ -34,10 +36,10 @@ class Payment(ResponseShape):
     reference: str
     amount_minor: int
     currency: str
-    status: str
+    status: PaymentStatus
     channel: str | None
-    created_at: str
-    paid_at: str | None
+    created_at: datetime
+    paid_at: datetime | None
     failure_reason: str | None = Field(
         description="Of a failed payment: the payment gateway's words, made safe to show. Another payment of the order can be opened."
     )

@@ -1,13 +1,16 @@
 """Reconciliation cases."""
 
+from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from common.web.schemas import RequestBody, ResponseShape
+from payments.domain.reconciliation import Kind
 
 
-class CloseCaseRequest(RequestBody):
+class CloseReconciliationCaseRequest(RequestBody):
     """`POST /api/reconciliation-cases/:id/close`."""
 
     evidence: str = Field(min_length=1, max_length=2_000)
@@ -15,7 +18,7 @@ class CloseCaseRequest(RequestBody):
 
 class ReconciliationCase(ResponseShape):
     id: UUID
-    kind: str
+    kind: Kind
     subject: str
     reference: str | None
     order_id: UUID | None
@@ -24,9 +27,11 @@ class ReconciliationCase(ResponseShape):
     unexplained_minor: int
     currency: str
     detail: str
-    status: str = Field(description="`open`, `explained` by a later look, or `closed` by a person.")
-    created_at: str
-    last_seen_at: str
-    closed_at: str | None
+    status: Literal["open", "explained", "closed"] = Field(
+        description="`open`, `explained` by a later look, or `closed` by a person."
+    )
+    created_at: datetime
+    last_seen_at: datetime
+    closed_at: datetime | None
     closed_by: UUID | None
     evidence: str | None

@@ -1,28 +1,26 @@
 """Webhooks and dead webhooks."""
 
+from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from common.web.schemas import ResponseShape
 
 
-class DeadWebhook(ResponseShape):
+class DeadLetterWebhook(ResponseShape):
     id: UUID
-    service: str
+    service: Literal["payments"]
     event_id: str
     event_type: str
     error: str
     attempts: int
-    outcome: str
-    failed_at: str
-    replayed_at: str | None
+    outcome: Literal["queued", "done", "ignored", "dead"]
+    failed_at: datetime
+    replayed_at: datetime | None
 
 
-class Replayed(ResponseShape):
+class ReplayedWebhook(ResponseShape):
     id: UUID
     event_id: str
-    outcome: str
+    outcome: Literal["queued", "done", "ignored", "dead"]
     requeued: bool
-
-
-class WebhookReceived(ResponseShape):
-    received: bool

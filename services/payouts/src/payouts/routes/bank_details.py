@@ -29,7 +29,7 @@ router = guarded_router(tags=["bank details"])
 @router.get(
     "/api/vendors/{id}/bank-details",
     operation_id="bankDetails.get",
-    responses=responses_for(schemas.BankDetailsResponse, 403, 404),
+    responses=responses_for(schemas.BankDetails, 403, 404),
 )
 @requires_one_of("bank_details:own", "bank_details:read")
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
@@ -40,14 +40,14 @@ async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -
 @router.put(
     "/api/vendors/{id}/bank-details",
     operation_id="bankDetails.replace",
-    responses=responses_for(schemas.BankDetailsResponse, 403, 404, 409, 422),
+    responses=responses_for(schemas.BankDetails, 403, 404, 409, 422),
 )
 @requires("bank_details:own", step_up=True)
 async def replace_bank_details(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
-    body: schemas.BankDetailsRequest,
+    body: schemas.ReplaceBankDetailsRequest,
 ) -> Response:
     """Replaces the details; `verified` is false, with a reason, when the account's name is not the vendor's legal name."""
     dependencies = dependencies_of(request, Dependencies)
@@ -67,7 +67,7 @@ async def replace_bank_details(
 @router.get(
     "/api/vendors/{id}/bank-details/history",
     operation_id="bankDetails.listHistory",
-    responses=responses_for(schemas.BankDetailsHistoryResponse, 403, 404, 422),
+    responses=responses_for(list[schemas.BankDetailsChange], 403, 404, 422),
 )
 @requires_one_of("bank_details:own", "payouts:read")
 async def list_bank_details_history(
@@ -93,14 +93,14 @@ async def list_bank_details_history(
 @router.post(
     "/api/vendors/{id}/bank-details/quarantine",
     operation_id="bankDetails.quarantine",
-    responses=responses_for(schemas.QuarantineResponse, 403, 404, 422),
+    responses=responses_for(schemas.QuarantinedBankDetails, 403, 404, 422),
 )
 @requires("bank_details:quarantine", step_up=True)
 async def quarantine_bank_details_route(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
-    body: schemas.BankDetailsQuarantineRequest,
+    body: schemas.QuarantineBankDetailsRequest,
 ) -> Response:
     """Stops payouts to the present account. The named payout returns to the wallet unless its money has left."""
     dependencies = dependencies_of(request, Dependencies)

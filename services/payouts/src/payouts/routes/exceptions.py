@@ -48,7 +48,7 @@ async def list_payout_exceptions(
 @router.get(
     "/api/payout-exceptions/observations",
     operation_id="payoutExceptions.observe",
-    responses={200: {"model": schemas.Observations}},
+    responses={200: {"model": schemas.ExceptionObservations}},
 )
 @requires("exceptions:read")
 async def read_payout_observations(request: Request, caller: CurrentCaller) -> Response:
@@ -84,14 +84,14 @@ async def read_payout_exception(request: Request, caller: CurrentCaller, id: UUI
 @router.post(
     "/api/payout-exceptions/{id}/classify",
     operation_id="payoutExceptions.classify",
-    responses=responses_for(schemas.ExceptionResponse, 403, 404, 409, 422),
+    responses=responses_for(schemas.PayoutExceptionDetail, 403, 404, 409, 422),
 )
 @requires("exceptions:classify")
 async def classify_payout_exception(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
-    body: schemas.ClassifyRequest,
+    body: schemas.ClassifyExceptionRequest,
 ) -> Response:
     """Sets cause and severity. 409 when the exception is closed; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
@@ -104,14 +104,14 @@ async def classify_payout_exception(
 @router.post(
     "/api/payout-exceptions/{id}/close",
     operation_id="payoutExceptions.close",
-    responses=responses_for(schemas.ExceptionResponse, 403, 404, 409, 422),
+    responses=responses_for(schemas.PayoutExceptionDetail, 403, 404, 409, 422),
 )
 @requires("exceptions:classify")
 async def close_payout_exception(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
-    body: schemas.CloseRequest,
+    body: schemas.CloseExceptionRequest,
 ) -> Response:
     """Closes with evidence. 409 while the payout's money is unsettled; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)

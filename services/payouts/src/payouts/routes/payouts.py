@@ -11,6 +11,7 @@ from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, 
 from common.web.idempotency import IdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
+from common.web.schemas import EmptyRequest
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.routes.permissions import vendor_of
@@ -23,7 +24,7 @@ router = guarded_router(tags=["payouts"])
 
 @router.post("/api/payouts", operation_id="payouts.create", status_code=201, responses={201: {"model": schemas.Payout}})
 @requires("wallet:own")
-async def create_payout(request: Request, caller: CurrentCaller, body: schemas.PayoutRequest) -> Response:
+async def create_payout(request: Request, caller: CurrentCaller, body: schemas.CreatePayoutRequest) -> Response:
     """Moves the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -83,7 +84,7 @@ async def cancel_payout_route(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
-    body: schemas.PayoutCancellation | None = None,
+    body: EmptyRequest | None = None,
 ) -> Response:
     """Returns the amount of a payout that was never sent to the wallet. 409 for one that was sent or is not pending."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
@@ -95,10 +96,12 @@ async def cancel_payout_route(
     return ok(request, payout)
 
 
-@router.post("/api/payouts/dispatch", operation_id="payouts.dispatch", responses={200: {"model": schemas.Dispatch}})
+@router.post(
+    "/api/payouts/dispatch", operation_id="payouts.dispatch", responses={200: {"model": schemas.PayoutDispatch}}
+)
 @requires("payouts:dispatch", step_up=True)
 async def dispatch_payouts_route(
-    request: Request, caller: CurrentCaller, body: schemas.DispatchRequest, key: IdempotencyKey
+    request: Request, caller: CurrentCaller, body: schemas.DispatchPayoutsRequest, key: IdempotencyKey
 ) -> Response:
     """Sends waiting payouts to the gateway, each once. A dry run returns the plan alone."""
     dependencies = dependencies_of(request, Dependencies)

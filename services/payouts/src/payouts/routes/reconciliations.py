@@ -17,13 +17,12 @@ from payouts.dependencies import Dependencies
 from payouts.domain.returns import ReconciliationStatus
 from payouts.queries.payouts import find_payout
 from payouts.queries.reconciliations import find_reconciliation, page_of_reconciliations
+from payouts.schemas.payouts import Payout
 from payouts.schemas.reconciliations import (
-    ReconciliationPageResponse,
-    ReconciliationRejection,
-    ReconciliationRequest,
-    ReconciliationResponse,
-    ResetRequest,
-    ResetResponse,
+    PrepareReconciliationRequest,
+    Reconciliation,
+    RejectReconciliationRequest,
+    ResetPayoutRequest,
 )
 from payouts.use_cases.payouts.reset_payout import reset_payout
 from payouts.use_cases.reconciliations.approve_reconciliation import approve_reconciliation
@@ -32,14 +31,14 @@ from payouts.use_cases.reconciliations.reject_reconciliation import reject_recon
 
 router = guarded_router(tags=["reconciliations"])
 
-DECIDED: Final = responses_for(ReconciliationResponse, 403, 404, 409, 422)
+DECIDED: Final = responses_for(Reconciliation, 403, 404, 409, 422)
 
 
 @router.post(
-    "/api/payouts/{id}/reset", operation_id="payouts.reset", responses=responses_for(ResetResponse, 403, 404, 409, 422)
+    "/api/payouts/{id}/reset", operation_id="payouts.reset", responses=responses_for(Payout, 403, 404, 409, 422)
 )
 @requires("payouts:reset", step_up=True)
-async def reset_payout_route(request: Request, caller: CurrentCaller, id: UUID, body: ResetRequest) -> Response:  # noqa: A002 - the contract's name
+async def reset_payout_route(request: Request, caller: CurrentCaller, id: UUID, body: ResetPayoutRequest) -> Response:  # noqa: A002 - the contract's name
     """Records a new attempt under a new reference, sent after a back-off. The gateway must confirm that the last one
     failed.
     """
@@ -56,14 +55,14 @@ async def reset_payout_route(request: Request, caller: CurrentCaller, id: UUID, 
     "/api/payouts/{id}/reconciliations",
     operation_id="reconciliations.prepare",
     status_code=201,
-    responses=responses_for(ReconciliationResponse, 403, 404, 409, 422, status=201),
+    responses=responses_for(Reconciliation, 403, 404, 409, 422, status=201),
 )
 @requires("reconciliations:prepare", step_up=True)
 async def prepare_reconciliation_route(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
-    body: ReconciliationRequest,
+    body: PrepareReconciliationRequest,
 ) -> Response:
     """Prepares the posting that makes the ledger agree with the gateway; another person decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
@@ -75,7 +74,7 @@ async def prepare_reconciliation_route(
 @router.get(
     "/api/reconciliations",
     operation_id="reconciliations.list",
-    responses=responses_for(ReconciliationPageResponse, 403, 422),
+    responses=responses_for(list[Reconciliation], 403, 422),
 )
 @requires("payouts:read")
 async def list_reconciliations(
@@ -97,7 +96,7 @@ async def list_reconciliations(
 @router.get(
     "/api/reconciliations/{id}",
     operation_id="reconciliations.get",
-    responses=responses_for(ReconciliationResponse, 403, 404),
+    responses=responses_for(Reconciliation, 403, 404),
 )
 @requires("payouts:read")
 async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
@@ -126,7 +125,7 @@ async def reject_reconciliation_route(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
-    body: ReconciliationRejection,
+    body: RejectReconciliationRequest,
 ) -> Response:
     """Rejects without a posting; the payout may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)

@@ -41,7 +41,7 @@ async def replace_payout_schedule(
     request: Request,
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
-    body: schemas.PayoutScheduleRequest,
+    body: schemas.ReplacePayoutScheduleRequest,
 ) -> Response:
     """Requests all that is available on each of its days, at 06:00 in Lagos; staff dispatch it as any other payout."""
     if id != caller.vendor_id:

@@ -48,7 +48,9 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     responses=responses_for(schemas.Wallet, 403, 409, 422),
 )
 @requires("wallet:own")
-async def waive_remainder_route(request: Request, caller: CurrentCaller, body: schemas.WaiverRequest) -> Response:
+async def waive_remainder_route(
+    request: Request, caller: CurrentCaller, body: schemas.WaiveRemainderRequest
+) -> Response:
     """Gives up a remainder that is smaller than the smallest transfer. 409 when a payout can pay it, now or later."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -2,57 +2,52 @@
 
 from payouts.schemas.bank_details import (
     BankDetails,
-    BankDetailsHistoryResponse,
-    BankDetailsQuarantineRequest,
-    BankDetailsRequest,
-    BankDetailsResponse,
-    QuarantineResponse,
+    BankDetailsChange,
+    QuarantineBankDetailsRequest,
+    QuarantinedBankDetails,
+    ReplaceBankDetailsRequest,
 )
-from payouts.schemas.batches import Dispatch, DispatchedTransfer, DispatchRequest, SkippedPayout
+from payouts.schemas.batches import DispatchedTransfer, DispatchPayoutsRequest, PayoutDispatch, SkippedPayout
 from payouts.schemas.exceptions import (
-    ClassifyRequest,
-    CloseRequest,
+    ClassifyExceptionRequest,
+    CloseExceptionRequest,
     ExceptionAction,
-    ExceptionResponse,
+    ExceptionObservations,
     ExceptionTransfer,
-    Observations,
     PayoutException,
     PayoutExceptionDetail,
 )
-from payouts.schemas.payouts import OpenException, Payout, PayoutCancellation, PayoutRequest, PayoutTransfer
-from payouts.schemas.schedules import PayoutSchedule, PayoutScheduleRequest, ScheduledPayout
-from payouts.schemas.wallets import StatementLine, StatementMonth, StatementMonthKind, WaiverRequest, Wallet
+from payouts.schemas.payouts import CreatePayoutRequest, OpenPayoutException, Payout, Transfer
+from payouts.schemas.schedules import PayoutSchedule, ReplacePayoutScheduleRequest, ScheduledPayout
+from payouts.schemas.wallets import StatementLine, StatementMonth, StatementMonthKind, WaiveRemainderRequest, Wallet
 
 __all__ = [
     "BankDetails",
-    "BankDetailsHistoryResponse",
-    "BankDetailsQuarantineRequest",
-    "BankDetailsRequest",
-    "BankDetailsResponse",
-    "ClassifyRequest",
-    "CloseRequest",
-    "Dispatch",
-    "DispatchRequest",
+    "BankDetailsChange",
+    "ClassifyExceptionRequest",
+    "CloseExceptionRequest",
+    "CreatePayoutRequest",
+    "DispatchPayoutsRequest",
     "DispatchedTransfer",
     "ExceptionAction",
-    "ExceptionResponse",
+    "ExceptionObservations",
     "ExceptionTransfer",
-    "Observations",
-    "OpenException",
+    "OpenPayoutException",
     "Payout",
-    "PayoutCancellation",
+    "PayoutDispatch",
     "PayoutException",
     "PayoutExceptionDetail",
-    "PayoutRequest",
     "PayoutSchedule",
-    "PayoutScheduleRequest",
-    "PayoutTransfer",
-    "QuarantineResponse",
+    "QuarantineBankDetailsRequest",
+    "QuarantinedBankDetails",
+    "ReplaceBankDetailsRequest",
+    "ReplacePayoutScheduleRequest",
     "ScheduledPayout",
     "SkippedPayout",
     "StatementLine",
     "StatementMonth",
     "StatementMonthKind",
-    "WaiverRequest",
+    "Transfer",
+    "WaiveRemainderRequest",
     "Wallet",
 ]

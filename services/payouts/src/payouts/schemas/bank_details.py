@@ -1,20 +1,20 @@
 """Request bodies and responses of bank details."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import EnvelopeMeta, PageMeta
 from common.web.schemas import RequestBody, ResponseShape
 
 
-class BankDetailsRequest(RequestBody):
+class ReplaceBankDetailsRequest(RequestBody):
     account_number: Annotated[str, Field(pattern=r"^[0-9]{10}$", description="NUBAN, ten digits")]
     bank_code: Annotated[str, Field(pattern=r"^[0-9A-Z]{3,6}$")]
 
 
-class BankDetailsQuarantineRequest(RequestBody):
+class QuarantineBankDetailsRequest(RequestBody):
     reason: Annotated[
         str,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
@@ -40,28 +40,16 @@ class BankDetails(BankAccountFields):
     quarantined: bool
     quarantine_reason: str | None
     payouts_from: Annotated[
-        str | None, Field(description="From when payouts to this account are sent; null while it is not verified.")
+        datetime | None, Field(description="From when payouts to this account are sent; null while it is not verified.")
     ]
-    updated_at: str
-
-
-class BankDetailsResponse(ResponseShape):
-    success: Literal[True]
-    data: BankDetails
-    meta: EnvelopeMeta
+    updated_at: datetime
 
 
 class BankDetailsChange(BankAccountFields):
     id: UUID
     change: Literal["set", "legal_name_changed", "quarantined"]
     changed_by: Annotated[UUID | None, Field(description="Null when the vendor's legal name changed.")]
-    changed_at: str
-
-
-class BankDetailsHistoryResponse(ResponseShape):
-    success: Literal[True]
-    data: list[BankDetailsChange]
-    meta: PageMeta
+    changed_at: datetime
 
 
 class QuarantinedPayout(ResponseShape):
@@ -78,9 +66,3 @@ class QuarantinedPayout(ResponseShape):
 
 class QuarantinedBankDetails(BankDetails):
     payout: QuarantinedPayout | None
-
-
-class QuarantineResponse(ResponseShape):
-    success: Literal[True]
-    data: QuarantinedBankDetails
-    meta: EnvelopeMeta

@@ -1,15 +1,16 @@
 """Request body and response of a dispatch."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, field_validator
 
 from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
-from payouts.domain.dispatch import BATCH_PAYOUTS_MAX
+from payouts.domain.dispatch import BATCH_PAYOUTS_MAX, SkipReason
+from payouts.domain.transitions import State
 
 
-class DispatchRequest(RequestBody):
+class DispatchPayoutsRequest(RequestBody):
     payout_ids: Annotated[tuple[UUID, ...], Field(min_length=1, max_length=BATCH_PAYOUTS_MAX)] | None = None
     max_total_minor: PositiveKobo | None = None
     dry_run: Annotated[bool, Field(strict=True)] = False
@@ -26,17 +27,17 @@ class DispatchedTransfer(ResponseShape):
     payout_id: UUID
     amount_minor: int
     reference: str | None
-    status: str
+    status: Annotated[State | Literal["planned"], Field(description="`planned` in a dry run.")]
     transfer_code: str | None
     failure: str | None
 
 
 class SkippedPayout(ResponseShape):
     payout_id: UUID
-    reason: str
+    reason: SkipReason
 
 
-class Dispatch(ResponseShape):
+class PayoutDispatch(ResponseShape):
     batch_id: UUID
     dry_run: bool
     submitted: int

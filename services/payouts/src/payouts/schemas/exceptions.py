@@ -1,24 +1,25 @@
 """Request bodies and responses of exceptions."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import StringConstraints
 
-from common.web.responses import EnvelopeMeta
 from common.web.schemas import RequestBody, ResponseShape
 from payouts.domain.severity import Cause, Severity
+from payouts.domain.transitions import State
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 
 
-class ClassifyRequest(RequestBody):
+class ClassifyExceptionRequest(RequestBody):
     severity: Severity
     cause: Cause
     note: _Text
 
 
-class CloseRequest(RequestBody):
+class CloseExceptionRequest(RequestBody):
     evidence: _Text
 
 
@@ -32,9 +33,9 @@ class PayoutException(ResponseShape):
     status: Literal["open", "closed"]
     detail: str
     amount_minor: int
-    respond_by: str
-    opened_at: str
-    closed_at: str | None
+    respond_by: datetime
+    opened_at: datetime
+    closed_at: datetime | None
     closed_because: str | None
 
 
@@ -44,7 +45,7 @@ class ExceptionTransfer(ResponseShape):
     id: UUID
     attempt: int
     reference: str
-    status: str
+    status: State
     transfer_code: str | None
 
 
@@ -54,7 +55,7 @@ class ExceptionAction(ResponseShape):
     id: UUID
     kind: Literal["classified", "changed", "noted", "closed"]
     by: UUID | None
-    at: str
+    at: datetime
     severity_before: Severity
     severity_after: Severity
     cause_before: Cause
@@ -67,7 +68,7 @@ class PayoutExceptionDetail(PayoutException):
     acts: list[ExceptionAction]
 
 
-class Observations(ResponseShape):
+class ExceptionObservations(ResponseShape):
     """The window of `windowSeconds` that ends now.
 
     `attempts` counts transfer attempts that began or failed within it, and each batch that was stopped before its first transfer as one
@@ -83,9 +84,3 @@ class Observations(ResponseShape):
     alerting: bool
     by_severity: dict[Severity, int]
     by_cause: dict[Cause, int]
-
-
-class ExceptionResponse(ResponseShape):
-    success: Literal[True]
-    data: PayoutExceptionDetail
-    meta: EnvelopeMeta

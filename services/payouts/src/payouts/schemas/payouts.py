@@ -1,36 +1,35 @@
 """Request bodies and responses of payouts."""
 
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
 from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
+from payouts.domain.severity import Cause, Severity
+from payouts.domain.transitions import State
 
 
-class PayoutCancellation(RequestBody):
-    """`{}`: a cancellation has no members."""
-
-
-class PayoutRequest(RequestBody):
+class CreatePayoutRequest(RequestBody):
     amount_minor: PositiveKobo
 
 
-class PayoutTransfer(ResponseShape):
+class Transfer(ResponseShape):
     id: UUID
     attempt: int
     reference: str
-    status: str
+    status: State
     transfer_code: str | None
     failure: str | None
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
 
 
-class OpenException(ResponseShape):
+class OpenPayoutException(ResponseShape):
     id: UUID
-    cause: str
-    severity: str
-    respond_by: str
-    opened_at: str
+    cause: Cause
+    severity: Severity
+    respond_by: datetime
+    opened_at: datetime
 
 
 class Payout(ResponseShape):
@@ -45,8 +44,8 @@ class Payout(ResponseShape):
     transfer_reference: str | None
     transfer_code: str | None
     transfer_failure: str | None
-    transfer: PayoutTransfer | None
-    open_exception: OpenException | None
-    created_at: str
-    updated_at: str
-    processed_at: str | None
+    transfer: Transfer | None
+    open_exception: OpenPayoutException | None
+    created_at: datetime
+    updated_at: datetime
+    processed_at: datetime | None

@@ -1,27 +1,26 @@
 """Request bodies and responses of resets and of reconciliations by two people (contract section 8)."""
 
-from typing import Annotated, Literal
+from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.responses import EnvelopeMeta, OffsetMeta
 from common.web.schemas import RequestBody, ResponseShape
 from payouts.domain.returns import ReconciliationStatus, ReturnKind
-from payouts.schemas.payouts import Payout
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
-class ResetRequest(RequestBody):
+class ResetPayoutRequest(RequestBody):
     reason: Annotated[Reason, Field(description="Shown to the vendor as `transferFailure`.")]
 
 
-class ReconciliationRequest(RequestBody):
+class PrepareReconciliationRequest(RequestBody):
     reason: Reason
 
 
-class ReconciliationRejection(RequestBody):
+class RejectReconciliationRequest(RequestBody):
     reason: Reason
 
 
@@ -52,25 +51,7 @@ class Reconciliation(ResponseShape):
         description="SHA-256, in hex, of payout, kind and postings; `/approve` must repeat it, calculated again before the posting."
     )
     prepared_by: UUID
-    prepared_at: str
+    prepared_at: datetime
     decided_by: UUID | None
-    decided_at: str | None
+    decided_at: datetime | None
     rejection_reason: str | None
-
-
-class ReconciliationResponse(ResponseShape):
-    success: Literal[True]
-    data: Reconciliation
-    meta: EnvelopeMeta
-
-
-class ReconciliationPageResponse(ResponseShape):
-    success: Literal[True]
-    data: list[Reconciliation]
-    meta: OffsetMeta
-
-
-class ResetResponse(ResponseShape):
-    success: Literal[True]
-    data: Payout
-    meta: EnvelopeMeta

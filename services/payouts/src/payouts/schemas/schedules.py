@@ -1,5 +1,6 @@
 """Request body and response of a payout schedule."""
 
+from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
@@ -9,7 +10,7 @@ from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 from payouts.domain.schedules import Frequency, SkippedReason, Weekday
 
 
-class PayoutScheduleRequest(RequestBody):
+class ReplacePayoutScheduleRequest(RequestBody):
     frequency: Frequency
     weekday: Annotated[Weekday | None, Field(description="With `weekly`, and only with it.")] = None
     minimum_minor: Annotated[PositiveKobo | None, Field(description="Below it nothing is asked for; kobo.")] = None
@@ -27,8 +28,8 @@ class ScheduledPayout(ResponseShape):
     reason: SkippedReason | None
     payout_id: UUID | None
     available_minor: int
-    due_at: str
-    decided_at: str
+    due_at: datetime
+    decided_at: datetime
 
 
 class PayoutSchedule(ResponseShape):
@@ -36,6 +37,6 @@ class PayoutSchedule(ResponseShape):
     frequency: Frequency
     weekday: Weekday | None
     minimum_minor: int | None
-    next_at: str | None
-    updated_at: str | None
+    next_at: datetime | None
+    updated_at: datetime | None
     latest: ScheduledPayout | None

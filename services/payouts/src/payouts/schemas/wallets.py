@@ -1,5 +1,6 @@
 """Responses of wallets and statements."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -18,7 +19,7 @@ class Wallet(ResponseShape):
     currency: str
 
 
-class WaiverRequest(RequestBody):
+class WaiveRemainderRequest(RequestBody):
     amount_minor: Annotated[PositiveKobo, Field(description="The whole remainder, as the wallet shows it.")]
 
 
@@ -34,7 +35,7 @@ class StatementLine(ResponseShape):
     delivery_fee_minor: int | None
     net_minor: int
     balance_minor: int
-    at: str
+    at: datetime
 
 
 class StatementMonthKind(ResponseShape):
@@ -50,8 +51,8 @@ class StatementMonth(ResponseShape):
     vendor_id: UUID
     month: str
     time_zone: str
-    begin: Annotated[str, Field(alias="from")]
-    end: Annotated[str, Field(alias="to")]
+    begin: Annotated[datetime, Field(alias="from")]
+    end: Annotated[datetime, Field(alias="to")]
     is_over: bool
     currency: str
     opening_balance_minor: int
