@@ -67,6 +67,8 @@ class LockedTransfer:
     # The gateway's fee as the ledger has it; None before the gateway reported one.
     fee_minor: int | None = None
     gateway: GatewayName = PAYSTACK
+    # The payout has another recorded attempt: an earlier one, or one after a reset.
+    has_other_attempts: bool = True
 
 
 def as_reversal(transfer: LockedTransfer, update: TransferUpdate) -> TransferUpdate:

@@ -40,27 +40,26 @@ WHERE {} FOR UPDATE OF p, t
 _LOCK_BY_REFERENCE: Final = _LOCK_TRANSFER.format("t.reference = $1")
 _LOCK_BY_ID: Final = _LOCK_TRANSFER.format("t.id = $1")
 # Read after the lock is held: a subquery of the locking statement would see the rows from before its wait.
-_READ_EFFECTIVE_STATUS: Final = """
-SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verdict IN ('advanced', 'confirmed')
-ORDER BY position DESC LIMIT 1
+_READ_HISTORY: Final = """
+SELECT (SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verdict IN ('advanced', 'confirmed')
+        ORDER BY position DESC LIMIT 1),
+       (SELECT min(observed_at) FROM transfer_observations WHERE transfer_id = $1 AND status = 'success'),
+       EXISTS (SELECT FROM wallet_lines WHERE payout_id = $2 AND kind = 'reversal'),
+       EXISTS (SELECT FROM payout_transfers WHERE payout_id = $2 AND id <> $1)
 """
-_READ_ARRIVAL: Final = """
-SELECT min(observed_at) FROM transfer_observations WHERE transfer_id = $1 AND status = 'success'
-"""
-_WAS_RETURNED: Final = "SELECT EXISTS (SELECT FROM wallet_lines WHERE payout_id = $1 AND kind = 'reversal')"
 _RECORD_OBSERVATION: Final = """
 INSERT INTO transfer_observations (id, transfer_id, heard_from, status, verdict, amount, currency, transfer_code, reason,
                                    gateway_event_id, observed_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 """
-_SAVE_STATUS: Final = """
-UPDATE payout_transfers SET status = $2, transfer_code = coalesce($3, transfer_code), failure = $4, updated_at = $5 WHERE id = $1
-"""
 # A report of an earlier attempt does not change the payout's present code.
-_SAVE_TRANSFER_CODE: Final = """
-UPDATE payout_requests SET transfer_code = CASE WHEN transfer_reference = $4 THEN coalesce($2, transfer_code) ELSE transfer_code END,
-    updated_at = $3
-WHERE id = $1
+_SAVE_STATUS: Final = """
+WITH named AS (
+    UPDATE payout_requests SET updated_at = $5,
+        transfer_code = CASE WHEN transfer_reference = $7 THEN coalesce($3, transfer_code) ELSE transfer_code END
+    WHERE id = $6
+)
+UPDATE payout_transfers SET status = $2, transfer_code = coalesce($3, transfer_code), failure = $4, updated_at = $5 WHERE id = $1
 """
 _SAVE_FEE: Final = "UPDATE payout_transfers SET fee = $2, updated_at = $3 WHERE id = $1"
 _SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
@@ -141,11 +140,14 @@ async def lock_transfer(
     row = await uow.fetch_row(by, value)
     if row is None:
         return None
-    effective_status = await uow.fetch_value(_READ_EFFECTIVE_STATUS, row["id"])
-    arrived_at = await uow.fetch_value(_READ_ARRIVAL, row["id"])
-    returned = row["payout_status"] == "processed" and await uow.fetch_value(_WAS_RETURNED, row["payout_id"])
+    history = await uow.fetch_row(_READ_HISTORY, row["id"], row["payout_id"])
+    if history is None:
+        raise AssertionError("a SELECT without FROM returns one row")
+    effective_status, arrived_at, is_reversed, has_other_attempts = history
+    returned = row["payout_status"] == "processed" and is_reversed
     # The columns are in the order of the fields; the effective status is between those of the payout and of the calls.
-    fields: Any = (*row[:9], effective_status, *row[9:13], arrived_at, returned, row["fee"], row["gateway"])
+    ending = (arrived_at, returned, row["fee"], row["gateway"], has_other_attempts)
+    fields: Any = (*row[:9], effective_status, *row[9:13], *ending)
     return LockedTransfer(*fields)
 
 
@@ -170,8 +172,8 @@ async def record_observation(
 
 async def save_transfer_status(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, at: datetime) -> None:
     """Saves the gateway's status of the transfer, and its code on both rows."""
-    await uow.execute(_SAVE_STATUS, transfer.id, update.status, update.transfer_code, update.failure, at)
-    await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, update.transfer_code, at, transfer.reference)
+    saved = (update.status, update.transfer_code, update.failure, at)
+    await uow.execute(_SAVE_STATUS, transfer.id, *saved, transfer.payout_id, transfer.reference)
 
 
 async def save_fee(uow: UnitOfWork, transfer_id: UUID, fee_minor: int, at: datetime) -> None:

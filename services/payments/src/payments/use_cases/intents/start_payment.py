@@ -87,7 +87,9 @@ async def _open(gateway: PaymentGateway, caller: Caller, intent: Intent, email: 
 async def _record(
     database: Database, caller: Caller, intent: Intent, opened: OpenedTransaction, query_at: datetime
 ) -> Intent:
-    async with database.unit_of_work(acting_as=caller) as uow:
+    # A crash of the database that loses this commit equals a crash before it: the reference is committed, so that its
+    # charge is settled, and the next request opens the payment again.
+    async with database.unit_of_work(acting_as=caller, async_commit=True) as uow:
         recorded = await intents.save_opened(
             uow, intent.id, intent.reference, opened.authorization_url, opened.access_code, query_at
         ) or await intents.find_own_intent(uow, intent.id, caller.id)

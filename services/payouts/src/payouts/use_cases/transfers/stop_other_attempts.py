@@ -14,6 +14,8 @@ async def stop_other_attempts(uow: UnitOfWork, arrived: LockedTransfer, now: dat
 
     The payout must be locked. It happens when a failed attempt is paid after a reset.
     """
+    if not arrived.has_other_attempts:
+        return
     reason = "withdrawn before it was sent: an earlier attempt arrived after all"
     await returns.withdraw_unsent_attempts(uow, arrived.payout_id, reason, now)
     for transfer_id in await returns.list_others_under_way(uow, arrived.payout_id, arrived.id):

@@ -40,36 +40,41 @@ async def submit_transfer(
     if submission is None:
         return
     result: SubmitResult = Refused(DETAILS_CHANGED)
+    recipient_code = None
     if submission.may_send:
-        result = await _send(database, gateway, clock, transfer_id, submission)
+        result, recipient_code = await _send(gateway, clock, submission)
     calls = submission.calls
     if isinstance(result, Refused):
         calls = replace(calls, refused=True, confirmed_at=clock.now())
         verified = await gateway.verify(submission.reference)
         result = result if isinstance(verified, Absent) else verified
-    await _record(database, clock.now(), transfer_id, result, calls)
+    await _record(database, clock.now(), transfer_id, result, calls, recipient_code)
 
 
-async def _send(
-    database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, submission: store.Submission
-) -> SubmitResult:
+async def _send(gateway: Gateway, clock: Clock, submission: store.Submission) -> tuple[SubmitResult, str | None]:
+    """The result, and the gateway's code of the recipient. The code is for information: the reference identifies the transfer."""
     recipient_code = await gateway.create_recipient(submission.recipient)
     if not isinstance(recipient_code, str):
-        return recipient_code
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await store.save_recipient_code(uow, transfer_id, recipient_code)
+        return recipient_code, None
     if not may_start_call(submission.started_at, clock.now()):
-        return Unclear("the lease ran out before the transfer was called for")
-    return await gateway.transfer(submission.reference, recipient_code, submission.amount_minor)
+        return Unclear("the lease ran out before the transfer was called for"), recipient_code
+    return await gateway.transfer(submission.reference, recipient_code, submission.amount_minor), recipient_code
 
 
 async def _record(
-    database: Database, now: datetime, transfer_id: UUID, result: SubmitResult, calls: CallHistory
+    database: Database,
+    now: datetime,
+    transfer_id: UUID,
+    result: SubmitResult,
+    calls: CallHistory,
+    recipient_code: str | None,
 ) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
+        if recipient_code is not None:
+            await store.save_recipient_code(uow, transfer_id, recipient_code)
         after = update_after_call(transfer, result, calls, now)
         if after is None:
             return
