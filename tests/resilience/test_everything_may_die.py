@@ -91,6 +91,8 @@ async def kill_server(system: System, name: str) -> None:
 VICTIMS = {
     "the orders worker": lambda system: kill_process(system, "orders-worker"),
     "the payments worker": lambda system: kill_process(system, "payments-worker"),
+    # It settles the charges whose webhooks it received.
+    "the API of payments": lambda system: kill_process(system, "payments-api"),
     # Its relay carries what the API commits: orders placed, PINs verified.
     "the relay of orders": lambda system: kill_process(system, "orders-api"),
     "RabbitMQ": lambda system: kill_server(system, "rabbitmq"),
