@@ -24,6 +24,7 @@ _FILES: Final = (
     ("/openapi.json", "openapi.json", _JSON, _MINUTE),
     ("/asyncapi.json", "asyncapi.json", _JSON, _MINUTE),
     ("/events", "events.html", _HTML, _HOUR),
+    ("/lifecycles", "lifecycles.html", _HTML, _HOUR),
     ("/docs", "docs.html", _HTML, _HOUR),
     ("/docs/docs.css", "docs.css", _CSS, _HOUR),
     ("/docs/docs.js", "docs.js", _JAVASCRIPT, _HOUR),

@@ -206,6 +206,7 @@ def _page(title: str, body: str) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
         f'<title>{escape(title)}</title><link rel="stylesheet" href="/docs/docs.css"></head><body>'
-        '<nav class="documents"><a href="/docs">API reference</a> <a href="/events">Events</a> <a href="/errors">Errors</a></nav>'
+        '<nav class="documents"><a href="/docs">API reference</a> <a href="/events">Events</a> <a href="/lifecycles">Lifecycles</a> '
+        '<a href="/errors">Errors</a></nav>'
         f"<main>{body}</main></body></html>"
     )

@@ -152,7 +152,9 @@ async def test_tokens_and_errors_are_never_compressed(app: GatewayApp) -> None:
         assert (response.status_code, "content-encoding" in response.headers) == (422, False)
 
 
-@pytest.mark.parametrize("path", ["/openapi.json", "/asyncapi.json", "/docs", "/events", "/errors/validation-failed"])
+@pytest.mark.parametrize(
+    "path", ["/openapi.json", "/asyncapi.json", "/docs", "/events", "/lifecycles", "/errors/validation-failed"]
+)
 async def test_documents_are_compressed_and_tagged(app: GatewayApp, path: str) -> None:
     plain, body = await fetched(app, path)
     response, compressed = await fetched(app, path, **GZIP)

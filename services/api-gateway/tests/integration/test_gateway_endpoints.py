@@ -118,7 +118,7 @@ async def test_every_code_of_the_specification_has_its_page(app: GatewayApp) -> 
 
 
 @pytest.mark.parametrize(
-    "path", ["/docs", "/events", "/errors", *(f"/errors/{slug_of(code)}" for code in get_args(Code))]
+    "path", ["/docs", "/events", "/lifecycles", "/errors", *(f"/errors/{slug_of(code)}" for code in get_args(Code))]
 )
 async def test_a_page_loads_nothing_from_elsewhere(app: GatewayApp, path: str) -> None:
     page = await app.client.get(path)

@@ -11,11 +11,18 @@ from campus_tools.documents.samples import Samples
 from contracts.event import Event
 from contracts.topology import PUBLIC
 
+
+def head(title: str) -> str:
+    """The beginning of a page of documents."""
+    return _HEAD.replace("{title}", title)
+
+
 _HEAD: Final = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
-    '<title>Campus Marketplace events</title>\n<link rel="stylesheet" href="/docs/docs.css">\n</head>\n<body>\n'
-    '<nav class="documents"><a href="/docs">API reference</a> <a href="/events">Events</a> <a href="/errors">Errors</a></nav>\n<main>\n'
+    '<title>{title}</title>\n<link rel="stylesheet" href="/docs/docs.css">\n</head>\n<body>\n'
+    '<nav class="documents"><a href="/docs">API reference</a> <a href="/events">Events</a> <a href="/lifecycles">Lifecycles</a> '
+    '<a href="/errors">Errors</a></nav>\n<main>\n'
 )
 _ENVELOPE: Final = (
     ("specversion", "<code>1.0</code>"),
@@ -33,7 +40,7 @@ _ENVELOPE: Final = (
 def page() -> str:
     """The whole page."""
     schemas = data_schemas()
-    lines = [_HEAD, *_opening(), *_contents()]
+    lines = [head("Campus Marketplace events"), *_opening(), *_contents()]
     samples = Samples(schemas)
     for publisher, events in groupby(PUBLIC, key=lambda event: event.publisher()):
         lines.append(f"<h2>{publisher.capitalize()}</h2>")

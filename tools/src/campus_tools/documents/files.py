@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from campus_tools.documents import asyncapi, events_page, openapi, postman, python_client
+from campus_tools.documents import asyncapi, events_page, lifecycles_page, openapi, postman, python_client
 from campus_tools.documents.requests_shown import requests_of
 
 ROOT: Final = Path(__file__).parents[4]
@@ -22,6 +22,7 @@ def served_documents() -> dict[Path, str]:
         PAGES / "openapi.json": as_lines(openapi.document()),
         PAGES / "asyncapi.json": as_lines(asyncapi.document()),
         PAGES / "events.html": events_page.page(),
+        PAGES / "lifecycles.html": lifecycles_page.page(),
     }
 
 

@@ -28,7 +28,7 @@ TEXT_MAX: Final = 4000
 # Characters of a subject that is derived from a message.
 _SUBJECT_FROM_TEXT: Final = 80
 
-_TRANSITIONS: Final[Mapping[tuple[str, TicketAction], Status]] = {
+TRANSITIONS: Final[Mapping[tuple[str, TicketAction], Status]] = {
     ("open", "customer"): "open",
     ("open", "staff"): "pending",
     ("open", "close"): "closed",
@@ -44,7 +44,7 @@ def status_after(status: str, action: TicketAction, closed_at: datetime | None, 
     """Return the status after an action; None when the ticket does not permit it."""
     if status == "closed" and action == "customer" and closed_at is not None and now - closed_at > REOPENED_WITHIN:
         return None
-    return _TRANSITIONS.get((status, action))
+    return TRANSITIONS.get((status, action))
 
 
 def side_of(caller_id: UUID, owner_id: UUID | None, *, may_manage: bool) -> Side | None:
