@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/operations.py
 
-.PHONY: audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
+.PHONY: openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -94,6 +94,9 @@ documents: setup ## Write OpenAPI, AsyncAPI, the clients, docs/reference and the
 	@$(PYTHON) -m campus_tools.reference
 	@$(PYTHON) -m campus_tools.observability
 	@$(PYTHON) deploy/k8s/render.py
+
+openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node)
+	@tools/openapi/check
 
 schemas: setup ## Write migrations/schema.sql of each service anew from a migrated database
 	@WRITE_SCHEMA_FILES=1 .venv/bin/pytest -q tools/tests/test_schema_files.py
