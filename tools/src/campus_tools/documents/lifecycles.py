@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from notifications.domain.tickets import TRANSITIONS as TICKET_TRANSITIONS
 from orders.domain.transitions import TRANSITIONS as ORDER_TRANSITIONS
@@ -36,8 +36,8 @@ class Lifecycle:
 
 def lifecycles() -> list[Lifecycle]:
     """Return all lifecycles. Raises KeyError for a trigger of which nobody says who causes it."""
-    orders = {trigger: rule.to for trigger, rule in ORDER_TRANSITIONS.items()}
-    transfers = {event: row.to for event, row in TRANSFER_TRANSITIONS.items() if row.to}
+    orders = {trigger: _as_texts(rule.to) for trigger, rule in ORDER_TRANSITIONS.items()}
+    transfers = {event: _as_texts(row.to) for event, row in TRANSFER_TRANSITIONS.items() if row.to}
     tickets: dict[str, dict[str, str]] = {}
     for (before, action), after in TICKET_TRANSITIONS.items():
         tickets.setdefault(action, {})[before] = after
@@ -56,10 +56,14 @@ def lifecycles() -> list[Lifecycle]:
     ]
 
 
+def _as_texts(rule: Mapping[Any, str]) -> dict[str, str]:
+    return {str(before): after for before, after in rule.items()}
+
+
 def _lifecycle(
     name: str,
     meaning: str,
-    table: Mapping[str, Mapping[str, str]],
+    table: Mapping[Any, Mapping[str, str]],
     states: Sequence[str],
     triggered_by: Mapping[str, str],
 ) -> Lifecycle:
@@ -70,10 +74,10 @@ def _lifecycle(
     return Lifecycle(name, meaning, states, found, {trigger: triggered_by[trigger] for trigger in table})
 
 
-def _transitions(table: Mapping[str, Mapping[str, str]]) -> Iterator[Transition]:
+def _transitions(table: Mapping[Any, Mapping[str, str]]) -> Iterator[Transition]:
     for trigger, rule in table.items():
         for before, after in rule.items():
-            yield Transition(trigger, before, after)
+            yield Transition(str(trigger), before, after)
 
 
 _ORDER: Final = (
