@@ -131,6 +131,15 @@ def test_public_addresses_and_the_trusted_origin_are_accepted(url: str) -> None:
     assert SANDBOX.fault_of(url) is None
 
 
+def test_high_ports_are_accepted_where_they_are_allowed() -> None:
+    high = OutboundRules(allow_high_ports=True)
+    for port in (443, 1_024, 8_443, 65_535):
+        assert high.fault_of(f"https://hooks.example.com:{port}/x") is None
+    for port in (22, 25, 80, 1_023):
+        assert high.fault_of(f"https://hooks.example.com:{port}/x") == "must use port 443, or one from 1024"
+    assert high.fault_of("https://10.0.0.1:8443/x") is not None
+
+
 def test_loopback_is_accepted_in_development_only() -> None:
     for url in ("http://127.0.0.1:9000/x", "http://localhost:9000/x", "https://[::1]:9000/x"):
         assert DEVELOPMENT.fault_of(url) is None

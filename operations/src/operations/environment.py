@@ -229,6 +229,8 @@ class Environments:
             "SMTP_URL": f"smtp://127.0.0.1:{self._port_base + SANDBOX_MAIL_PORT}",
             # The sandbox's mail server has no TLS; one of the caller's needs it.
             "SMTP_PLAINTEXT": self._caller.get("SMTP_PLAINTEXT", "false" if self._caller.get("SMTP_URL") else "true"),
+            # A developer's receiver of webhooks is on this machine.
+            "WEBHOOK_ALLOW_LOOPBACK": self._caller.get("WEBHOOK_ALLOW_LOOPBACK", "true"),
             "MESSAGING_API_URL": f"{sandbox}/messaging",
             "PUSH_API_URL": f"{sandbox}/push",
             "FCM_TOKEN_URL": f"{sandbox}/push/oauth/token",

@@ -6,7 +6,15 @@ from typing import Final
 PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     "buyer": frozenset({"orders:place"}),
     "merchant": frozenset(
-        {"catalog:own", "flash_sales:keep", "orders:fulfil", "wallet:own", "bank_details:own", "work:read"}
+        {
+            "catalog:own",
+            "flash_sales:keep",
+            "orders:fulfil",
+            "wallet:own",
+            "bank_details:own",
+            "webhooks:own",
+            "work:read",
+        }
     ),
     "hub_agent": frozenset({"orders:verify", "work:read"}),
     "support_agent": frozenset(
@@ -103,7 +111,15 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
         }
     ),
     "platform_admin": frozenset(
-        {"staff:manage", "staff:read", "settings:manage", "vendors:commission", "campuses:manage_all", "work:read"}
+        {
+            "staff:manage",
+            "staff:read",
+            "settings:manage",
+            "vendors:commission",
+            "campuses:manage_all",
+            "webhooks:manage",
+            "work:read",
+        }
     ),
 }
 

@@ -39,6 +39,7 @@ from notifications.clients.native_push import NativePush
 from notifications.clients.on_call import OnCall
 from notifications.clients.sms import SMS_CLIENTS, SmsAccount
 from notifications.clients.web_push import WebPush
+from notifications.clients.webhook_client import WebhookClient
 from notifications.consumers import SUBSCRIPTIONS, WORK, encrypted_events
 from notifications.dependencies import Dependencies
 from notifications.domain.attachments import FOLDER as IMAGE_FOLDER
@@ -46,6 +47,7 @@ from notifications.domain.channels import CHANNELS
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.domain.telephone_numbers import hash_key_of_release_before
+from notifications.domain.webhooks import ATTEMPT_SECONDS_MAX
 from notifications.queries.pending_work import PENDING_WORK
 from notifications.queries.personal_records import SECTIONS
 from notifications.routes.receipts import TWILIO_RECEIPTS
@@ -57,6 +59,8 @@ from notifications.store.tickets import MEDIA
 from notifications.store.unsubscribe_links import UnsubscribeLinks
 from notifications.streams.delivery_dispatcher import POLL_SECONDS, DeliveryDispatcher
 from notifications.streams.feed_streams import FeedStreams
+from notifications.streams.webhook_sender import POLL_SECONDS as WEBHOOKS_POLL_SECONDS
+from notifications.streams.webhook_sender import WebhookSender
 from notifications.templates.registration import TemplateAccount
 from notifications.templates.renderer import MessageRenderer
 from notifications.timers import (
@@ -162,6 +166,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     async with (
         provider_client(timeout=PROVIDER_SECONDS_MAX) as http,
         OutboundClient(push_rules := _push_rules(settings), seconds=PROVIDER_SECONDS_MAX) as outbound,
+        OutboundClient(webhook_rules := _webhook_rules(settings), seconds=ATTEMPT_SECONDS_MAX) as webhook_http,
         _open_assistant(settings, runtime) as assistant,
         AsyncExitStack() as stack,
     ):
@@ -184,6 +189,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             ladder=settings.ladder,
         )
         streams = _feed_streams(settings, runtime)
+        webhook_sender = WebhookSender(
+            runtime.database, runtime.clock, WebhookClient(webhook_http), encryption.webhook_secrets
+        )
         yield Dependencies(
             clock=runtime.clock,
             database=runtime.database,
@@ -201,6 +209,8 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
             feed_streams=streams,
             dispatcher=DeliveryDispatcher(delivery_sender, _limits(settings)),
+            webhook_rules=webhook_rules,
+            webhook_sender=webhook_sender,
             assistant=assistant,
             retention_periods=_retention_periods(settings),
         )
@@ -224,6 +234,10 @@ def _push_rules(settings: Settings) -> OutboundRules:
     return OutboundRules(trusted_origin=origin_of(settings.push_api_url))
 
 
+def _webhook_rules(settings: Settings) -> OutboundRules:
+    return OutboundRules(allow_loopback=settings.webhook_allow_loopback, allow_high_ports=True)
+
+
 def encryption_of(settings: Settings) -> Encryption:
     """Create an encryptor for each purpose.
 
@@ -243,7 +257,9 @@ def encryption_of(settings: Settings) -> Encryption:
     at_rest = (settings.message_key, settings.message_key_previous)
     # Codes and PINs are stored with their messages as received.
     messages = encryptor_for("notifications: secrets of messages", *at_rest, codes, pins)
-    return Encryption(messages, encryptor_for("notifications: hash key", *at_rest))
+    # Webhooks are younger than the shared key.
+    webhook_secrets = Encryptor("notifications: secrets of webhooks", *at_rest)
+    return Encryption(messages, encryptor_for("notifications: hash key", *at_rest), webhook_secrets)
 
 
 async def _hash_key(settings: Settings, database: Database, encryption: Encryption) -> bytes:
@@ -340,6 +356,7 @@ async def _open_assistant(settings: Settings, runtime: Runtime) -> AsyncIterator
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
         Loop("send deliveries", dependencies.dispatcher.run, POLL_SECONDS),
+        Loop("send webhooks", dependencies.webhook_sender.run, WEBHOOKS_POLL_SECONDS),
         Loop("repeat open alerts", lambda: repeat_open_alerts_once(dependencies), OPEN_ALERTS_EVERY_SECONDS),
         Loop("forward PINs", lambda: advance_pins_once(dependencies), PINS_EVERY_SECONDS),
         Loop("resolve abandoned deliveries", lambda: resolve_abandoned_once(dependencies), SWEEP_EVERY_SECONDS),

@@ -8,6 +8,7 @@ from common.media.images import ImageProcessor
 from common.media.storage import MediaStore
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
+from common.web.outbound_addresses import OutboundRules
 from notifications.clients.delivery_sender import DeliverySender
 from notifications.clients.on_call import OnCall
 from notifications.domain.receipt_signatures import ReceiptKeys
@@ -15,6 +16,7 @@ from notifications.store.encrypted_values import Encryption
 from notifications.store.retention import RetentionPeriods
 from notifications.streams.delivery_dispatcher import DeliveryDispatcher
 from notifications.streams.feed_streams import FeedStreams
+from notifications.streams.webhook_sender import WebhookSender
 from notifications.use_cases.assistant.run_turn import Assistant
 from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
 from notifications.use_cases.devices.register_device import PushSettings
@@ -41,6 +43,8 @@ class Dependencies:
     pin_receipt: timedelta
     feed_streams: FeedStreams
     dispatcher: DeliveryDispatcher
+    webhook_rules: OutboundRules
+    webhook_sender: WebhookSender
     assistant: Assistant
     retention_periods: RetentionPeriods
 

@@ -10,3 +10,6 @@ ASSISTANT_REPLIES = Counter(
 ASSISTANT_TOKENS = Counter(
     "notifications_assistant_tokens_total", "Tokens of saved replies, as the provider reports them.", ["kind"]
 )
+WEBHOOK_ATTEMPTS = Counter(
+    "notifications_webhook_attempts_total", "Attempts to send an event to a webhook endpoint by outcome.", ["outcome"]
+)

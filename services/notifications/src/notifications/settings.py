@@ -293,6 +293,11 @@ class Settings(MediaSettings):
     alerts_keep_days: int = Field(
         default=365, ge=1, description="Days until a closed alert is deleted", examples=["365"]
     )
+    webhook_allow_loopback: bool = Field(
+        default=False,
+        description="Whether webhook endpoints may have loopback addresses, also by http; for development only",
+        examples=["false"],
+    )
     on_call_url: str = Field(
         default="",
         pattern="^(https?://.*)?$",

@@ -17,6 +17,8 @@ ADDRESS_MAX: Final = 2_048
 _NAME: Final = re.compile(
     r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII
 )
+# Below are the ports of system services.
+_HIGH_PORT_MIN: Final = 1_024
 _LOCAL_NAMES: Final = (".local", ".internal", ".localhost", ".home.arpa")
 _REFUSED_4: Final = tuple(
     ipaddress.IPv4Network(network)
@@ -52,11 +54,13 @@ _REFUSED_6: Final = tuple(
 class OutboundRules:
     """`trusted_origin` comes from our own settings and is not checked.
 
-    `allow_loopback` is for development: it allows loopback addresses, also by http and at any port.
+    `allow_loopback` is for development: it allows loopback addresses, also by http and at any port. `allow_high_ports`
+    allows ports from 1024.
     """
 
     trusted_origin: str = ""
     allow_loopback: bool = False
+    allow_high_ports: bool = False
 
     def trusts(self, url: str) -> bool:
         """Whether the address belongs to the trusted origin."""
@@ -79,8 +83,8 @@ class OutboundRules:
             return "is not a valid address"
         if is_loopback:
             return None
-        if port not in (None, 443):
-            return "must use the usual port"
+        if port not in (None, 443) and not (self.allow_high_ports and port >= _HIGH_PORT_MIN):
+            return "must use the usual port" if not self.allow_high_ports else "must use port 443, or one from 1024"
         if _NAME.fullmatch(host) is None or host.endswith(_LOCAL_NAMES) or _is_number(host):
             return "must name a public host"
         return None

@@ -9,6 +9,7 @@ import contracts.payments as payments_events
 import contracts.payouts as payouts_events
 from common.messaging.messages import Subscription
 from notifications.consumers import identity, operations, orders, payments, payouts
+from notifications.consumers.webhooks import WEBHOOK_SUBSCRIPTIONS
 from notifications.consumers.work import WORK, DeliveryJob
 
 __all__ = ["SUBSCRIPTIONS", "WORK", "DeliveryJob"]
@@ -58,4 +59,5 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(payouts_events.BankDetailsQuarantined, payouts.on_bank_details_quarantined),
     Subscription(operations_events.AlertRaised, operations.on_alert_raised),
     Subscription(operations_events.AlertCleared, operations.on_alert_cleared),
+    *WEBHOOK_SUBSCRIPTIONS,
 ]

@@ -27,6 +27,7 @@ from notifications import queries, store
 from notifications.dependencies import Dependencies
 from notifications.domain.deliveries import Contact, EncryptedValue, NotificationRequest, masked
 from notifications.domain.erasure_obligations import obligations_text
+from notifications.store.webhooks import remove_webhook_endpoints_of
 from notifications.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.use_cases.deliveries.notify_erased_user import notify_erased_user
 from notifications.use_cases.deliveries.notify_user import notify_user
@@ -169,7 +170,8 @@ async def on_vendor_reinstated(
 async def on_vendor_closed(
     event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
-    """Replace the vendor's name, also in messages that are not rendered yet."""
+    """Replace the vendor's name, also in messages that are not rendered yet, and remove its webhook endpoints."""
+    await remove_webhook_endpoints_of(uow, event.vendor_id)
     return applied_if(
         await store.save_vendor(uow, event.vendor_id, event.owner_user_id, CLOSED_SHOP, received.sequence)
     )

@@ -25,6 +25,12 @@ SECTIONS: Final = (
         "SELECT id::text AS place, id, kind, address, created_at FROM user_devices WHERE user_id = $1",
     ),
     Section(
+        "webhookEndpoints",
+        "SELECT id::text AS place, id, url, event_types, description, status, created_at "
+        "FROM webhook_endpoints WHERE created_by = $1",
+        past_policies=True,
+    ),
+    Section(
         "preferences",
         "SELECT user_id::text AS place, channels, quiet_from, quiet_to, timezone, locale, updated_at "
         "FROM notification_preferences WHERE user_id = $1",

@@ -16,6 +16,7 @@ from notifications.routes import (
     receipts,
     tickets,
     unsubscribe,
+    webhooks,
 )
 
 ROUTERS: Final[list[APIRouter]] = [
@@ -30,4 +31,5 @@ ROUTERS: Final[list[APIRouter]] = [
     messaging_webhook.router,
     tickets.router,
     assistant.router,
+    webhooks.router,
 ]

@@ -11,6 +11,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 
 _ONE_NUMBER: Final = "SELECT id, phone_sealed FROM support_tickets WHERE phone_key IS NOT NULL LIMIT 1"
+_WEBHOOK_SECRETS: Final = ("secret_sealed", "previous_secret_sealed")
 _STALE_SECRETS: Final = """
 sealed <> '{}'
 AND EXISTS (SELECT FROM jsonb_each(sealed) AS secret WHERE NOT secret.value ->> 'text' LIKE ANY ($1::text[]))
@@ -23,6 +24,7 @@ class Encryption:
 
     messages: Encryptor
     hash_key: Encryptor
+    webhook_secrets: Encryptor
 
 
 async def find_one_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
@@ -32,7 +34,7 @@ async def find_one_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
 
 
 def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
-    encryptor = encryption.messages
+    encryptor, webhook_secrets = encryption.messages, encryption.webhook_secrets
 
     def renew_secrets(row: Mapping[str, Any]) -> Mapping[str, Any]:
         secrets = row["sealed"].items()
@@ -40,6 +42,9 @@ def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
 
     def renewed(text: str, context: str) -> str:
         return encryptor.encrypt(encryptor.decrypt(text, context), context)
+
+    def renewed_secret(text: str | None, context: str) -> str | None:
+        return text and webhook_secrets.encrypt(webhook_secrets.decrypt(text, context), context)
 
     return [
         EncryptedRows(
@@ -57,6 +62,14 @@ def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
             stale=stale_text("phone_sealed"),
             encryptor=encryptor,
             renew=lambda row: {"phone_sealed": renewed(row["phone_sealed"], str(row["id"]))},
+        ),
+        EncryptedRows(
+            table="webhook_endpoints",
+            key="id",
+            read=_WEBHOOK_SECRETS,
+            stale=" OR ".join(stale_text(column) for column in _WEBHOOK_SECRETS),
+            encryptor=webhook_secrets,
+            renew=lambda row: {column: renewed_secret(row[column], str(row["id"])) for column in _WEBHOOK_SECRETS},
         ),
         hash_key_rows(encryption.hash_key),
     ]

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from common.database.retention import Partitioned, RetentionRule, Rule
+from notifications.domain.webhooks import EVENT_LIFETIME
 
 # Conversations cascade to hundreds of messages; small batches keep transactions short.
 CONVERSATIONS_BATCH_MAX: Final = 100
@@ -18,6 +19,11 @@ outcome IN ('done', 'ignored') AND NOT EXISTS (
 _SETTLED: Final = """
 status <> 'queued' AND claim_id IS NULL AND due_at IS NULL
 AND NOT EXISTS (SELECT FROM notification_delivery_logs AS log WHERE log.delivery_id = notification_deliveries.id)
+"""
+_WITHOUT_PENDING: Final = """
+NOT EXISTS (
+    SELECT FROM webhook_deliveries AS delivery WHERE delivery.event_id = webhook_events.id AND delivery.status = 'pending'
+)
 """
 _WITHOUT_DELIVERIES: Final = """
 NOT EXISTS (SELECT FROM notification_deliveries AS delivery WHERE delivery.notification_id = notifications.id)
@@ -73,6 +79,14 @@ def retention_rules(periods: RetentionPeriods) -> tuple[Rule, ...]:
         RetentionRule("alerts", ("id",), "closed_at", periods.alerts),
         RetentionRule(
             "conversations", ("id",), "last_message_at", periods.conversations, rows_max=CONVERSATIONS_BATCH_MAX
+        ),
+        RetentionRule(
+            "webhook_events",
+            ("id",),
+            "recorded_at",
+            EVENT_LIFETIME,
+            over=_WITHOUT_PENDING,
+            followers={"webhook_deliveries": "event_id"},
         ),
         # Turns of processes that died.
         RetentionRule("conversation_turns", ("id",), "until", timedelta(0)),

@@ -1,0 +1,170 @@
+"""Webhook endpoints of vendors and of the platform (contract sections 16.17 and 16.19)."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.primitives.problems import NotFound, ValidationFailed
+from common.web.http import (
+    LIMIT_DEFAULT,
+    CurrentCaller,
+    Cursor,
+    Limit,
+    dependencies_of,
+    guarded_router,
+    ok,
+    requires_one_of,
+)
+from common.web.pages import respond_page
+from common.web.responses import page_response_of, responses_for
+from notifications.dependencies import Dependencies
+from notifications.domain.webhooks import EVENT_LIFETIME, DeliveryStatus
+from notifications.queries import webhooks as queries
+from notifications.schemas.webhooks import (
+    ChangeWebhookEndpointRequest,
+    CreateWebhookEndpointRequest,
+    ReplayRequest,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEndpointWithSecret,
+    WebhookReplay,
+)
+from notifications.use_cases.webhooks.change_endpoint import change_endpoint
+from notifications.use_cases.webhooks.create_endpoint import create_endpoint
+from notifications.use_cases.webhooks.remove_endpoint import remove_endpoint
+from notifications.use_cases.webhooks.replay_events import replay_events
+from notifications.use_cases.webhooks.rotate_secret import rotate_secret
+
+router = guarded_router(tags=["webhooks"])
+
+ENDPOINTS: Final = "/api/webhook-endpoints"
+ENDPOINT: Final = f"{ENDPOINTS}/{{endpoint_id}}"
+_OWNERS: Final = ("webhooks:own", "webhooks:manage")
+
+
+@router.get(ENDPOINTS, responses=responses_for(page_response_of("WebhookEndpointList", WebhookEndpoint), 422))
+@requires_one_of(*_OWNERS)
+async def list_webhook_endpoints(
+    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    """The caller's endpoints, newest first, without their secrets; a platform_admin sees all."""
+    dependencies = dependencies_of(request, Dependencies)
+    scope: list[Any] = ["webhook-endpoints", caller.id]
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        page = await queries.page_of_webhook_endpoints(uow, dependencies.cursors, scope, limit, cursor)
+    return respond_page(request, page)
+
+
+@router.post(ENDPOINTS, status_code=201, responses=responses_for(WebhookEndpointWithSecret, 403, 409, 422, status=201))
+@requires_one_of(*_OWNERS, step_up=True)
+async def create_webhook_endpoint(
+    request: Request, caller: CurrentCaller, body: CreateWebhookEndpointRequest
+) -> Response:
+    """Register an address. `secret` is shown in this response only; an owner has at most 10 endpoints."""
+    dependencies = dependencies_of(request, Dependencies)
+    _check_address(dependencies, body.url)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        endpoint, secret = await create_endpoint(
+            uow,
+            caller,
+            dependencies.encryption.webhook_secrets,
+            url=body.url,
+            event_types=body.event_types,
+            description=body.description,
+            now=dependencies.clock.now(),
+        )
+    return ok(request, {**queries.webhook_endpoint_response(endpoint), "secret": secret}, status=201)
+
+
+@router.patch(ENDPOINT, responses=responses_for(WebhookEndpoint, 403, 404, 422))
+@requires_one_of(*_OWNERS)
+async def change_webhook_endpoint(
+    request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ChangeWebhookEndpointRequest
+) -> Response:
+    """Change address, event types, description or status. Disabling it fails its pending deliveries.
+
+    A changed address needs AAL2.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    if body.url is not None:
+        caller.must_have_stepped_up(dependencies.clock.now())
+        _check_address(dependencies, body.url)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        endpoint = await change_endpoint(
+            uow,
+            caller,
+            endpoint_id,
+            url=body.url,
+            event_types=body.event_types,
+            description=body.description,
+            status=body.status,
+            now=dependencies.clock.now(),
+        )
+    return ok(request, queries.webhook_endpoint_response(endpoint))
+
+
+@router.delete(ENDPOINT, status_code=204, responses={204: {"description": "Removed."}})
+@requires_one_of(*_OWNERS, step_up=True)
+async def delete_webhook_endpoint(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
+    """Remove an endpoint with its deliveries."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await remove_endpoint(uow, caller, endpoint_id)
+    return Response(status_code=204)
+
+
+@router.post(f"{ENDPOINT}/rotate-secret", responses=responses_for(WebhookEndpointWithSecret, 403, 404))
+@requires_one_of(*_OWNERS, step_up=True)
+async def rotate_webhook_secret(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
+    """Replace the secret, which is shown in this response only. For 24 hours both secrets sign."""
+    dependencies = dependencies_of(request, Dependencies)
+    encryptor, now = dependencies.encryption.webhook_secrets, dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        endpoint, secret = await rotate_secret(uow, caller, endpoint_id, encryptor, now)
+    return ok(request, {**queries.webhook_endpoint_response(endpoint), "secret": secret})
+
+
+@router.post(f"{ENDPOINT}/replay", responses=responses_for(WebhookReplay, 404, 409, 422))
+@requires_one_of(*_OWNERS)
+async def replay_webhooks(request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ReplayRequest) -> Response:
+    """Send one event again, or all events since a time, each with its former `webhook-id`."""
+    dependencies = dependencies_of(request, Dependencies)
+    now = dependencies.clock.now()
+    if body.since is not None and body.since < now - EVENT_LIFETIME:
+        raise ValidationFailed.of("since", f"must be at most {EVENT_LIFETIME.days} days ago")
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        queued = await replay_events(uow, endpoint_id, event_id=body.event_id, since=body.since, now=now)
+    return ok(request, {"queued": queued})
+
+
+@router.get(
+    f"{ENDPOINT}/deliveries",
+    responses=responses_for(page_response_of("WebhookDeliveryList", WebhookDelivery), 404, 422),
+)
+@requires_one_of(*_OWNERS)
+async def list_webhook_deliveries(
+    request: Request,
+    caller: CurrentCaller,
+    endpoint_id: UUID,
+    status: DeliveryStatus | None = None,
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """The deliveries of an endpoint with their last attempts, newest first, for 30 days."""
+    dependencies = dependencies_of(request, Dependencies)
+    scope: list[Any] = ["webhook-deliveries", endpoint_id, status or "", caller.id]
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        if not await queries.is_webhook_endpoint_visible(uow, endpoint_id):
+            raise NotFound
+        page = await queries.page_of_webhook_deliveries(
+            uow, dependencies.cursors, scope, endpoint_id, status, limit, cursor
+        )
+    return respond_page(request, page)
+
+
+def _check_address(dependencies: Dependencies, url: str) -> None:
+    fault = dependencies.webhook_rules.fault_of(url)
+    if fault is not None:
+        raise ValidationFailed.of("url", fault)

@@ -1,0 +1,111 @@
+"""Request and response models of webhook endpoints (contract sections 16.17 and 16.19)."""
+
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from pydantic import Field, field_validator, model_validator
+
+from common.web.outbound_addresses import ADDRESS_MAX
+from common.web.schemas import Instant, RequestBody, ResponseShape
+from notifications.domain.webhook_events import EVENT_TYPES
+from notifications.domain.webhooks import DeliveryStatus, DisabledReason, EndpointStatus
+
+DESCRIPTION_MAX = 200
+
+Url = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=ADDRESS_MAX,
+        pattern=r"^[!-~]+$",
+        description="An https address of a public host; port 443, or any from 1024",
+    ),
+]
+EventTypes = Annotated[
+    list[Annotated[str, Field(json_schema_extra={"enum": list(EVENT_TYPES)})]],
+    Field(
+        min_length=1,
+        max_length=len(EVENT_TYPES),
+        description="Published event types; a vendor's endpoint receives those of its own orders and payouts",
+    ),
+]
+Description = Annotated[str, Field(max_length=DESCRIPTION_MAX)]
+
+
+class CreateWebhookEndpointRequest(RequestBody):
+    url: Url
+    event_types: EventTypes
+    description: Description = ""
+
+
+class ChangeWebhookEndpointRequest(RequestBody):
+    """An absent field keeps its value. A changed `url` needs AAL2."""
+
+    url: Url | None = None
+    event_types: EventTypes | None = None
+    description: Description | None = None
+    status: EndpointStatus | None = None
+
+    @field_validator("url", "event_types", "description", "status", mode="before")
+    @classmethod
+    def reject_null(cls, value: Any) -> Any:
+        if value is None:
+            raise ValueError("must not be null")
+        return value
+
+
+class ReplayRequest(RequestBody):
+    """One event by its `webhook-id`, or all events since a time, at most 30 days ago."""
+
+    event_id: UUID | None = None
+    since: Instant | None = None
+
+    @model_validator(mode="after")
+    def check_choice(self) -> Self:
+        if (self.event_id is None) == (self.since is None):
+            raise ValueError("needs either eventId or since")
+        return self
+
+
+class WebhookEndpoint(ResponseShape):
+    """An endpoint without its secret. `vendorId` null: it belongs to the platform and receives all events.
+
+    `disabledReason`: `owner`, `gone` (it answered 410) or `failing` (no success for five days).
+    """
+
+    id: UUID
+    vendor_id: UUID | None
+    url: str
+    event_types: list[str]
+    description: str
+    status: EndpointStatus
+    disabled_reason: DisabledReason | None
+    created_at: str
+
+
+class WebhookEndpointWithSecret(WebhookEndpoint):
+    """`secret` verifies the signatures. It is shown at creation and rotation only."""
+
+    secret: str
+
+
+class WebhookReplay(ResponseShape):
+    """The number of events that are queued again."""
+
+    queued: int
+
+
+class WebhookDelivery(ResponseShape):
+    """An event for one endpoint. `eventId` is the `webhook-id`; the last attempt shows status or error."""
+
+    id: UUID
+    event_id: UUID
+    event_type: str
+    status: DeliveryStatus
+    attempts: int
+    next_attempt_at: str | None
+    response_status: int | None
+    response_excerpt: str | None
+    error: str | None
+    created_at: str
+    finished_at: str | None
