@@ -180,6 +180,14 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/work": (STAFF_ROLES | {"merchant"}, False),
     "GET /api/audits": ({"auditor", "finance_checker", "ops_oncall"}, False),
     "GET /api/audits/:id": ({"auditor", "finance_checker", "ops_oncall"}, False),
+    # Sections 16.17 and 16.19
+    "GET /api/webhook-endpoints": ({"merchant", "platform_admin"}, False),
+    "POST /api/webhook-endpoints": ({"merchant", "platform_admin"}, True),
+    "PATCH /api/webhook-endpoints/:id": ({"merchant", "platform_admin"}, False),
+    "DELETE /api/webhook-endpoints/:id": ({"merchant", "platform_admin"}, True),
+    "POST /api/webhook-endpoints/:id/rotate-secret": ({"merchant", "platform_admin"}, True),
+    "POST /api/webhook-endpoints/:id/replay": ({"merchant", "platform_admin"}, False),
+    "GET /api/webhook-endpoints/:id/deliveries": ({"merchant", "platform_admin"}, False),
 }
 
 # Sections 5 and 5.5: one permission of several needs AAL2.
@@ -421,6 +429,9 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
         # `PATCH /api/vendors/:id` alone: the shop's own page, and the commission.
         "catalog:own",
         "vendors:commission",
+        # Secrets and addresses of webhooks.
+        "webhooks:own",
+        "webhooks:manage",
     }
 
 

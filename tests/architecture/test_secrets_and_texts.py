@@ -20,6 +20,7 @@ DECRYPTED = {
     "notifications/store/unsubscribe_links.py": "the user of the link in a mail, which the caller presents",
     "notifications/use_cases/deliveries/check_message_key.py": "one stored secret, at the start, to prove the key",
     "notifications/use_cases/deliveries/attempt_delivery.py": "what goes to the provider of one message",
+    "notifications/use_cases/webhooks/send_webhook.py": "the secret that signs a webhook for its owner",
     "orders/queries/orders.py": "the contact of the other party, which the caller may see",
     "orders/store/contacts.py": "contacts of users, encrypted anew under the next key",
     "orders/use_cases/delivery/issue_delivery_pin.py": "the PIN that the buyer reads",

@@ -52,7 +52,9 @@ WRITTEN_BY_USERS = {
     ),
     "payments": ("payment_intents", "releases WHERE released_by IS NOT NULL", "refund_decisions", "quarantine_decisions"),
     "payouts": ("vendor_bank_details", "bank_detail_quarantines", "payout_schedules", "dispatch_batches", "reconciliations"),
-    "notifications": ("support_tickets", "support_messages", "user_devices", "notification_preferences", "notification_resends"),
+    "notifications": (
+        "support_tickets", "support_messages", "user_devices", "notification_preferences", "notification_resends", "webhook_endpoints",
+    ),
 }  # fmt: skip
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 FORGED = "eyJhIjoxfQ"
