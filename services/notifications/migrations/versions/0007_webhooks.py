@@ -4,7 +4,7 @@ from typing import Final
 
 from alembic import op
 
-revision = "0008"
+revision = "0007"
 down_revision = "0006"
 branch_labels = None
 depends_on = None
