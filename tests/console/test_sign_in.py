@@ -88,6 +88,39 @@ async def test_a_session_that_ends_in_the_middle_of_a_form_loses_nothing(
     assert await one.notice() == "The order is cancelled."
 
 
+async def test_a_step_that_needs_a_second_factor_goes_on_after_the_code(
+    visitor: Arrival, system: System, market: Marketplace
+) -> None:
+    one = await visitor(await market.sign_in("vendor2@unilag.edu.ng"))
+    await one.open("/me")
+    await one.click("Make new recovery codes")
+    assert await one.heading() == "Confirm that it is you"
+    await one.check_page()
+    await one.fill("Code", "000000")
+    await one.click("Confirm")
+    assert "wrong or was used before" in await one.text()
+
+    async def confirm() -> bool | None:
+        await one.fill("Code", pyotp.TOTP(system.secrets["DEMO_TOTP_VENDOR2"]).now())
+        await one.click("Confirm")
+        return (await one.heading() == "Recovery codes") or None
+
+    await market.until("an unused code", confirm, 70, every=3)
+    assert await one.page.locator("main li").count() >= 8
+
+
+async def test_a_changed_held_form_is_refused(visitor: Arrival, market: Marketplace) -> None:
+    one = await visitor(await market.sign_in("vendor2@unilag.edu.ng"))
+    await one.open("/me")
+    await one.click("Make new recovery codes")
+    await one.page.locator("input[name=_held]").evaluate(
+        "(held) => { held.value = held.value.slice(0, -8) + 'AAAAAAAA'; }"
+    )
+    await one.fill("Code", "123456")
+    await one.click("Confirm")
+    assert await one.heading() == "This form is out of date"
+
+
 async def test_a_form_of_another_page_is_refused(visitor: Arrival, system: System, users: Users) -> None:
     one = await visitor("support")
     await one.open("/me")

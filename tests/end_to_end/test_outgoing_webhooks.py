@@ -17,7 +17,7 @@ from operations.journey import Marketplace, SignedInUser
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import paid_order
 
-from .conftest import People
+from .conftest import Users
 
 ENDPOINTS = "/api/webhook-endpoints"
 PLACED, HELD = "orders.order_placed.v1", "payments.escrow_held.v1"
@@ -79,20 +79,20 @@ def assert_signed(headers: dict[str, str], body: bytes, secret: str) -> None:
     assert f"v1,{base64.b64encode(expected).decode()}" in headers["webhook-signature"].split()
 
 
-async def test_a_purchase_reaches_its_vendor_and_no_other(market: Marketplace, people: People) -> None:
+async def test_a_purchase_reaches_its_vendor_and_no_other(market: Marketplace, users: Users) -> None:
     async with receiving() as own, receiving() as other:
         # The first attempt of each event fails.
         own.failures = 2
         async with (
-            endpoint_of(market, people.vendor, own, PLACED, HELD) as endpoint,
-            endpoint_of(market, people.other_vendor, other, PLACED, HELD),
+            endpoint_of(market, users.vendor, own, PLACED, HELD) as endpoint,
+            endpoint_of(market, users.other_vendor, other, PLACED, HELD),
         ):
-            order_id = (await paid_order(market, people))["id"]
+            order_id = (await paid_order(market, users))["id"]
             await eventually(lambda: own.of_order(order_id, HELD) and own.of_order(order_id, PLACED))
             path = f"{ENDPOINTS}/{endpoint['id']}"
 
             async def all_are_delivered() -> bool:
-                rows = await market.get(f"{path}/deliveries", people.vendor)
+                rows = await market.get(f"{path}/deliveries", users.vendor)
                 return len(rows) >= 2 and {row["status"] for row in rows} == {"delivered"}
 
             # The first retry follows after five seconds.
@@ -105,22 +105,22 @@ async def test_a_purchase_reaches_its_vendor_and_no_other(market: Marketplace, p
             event_id = own.of_order(order_id, HELD)[0][0]["webhook-id"]
             assert UUID(event_id)
             before = len(own.of_order(order_id, HELD))
-            await market.post(f"{path}/replay", {"eventId": event_id}, people.vendor)
+            await market.post(f"{path}/replay", {"eventId": event_id}, users.vendor)
             await eventually(lambda: len(own.of_order(order_id, HELD)) == before + 1)
             assert {headers["webhook-id"] for headers, _ in own.of_order(order_id, HELD)} == {event_id}
             assert other.received == []
 
 
-async def test_a_created_endpoint_s_secret_is_never_stored_by_the_edge(market: Marketplace, people: People) -> None:
+async def test_a_created_endpoint_s_secret_is_never_stored_by_the_edge(market: Marketplace, users: Users) -> None:
     """An Idempotency-Key is ignored where the response holds a secret."""
     async with receiving() as receiver:
         body = {"url": receiver.url, "eventTypes": [PLACED]}
-        headers = {**people.vendor.headers, "Idempotency-Key": str(uuid4())}
+        headers = {**users.vendor.headers, "Idempotency-Key": str(uuid4())}
         created = [(await market.http.post(ENDPOINTS, json=body, headers=headers)).json()["data"] for _ in range(2)]
         assert created[0]["id"] != created[1]["id"]
-        listed = await market.get(ENDPOINTS, people.vendor)
+        listed = await market.get(ENDPOINTS, users.vendor)
         assert {endpoint["id"] for endpoint in created} <= {row["id"] for row in listed}
         assert not any("secret" in row for row in listed)
         for endpoint in created:
-            removed = await market.http.delete(f"{ENDPOINTS}/{endpoint['id']}", headers=people.vendor.headers)
+            removed = await market.http.delete(f"{ENDPOINTS}/{endpoint['id']}", headers=users.vendor.headers)
             assert removed.status_code == 204

@@ -80,6 +80,13 @@ class Form:
             raise InvalidField(name, "write naira and kobo, such as 1,250.50")
         return int(whole) * 100 + int(part.ljust(2, "0"))
 
+    async def image(self, name: str) -> tuple[str, bytes, str]:
+        """A chosen file as name, content and media type. Raises InvalidField when none was chosen."""
+        file = self.files.get(name)
+        if file is None:
+            raise InvalidField(name, "choose a file")
+        return file.filename or name, await file.read(), file.content_type or "application/octet-stream"
+
     def number(self, name: str) -> int | None:
         """A whole number; None when it is empty. Raises InvalidField."""
         text = self[name].replace(",", "")

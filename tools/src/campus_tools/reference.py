@@ -162,7 +162,7 @@ def _configuration() -> str:
         "Environment variables of each service's processes. A missing or bad one stops the start, all named at once.",
         "",
     ]
-    for service in SERVICES:
+    for service in (*SERVICES, "console"):
         settings = settings_of(service)
         lines += [
             f"## {service.replace('_', '-')}",

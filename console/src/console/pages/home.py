@@ -95,3 +95,17 @@ SESSIONS = ListView(
 async def me_page(visit: Visit) -> Response:
     """Who I am, what I may do, where I am signed in."""
     return await show_list(visit, SESSIONS, "home/me.html")
+
+
+@FAMILY.action("/me/recovery-codes", page=me_page)
+async def renew_recovery_codes(visit: Visit) -> Response:
+    """Show new recovery codes once; the former ones are void."""
+    renewed = await visit.api.post("/api/auth/mfa/recovery-codes")
+    return visit.render("home/recovery_codes.html", title="Recovery codes", codes=renewed["codes"])
+
+
+@FAMILY.action("/me/sign-out-everywhere", page=me_page)
+async def sign_out_everywhere(visit: Visit) -> Response:
+    await visit.api.post("/api/auth/logout-all")
+    visit.session.end()
+    return visit.go("/sign-in", "All your sessions have ended.")

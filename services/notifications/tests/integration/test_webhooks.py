@@ -186,8 +186,8 @@ async def test_a_second_factor_protects_secrets_and_addresses(scenario: Scenario
 
 async def test_a_foreign_endpoint_does_not_exist(scenario: Scenario, receiver: Receiver) -> None:
     endpoint = await create(scenario, receiver.url)
-    stranger, path = vendor(scenario, new_id()), f"{ENDPOINTS}/{endpoint['id']}"
-    assert (await scenario.client.get(ENDPOINTS, headers=stranger)).json()["data"] == []
+    outsider, path = vendor(scenario, new_id()), f"{ENDPOINTS}/{endpoint['id']}"
+    assert (await scenario.client.get(ENDPOINTS, headers=outsider)).json()["data"] == []
     for method, target, content in (
         ("PATCH", path, {"status": "disabled"}),
         ("DELETE", path, None),
@@ -195,7 +195,7 @@ async def test_a_foreign_endpoint_does_not_exist(scenario: Scenario, receiver: R
         ("POST", f"{path}/replay", {"eventId": str(new_id())}),
         ("GET", f"{path}/deliveries", None),
     ):
-        response = await scenario.client.request(method, target, json=content, headers=stranger)
+        response = await scenario.client.request(method, target, json=content, headers=outsider)
         assert response.status_code == 404, (method, target)
 
 
@@ -602,11 +602,11 @@ async def test_a_replay_reaches_back_thirty_days(scenario: Scenario, receiver: R
 async def test_an_event_of_another_vendor_cannot_be_replayed(scenario: Scenario, receiver: Receiver) -> None:
     await create(scenario, receiver.url)
     event = await scenario.receive(scenario.dispatched())
-    stranger = vendor(scenario, new_id())
-    endpoint = await create(scenario, receiver.url, headers=stranger)
+    outsider = vendor(scenario, new_id())
+    endpoint = await create(scenario, receiver.url, headers=outsider)
     for body in ({"eventId": str(event.event_id)}, {"since": scenario.clock.now().isoformat()}):
         path = f"{ENDPOINTS}/{endpoint['id']}/replay"
-        response = await scenario.client.post(path, json=body, headers=stranger)
+        response = await scenario.client.post(path, json=body, headers=outsider)
         assert response.status_code == 404 or response.json()["data"] == {"queued": 0}
     # Nor by a platform_admin into the other vendor's endpoint.
     path = f"{ENDPOINTS}/{endpoint['id']}/replay"

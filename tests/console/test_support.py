@@ -1,0 +1,157 @@
+"""Support's day: orders, a dispute, tickets, returns and messages."""
+
+import io
+from uuid import uuid4
+
+from PIL import Image
+
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace, SignedInUser
+from tests.console.conftest import Arrival
+from tests.console.naughty import NAUGHTY, TEXT
+from tests.end_to_end.conftest import Users
+from tests.end_to_end.steps import delivered_order, paid_order
+
+
+def image() -> bytes:
+    written = io.BytesIO()
+    Image.new("RGB", (320, 240), (20, 90, 60)).save(written, "JPEG")
+    return written.getvalue()
+
+
+async def upload(market: Marketplace, path: str, user: SignedInUser) -> None:
+    response = await market.http.post(path, files={"file": ("photo.jpg", image(), "image/jpeg")}, headers=user.headers)
+    response.raise_for_status()
+
+
+async def test_support_prepares_a_split_with_the_evidence_of_both_sides(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    order = await paid_order(market, users)
+    path = f"/api/orders/{order['id']}"
+    await market.post(f"{path}/dispute", {"reason": "not_as_described", "details": f"Wrong colour {TEXT}"}, users.buyer)
+    for side in (users.buyer, users.vendor):
+        await upload(market, f"{path}/dispute/evidence", side)
+    support = await visitor("support")
+    await support.open("/")
+    await support.click("Disputes to resolve", "link")
+    await support.click(order["number"], "link")
+    text = await support.text()
+    assert all(naughty in text for naughty in NAUGHTY)
+    assert await support.page.locator(".images img").count() == 2
+    await support.page.locator(".images img").last.scroll_into_view_if_needed()
+    await support.page.wait_for_function("[...document.images].every((one) => one.complete && one.naturalWidth > 0)")
+    assert await support.page.evaluate("window.broken") is None
+    await support.check_page()
+    await support.page.get_by_label("Outcome").select_option("split")
+    await support.fill("Amount for the buyer, in naira", "12.345")
+    await support.click("Prepare the resolution")
+    assert "such as 1,250.50" in await support.page.get_by_role("alert").inner_text()
+    assert await support.page.get_by_label("Amount for the buyer, in naira").input_value() == "12.345"
+    await support.page.get_by_label("Outcome").select_option("split")
+    await support.fill("Amount for the buyer, in naira", "12.34")
+    await support.click("Prepare the resolution")
+    assert "A finance checker decides on it" in await support.notice()
+    (prepared,) = await market.get("/api/dispute-resolutions", users.checker, params={"orderId": order["id"]})
+    assert (prepared["refundMinor"], prepared["status"]) == (1234, "prepared")
+    assert await support.page.get_by_role("button", name="Prepare the resolution").count() == 0
+    await market.post(f"/api/dispute-resolutions/{prepared['id']}/approve", {"hash": prepared["hash"]}, users.checker)
+    await support.open(f"/orders/{order['id']}")
+    assert "Resolution approved" in await support.text()
+
+
+async def test_support_answers_a_ticket_and_closes_it(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    subject = f"Where is it? {uuid4().hex[:8]} {NAUGHTY[0]}"
+    ticket = await market.post("/api/support-tickets", {"subject": subject, "message": TEXT}, users.buyer)
+    await upload(market, f"/api/support-tickets/{ticket['id']}/attachments", users.buyer)
+    support = await visitor("support")
+    await support.open("/support-tickets?awaiting=answer")
+    await support.click(subject, "link")
+    assert subject in await support.heading()
+    text = await support.text()
+    # The API masks digits, which could be a PIN.
+    assert all(
+        part in text for part in ("<script>window.broken=", "</textarea><svg onload=window.broken>", "DROP TABLE")
+    )
+    await support.page.wait_for_function("[...document.images].every((one) => one.complete && one.naturalWidth > 0)")
+    await support.check_page()
+    await support.click("Assign to me")
+    assert await support.notice() == "The ticket is assigned."
+    await support.click("Refund on its way", "link")
+    assert "three working days" in await support.page.get_by_label("Text").input_value()
+    await support.page.get_by_label("Text").fill(f"It is on its way {NAUGHTY[2]}")
+    await support.click("Send the answer")
+    assert await support.notice() == "The answer is sent."
+    await support.page.get_by_label("Image").set_input_files(
+        {"name": "receipt.jpg", "mimeType": "image/jpeg", "buffer": image()}
+    )
+    await support.click("Attach the image")
+    assert await support.notice() == "The image is attached."
+    await support.page.get_by_label("Priority").select_option("urgent")
+    await support.click("Change the priority")
+    assert await support.notice() == "The priority is changed."
+    await support.click("Close the ticket")
+    output = await market.get(f"/api/support-tickets/{ticket['id']}/messages", users.buyer)
+    (response,) = [one["text"] for one in output if one["author"] == "staff" and one["text"]]
+    assert response.startswith("It is on its way </textarea><svg")
+    assert (await market.get(f"/api/support-tickets/{ticket['id']}", users.buyer))["status"] == "closed"
+    assert await support.page.evaluate("window.broken") is None
+
+
+async def test_support_approves_a_return(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    order = await delivered_order(market, users)
+    items = [{"itemId": order["items"][0]["id"], "quantity": 1}]
+    requested = await market.post(
+        f"/api/orders/{order['id']}/return-requests", {"items": items, "reason": TEXT[:200]}, users.buyer
+    )
+    support = await visitor("support")
+    await support.open(f"/return-requests/{requested['id']}")
+    await support.check_page()
+    await support.open_section("Approve the return")
+    await support.click("Approve and refund")
+    assert "the refund is on its way" in await support.notice()
+    assert (await market.get(f"/api/return-requests/{requested['id']}", users.buyer))["status"] == "approved"
+
+
+async def test_support_sends_a_message_again_and_never_sees_the_pin(
+    visitor: Arrival, system: System, market: Marketplace, users: Users
+) -> None:
+    order = await paid_order(market, users)
+    pin = await market.delivery_pin(users.buyer, order["id"])
+    support = await visitor("support")
+    await support.open(f"/orders/{order['id']}")
+    assert pin not in await support.text()
+
+    async def logged() -> bool | None:
+        await support.open("/notification-delivery-logs?channel=sms")
+        return await support.page.get_by_role("link", name="delivery_pin").count() > 0 or None
+
+    await market.until("the message with the PIN is logged", logged, 60, every=1)
+    await support.check_page()
+    await support.page.get_by_role("link", name="delivery_pin").first.click()
+    assert pin not in await support.page.content()
+    await support.page.get_by_role("button", name="Send again by sms").first.click()
+    assert await support.notice() == "The message is sent again."
+
+
+async def test_every_page_of_support_passes_the_checks(visitor: Arrival) -> None:
+    support = await visitor("support")
+    for path in ("/", "/campus-orders", "/support-tickets", "/return-requests", "/reviews", "/search?q=nothing", "/me"):
+        response = await support.open(path)
+        assert response.status == 200, path
+        await support.check_page()
+
+
+async def test_a_list_is_filtered_by_its_address_and_given_as_csv(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    order = await paid_order(market, users)
+    support = await visitor("support")
+    await support.open(f"/campus-orders?q={order['number']}")
+    assert await support.page.locator("tbody tr").count() == 1
+    async with support.page.expect_download() as waited:
+        await support.click("CSV", "link")
+    rows = (await (await waited.value).path()).read_text().splitlines()
+    assert rows[0] == "Order,Status,Total,Buyer,Vendor,Placed"
+    assert rows[1].startswith(f"{order['number']},paid_escrow,{order['totalMinor'] / 100:.2f},")
+    assert len(rows) == 2
