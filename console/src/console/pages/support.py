@@ -423,7 +423,10 @@ def order_timeline(
         amount = naira(payment["amountMinor"])
         events.append((payment["createdAt"], f"Payment of {amount} started"))
         events.append((payment["paidAt"], f"{amount} paid by {payment.get('channel') or 'the gateway'}"))
-    events.append((order.get("deliveredAt"), "Delivered: the PIN was accepted"))
+    is_decided = bool(dispute and dispute["outcome"])
+    events.append(
+        (order.get("deliveredAt"), "Completed by decision" if is_decided else "Delivered: the PIN was accepted")
+    )
     if dispute:
         events.append((dispute["raisedAt"], f"Disputed: {dispute['reason']}"))
         events.append((dispute["endedAt"], f"Dispute ended: {dispute['outcome']}"))
