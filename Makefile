@@ -12,7 +12,11 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/operations.py
 
+<<<<<<< HEAD
 .PHONY: openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
+=======
+.PHONY: console-shots audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
+>>>>>>> 8c1a4c20 (Hold the console's manifests by tests; add make console-shots)
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -115,6 +119,10 @@ sbom: setup ## Write what each image is made of to build/sbom (CycloneDX 1.6)
 
 lock: ## Resolve the dependencies anew and write requirements.lock
 	@tools/setup lock
+
+console-shots: setup ## Write the images of docs/console.md from the running system, with the system's Chromium
+	@tools/setup browser
+	@$(PYTHON) -m tests.console.shots
 
 clean: ## Remove the running state: databases, logs, secrets, caches (not .venv)
 	@tools/setup clean

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 import pytest
 import yaml
 
+import console.settings
 from operations.processes import SECRETS_OF_SERVICES
 from tests.architecture.manifests import SETTINGS, variables_of_the_image
 from tests.architecture.sources import ROOT
@@ -78,6 +79,15 @@ def test_a_process_starts_after_its_migration(process) -> None:
         reached.add(part)
         ahead += needed_by(part)
     assert {f"{service_of(process)}-migrate", "provision", "postgres", "rabbitmq", "secrets"} <= reached
+
+
+def test_the_console_gets_its_settings_and_reaches_the_gateway_only() -> None:
+    fields = {name.upper() for name in console.settings.Settings.model_fields}
+    given = set(PARTS["console"]["environment"])
+    assert given - READ_BESIDE_THE_SETTINGS <= fields
+    assert fields - given - variables_of_the_image() == {"CONSOLE_KEY", "CONSOLE_KEY_PREVIOUS"}
+    assert SECRETS_OF_SERVICES["console"] == ("CONSOLE_KEY",)
+    assert needed_by("console") == {"api-gateway"}
 
 
 def test_our_containers_are_confined_without_root() -> None:

@@ -190,7 +190,7 @@ def test_every_kind_of_process_has_spread_replicas_and_a_disruption_budget(overl
         assert process["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] == 0
         assert "replicas" not in process["spec"], "the autoscaler's number would be undone by each rollout"
     scaled = {it["spec"]["scaleTargetRef"]["name"] for it in of_kind(overlay, "HorizontalPodAutoscaler")}
-    assert scaled == {f"{service}-api" for service in SETTINGS}
+    assert scaled == {f"{service}-api" for service in SETTINGS} | {"console"}
 
 
 def test_workers_scale_with_their_own_queues() -> None:
@@ -299,7 +299,15 @@ def test_the_labels_of_the_roll_out_separate_its_steps(overlay) -> None:
     """`roll-out` holds processes back until the migrations are through, by the label `app.kubernetes.io/component`."""
     script = (FOLDER / "roll-out").read_text()
     (held_back,) = re.findall(r"notin \(([^)]*)\)", script)
-    assert set(held_back.split(", ")) == {"api", "worker", "migration", "key-rotation", "broker-account", "autoscaling"}
+    assert set(held_back.split(", ")) == {
+        "api",
+        "worker",
+        "web",
+        "migration",
+        "key-rotation",
+        "broker-account",
+        "autoscaling",
+    }
     for it in workloads(overlay):
         if service_of(it) in SETTINGS:
             component = it["metadata"]["labels"]["app.kubernetes.io/component"]
@@ -334,7 +342,8 @@ def test_resources_are_applied_after_their_requirements(overlay) -> None:
         assert it["metadata"]["labels"][component] == "broker-account", name_of(it)
         if it["kind"] != "Vhost":
             assert it["spec"].get("userReference", it["metadata"])["name"] in users
-    requests = {name_of(it): pod_of(it)["spec"]["containers"][0]["resources"]["requests"] for it in processes(overlay)}
+    deployed = of_kind(overlay, "Deployment")
+    requests = {name_of(it): pod_of(it)["spec"]["containers"][0]["resources"].get("requests", {}) for it in deployed}
     for it in of_kind(overlay, "ScaledObject", "HorizontalPodAutoscaler"):
         assert "cpu" in requests[it["spec"]["scaleTargetRef"]["name"]], "its use could not be told"
         if it["kind"] == "ScaledObject":

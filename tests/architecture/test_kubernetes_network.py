@@ -216,6 +216,8 @@ def expected_edges(overlay: str) -> set[Edge]:
     if of_kind(overlay, "ScaledObject"):
         edges.add(("autoscaling", "broker", 15672))
     edges |= {("subscriber", "broker", 5672), ("edge", "api-gateway-api", 8080)}
+    # The console is a client of the gateway, and nothing else.
+    edges |= {("edge", "console", 8080), ("console", "api-gateway-api", 8080), ("monitoring", "console", 9090)}
     inside = [it.name for it in places(overlay) if it.namespace.get("kubernetes.io/metadata.name") == "campus"]
     return edges | {(name, "names", 53) for name in inside}
 

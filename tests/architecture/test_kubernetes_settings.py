@@ -10,6 +10,7 @@ import yaml
 from opentelemetry.sdk.trace import TracerProvider
 from pydantic_core import PydanticUndefined
 
+import console.settings
 from common.messaging import declaring
 from common.messaging.topology import dead_letter_queue_of, declared_topology, delay_queue_of
 from common.primitives.retry import RetryLadder
@@ -73,6 +74,19 @@ def test_processes_get_exactly_their_settings(overlay) -> None:
         needed = {name.upper() for name, field in fields.items() if field.default is PydanticUndefined}
         assert given_settings - READ_BY_THE_TRACING_LIBRARY <= {name.upper() for name in fields}, name_of(process)
         assert needed <= given_settings | variables_of_the_image(), name_of(process)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_console_gets_its_settings_and_no_other_secret(overlay) -> None:
+    (deployment,) = (it for it in of_kind(overlay, "Deployment") if name_of(it) == "console")
+    given_settings = environment_of(overlay, deployment)
+    assert set(given_settings) <= {name.upper() for name in console.settings.Settings.model_fields}
+    settings = console.settings.Settings(
+        **{"port": 8080, **{name.lower(): text for name, text in given_settings.items()}}
+    )
+    assert settings.is_secure
+    assert settings.base_url == environment_of(overlay, processes(overlay)[0])["BASE_URL"]
+    assert settings.api_address == "http://api-gateway-api:8080"
 
 
 def test_production_samples_one_trace_of_a_hundred(monkeypatch: pytest.MonkeyPatch) -> None:

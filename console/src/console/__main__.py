@@ -1,4 +1,4 @@
-"""`python -m console api`: the console's process."""
+"""`python -m console web`: the console's process."""
 
 import sys
 
@@ -9,7 +9,7 @@ from common.process.service import EXIT_UNKNOWN_COMMAND
 from console.app import run_console
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["api"]:
-        sys.stderr.write("usage: python -m console api\n")
+    if sys.argv[1:] != ["web"]:
+        sys.stderr.write("usage: python -m console web\n")
         raise SystemExit(EXIT_UNKNOWN_COMMAND)
     uvloop.run(run_console())

@@ -111,7 +111,7 @@ def _campus_processes() -> tuple[ProcessPlan, ...]:
         plans.append(
             ProcessPlan(f"{service.name}-worker", (service.import_name, "worker"), worker, worker, service.name)
         )
-    console = ProcessPlan("console", ("console", "api"), CONSOLE_PORT, CONSOLE_INTERNAL_PORT, "console", stop_turn=0)
+    console = ProcessPlan("console", ("console", "web"), CONSOLE_PORT, CONSOLE_INTERNAL_PORT, "console", stop_turn=0)
     return (gateway, *plans, console)
 
 
