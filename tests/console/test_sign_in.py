@@ -1,11 +1,15 @@
 """Sign-in, expiry, step-up and the protection of forms, in a real browser."""
 
+import asyncio
+
 import httpx
 import pyotp
+from starlette.responses import Response
 
 from campus_tools.launcher.system import System
+from console.session import Session, Tokens
 from operations.journey import Marketplace
-from tests.console.browser import NARROW, PAGE_BYTES_MAX
+from tests.console.browser import NARROW, PAGE_BYTES_MAX, sessions_of
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import paid_order
@@ -119,6 +123,23 @@ async def test_a_changed_held_form_is_refused(visitor: Arrival, market: Marketpl
     await one.fill("Code", "123456")
     await one.click("Confirm")
     assert await one.heading() == "This form is out of date"
+
+
+async def test_an_ended_token_is_exchanged_once_for_all_requests_of_a_page(
+    visitor: Arrival, system: System, market: Marketplace
+) -> None:
+    user = await market.sign_in("auditor@campus.example")
+    cookies, session = sessions_of(system.secrets), Session()
+    session.accept(Tokens(user.access_token, user.refresh_token, 0), cookies.now())
+    written = Response()
+    cookies.write(written, session)
+    header = {"Cookie": written.headers["set-cookie"].partition(";")[0]}
+    async with httpx.AsyncClient(base_url=system.console_url, headers=header, trust_env=False) as http:
+        responses = await asyncio.gather(*(http.get("/me") for _ in range(6)))
+    assert [response.status_code for response in responses] == [200] * 6
+    renewed = {cookies.read(response.headers["set-cookie"].partition(";")[0]).refresh_token for response in responses}
+    assert len(renewed) == 1
+    assert renewed != {user.refresh_token}
 
 
 async def test_a_form_of_another_page_is_refused(visitor: Arrival, system: System, users: Users) -> None:

@@ -248,7 +248,9 @@ def test_each_process_has_only_its_own_secrets(tmp_path: Path, servers: Servers)
         secrets=load_secrets(tmp_path, {}),
     )
     received = {
-        plan.name: environments.for_process(plan, service_named(plan.service) if plan.service != "sandbox" else None)
+        plan.name: environments.for_process(
+            plan, service_named(plan.service) if plan.service not in ("console", "sandbox") else None
+        )
         for plan in CAMPUS.processes
     }
     keepers = {
@@ -259,7 +261,16 @@ def test_each_process_has_only_its_own_secrets(tmp_path: Path, servers: Servers)
         "OWNER_DATABASE_URL": set(),
         "UNRELATED": set(),
         "RATE_TIER_1": set(received),
-        "API_DATABASE_URL": set(received) - {"sandbox"},
+        "API_DATABASE_URL": set(received) - {"console", "sandbox"},
+        "CONSOLE_KEY": {"console"},
+        "SERVICE_ROLE_KEY": {
+            "identity-api",
+            "identity-worker",
+            "payments-api",
+            "payments-worker",
+            "notifications-api",
+            "notifications-worker",
+        },
     }
     for name, expected in keepers.items():
         assert {process for process, variables in received.items() if name in variables} == expected, name

@@ -109,7 +109,7 @@ class Counters:
 
     async def spent(self) -> Spent:
         """Read the processor time now."""
-        pids = {name: pid for name, pid in self.system.pids().items() if name != "sandbox"}
+        pids = {name: pid for name, pid in self.system.pids().items() if name not in ("console", "sandbox")}
         seconds = tree_seconds(pids.values())
         spent = {name: seconds[pid] for name, pid in pids.items()}
         spent["broker"] = spent.pop("rabbitmq") + spent.pop("epmd", 0.0)

@@ -88,9 +88,12 @@ async def pay_without_kept_connections(market: Marketplace, system: System) -> N
 
 
 def doubled(plan: SystemPlan) -> SystemPlan:
-    """Two instances of each API process; their balancer has the original port."""
+    """Two instances of each API process, without the console; their balancer has the original port."""
     processes: list[ProcessPlan] = []
     for process in plan.processes:
+        # No order passes it, and a version before it has none.
+        if process.service == "console":
+            continue
         if process.service == "sandbox" or process.name.endswith("-worker"):
             processes.append(process)
             continue

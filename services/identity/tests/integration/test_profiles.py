@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from contracts.permissions import PERMISSIONS_BY_ROLE
 from identity.app import SERVICE
 
 from .conftest import IdentityApp
@@ -33,6 +34,14 @@ async def test_two_sign_ups_of_one_address_at_once_make_one_account(app: Identit
     tokens = await app.log_in("tola@unilag.edu.ng")
     profile = (await app.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
     assert profile["id"] in {str(user_id) for user_id in user_ids}
+
+
+async def test_a_profile_shows_what_the_token_of_the_request_permits(app: IdentityApp) -> None:
+    token = await user(app)
+    profile = (await app.get("/api/profiles/current", token=token)).json()["data"]
+    assert (profile["permissions"], profile["vendorId"]) == (sorted(PERMISSIONS_BY_ROLE["buyer"]), None)
+    changed = (await change(app, token, {"fullName": "Tola A"})).json()["data"]
+    assert changed["permissions"] == profile["permissions"]
 
 
 async def test_of_many_changes_of_one_revision_one_wins(app: IdentityApp) -> None:
