@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
+from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from common.web.csv_export import as_text, csv_lines
+from console import formats
 from console.api import Json, Rows
 from console.visit import Visit
 
@@ -34,8 +36,28 @@ class Column:
             found = found.get(name) if isinstance(found, dict) else None
         return found
 
+    def cell(self, row: Json) -> Markup:
+        """The content of the cell. In Python: a macro of the template for each cell was half of a page's time."""
+        value = self.of(row)
+        shown = _SHOWN[self.kind](value) if value not in (None, "") else formats.NOTHING
+        if self.link and value not in (None, ""):
+            return Markup('<a href="{}">{}</a>').format(self.link_of(row), shown)
+        return escape(shown)
+
     def link_of(self, row: Json) -> str:
         return self.link(row) if callable(self.link) else self.link.format_map(_Fields(row))
+
+
+_SHOWN: Final[dict[Kind, Callable[[Any], Any]]] = {
+    "text": str,
+    "number": str,
+    "naira": formats.naira,
+    "time": formats.lagos,
+    "ago": formats.ago,
+    "left": formats.left,
+    "badge": formats.badge,
+    "id": formats.short_id,
+}
 
 
 class _Fields(dict[str, Any]):
