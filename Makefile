@@ -12,11 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/operations.py
 
-<<<<<<< HEAD
-.PHONY: openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
-=======
-.PHONY: console-shots audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
->>>>>>> 8c1a4c20 (Hold the console's manifests by tests; add make console-shots)
+.PHONY: console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
 
 # Any other word: a slip of the fingers.
 .DEFAULT:

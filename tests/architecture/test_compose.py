@@ -84,7 +84,7 @@ def test_a_process_starts_after_its_migration(process) -> None:
 def test_the_console_gets_its_settings_and_reaches_the_gateway_only() -> None:
     fields = {name.upper() for name in console.settings.Settings.model_fields}
     given = set(PARTS["console"]["environment"])
-    assert given - READ_BESIDE_THE_SETTINGS <= fields
+    assert given - READ_OUTSIDE_SETTINGS <= fields
     assert fields - given - variables_of_the_image() == {"CONSOLE_KEY", "CONSOLE_KEY_PREVIOUS"}
     assert SECRETS_OF_SERVICES["console"] == ("CONSOLE_KEY",)
     assert needed_by("console") == {"api-gateway"}

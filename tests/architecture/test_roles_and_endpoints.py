@@ -108,6 +108,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/payout-exceptions": ({"ops_oncall", "auditor", *FINANCE}, False),
     "GET /api/payout-exceptions/observations": ({"ops_oncall", "auditor", *FINANCE}, False),
     "GET /api/payout-exceptions/:id": ({"ops_oncall", "auditor", *FINANCE}, False),
+    "POST /api/payout-exceptions/:id/query": ({"finance_maker", "ops_oncall"}, False),
     "POST /api/payout-exceptions/:id/classify": ({"finance_maker", "ops_oncall"}, False),
     "POST /api/payout-exceptions/:id/close": ({"finance_maker", "ops_oncall"}, False),
     # Section 10
@@ -127,6 +128,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/commission-changes/:id": ({"platform_admin", "auditor"}, False),
     "POST /api/commission-changes/:id/approve": ({"platform_admin"}, True),
     "POST /api/commission-changes/:id/reject": ({"platform_admin"}, True),
+    "GET /api/signing-keys": ({"platform_admin", "ops_oncall", "auditor", "finance_checker"}, False),
     "GET /api/staff": ({"platform_admin", "auditor"}, False),
     "GET /api/staff/:id": ({"platform_admin", "auditor"}, False),
     "GET /api/staff-grants": ({"platform_admin", "auditor"}, False),

@@ -142,6 +142,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _post("/api/vendor-applications/:id/reject", IDENTITY, guard=_guard("vendor_applications:decide")),
     _read("/api/staff", IDENTITY),
     _read("/api/staff/:id", IDENTITY),
+    _read("/api/signing-keys", IDENTITY),
     _post("/api/staff/:id/grant", IDENTITY, guard=_guard("staff:manage", step_up=True)),
     _post("/api/staff/:id/revoke", IDENTITY, guard=_guard("staff:manage", step_up=True)),
     _post("/api/staff/:id/suspend", IDENTITY, guard=_guard("staff:manage", step_up=True)),
@@ -291,6 +292,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/payout-exceptions", PAYOUTS),
     _read("/api/payout-exceptions/observations", PAYOUTS),
     _read("/api/payout-exceptions/:id", PAYOUTS),
+    _post("/api/payout-exceptions/:id/query", PAYOUTS, guard=_guard("exceptions:classify")),
     _post("/api/payout-exceptions/:id/classify", PAYOUTS, guard=_guard("exceptions:classify")),
     _post("/api/payout-exceptions/:id/close", PAYOUTS, guard=_guard("exceptions:classify")),
     # Notifications (section 12)

@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from contracts import demo
 from contracts.permissions import STAFF_ROLES
+from identity.use_cases.signing_keys.rotate_keys import rotate_keys
 
 from .conftest import USERS, IdentityApp
 from .responses import INVALID, error_of
@@ -38,6 +39,10 @@ async def test_the_lists_are_paged_sorted_and_filtered(staff: StaffAdministratio
     assert await names(suspended="true") == ["BUYER"]
     assert await names(role="auditor") == ["AUDITOR"]
     assert sorted(await names(campusId=str(demo.LAGOS.id))) == ["CAMPUS", "HUB"]
+    # Whoever is granted a first role is found by the exact address.
+    assert await names(email=f" {USERS['BUYER2'].email.upper()} ") == ["BUYER2"]
+    assert await names(email="nobody@unilag.edu.ng") == []
+    assert await names(email=USERS["BUYER2"].email, role="auditor") == []
     assert await names(page=2, limit=4, order="asc") == (await names(order="asc"))[4:8]
     response = (await staff.app.get("/api/staff", token=token, limit=4)).json()
     assert (response["meta"]["total"], response["meta"]["total_pages"]) == (9, 3)
@@ -100,3 +105,19 @@ async def test_the_audit_trail_is_append_only_and_written_in_ones_own_name(staff
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with database.unit_of_work(acting_as=admin) as uow:
                 await uow.execute(statement)
+
+
+async def test_keys_are_listed_with_their_age_and_without_their_private_half(staff: StaffAdministration) -> None:
+    app, path = staff.app, "/api/signing-keys"
+    [first] = (await app.get(path, token=await staff.token("ADMIN"))).json()["data"]
+    assert (first["status"], first["retiredAt"], first["algorithm"]) == ("current", None, "EdDSA")
+    await rotate_keys(app.dependencies.database, app.dependencies.signing_keys, now=app.clock.now())
+    response = await app.get(path, token=await staff.token("OPS"))
+    shown = response.json()
+    assert [(key["kid"] == first["kid"], key["status"]) for key in shown["data"]] == [
+        (False, "next"),
+        (True, "current"),
+    ]
+    assert shown["meta"]["total"] == 2
+    assert "private" not in response.text
+    assert (await app.get(path, token=await staff.token("SUPPORT"))).status_code == 403

@@ -353,3 +353,22 @@ async def test_the_policies_hide_applications_even_from_a_query_without_a_filter
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with database.unit_of_work(acting_as=buyer) as uow:
                 await uow.execute(statement)
+
+
+async def test_the_deciding_staff_read_who_applied(campus: Campus) -> None:
+    path = f"{PATH}/{await campus.applied()}"
+    applicant = {
+        "fullName": USERS["BUYER2"].full_name,
+        "email": USERS["BUYER2"].email,
+        "emailConfirmed": True,
+        "campusId": str(demo.LAGOS.id),
+    }
+    for reader in ("CAMPUS", "AUDITOR"):
+        read = data_of(await campus.app.get(path, token=await campus.token(reader)))
+        assert read["applicant"] == applicant, reader
+    assert "applicant" not in data_of(await campus.app.get(path, token=await campus.token("BUYER2")))
+    listed = data_of(await campus.app.get(PATH, token=await campus.token("CAMPUS")))
+    assert not any("applicant" in application for application in listed)
+    await campus.app.service.fetch("UPDATE profiles SET confirmed_email = NULL WHERE id = $1", USERS["BUYER2"].id)
+    read = data_of(await campus.app.get(path, token=await campus.token("CAMPUS")))
+    assert read["applicant"]["emailConfirmed"] is False

@@ -174,6 +174,26 @@ async def receive(scenario: Scenario, reference, update_source, status):
         )
 
 
+async def test_a_person_queries_the_gateway_and_a_success_closes_the_exception(
+    shared_scenario: Scenario, shared_sandbox: Sandbox
+) -> None:
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
+    await attempt.receive(TransferFailed)
+    exception = await attempt.exception()
+    for role in ("finance_checker", "auditor", "merchant", "platform_admin"):
+        assert (await act(scenario, exception["id"], "query", role=role)).status_code == 403
+    assert (await act(scenario, new_id(), "query")).status_code == 404
+    assert await attempt.exception() == exception
+    # The gateway knows better than the report: it has paid.
+    moved = await shared_sandbox.client.post(f"/control/transfers/{attempt.reference}/succeed", json={})
+    assert moved.status_code == 200, moved.text
+    shown = data_of(await act(scenario, exception["id"], "query"))
+    assert (shown["status"], shown["transfer"]["status"]) == ("closed", "success")
+    assert data_of(await act(scenario, exception["id"], "query")) == shown
+    assert shown == await attempt.exception()
+
+
 # One of each kind; the unit tests cover all pairs of states.
 STATUSES = ("pending", "otp", "success", "failed", "rejected", "reversed")
 

@@ -18,14 +18,15 @@ _STAFF: Final = sorted(STAFF_ROLES)
 _MEMBER: Final = """
 SELECT id, full_name, email, created_at, suspended_at, suspended_by, suspension_reason, has_second_factor FROM staff_members
 """
-# Suspended users are listed too, so that staff can find them again.
+# Suspended users are listed too, so that staff can find them again; so is the user of an exact address, who may be
+# granted a first role.
 _FILTER: Final = """
-WHERE CASE WHEN $2::text IS NULL AND $3::uuid IS NULL AND suspended_at IS NOT NULL THEN true ELSE EXISTS (
+WHERE CASE WHEN $2::text IS NULL AND $3::uuid IS NULL AND (suspended_at IS NOT NULL OR $5::text IS NOT NULL) THEN true ELSE EXISTS (
         SELECT FROM role_grants g WHERE g.user_id = staff_members.id AND g.role = ANY ($1::text[])
             AND ($2::text IS NULL OR g.role = $2) AND ($3::uuid IS NULL OR g.campus_id = $3)
-    ) END AND ($4::boolean IS NULL OR (suspended_at IS NOT NULL) = $4)
+    ) END AND ($4::boolean IS NULL OR (suspended_at IS NOT NULL) = $4) AND ($5::text IS NULL OR email = $5)
 """
-_STAFF_PAGE: Final = f"{_MEMBER} {_FILTER} ORDER BY created_at {{0}}, id {{0}} LIMIT $5 OFFSET $6"
+_STAFF_PAGE: Final = f"{_MEMBER} {_FILTER} ORDER BY created_at {{0}}, id {{0}} LIMIT $6 OFFSET $7"
 _STAFF_NEWEST, _STAFF_OLDEST = _STAFF_PAGE.format("DESC"), _STAFF_PAGE.format("ASC")
 _STAFF_TOTAL: Final = f"SELECT count(*) FROM staff_members {_FILTER}"
 _ONE: Final = f"{_MEMBER} WHERE id = $1"
@@ -68,11 +69,14 @@ async def page_of_staff(
     role: str | None,
     campus_id: UUID | None,
     suspended: bool | None,
+    email: str | None,
     *,
     page: OffsetPage,
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return one page and the total of users with a staff role and of suspended users."""
-    filters = (_STAFF, role, campus_id, suspended)
+    """Return one page and the total of users with a staff role and of suspended users; with `email` the user of that
+    normalized address, with or without a role.
+    """
+    filters = (_STAFF, role, campus_id, suspended, email)
     rows = await uow.fetch(_STAFF_NEWEST if page.descending else _STAFF_OLDEST, *filters, page.limit, page.offset)
     return await _member_responses(uow, rows), await uow.fetch_value(_STAFF_TOTAL, *filters)
 

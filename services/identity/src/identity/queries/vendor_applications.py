@@ -20,6 +20,10 @@ status = 'pending' AND campus_id = (SELECT app_campus_id()) AND user_id <> (SELE
 """
 _PAGE: Final = f"SELECT {_COLUMNS} FROM vendor_applications WHERE {_FILTER} {{1}} ORDER BY created_at {{0}}, id {{0}} LIMIT $3 OFFSET $4"
 _TOTAL: Final = f"SELECT count(*) FROM vendor_applications WHERE {_FILTER} {{0}}"
+_APPLICANT: Final = """
+SELECT full_name, email, confirmed_email IS NOT DISTINCT FROM email AS email_confirmed, campus_id FROM profiles
+WHERE id = $1 AND erased_at IS NULL
+"""
 _APPLICATION: Final = f"SELECT {_COLUMNS} FROM vendor_applications WHERE id = $1"
 
 
@@ -76,3 +80,16 @@ async def get_application(uow: UnitOfWork, application_id: UUID) -> VendorApplic
     if row is None:
         raise NotFound
     return VendorApplication(*row)
+
+
+async def find_applicant(uow: UnitOfWork, user_id: UUID) -> dict[str, Any] | None:
+    """Return what the deciding staff read of the applicant; None after an erasure. Runs as the service."""
+    row = await uow.fetch_row(_APPLICANT, user_id)
+    if row is None:
+        return None
+    return {
+        "fullName": row["full_name"],
+        "email": row["email"],
+        "emailConfirmed": row["email_confirmed"],
+        "campusId": row["campus_id"],
+    }

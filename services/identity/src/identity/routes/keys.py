@@ -1,18 +1,21 @@
-"""The public keys that verify access tokens, without the response envelope (contract section 1.2)."""
+"""The public keys that verify access tokens, without the response envelope (contract section 1.2), and their age."""
 
 import hashlib
+from typing import Annotated
 
 import msgspec
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import dependencies_of, guarded_router, public
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, public, requires_one_of
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import NOT_MODIFIED
 from identity.dependencies import Dependencies
 from identity.domain.key_rotation import KEY_SET_SECONDS
-from identity.queries.keys import list_public_keys
-from identity.schemas.keys import JsonWebKeySet
+from identity.queries.keys import list_public_keys, page_of_signing_keys
+from identity.schemas.keys import JsonWebKeySet, SigningKey
 
 router = guarded_router(tags=["auth"])
 
@@ -23,7 +26,7 @@ router = guarded_router(tags=["auth"])
     responses={200: {"model": JsonWebKeySet}, **NOT_MODIFIED},
 )
 @public
-async def list_signing_keys_route(request: Request) -> Response:
+async def list_public_keys_route(request: Request) -> Response:
     """The public keys that verify access tokens (RFC 7517)."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -34,3 +37,16 @@ async def list_signing_keys_route(request: Request) -> Response:
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return Response(body, headers=headers, media_type="application/json")
+
+
+@router.get("/api/signing-keys", operation_id="signingKeys.list", responses={200: {"model": list[SigningKey]}})
+@requires_one_of("settings:manage", "audits:read")
+async def list_signing_keys_route(
+    request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
+) -> Response:
+    """List all keys with their age, newest first. Retired ones stay listed."""
+    dependencies = dependencies_of(request, Dependencies)
+    # No caller's role may read the table, which holds the encrypted private halves.
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        found = await page_of_signing_keys(uow, dependencies.clock.now(), page=page)
+    return respond_offset_page(request, page, found)

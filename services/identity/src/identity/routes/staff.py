@@ -12,6 +12,7 @@ from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_r
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
 from identity.dependencies import Dependencies
+from identity.domain.addresses import normal_email
 from identity.domain.staff import Appointment
 from identity.queries.staff import (
     find_grant_response,
@@ -53,11 +54,14 @@ async def list_staff_route(
     role: StaffRole | None = None,
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
     suspended: bool | None = None,
+    email: Annotated[
+        QueryText | None, Query(max_length=320, description="The user of exactly this address, also without a role.")
+    ] = None,
 ) -> Response:
     """Users with a staff role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_staff(uow, role, campus_id, suspended, page=page)
+        found = await page_of_staff(uow, role, campus_id, suspended, normal_email(email) if email else None, page=page)
     return respond_offset_page(request, page, found)
 
 

@@ -13,7 +13,7 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.vendor_applications import NewApplication, check_may_decide_application
-from identity.queries.vendor_applications import get_application, page_of_applications
+from identity.queries.vendor_applications import find_applicant, get_application, page_of_applications
 from identity.routes.service_callers import DECIDING
 from identity.schemas.vendors import CreateVendorApplicationRequest, RejectApplicationRequest, VendorApplication
 from identity.use_cases.vendors.apply_as_vendor import apply_as_vendor
@@ -124,4 +124,8 @@ async def _respond(request: Request, caller: Caller, application_id: UUID, *, st
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         application = await get_application(uow, application_id)
-    return ok(request, application.response(caller.id), status=status)
+    shown = application.response(caller.id)
+    if application.user_id != caller.id:
+        async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+            shown["applicant"] = await find_applicant(uow, application.user_id)
+    return ok(request, shown, status=status)

@@ -1,4 +1,4 @@
-"""The public keys of access tokens."""
+"""The public keys of access tokens, and the keys that sign them."""
 
 from typing import Literal
 
@@ -20,3 +20,15 @@ class JsonWebKeySet(ResponseShape):
     """The keys that sign tokens, and those whose tokens are still valid."""
 
     keys: list[JsonWebKey]
+
+
+class SigningKey(ResponseShape):
+    """A key of access tokens. `next` does not sign yet; `previous` no longer signs, and its tokens may still be valid."""
+
+    kid: str
+    algorithm: str
+    status: Literal["next", "current", "previous", "retired"]
+    created_at: str
+    signs_from: str
+    retired_at: str | None
+    retired_because: Literal["superseded", "compromised"] | None

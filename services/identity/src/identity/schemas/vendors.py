@@ -70,8 +70,17 @@ class Vendor(ResponseShape):
     ] = None
 
 
+class Applicant(ResponseShape):
+    """Who applied. `campusId` is the campus of the proven mail address."""
+
+    full_name: str | None
+    email: str
+    email_confirmed: bool
+    campus_id: UUID | None
+
+
 class VendorApplication(ResponseShape):
-    """`decidedBy` is only for the staff."""
+    """`decidedBy` is only for the staff, as is `applicant`, which a list does not show."""
 
     id: UUID
     user_id: UUID
@@ -86,3 +95,4 @@ class VendorApplication(ResponseShape):
     decided_at: datetime | None
     created_at: datetime
     decided_by: UUID | None = None
+    applicant: Applicant | None = None

@@ -159,6 +159,10 @@ class NoTransferSent(Conflict):
     )
 
 
+class NoPayoutOfException(Conflict):
+    detail = "This exception concerns a batch or a vendor: there is no transfer to query."
+
+
 class TransferAlreadySent(Conflict):
     detail = "A transfer of this payout was sent to the gateway: it cannot be cancelled any more."
 

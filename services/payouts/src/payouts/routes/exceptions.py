@@ -17,6 +17,7 @@ from payouts.domain.failure_rate import FAILURE_RATE_KEY, is_alarming
 from payouts.domain.severity import Cause, Severity
 from payouts.use_cases.exceptions.classify_exception import classify_exception
 from payouts.use_cases.exceptions.close_exception import close_exception
+from payouts.use_cases.exceptions.query_exception import query_exception
 
 router = guarded_router(tags=["payout exceptions"])
 
@@ -78,6 +79,22 @@ async def read_payout_observations(request: Request, caller: CurrentCaller) -> R
 @requires("exceptions:read")
 async def read_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns one exception with its attempt and its history."""
+    return ok(request, await _respond(request, caller, id))
+
+
+@router.post(
+    "/api/payout-exceptions/{id}/query",
+    operation_id="payoutExceptions.query",
+    responses=responses_for(schemas.PayoutExceptionDetail, 403, 404, 409),
+)
+@requires("exceptions:classify")
+async def query_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+    """Queries the gateway about every transfer of the payout and records its responses. A confirmed success closes the
+    exception. 409 when the gateway contradicts itself, 503 without its response.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    await _respond(request, caller, id)
+    await query_exception(dependencies.database, dependencies.gateways, dependencies.clock, id)
     return ok(request, await _respond(request, caller, id))
 
 

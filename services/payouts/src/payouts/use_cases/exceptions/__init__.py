@@ -1,6 +1,6 @@
 """Payout exceptions: severity, escalation, resolution."""
 
-__all__ = ["check_bank_outages", "check_failure_rate", "classify_exception", "close_exception"]
+__all__ = ["check_bank_outages", "check_failure_rate", "classify_exception", "close_exception", "query_exception"]
 
 STEPS = (
     "change_exception",
