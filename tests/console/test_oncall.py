@@ -1,0 +1,154 @@
+"""The people on call: a failed transfer becomes an exception, is classified, asked about and closed; dead letters are replayed."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest_asyncio
+
+from campus_tools.launcher.system import System
+from operations.journey import Marketplace
+from tests.console.conftest import Arrival
+from tests.end_to_end.conftest import People
+from tests.end_to_end.steps import open_shop
+from tests.end_to_end.test_money_that_does_not_fit import signed
+from tests.end_to_end.test_operators_acts import given_up
+
+AMOUNT_MINOR = 50_000
+SCREENS = (
+    "/alerts",
+    "/payout-exceptions",
+    "/payout-exceptions/observations",
+    "/dead-letters",
+    "/dead-letters/payments",
+    "/dead-letter-webhooks",
+    "/reconciliation-cases",
+    "/system-health",
+)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def failed(market: Marketplace, people: People) -> Any:
+    """The exception of a payout whose transfer the bank rejected, with the transfer's reference."""
+    before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
+    await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
+    try:
+        shop = await open_shop(market, people)
+        assert (await shop.set_account(market, shop.accounts[0]))[0] == 200
+        payout = await market.request_payout(shop.owner, AMOUNT_MINOR)
+        [transfer] = (await market.dispatch_payouts(people.maker, [payout["id"]]))["transfers"]
+        await report(market, transfer["reference"], "fail", reason="Account number is invalid")
+
+        async def opened() -> Any:
+            found = await market.get("/api/payout-exceptions", people.ops, params={"payoutId": payout["id"]})
+            return found[0] if found else None
+
+        yield await market.until("the exception", opened, 60), transfer["reference"]
+    finally:
+        await market.sandbox.put("/control/settings", json={"transfer_settlement": before})
+
+
+async def report(market: Marketplace, reference: str, act: str, **why: str) -> None:
+    """The gateway's own decision about a transfer."""
+    (await market.sandbox.post(f"/control/transfers/{reference}/{act}", json=why)).raise_for_status()
+
+
+async def test_a_failed_transfer_is_classified_and_closed_by_the_gateways_answer(
+    person: Arrival, market: Marketplace, failed: Any
+) -> None:
+    exception, reference = failed
+    one = await person("ops")
+    await one.open(f"/payout-exceptions?status=open&payoutId={exception['payoutId']}")
+    await one.check_page()
+    await one.click("account number invalid", "link")
+    assert "Account number is invalid" in await one.text()
+    assert reference in await one.text()
+    assert "left" in await one.text()
+    await one.check_page()
+
+    await one.open_section("Close the exception")
+    await one.fill("Evidence", "It looks fine")
+    await one.click("Close the exception")
+    assert "CONCURRENCY_CONFLICT" in await one.page.get_by_role("alert").inner_text()
+    assert await one.page.get_by_label("Evidence", exact=True).input_value() == "It looks fine"
+
+    await one.open_section("Classify")
+    await one.page.get_by_label("Severity", exact=True).select_option("SEV-1")
+    await one.page.get_by_label("Cause", exact=True).select_option("bank_switch_error")
+    await one.fill("Note", "<b>The bank</b> says that its switch was down")
+    await one.click("Save the classification")
+    assert await one.notice() == "The exception is classified."
+    text = await one.text()
+    assert "account number invalid → bank switch error" in text
+    assert "<b>The bank</b> says that its switch was down" in text
+    assert "Wait until the gateway reports the bank as up" in text
+
+    await report(market, reference, "succeed")
+    # The gateway's webhook may settle it before the person asks: then there is no button any more.
+    await one.page.reload()
+    button = one.page.get_by_role("button", name="Ask the gateway")
+    if await button.count():
+        await button.click()
+    await one.open(f"/payout-exceptions/{exception['id']}")
+    assert "closed" in await one.heading()
+    assert await one.page.get_by_role("button", name="Ask the gateway").count() == 0
+    await one.check_page()
+
+
+async def test_a_reset_sends_the_payout_again_and_closes_the_exception(
+    person: Arrival, market: Marketplace, people: People, failed: Any
+) -> None:
+    exception, _ = failed
+    one = await person("ops")
+    await one.open(f"/payout-exceptions/{exception['id']}")
+    await one.open_section("Reset the payout")
+    await one.fill("Reason for the reset", "The bank was down")
+    await one.click("Send ₦500.00 again")
+    assert "is sent by itself" in await one.notice()
+    payout = await market.get(f"/api/payouts/{exception['payoutId']}", people.maker)
+    assert (payout["retryCount"], payout["status"]) == (1, "pending")
+    assert "closed" in await one.heading()
+
+
+async def test_a_dead_webhook_is_read_and_replayed(
+    person: Arrival, market: Marketplace, people: People, system: System
+) -> None:
+    event = f"unheard.{uuid4().hex[:12]}"
+    body = json.dumps({"event": event, "data": {"id": uuid4().int % 2**40}}).encode()
+    answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
+    assert answer.status_code == 200
+    key = f"{event}:{json.loads(body)['data']['id']}"
+    letter_id = await given_up(system, key)
+    one = await person("ops")
+    await one.open("/dead-letters")
+    assert "gateway webhooks" in await one.text()
+    await one.open(f"/dead-letter-webhooks?outcome=dead&eventId={key}")
+    await one.page.locator(f"a[href='/dead-letter-webhooks/{letter_id}']").click()
+    assert "a test" in await one.text()
+    await one.check_page()
+    await one.click("Replay unheard.of")
+    assert await one.notice() == "The event is queued again."
+
+    async def processed() -> Any:
+        found = await market.get("/api/dead-letter-webhooks", people.ops, params={"eventId": key})
+        return found[0]["outcome"] == "ignored" or None
+
+    await market.until("the end of the work", processed, 60)
+
+
+async def test_every_screen_on_call_is_accessible_and_shows_no_foreign_action(person: Arrival) -> None:
+    one = await person("ops")
+    for path in SCREENS:
+        assert (await one.open(path)).status == 200, path
+        await one.check_page()
+    auditor = await person("auditor")
+    for path in SCREENS:
+        assert (await auditor.open(path)).status == 200, path
+        assert await auditor.page.locator("main form[method=post]").count() == 0, path
+
+
+async def test_support_reaches_no_screen_of_the_people_on_call(person: Arrival) -> None:
+    one = await person("support")
+    for path in SCREENS:
+        assert (await one.open(path)).status == 403, path
+    assert await one.page.get_by_role("link", name="Dead letters", exact=True).count() == 0
