@@ -22,7 +22,6 @@ SCREENS = (
     "/dead-letters",
     "/dead-letters/payments",
     "/dead-letter-webhooks",
-    "/reconciliation-cases",
     "/system-health",
 )
 

@@ -370,7 +370,8 @@ async def campus_sales_page(visit: Visit) -> Response:
     )
     if visit.query.get("format") == "csv":
         return await csv_response(visit, view)
-    shown = await load_list(visit, view)
+    loaded = await load_list(visit, view)
+    shown = replace(loaded, query={"groupBy": group, **loaded.query})
     points = [(row["label"], row["grossMinor"]) for row in shown.rows.items]
     title = f"Gross sales by {group}"
     chart = (line_chart if group == "day" else bar_chart)(points[:20], title, naira) if points else ""

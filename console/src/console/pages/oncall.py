@@ -384,42 +384,6 @@ async def _oldest(visit: Visit, path: str, screen: str, **parameters: str) -> Js
     return {"count": rows.total, "oldestAt": rows.items[0]["failedAt"] if rows.items else None, "link": link}
 
 
-# Cases of the nightly comparison with the gateway
-
-CASE_READERS: Final = ("ledger:read", "exceptions:read")
-CASES = ListView(
-    "/api/reconciliation-cases",
-    columns=(
-        Column("Case", lambda one: spoken(one["kind"]), link="/reconciliation-cases/{id}"),
-        Column("Status", "status", "badge"),
-        Column("Subject", "subject"),
-        Column("Ours", "oursMinor", "naira"),
-        Column("Gateway's", "theirsMinor", "naira"),
-        Column("Unexplained", "unexplainedMinor", "naira"),
-        Column("Found", "createdAt", "time"),
-        Column("Last seen", "lastSeenAt", "ago"),
-    ),
-    filters=(Filter("status", "Status", choices("open", "explained", "closed")),),
-    empty="Our ledger and the gateway agree. A case opens when a comparison finds a difference.",
-)
-
-
-@FAMILY.page("/reconciliation-cases", title="Reconciliation cases", any_of=CASE_READERS, menu="Reconciliation cases")
-async def cases_page(visit: Visit) -> Response:
-    return await show_list(visit, CASES)
-
-
-@FAMILY.page("/reconciliation-cases/{id:uuid}", title="Reconciliation case", any_of=CASE_READERS)
-async def case_page(visit: Visit) -> Response:
-    return visit.render("oncall/case.html", case=await visit.api.get(f"/api/reconciliation-cases/{visit['id']}"))
-
-
-@FAMILY.action("/reconciliation-cases/{id:uuid}/close", any_of=("exceptions:classify",), page=case_page)
-async def close_case(visit: Visit) -> Response:
-    await visit.api.post(f"/api/reconciliation-cases/{visit['id']}/close", {"evidence": visit.form["evidence"]})
-    return visit.go(f"/reconciliation-cases/{visit['id']}", "The case is closed.")
-
-
 # Health
 
 

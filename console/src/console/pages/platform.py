@@ -1,6 +1,8 @@
 """Screens of a platform admin: staff and roles, commissions, signing keys, quotas. Grave changes need a second admin."""
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -48,6 +50,26 @@ STAFF = ListView(
 )
 
 
+async def staff_names(visit: Visit) -> dict[str, str]:
+    """The names of all staff by id."""
+    return {one["id"]: one["fullName"] or one["email"] async for one in visit.api.every_row("/api/staff")}
+
+
+_PEOPLE: Final = frozenset({"userId", "preparedBy", "decidedBy", "actorId"})
+
+
+def with_names(view: ListView, names: Mapping[str, str]) -> ListView:
+    """The list with names instead of the ids of people; who left the staff keeps the first characters of the id."""
+
+    def named(column: Column) -> Column:
+        field = column.value
+        if not isinstance(field, str) or field not in _PEOPLE:
+            return column
+        return replace(column, value=lambda row: names.get(row[field], row[field] and row[field][:8]))
+
+    return replace(view, columns=tuple(named(column) for column in view.columns))
+
+
 @FAMILY.page("/staff", title="Staff", any_of=STAFF_READERS, menu="Staff")
 async def staff_page(visit: Visit) -> Response:
     return await show_list(visit, STAFF, "platform/staff.html")
@@ -57,12 +79,13 @@ async def staff_page(visit: Visit) -> Response:
 async def member_page(visit: Visit) -> Response:
     """Roles with who may change them, pending grants, and the trail of what staff did to this person."""
     user_id = visit["id"]
-    member, grants, acts, campuses, hubs = await asyncio.gather(
+    member, grants, acts, campuses, hubs, names = await asyncio.gather(
         visit.api.get(f"/api/staff/{user_id}"),
         visit.api.page("/api/staff-grants", userId=user_id, status="prepared"),
         visit.api.page("/api/staff-acts", subjectId=user_id, limit=20),
         campus_names(visit),
         _hubs(visit) if visit.may("staff:manage") else _nothing(),
+        staff_names(visit),
     )
     hub_names = {hub["id"]: hub["name"] for hub in hubs}
     return visit.render(
@@ -71,7 +94,7 @@ async def member_page(visit: Visit) -> Response:
         member=member,
         grants=grants.items,
         acts=acts.items,
-        act_columns=ACTS.columns[:4],
+        act_columns=with_names(ACTS, names).columns[:4],
         campuses=campuses,
         hub_names=hub_names,
         hubs=[(hub["id"], f"{hub['name']}, {campuses.get(hub['campusId'], '')}") for hub in hubs],
@@ -129,12 +152,12 @@ GRANTS = ListView(
     "/api/staff-grants",
     columns=(
         Column("Role", lambda one: spoken(one["role"]), link="/staff-grants/{id}"),
-        Column("For", "userId", "id", link="/staff/{userId}"),
+        Column("For", "userId", link="/staff/{userId}"),
         Column("Status", "status", "badge"),
-        Column("Prepared by", "preparedBy", "id", link="/staff/{preparedBy}"),
+        Column("Prepared by", "preparedBy", link="/staff/{preparedBy}"),
         Column("Prepared", "preparedAt", "time"),
         Column("Expires", lambda one: one["expiresAt"] if one["status"] == "prepared" else None, "left"),
-        Column("Decided by", "decidedBy", "id", link="/staff/{decidedBy}"),
+        Column("Decided by", "decidedBy", link="/staff/{decidedBy}"),
     ),
     filters=(
         Filter("status", "Status", choices("prepared", "approved", "rejected", "expired")),
@@ -146,7 +169,7 @@ GRANTS = ListView(
 
 @FAMILY.page("/staff-grants", title="Grants of roles", any_of=STAFF_READERS, menu="Grants of roles")
 async def grants_page(visit: Visit) -> Response:
-    return await show_list(visit, GRANTS)
+    return await show_list(visit, with_names(GRANTS, await staff_names(visit)))
 
 
 @FAMILY.page("/staff-grants/{id:uuid}", title="Grant of a role", any_of=STAFF_READERS)
@@ -201,13 +224,20 @@ async def reject_grant(visit: Visit) -> Response:
 
 # What staff did
 
+
+def _detail(name: str, value: Any) -> str:
+    """A fact of the trail; an id by its first characters, as everywhere."""
+    shown = value[:8] if isinstance(value, str) and name.endswith("Id") else "none" if value is None else value
+    return f"{name}: {shown}"
+
+
 ACTS = ListView(
     "/api/staff-acts",
     columns=(
         Column("At", "createdAt", "time"),
-        Column("Act", lambda one: f"{spoken(one['act'])} {spoken(one['subjectKind'])}"),
-        Column("By", "actorId", "id", link="/staff/{actorId}"),
-        Column("Detail", lambda one: ", ".join(f"{name}: {value}" for name, value in one["detail"].items())),
+        Column("Act", lambda one: f"{spoken(one['act'])} ({spoken(one['subjectKind'])})"),
+        Column("By", "actorId", link="/staff/{actorId}"),
+        Column("Detail", lambda one: ", ".join(_detail(*pair) for pair in one["detail"].items())),
         Column("Subject", "subjectId", "id"),
     ),
     filters=(Filter("act", "Act"), Filter("actorId", "By (id)"), Filter("subjectId", "Subject (id)")),
@@ -217,7 +247,7 @@ ACTS = ListView(
 
 @FAMILY.page("/staff-acts", title="Audit trail of staff", any_of=STAFF_READERS, menu="Audit trail of staff")
 async def acts_page(visit: Visit) -> Response:
-    return await show_list(visit, ACTS)
+    return await show_list(visit, with_names(ACTS, await staff_names(visit)))
 
 
 # Commissions

@@ -1,0 +1,156 @@
+"""Platform admins: a role that moves money is granted by two of them, a commission is changed by two."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+import pytest_asyncio
+
+from campus_tools.launcher.system import System
+from contracts.demo import ADA
+from operations.journey import Marketplace, SignedInUser
+from tests.console.conftest import Arrival
+from tests.end_to_end.test_operators_acts import cli_of_the_machine
+from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
+
+SCREENS = (
+    "/staff",
+    "/staff-grants",
+    "/staff-acts",
+    "/commission-changes",
+    "/signing-keys",
+    "/quotas",
+    "/vendors",
+    f"/vendors/{ADA.id}",
+    "/campuses",
+)
+
+
+@dataclass(frozen=True)
+class Admins:
+    """Two platform admins of one test run, and a third person who has two factors and no role."""
+
+    maker: SignedInUser
+    checker: SignedInUser
+    person: SignedInUser
+    person_id: str
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def admins(system: System, market: Marketplace) -> AsyncIterator[Admins]:
+    first, second, third = [await newcomer(market) for _ in range(3)]
+    machine = cli_of_the_machine(system)
+    for admin in (first, second):
+        await machine.done("staff", "bootstrap", admin.email, "--yes")
+    yield Admins(
+        await stepped_up(market, first.email),
+        await stepped_up(market, second.email),
+        await stepped_up(market, third.email),
+        str(third.id),
+    )
+
+
+async def test_two_admins_grant_a_role_that_moves_money(person: Arrival, market: Marketplace, admins: Admins) -> None:
+    maker = await person(admins.maker)
+    await maker.open("/staff")
+    await maker.fill("Exact mail address", admins.person.email)
+    await maker.click("Filter")
+    await maker.page.locator(f"a[href='/staff/{admins.person_id}']").click()
+    await maker.page.get_by_label("Role", exact=True).select_option("finance_maker")
+    await maker.check_page()
+    await maker.click("Grant the role")
+    assert await maker.notice() == "The grant is prepared. A second platform admin approves it."
+    grant_path = maker.page.url.removeprefix(maker.console_url)
+    assert "You prepared this grant" in await maker.text()
+    assert await maker.page.get_by_role("button", name="Approve the grant").count() == 0
+    await maker.check_page()
+
+    checker = await person(admins.checker)
+    await checker.open("/")
+    assert "Staff grants to approve" in await checker.text()
+    await checker.open(grant_path)
+    assert admins.person.email in await checker.text()
+    await checker.check_page()
+    await checker.open_section("Approve")
+    await checker.click("Approve the grant")
+    assert (await checker.notice()).startswith("The role is granted.")
+    member = await market.get(f"/api/staff/{admins.person_id}", admins.checker)
+    assert "finance_maker" in member["roles"]
+    await maker.open(f"/staff/{admins.person_id}")
+    assert "finance maker" in await maker.text()
+
+
+async def test_a_grant_asks_for_the_second_factor_and_keeps_the_form(
+    person: Arrival, market: Marketplace, admins: Admins
+) -> None:
+    codes = (await market.post("/api/auth/mfa/recovery-codes", {}, admins.maker))["codes"]
+    # A sign-in without the second step: the API answers AUTH_AAL2_REQUIRED.
+    one = await person(await market.sign_in(admins.maker.email))
+    await one.open(f"/staff/{admins.person_id}")
+    await one.page.get_by_label("Role", exact=True).select_option("auditor")
+    await one.click("Grant the role")
+    assert await one.heading() == "Confirm that it is you"
+    await one.check_page()
+    member = await market.get(f"/api/staff/{admins.person_id}", admins.checker)
+    assert "auditor" not in member["roles"]
+    await one.fill("Code", codes[0])
+    await one.click("Confirm")
+    assert (await one.notice()).startswith("The role auditor is granted.")
+
+
+async def test_the_maker_cannot_approve_by_a_forged_form(person: Arrival, market: Marketplace, admins: Admins) -> None:
+    grant = await market.post(f"/api/staff/{admins.person_id}/grant", {"role": "finance_checker"}, admins.maker)
+    maker = await person(admins.maker)
+    await maker.open(f"/staff-grants/{grant['id']}")
+    token = await maker.page.locator("input[name=_csrf]").first.get_attribute("value")
+    forged = await maker.page.request.post(
+        f"{maker.console_url}/staff-grants/{grant['id']}/approve",
+        form={"_csrf": token or "", "_key": str(uuid4()), "hash": grant["hash"]},
+        headers={"Origin": maker.console_url},
+    )
+    assert (forged.status, "AUTH_FORBIDDEN" in await forged.text()) == (403, True)
+    checker = await person(admins.checker)
+    await checker.open(f"/staff-grants/{grant['id']}")
+    await checker.open_section("Reject")
+    await checker.click("Reject the grant")
+    assert await checker.notice() == "The grant is rejected."
+    assert await checker.page.get_by_role("button", name="Approve the grant").count() == 0
+
+
+async def test_a_prepared_commission_is_rejected_by_a_second_admin(
+    person: Arrival, market: Marketplace, admins: Admins
+) -> None:
+    before = (await market.get(f"/api/vendors/{ADA.id}", admins.maker))["commissionBasisPoints"]
+    maker = await person(admins.maker)
+    await maker.open(f"/vendors/{ADA.id}")
+    await maker.open_section("Change the commission")
+    await maker.fill("Commission in per cent", "4,5 %")
+    await maker.click("Prepare the change")
+    assert "write per cent, such as 4.50" in await maker.text()
+    await maker.fill("Commission in per cent", "4.25")
+    await maker.click("Prepare the change")
+    assert await maker.notice() == "The change is prepared. A second platform admin approves it."
+    path = maker.page.url.removeprefix(maker.console_url)
+    assert "4.25 %" in await maker.text()
+    assert await maker.page.get_by_role("button", name="Approve the change").count() == 0
+    checker = await person(admins.checker)
+    await checker.open(path)
+    await checker.check_page()
+    await checker.open_section("Reject")
+    await checker.fill("Reason", f"Not agreed {uuid4().hex[:6]}")
+    await checker.click("Reject the change")
+    assert await checker.notice() == "The change is rejected."
+    assert (await market.get(f"/api/vendors/{ADA.id}", admins.maker))["commissionBasisPoints"] == before
+
+
+async def test_every_screen_of_the_platform_is_accessible(person: Arrival, admins: Admins) -> None:
+    one = await person(admins.maker)
+    for path in (*SCREENS, f"/staff/{admins.person_id}"):
+        assert (await one.open(path)).status == 200, path
+        await one.check_page()
+
+
+async def test_nobody_else_opens_a_screen_of_the_platform(person: Arrival) -> None:
+    one = await person("support")
+    for path in SCREENS:
+        assert (await one.open(path)).status == 403, path
