@@ -61,6 +61,23 @@ async def test_a_statement_line_has_the_status_of_its_payout(scenario: Scenario)
     assert [row["payoutFailure"] for row in await exported(scenario, vendor, "2026-01")] == ["", "'=1+1"]
 
 
+async def test_a_statement_shows_the_lines_of_one_order(scenario: Scenario) -> None:
+    vendor = await scenario.vendor()
+    event = released(vendor, 200)
+    await scenario.app.deliver(released(vendor, 100))
+    await scenario.app.deliver(event)
+    await scenario.app.deliver(refunded(vendor, 50, order_id=event.order_id))
+    page = (await read(scenario, vendor, "statement", orderId=str(event.order_id), limit=1)).json()
+    assert [(line["kind"], line["orderId"]) for line in page["data"]] == [("refund", str(event.order_id))]
+    cursor = page["meta"]["next_cursor"]
+    (line,) = data_of(await read(scenario, vendor, "statement", orderId=str(event.order_id), limit=1, cursor=cursor))
+    assert (line["kind"], line["netMinor"], line["orderId"]) == ("release", 200, str(event.order_id))
+    # A cursor belongs to its filters.
+    assert error_of(await read(scenario, vendor, "statement", limit=1, cursor=cursor)) == INVALID
+    assert data_of(await read(scenario, vendor, "statement", orderId=str(new_id()))) == []
+    assert error_of(await read(scenario, vendor, "statement", orderId="one")) == INVALID
+
+
 async def test_a_filtered_statement_keeps_a_stable_cursor(scenario: Scenario, clock: ManualClock) -> None:
     vendor = await scenario.vendor()
     for _ in range(6):

@@ -24,7 +24,7 @@ FROM wallet_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id
 # The index by time finds the period's limits once; the page is then read by position.
 _PAGE_OF_STATEMENT: Final = f"""
 {_LINES}
-WHERE l.vendor_id = $1 AND ($6::text IS NULL OR l.kind = $6)
+WHERE l.vendor_id = $1 AND ($6::text IS NULL OR l.kind = $6) AND ($7::uuid IS NULL OR l.order_id = $7)
   AND l.position < least($2, coalesce((SELECT position FROM wallet_lines
       WHERE vendor_id = $1 AND at >= coalesce($5::timestamptz, 'infinity') ORDER BY at, position LIMIT 1), $2))
   AND l.position >= coalesce((SELECT position FROM wallet_lines
@@ -50,11 +50,12 @@ ORDER BY kinds.kind
 
 @dataclass(frozen=True, slots=True)
 class StatementFilter:
-    """Filters of a statement: a period without its end, and a kind of line."""
+    """Filters of a statement: a period without its end, a kind of line, and an order."""
 
     start: datetime | None = None
     end: datetime | None = None
     kind: LineKind | None = None
+    order_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ async def page_of_statement(
         narrowed.start,
         narrowed.end,
         narrowed.kind,
+        narrowed.order_id,
     )
     return [_line(row) for row in rows[:limit]], rows[limit - 1]["position"] if len(rows) > limit else None
 

@@ -25,9 +25,10 @@ async def statement_filter(
     start: Annotated[QueryInstant | None, Query(alias="from", description="Written at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Written before this.")] = None,
     kind: LineKind | None = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId", description="The lines of one order.")] = None,
 ) -> StatementFilter:
     """The filters of a statement."""
-    return StatementFilter(start, end, kind)
+    return StatementFilter(start, end, kind, order_id)
 
 
 Filters = Annotated[StatementFilter, Depends(statement_filter)]
@@ -108,7 +109,7 @@ async def _statement(
     request: Request, caller: Caller, vendor_id: UUID, filters: StatementFilter, limit: int, cursor: str | None
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    scope = ["statement", vendor_id, filters.start, filters.end, filters.kind, caller.id]
+    scope = ["statement", vendor_id, filters.start, filters.end, filters.kind, filters.order_id, caller.id]
     before = dependencies.cursors.open(scope, cursor)[0] if cursor else None
     reads = dependencies.database.reads_for(caller)
     if vendor_id != caller.vendor_id and await queries.find_legal_name(reads, vendor_id) is None:
