@@ -83,4 +83,5 @@ def _enter(visit: Visit, path: str, held: str) -> Response:
 
 
 def _summary(form: HeldForm) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in form.fields if not name.startswith("_") and value]
+    # A PIN is sent again, and never shown.
+    return [(name, value) for name, value in form.fields if not name.startswith("_") and name != "pin" and value]

@@ -1,0 +1,310 @@
+"""A vendor's money: the wallet from gross to bank, what is to come, payouts, their schedule, statements, the account."""
+
+import asyncio
+import re
+from datetime import date
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from common.primitives.clock import SystemClock
+from console.api import ApiProblem, Json
+from console.families import Family
+from console.formats import LAGOS
+from console.lists import Column, Filter, ListView, choices, csv_response, load_list
+from console.pages.vendor import LINE_NAMES, expectation_of, share_of
+from console.visit import InvalidField, Visit
+
+FAMILY = Family("Money", order=31)
+
+OWNER: Final = ("wallet:own",)
+
+# ---- Wallet ----------------------------------------------------------------------------------------------------------
+
+SMALL_REMAINDER_MINOR: Final = 10_000
+"""Naira 100 in kobo: the smallest transfer of the gateways. Only less can be given up; the API decides."""
+
+
+def _subject(line: Json) -> str:
+    if line.get("orderId"):
+        return f"/orders/{line['orderId']}/fulfil"
+    return f"/wallet/payouts/{line['payoutId']}" if line.get("payoutId") else "/wallet"
+
+
+def _deducted(line: Json, name: str) -> int | None:
+    return None if line.get(name) is None else -int(line[name])
+
+
+LINES = ListView(
+    "/api/wallets/current/statement",
+    columns=(
+        Column("When", "at", "time"),
+        Column("What", lambda line: LINE_NAMES.get(line["kind"], line["kind"]), link=_subject),
+        Column("Gross", "grossMinor", "naira"),
+        Column("Commission", lambda line: _deducted(line, "commissionMinor"), "naira"),
+        Column("Delivery fee", lambda line: _deducted(line, "deliveryFeeMinor"), "naira"),
+        Column("Net", "netMinor", "naira"),
+        Column("Balance", "balanceMinor", "naira"),
+    ),
+    filters=(
+        Filter("kind", "What", tuple(LINE_NAMES.items())),
+        Filter("from", "From", kind="date"),
+        Filter("to", "Before", kind="date"),
+    ),
+    empty="No money has moved yet. The first delivered order appears here.",
+)
+
+
+@FAMILY.page("/wallet", title="Wallet", any_of=OWNER, menu="Wallet")
+async def wallet_page(visit: Visit) -> Response:
+    """Where the money is, and each movement with the balance after it."""
+    if visit.query.get("format") == "csv":
+        return await csv_response(visit, LINES)
+    wallet, schedule, shown = await asyncio.gather(
+        visit.api.get("/api/wallets/current"), _schedule(visit), load_list(visit, LINES)
+    )
+    is_settled = not (wallet["lockedMinor"] or wallet["inTransitMinor"])
+    can_waive = is_settled and 0 < wallet["availableMinor"] < SMALL_REMAINDER_MINOR
+    return visit.render("vendor/wallet.html", wallet=wallet, schedule=schedule, shown=shown, can_waive=can_waive)
+
+
+@FAMILY.action("/wallet/waiver", any_of=OWNER, page=wallet_page)
+async def waive(visit: Visit) -> Response:
+    """Give up a remainder that no transfer can pay: the amount that the page showed, or nothing."""
+    await visit.api.post("/api/wallets/current/waiver", {"amountMinor": visit.form.number("amountMinor")})
+    return visit.go("/wallet", "The remainder is given up.")
+
+
+EXPECTED: Final = ("paid_escrow", "dispatched", "delivered", "disputed")
+EXPECTED_COLUMNS: Final = (
+    Column("Order", "number", link="/orders/{id}/fulfil"),
+    Column("Status", "status", "badge"),
+    Column("Items", "subtotalMinor", "naira"),
+    Column("Commission", lambda order: -order["commissionMinor"], "naira"),
+    Column("Your share", share_of, "naira"),
+    Column("When", lambda order: order["when"]),
+)
+
+
+@FAMILY.page("/wallet/expected", title="What will be paid", any_of=OWNER, menu="What will be paid")
+async def expected_page(visit: Visit) -> Response:
+    """Each order whose money is held: the amount for the vendor, and when it comes."""
+    wallet, schedule, *by_status = await asyncio.gather(
+        visit.api.get("/api/wallets/current"), _schedule(visit), *(_held_orders(visit, status) for status in EXPECTED)
+    )
+    orders = [{**order, "when": expectation_of(order, schedule)} for found in by_status for order in found]
+    listed = sum(share_of(order) or 0 for order in orders)
+    return visit.render(
+        "vendor/expected.html",
+        wallet=wallet,
+        schedule=schedule,
+        orders=orders,
+        columns=EXPECTED_COLUMNS,
+        listed=listed,
+        difference=wallet["lockedMinor"] - listed,
+    )
+
+
+async def _held_orders(visit: Visit, status: str) -> list[Json]:
+    return [order async for order in visit.api.every_row("/api/orders", status=status, **{"as": "vendor"})]
+
+
+# ---- Payouts ---------------------------------------------------------------------------------------------------------
+
+PAYOUTS = ListView(
+    "/api/payouts",
+    columns=(
+        Column("Requested", "createdAt", "time", link="/wallet/payouts/{id}"),
+        Column("Amount", "amountMinor", "naira"),
+        Column("Status", "status", "badge"),
+        Column("Account", lambda payout: f"…{payout['accountLast4']}"),
+        Column("Paid", "processedAt", "time"),
+        Column("Reference", "transferReference"),
+    ),
+    filters=(Filter("status", "Status", choices("pending", "processed", "failed")),),
+    empty="No payout has been requested yet.",
+)
+WEEKDAYS: Final = choices("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+FREQUENCIES: Final = (("none", "never: I request payouts myself"), ("daily", "every day"), ("weekly", "once a week"))
+SKIPPED: Final = {
+    "vendor_suspended": "the shop is suspended",
+    "debt_outstanding": "a debt is open",
+    "bank_details_quarantined": "the bank details are under review",
+    "bank_details_unverified": "the bank details are not verified",
+    "below_minimum": "less than the minimum was available",
+}
+
+
+@FAMILY.page("/wallet/payouts", title="Payouts", any_of=OWNER, menu="Payouts")
+async def payouts_page(visit: Visit) -> Response:
+    """Request a payout, see all of them, and set the schedule."""
+    if visit.query.get("format") == "csv":
+        return await csv_response(visit, PAYOUTS)
+    wallet, schedule, account, shown = await asyncio.gather(
+        visit.api.get("/api/wallets/current"), _schedule(visit), _account(visit), load_list(visit, PAYOUTS)
+    )
+    return visit.render(
+        "vendor/payouts.html",
+        wallet=wallet,
+        schedule=schedule,
+        account=account,
+        shown=shown,
+        weekdays=WEEKDAYS,
+        frequencies=FREQUENCIES,
+        skipped=SKIPPED,
+    )
+
+
+@FAMILY.action("/wallet/payouts", any_of=OWNER, page=payouts_page)
+async def request_payout(visit: Visit) -> Response:
+    amount_minor = visit.form.minor("amountMinor")
+    if amount_minor is None:
+        raise InvalidField("amountMinor", "is needed")
+    payout = await visit.api.post("/api/payouts", {"amountMinor": amount_minor})
+    return visit.go(f"/wallet/payouts/{payout['id']}", "The payout is requested. Finance sends it with the next batch.")
+
+
+@FAMILY.page("/wallet/payouts/{id:uuid}", title="Payout", any_of=OWNER)
+async def payout_page(visit: Visit) -> Response:
+    return visit.render("vendor/payout.html", payout=await visit.api.get(f"/api/payouts/{visit['id']}"))
+
+
+@FAMILY.action("/wallet/payouts/{id:uuid}/cancel", any_of=OWNER, page=payout_page)
+async def cancel_payout(visit: Visit) -> Response:
+    await visit.api.post(f"/api/payouts/{visit['id']}/cancel")
+    return visit.go(f"/wallet/payouts/{visit['id']}", "The payout is cancelled. The amount is in the wallet again.")
+
+
+@FAMILY.action("/wallet/schedule", any_of=OWNER, page=payouts_page)
+async def set_schedule(visit: Visit) -> Response:
+    form = visit.form
+    body: Json = {"frequency": form["frequency"], "minimumMinor": form.minor("minimumMinor")}
+    if form["frequency"] == "weekly":
+        body["weekday"] = form["weekday"]
+    await visit.api.put(f"/api/vendors/{visit.user.vendor_id}/payout-schedule", body)
+    return visit.go("/wallet/payouts", "The schedule is saved.")
+
+
+# ---- Statements ------------------------------------------------------------------------------------------------------
+
+_MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
+MONTHS_SHOWN: Final = 12
+KIND_COLUMNS: Final = (
+    Column("What", lambda kind: LINE_NAMES.get(kind["kind"], kind["kind"])),
+    Column("Lines", "lines", "number"),
+    Column("Gross", "grossMinor", "naira"),
+    Column("Commission", lambda kind: _deducted(kind, "commissionMinor"), "naira"),
+    Column("Delivery fees", lambda kind: _deducted(kind, "deliveryFeeMinor"), "naira"),
+    Column("Wallet", "netMinor", "naira"),
+)
+
+
+@FAMILY.page("/wallet/statements", title="Statements", any_of=OWNER, menu="Statements")
+async def statement_page(visit: Visit) -> Response:
+    """A calendar month in Lagos, from the opening to the closing balance."""
+    month = _month(visit)
+    return visit.render(
+        "vendor/statement.html",
+        statement=await visit.api.get(f"/api/wallets/current/statements/{month}"),
+        months=[(name, name) for name in _latest_months()],
+        columns=KIND_COLUMNS,
+    )
+
+
+@FAMILY.page("/wallet/statements/csv", title="Statement", any_of=OWNER)
+async def statement_file(visit: Visit) -> Response:
+    """Each line of the month; amounts in kobo, as the API writes them."""
+    month = _month(visit)
+    file = await visit.api.document(f"/api/wallets/current/statements/{month}/export")
+    headers = {"Content-Disposition": f'attachment; filename="statement-{month}.csv"'}
+    return Response(file.content, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _month(visit: Visit) -> str:
+    month = visit.query.get("month", _latest_months()[0])
+    if not _MONTH.fullmatch(month):
+        raise InvalidField("month", "choose a month such as 2026-11")
+    return month
+
+
+def _latest_months() -> list[str]:
+    today = SystemClock().now().astimezone(LAGOS).date()
+    number = today.year * 12 + today.month - 1
+    return [f"{date((number - back) // 12, (number - back) % 12 + 1, 1):%Y-%m}" for back in range(MONTHS_SHOWN)]
+
+
+# ---- Bank details ----------------------------------------------------------------------------------------------------
+
+BANK_READERS: Final = ("bank_details:own",)
+BANKS: Final = (
+    ("044", "Access Bank"),
+    ("050", "Ecobank"),
+    ("070", "Fidelity Bank"),
+    ("011", "First Bank"),
+    ("214", "First City Monument Bank"),
+    ("058", "Guaranty Trust Bank"),
+    ("301", "Jaiz Bank"),
+    ("082", "Keystone Bank"),
+    ("076", "Polaris Bank"),
+    ("101", "Providus Bank"),
+    ("221", "Stanbic IBTC Bank"),
+    ("232", "Sterling Bank"),
+    ("032", "Union Bank"),
+    ("033", "United Bank for Africa"),
+    ("215", "Unity Bank"),
+    ("035", "Wema Bank"),
+    ("057", "Zenith Bank"),
+)
+"""Suggestions with the codes of the Central Bank; any other code may be typed, and the gateway decides."""
+CHANGE_COLUMNS: Final = (
+    Column("When", "changedAt", "time"),
+    Column("Change", lambda change: change["change"].replace("_", " ")),
+    Column("Account", lambda change: f"…{change['accountLast4']}"),
+    Column("Bank", lambda change: change["bankName"] or change["bankCode"]),
+    Column("Name at the bank", "accountName"),
+    Column("Verified", lambda change: "yes" if change["verified"] else "no"),
+)
+
+
+@FAMILY.page("/bank-details", title="Bank details", any_of=BANK_READERS, menu="Bank details")
+async def bank_details_page(visit: Visit) -> Response:
+    account, history = await asyncio.gather(_account(visit), _history(visit))
+    return visit.render(
+        "vendor/bank_details.html", account=account, history=history, columns=CHANGE_COLUMNS, banks=BANKS
+    )
+
+
+@FAMILY.action("/bank-details", any_of=BANK_READERS, page=bank_details_page)
+async def change_bank_details(visit: Visit) -> Response:
+    """Change the account. A recent second factor is needed, and the bank names the account's owner."""
+    form = visit.form
+    body = {"accountNumber": form["accountNumber"].replace(" ", ""), "bankCode": form["bankCode"].upper()}
+    account = await visit.api.put(f"/api/vendors/{visit.user.vendor_id}/bank-details", body)
+    verified = "The account is saved and verified." if account["verified"] else "The account is saved, not verified."
+    return visit.go("/bank-details", verified)
+
+
+# ---- Parts -----------------------------------------------------------------------------------------------------------
+
+
+async def _schedule(visit: Visit) -> Json:
+    schedule: Json = await visit.api.get(f"/api/vendors/{visit.user.vendor_id}/payout-schedule")
+    return schedule
+
+
+async def _account(visit: Visit) -> Json | None:
+    """The bank details; None before the first."""
+    return await _or_none(visit.api.get(f"/api/vendors/{visit.user.vendor_id}/bank-details"))  # type: ignore[no-any-return]
+
+
+async def _history(visit: Visit) -> list[Json]:
+    return await _or_none(visit.api.get(f"/api/vendors/{visit.user.vendor_id}/bank-details/history")) or []
+
+
+async def _or_none(request: Any) -> Any:
+    try:
+        return await request
+    except ApiProblem as problem:
+        if problem.status == 404:
+            return None
+        raise
