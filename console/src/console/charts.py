@@ -10,6 +10,8 @@ HEIGHT: Final = 200
 _LEFT: Final = 84
 _BOTTOM: Final = 24
 _TOP: Final = 12
+_BAR_MAX: Final = 72
+"""A single bar is no wall."""
 
 Point = tuple[str, int]
 """Label and value."""
@@ -18,7 +20,7 @@ Point = tuple[str, int]
 def bar_chart(points: Sequence[Point], title: str, shown: Callable[[int], str] = str) -> Markup:
     """A bar for each point; `shown` writes a value, such as `naira`."""
     top = max((value for _, value in points), default=0) or 1
-    step = (WIDTH - _LEFT) / max(len(points), 1)
+    step = min((WIDTH - _LEFT) / max(len(points), 1), _BAR_MAX)
     parts = [_axis(top, shown)]
     for number, (label, value) in enumerate(points):
         height = max(value, 0) * (HEIGHT - _TOP - _BOTTOM) / top

@@ -73,6 +73,8 @@ class Filter:
     label: str
     options: tuple[tuple[str, str], ...] = ()
     kind: Literal["search", "date", "text"] = "text"
+    blank: str = "all"
+    """The option of no choice."""
 
 
 def choices(*words: str) -> tuple[tuple[str, str], ...]:

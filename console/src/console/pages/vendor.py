@@ -103,7 +103,7 @@ async def _orders(visit: Visit, status: str) -> list[Json]:
 
 @FAMILY.page("/orders", title="Orders", any_of=DELIVERS, menu="Orders")
 async def orders_page(visit: Visit) -> Response:
-    return await show_list(visit, ORDERS if visit.may(*VENDOR) else HUB_ORDERS)
+    return await show_list(visit, ORDERS if visit.may(*VENDOR) else HUB_ORDERS, "vendor/orders.html")
 
 
 @FAMILY.page("/orders/{id:uuid}/fulfil", title="Order", any_of=DELIVERS)
@@ -485,7 +485,7 @@ async def sales_page(visit: Visit) -> Response:
         f"/api/vendors/{visit.user.vendor_id}/sales",
         columns=(Column("Product" if group == "product" else "Period", "label"), *_FIGURE_COLUMNS),
         filters=(
-            Filter("groupBy", "By", choices("day", "week", "month", "product")),
+            Filter("groupBy", "By", choices("week", "month", "product"), blank="day"),
             Filter("from", "From", kind="date"),
             Filter("to", "Before", kind="date"),
         ),

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from common.primitives.clock import SystemClock
 from console.api import ApiProblem, Json
 from console.families import Family
-from console.formats import LAGOS
+from console.formats import LAGOS, instant
 from console.lists import Column, Filter, ListView, choices, csv_response, load_list
-from console.pages.vendor import LINE_NAMES, expectation_of, share_of
+from console.pages.vendor import LINE_NAMES, share_of
 from console.visit import InvalidField, Visit
 
 FAMILY = Family("Money", order=31)
@@ -75,14 +75,20 @@ async def waive(visit: Visit) -> Response:
     return visit.go("/wallet", "The remainder is given up.")
 
 
-EXPECTED: Final = ("paid_escrow", "dispatched", "delivered", "disputed")
+WHEN: Final = {
+    "paid_escrow": "when the PIN is entered",
+    "dispatched": "when the PIN is entered",
+    "delivered": "in a few seconds",
+    "disputed": "frozen until it is decided",
+}
+"""The states of orders whose money is held, and when it reaches the wallet."""
 EXPECTED_COLUMNS: Final = (
     Column("Order", "number", link="/orders/{id}/fulfil"),
     Column("Status", "status", "badge"),
     Column("Items", "subtotalMinor", "naira"),
     Column("Commission", lambda order: -order["commissionMinor"], "naira"),
     Column("Your share", share_of, "naira"),
-    Column("When", lambda order: order["when"]),
+    Column("When", "when"),
 )
 
 
@@ -90,9 +96,9 @@ EXPECTED_COLUMNS: Final = (
 async def expected_page(visit: Visit) -> Response:
     """Each order whose money is held: the amount for the vendor, and when it comes."""
     wallet, schedule, *by_status = await asyncio.gather(
-        visit.api.get("/api/wallets/current"), _schedule(visit), *(_held_orders(visit, status) for status in EXPECTED)
+        visit.api.get("/api/wallets/current"), _schedule(visit), *(_held_orders(visit, status) for status in WHEN)
     )
-    orders = [{**order, "when": expectation_of(order, schedule)} for found in by_status for order in found]
+    orders = [{**order, "when": WHEN[order["status"]]} for found in by_status for order in found]
     listed = sum(share_of(order) or 0 for order in orders)
     return visit.render(
         "vendor/expected.html",
@@ -149,6 +155,7 @@ async def payouts_page(visit: Visit) -> Response:
         schedule=schedule,
         account=account,
         shown=shown,
+        is_cooling=account is not None and _is_ahead(account["payoutsFrom"]),
         weekdays=WEEKDAYS,
         frequencies=FREQUENCIES,
         skipped=SKIPPED,
@@ -290,6 +297,11 @@ async def change_bank_details(visit: Visit) -> Response:
 async def _schedule(visit: Visit) -> Json:
     schedule: Json = await visit.api.get(f"/api/vendors/{visit.user.vendor_id}/payout-schedule")
     return schedule
+
+
+def _is_ahead(text: str | None) -> bool:
+    at = instant(text)
+    return at is not None and at > SystemClock().now()
 
 
 async def _account(visit: Visit) -> Json | None:
