@@ -1,0 +1,210 @@
+"""A vendor's money: what the pages show equals the API to the kobo."""
+
+import csv
+import io
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from console.formats import naira
+from operations.journey import Marketplace
+from tests.console.browser import NARROW, Person
+from tests.console.conftest import Arrival
+from tests.end_to_end.conftest import People
+from tests.end_to_end.steps import Shop, open_shop, paid_order
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shops() -> dict[str, Shop]:
+    """The shop of this module's tests: what others sell does not change its figures."""
+    return {}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def shop(shops: dict[str, Shop], market: Marketplace, people: People) -> Shop:
+    if "shop" not in shops:
+        shops["shop"] = await open_shop(market, people)
+    return shops["shop"]
+
+
+async def _download(one: Person, path: str) -> list[dict[str, str]]:
+    """The rows of a CSV file of the console, loaded with the browser's cookie."""
+    (cookie,) = await one.context.cookies()
+    async with httpx.AsyncClient(base_url=one.console_url, trust_env=False) as http:
+        response = await http.get(path, headers={"Cookie": f"{cookie['name']}={cookie['value']}"})
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "text/csv; charset=utf-8"
+    return list(csv.DictReader(io.StringIO(response.text)))
+
+
+async def test_the_wallet_shows_every_kobo_of_the_api(person: Arrival, market: Marketplace, shop: Shop) -> None:
+    one = await person(shop.owner)
+    await one.open("/wallet")
+    wallet = await market.wallet(shop.owner)
+    text = await one.text()
+    for name in ("lockedMinor", "availableMinor", "inTransitMinor"):
+        assert naira(wallet[name]) in text
+    (line,) = await market.get("/api/wallets/current/statement", shop.owner, params={"kind": "release"})
+    assert line["netMinor"] == line["grossMinor"] - line["commissionMinor"] - line["deliveryFeeMinor"]
+    await one.open("/wallet?kind=release")
+    row = await one.page.get_by_role("region", name="Movements of the wallet").locator("tbody tr").inner_text()
+    for amount_minor in (line["grossMinor"], -line["commissionMinor"], line["netMinor"], line["balanceMinor"]):
+        assert naira(amount_minor) in row
+    await one.check_page()
+    newest, *_ = await _download(one, "/wallet?format=csv")
+    assert round(float(newest["Balance"]) * 100) == wallet["availableMinor"]
+
+
+async def test_what_will_be_paid_adds_up_to_what_is_held(person: Arrival, market: Marketplace, people: People) -> None:
+    order = await paid_order(market, people)
+    one = await person("vendor")
+
+    async def held() -> bool | None:
+        await one.open("/wallet/expected")
+        wallet = await market.wallet(people.vendor)
+        return naira(wallet["lockedMinor"]) in await one.text() or None
+
+    await market.until("the held amount on the page", held, 30, every=0.5)
+    row = one.page.get_by_role("row").filter(has_text=order["number"])
+    share = order["subtotalMinor"] - (await market.order(people.vendor, order["id"]))["commissionMinor"]
+    assert naira(share) in await row.inner_text()
+    assert "when the PIN is entered" in await row.inner_text()
+    await one.check_page()
+
+
+async def test_a_payout_is_requested_once_and_cancelled(person: Arrival, market: Marketplace, shop: Shop) -> None:
+    status, _ = await shop.set_account(market, shop.accounts[0])
+    assert status == 200
+    before = await market.wallet(shop.owner)
+    one = await person(shop.owner, javascript=False)
+    await one.open("/wallet/payouts")
+    await one.fill("Amount in naira", "1,000.50")
+    await one.page.get_by_role("button", name="Request the payout").dblclick()
+    assert (await one.notice()).startswith("The payout is requested.")
+    assert await one.heading() == "Payout of ₦1,000.50 pending"
+    wallet = await market.wallet(shop.owner)
+    assert (wallet["inTransitMinor"] - before["inTransitMinor"], wallet["availableMinor"]) == (
+        100_050,
+        before["availableMinor"] - 100_050,
+    )
+    await one.open_section("Cancel the payout")
+    await one.click("Cancel the payout")
+    assert (await one.notice()).startswith("The payout is cancelled.")
+    assert await market.wallet(shop.owner) == before
+
+
+async def test_a_payout_above_the_wallet_is_refused_with_what_was_typed(person: Arrival, shop: Shop) -> None:
+    one = await person(shop.owner)
+    await one.open("/wallet/payouts")
+    await one.fill("Amount in naira", "90000000")
+    await one.click("Request the payout")
+    assert "req_" in await one.page.get_by_role("alert").inner_text()
+    assert await one.page.get_by_label("Amount in naira").input_value() == "90000000"
+    await one.check_page()
+
+
+async def test_the_statement_of_the_month_ends_with_the_balance(
+    person: Arrival, market: Marketplace, shop: Shop
+) -> None:
+    one = await person(shop.owner)
+    await one.open("/wallet/statements")
+    month = await one.page.get_by_label("Month").input_value()
+    statement = await market.get(f"/api/wallets/current/statements/{month}", shop.owner)
+    text = await one.text()
+    assert naira(statement["closingBalanceMinor"]) in text
+    await one.check_page()
+    rows = await _download(one, f"/wallet/statements/csv?month={month}")
+    assert len(rows) == statement["lines"]
+    assert (await one.open("/wallet/statements?month=2026-13")).status == 422
+
+
+async def test_bank_details_need_a_second_factor_and_show_four_digits(
+    person: Arrival, market: Marketplace, shop: Shop
+) -> None:
+    one = await person(shop.owner)
+    await one.open("/bank-details")
+    await one.fill("Account number", shop.accounts[1])
+    await one.fill("Bank code", "058")
+    await one.click("Save the account")
+    assert await one.notice() == "The account is saved and verified."
+    text = await one.text()
+    assert f"…{shop.accounts[1][-4:]}" in text
+    assert shop.accounts[1] not in await one.page.content()
+    await one.check_page()
+    await one.fill("Account number", "123")
+    await one.page.get_by_label("Account number").evaluate("input => input.removeAttribute('pattern')")
+    await one.click("Save the account")
+    assert await one.page.get_by_role("alert").count() == 1
+
+
+async def test_a_vendor_without_a_recent_second_factor_is_asked_for_it(person: Arrival, market: Marketplace) -> None:
+    one = await person(await market.sign_in("vendor@unilag.edu.ng"))
+    await one.open("/wallet/payouts")
+    await one.page.get_by_label("All that is available").select_option("weekly")
+    await one.page.get_by_label("Day, for once a week").select_option("friday")
+    await one.click("Save the schedule")
+    assert await one.heading() == "Confirm that it is you"
+    await one.check_page()
+
+
+async def test_a_schedule_shows_the_next_payout(person: Arrival, market: Marketplace, shop: Shop) -> None:
+    one = await person(shop.owner)
+    await one.open("/wallet/payouts")
+    await one.page.get_by_label("All that is available").select_option("weekly")
+    await one.page.get_by_label("Day, for once a week").select_option("friday")
+    await one.fill("Only above, in naira", "500")
+    await one.click("Save the schedule")
+    assert await one.notice() == "The schedule is saved."
+    path = shop.path.replace("bank-details", "payout-schedule")
+    schedule = await market.get(path, shop.owner)
+    assert (schedule["frequency"], schedule["weekday"], schedule["minimumMinor"]) == ("weekly", "friday", 50_000)
+    assert datetime.fromisoformat(schedule["nextAt"]) > datetime.now(UTC)
+    assert await one.page.locator(f"time[datetime='{schedule['nextAt']}']").count() == 1
+
+
+async def test_the_sales_report_equals_the_api(person: Arrival, market: Marketplace, shop: Shop) -> None:
+    one = await person(shop.owner)
+    path = shop.path.replace("bank-details", "sales")
+
+    async def shown() -> bool | None:
+        await one.open("/sales-report")
+        (day,) = await market.get(path, shop.owner)
+        text = await one.text()
+        return (naira(day["grossMinor"]) in text and naira(day["netMinor"]) in text and day["netMinor"] > 0) or None
+
+    await market.until("the sales on the page", shown, 30, every=0.5)
+    assert await one.page.get_by_role("img", name="Paid by buyers").count() == 1
+    await one.check_page()
+    for group in ("week", "month", "product"):
+        assert (await one.open(f"/sales-report?groupBy={group}")).status == 200
+    assert "Puff puff" in await one.text()
+    (row,) = await _download(one, "/sales-report?groupBy=product&format=csv")
+    assert row["Product"] == "Puff puff"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/wallet", "/wallet/expected", "/wallet/payouts", "/wallet/statements", "/bank-details", "/products", "/today"],
+)
+async def test_staff_do_not_open_a_vendors_screens(person: Arrival, path: str) -> None:
+    one = await person("support")
+    assert (await one.open(path)).status == 403
+
+
+async def test_a_vendor_requests_a_payout_by_keyboard_alone(person: Arrival, market: Marketplace, shop: Shop) -> None:
+    one = await person(shop.owner)
+    await one.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    await one.open("/wallet/payouts")
+    keyboard = one.page.keyboard
+    for _ in range(40):
+        await keyboard.press("Tab")
+        if await one.page.evaluate("document.activeElement.id") == "field-amountMinor":
+            break
+    await keyboard.press("Control+A")
+    await keyboard.type("200")
+    await keyboard.press("Enter")
+    await one.page.get_by_role("heading", name="Payout of ₦200.00").wait_for()
+    payouts = await market.get("/api/payouts", shop.owner)
+    assert [payout["amountMinor"] for payout in payouts if payout["status"] == "pending"] == [20_000]
