@@ -110,7 +110,7 @@ async def test_the_statement_of_the_month_ends_with_the_balance(
 ) -> None:
     one = await person(shop.owner)
     await one.open("/wallet/statements")
-    month = await one.page.get_by_label("Month").input_value()
+    month = await one.page.get_by_label("Month", exact=True).input_value()
     statement = await market.get(f"/api/wallets/current/statements/{month}", shop.owner)
     text = await one.text()
     assert naira(statement["closingBalanceMinor"]) in text
@@ -134,6 +134,7 @@ async def test_bank_details_need_a_second_factor_and_show_four_digits(
     assert shop.accounts[1] not in await one.page.content()
     await one.check_page()
     await one.fill("Account number", "123")
+    await one.fill("Bank code", "058")
     await one.page.get_by_label("Account number").evaluate("input => input.removeAttribute('pattern')")
     await one.click("Save the account")
     assert await one.page.get_by_role("alert").count() == 1

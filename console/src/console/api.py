@@ -278,6 +278,8 @@ def _data_of(response: httpx.Response) -> tuple[Any, Json]:
     """Return `data` and `meta` of a success. Raises ApiProblem."""
     if not response.is_success:
         raise _problem_of(response)
+    if response.status_code == 204:
+        return None, {}
     try:
         envelope = msgspec.json.decode(response.content)
         return envelope["data"], envelope.get("meta", {})
