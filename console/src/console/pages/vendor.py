@@ -196,16 +196,8 @@ async def deliver(visit: Visit) -> Response:
 @FAMILY.action("/orders/{id:uuid}/evidence", any_of=VENDOR, page=order_page)
 async def add_evidence(visit: Visit) -> Response:
     """Add an image to an open dispute."""
-    await visit.api.post(
-        f"/api/orders/{visit['id']}/dispute/evidence", files={"file": await _image(visit.form, "file")}
-    )
+    await visit.api.post(f"/api/orders/{visit['id']}/dispute/evidence", files={"file": await visit.form.image("file")})
     return visit.go(f"/orders/{visit['id']}/fulfil", "The image is added. Support sees it.")
-
-
-@FAMILY.page("/orders/{id:uuid}/evidence/{image_id:uuid}", title="Evidence", any_of=VENDOR)
-async def evidence_image(visit: Visit) -> Response:
-    image = await visit.api.document(f"/api/orders/{visit['id']}/dispute/evidence/{visit['image_id']}")
-    return Response(image.content, media_type=image.media_type)
 
 
 def expectation_of(order: Json, schedule: Json | None) -> str:
@@ -324,7 +316,7 @@ async def withdraw_product(visit: Visit) -> Response:
 
 @FAMILY.action("/products/{id:uuid}/images", any_of=CATALOG, page=product_page)
 async def add_image(visit: Visit) -> Response:
-    await visit.api.post(f"/api/products/{visit['id']}/images", files={"file": await _image(visit.form, "file")})
+    await visit.api.post(f"/api/products/{visit['id']}/images", files={"file": await visit.form.image("file")})
     return visit.go(f"/products/{visit['id']}", "The image is added.")
 
 
@@ -352,14 +344,6 @@ def _needed(number: int | None, name: str) -> int:
     if number is None:
         raise InvalidField(name, "is needed")
     return number
-
-
-async def _image(form: Form, name: str) -> tuple[str, bytes, str]:
-    """A chosen file as name, content and media type. Raises InvalidField when none was chosen."""
-    file = form.files.get(name)
-    if file is None:
-        raise InvalidField(name, "choose an image")
-    return file.filename or name, await file.read(), file.content_type or "application/octet-stream"
 
 
 # ---- Flash sales -----------------------------------------------------------------------------------------------------
