@@ -49,6 +49,7 @@ PORTS = (
     6443,
     8000,
     8080,
+    8443,
     9090,
     9127,
     9187,
@@ -210,6 +211,8 @@ def expected_edges(overlay: str) -> set[Edge]:
         edges |= {("monitoring", database, 9187), ("monitoring", pooler, 9127)}
         # Each follows its object at the Kubernetes API, whose address no selector names; backups leave by 443.
         edges |= {(place, "anywhere", port) for place in (database, pooler) for port in (443, 6443)}
+    # Webhooks, beside 443.
+    edges.add(("notifications-worker", "outside", 8443))
     edges |= {("broker", "broker", port) for port in (4369, 25672, 35672)}
     edges |= {("monitoring", "broker", 15692), ("broker-operator", "broker", 15672)}
     edges.add(("broker-topology", "broker", 5672))
