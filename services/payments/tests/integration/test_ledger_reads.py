@@ -205,3 +205,30 @@ def test_what_a_spreadsheet_would_run_is_written_as_text(text: str) -> None:
     transaction = {"id": 1, "type": "x", "postingKey": text, "currency": "NGN", "createdAt": "t", "entries": [entry]}
     [line] = csv.reader(io.StringIO(exports.csv_of_transactions([transaction])))
     assert line == ["1", "x", f"'{text}", "NGN", "t", f"'{text}", "-5"]
+
+
+async def test_a_trial_balance_sums_all_entries_by_kind_and_currency(app: PaymentsApp) -> None:
+    placed = await app.paid_order()
+    before_release = await _database_time(app)
+    await _release(app, placed.order_id, 200_000)
+    await app.process_webhook(app.charge("ch-foreign", 700, currency="GHS"), is_last_attempt=True)
+    lines = await _data(app, "/api/ledger/trial-balance")
+    shown = {(line["currency"], line["kind"]): line for line in lines}
+    escrow = shown["NGN", "escrow"]
+    assert (escrow["accounts"], escrow["side"]) == (1, "credit")
+    assert (escrow["debitMinor"], escrow["creditMinor"], escrow["balanceMinor"]) == (200_000, 500_000, -300_000)
+    assert shown["GHS", "quarantine"]["balanceMinor"] == -700
+    for currency in ("NGN", "GHS"):
+        assert sum(line["balanceMinor"] for line in lines if line["currency"] == currency) == 0
+    past = await _data(app, "/api/ledger/trial-balance", at=before_release)
+    assert {line["kind"]: line["balanceMinor"] for line in past} == {"gateway_cash": 500_000, "escrow": -500_000}
+    assert (await _get(app, "/api/ledger/trial-balance", role="support_agent")).status_code == 403
+
+
+async def test_one_transaction_is_shown_as_in_the_list(app: PaymentsApp) -> None:
+    await app.paid_order()
+    [listed] = await _data(app, "/api/transactions")
+    shown = await _get(app, f"/api/transactions/{listed['id']}")
+    assert shown.json()["data"] == listed
+    assert (await _get(app, f"/api/transactions/{uuid4()}")).status_code == 404
+    assert (await _get(app, f"/api/transactions/{listed['id']}", role="buyer")).status_code == 403

@@ -323,3 +323,39 @@ async def test_the_database_requires_maker_and_checker(app: PaymentsApp) -> None
             "UPDATE quarantine_decisions SET status = 'approved', decided_by = $1, decided_at = now() RETURNING 1",
             maker,
         )
+
+
+async def _plans(app: PaymentsApp, charge_id: str) -> dict[str, Any]:
+    plans = await app.get_as(_path(charge_id, "/postings"))
+    return {plan["outcome"]: plan for plan in plans}
+
+
+@pytest.mark.parametrize("outcome", ["accept", "return"])
+async def test_the_approval_posts_what_the_plan_of_its_outcome_shows(app: PaymentsApp, outcome: str) -> None:
+    _, charge_id = await app.quarantined(500_300, **MISMATCH)
+    before = await app.balances()
+    planned = (await _plans(app, charge_id))[outcome]
+    assert planned["refusal"] is None
+    assert {entry["account"]: entry["balanceMinor"] for entry in planned["entries"]} == {
+        entry["account"]: before.get(entry["account"], 0) for entry in planned["entries"]
+    }
+    await _prepare(app, charge_id, outcome)
+    assert (await _plans(app, charge_id))[outcome] == planned
+    await _approve(app, charge_id)
+    after = await app.balances()
+    for entry in planned["entries"]:
+        assert after.get(entry["account"], 0) == entry["balanceMinor"] + entry["amountMinor"]
+    assert await _plans(app, charge_id) == {}
+
+
+async def test_the_plan_of_an_acceptance_follows_the_order(app: PaymentsApp) -> None:
+    placed, charge_id = await app.quarantined(**MISMATCH)
+    escrow = f"escrow:{placed.order_id}"
+    assert escrow in {entry["account"] for entry in (await _plans(app, charge_id))["accept"]["entries"]}
+    again = await app.open_intent(placed.order_id)
+    await app.process_webhook(app.charge(again["reference"], 500_000))
+    assert escrow not in {entry["account"] for entry in (await _plans(app, charge_id))["accept"]["entries"]}
+    _, short_id = await app.quarantined(499_999)
+    plans = await _plans(app, short_id)
+    assert "below the order's total" in plans["accept"]["refusal"]
+    assert (plans["accept"]["entries"], plans["return"]["refusal"]) == ([], None)

@@ -5,10 +5,12 @@ from datetime import timedelta
 from uuid import UUID
 
 from common.primitives.ids import new_id
+from contracts.payments import TransferSucceeded
 
 from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
 from .dispatch_steps import KEY, OTHER_KEY, hold
 from .responses import FORBIDDEN, INVALID, STEP_UP_REQUIRED, error_of
+from .staff import Staff
 
 
 async def test_a_dispatch_sends_and_lists_each_waiting_payout(scenario: Scenario, sandbox: Sandbox) -> None:
@@ -184,3 +186,34 @@ async def test_more_than_two_hundred_named_payouts_are_refused_with_the_limit(
     [invalid_param] = refused.json()["invalid_params"]
     assert invalid_param["name"] == "payoutIds"
     assert "200" in invalid_param["reason"]
+
+
+async def test_a_batch_is_shown_with_its_transfers_as_they_are_now(scenario: Scenario, sandbox: Sandbox) -> None:
+    vendor = await scenario.ready_vendor(100_000)
+    payout_id = await scenario.payout(vendor, 10_000)
+    planned = (await scenario.dispatch(OTHER_KEY, dryRun=True)).json()["data"]
+    sent = (await scenario.dispatch(KEY)).json()["data"]
+    reader = scenario.app.headers(new_id(), roles=("finance_checker",))
+
+    async def read(path: str) -> dict:
+        response = await scenario.app.client.get(f"/api/payout-batches{path}", headers=reader)
+        assert response.status_code == 200, response.text
+        return response.json()["data"]
+
+    assert await read(f"/{sent['batchId']}") == sent
+    assert await read(f"/{planned['batchId']}") == planned
+    [listed] = await read("")
+    assert (listed["batchId"], listed["payouts"], listed["totalMinor"]) == (sent["batchId"], 1, 10_000)
+    assert (listed["successful"], listed["failed"], listed["skipped"]) == (0, 0, 0)
+    reference = sent["transfers"][0]["reference"]
+    await Staff(scenario, sandbox).receive_webhook(reference, TransferSucceeded, amount_minor=10_000)
+    assert (await read(f"/{sent['batchId']}"))["transfers"][0]["status"] == "success"
+    assert (await read(""))[0]["successful"] == 1
+    for path, role, status in (
+        (f"/{new_id()}", "auditor", 404),
+        (f"/{sent['batchId']}", "merchant", 403),
+        ("", "support_agent", 403),
+    ):
+        headers = scenario.app.headers(new_id(), roles=(role,))
+        assert (await scenario.app.client.get(f"/api/payout-batches{path}", headers=headers)).status_code == status
+    assert payout_id == sent["transfers"][0]["payoutId"]

@@ -375,3 +375,18 @@ async def test_the_database_refuses_a_second_return(staff) -> None:
     for statement in ("UPDATE payout_acts SET reason = 'other'", "DELETE FROM payout_acts"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await staff.scenario.app.fetch(statement)
+
+
+async def test_the_entries_of_a_reconciliation_are_shown_with_the_balances_before_it(staff) -> None:
+    case = await staff.reversed()
+    prepared = await staff.prepared(case)
+    planned = data_of(await staff.get(f"/api/reconciliations/{prepared['id']}/postings"))
+    shown = [{name: entry[name] for name in ("account", "amountMinor")} for entry in planned]
+    assert shown == prepared["postings"][0]["entries"]
+    before = {entry["account"]: entry["balanceMinor"] for entry in planned}
+    assert before[f"wallet:{case.vendor.id}"] == 0
+    await staff.approve(prepared)
+    after = data_of(await staff.get(f"/api/reconciliations/{prepared['id']}/postings"))
+    assert {entry["account"]: entry["balanceMinor"] - entry["amountMinor"] for entry in after} == before
+    assert (await staff.get(f"/api/reconciliations/{new_id()}/postings")).status_code == 404
+    assert (await staff.get(f"/api/reconciliations/{prepared['id']}/postings", "buyer")).status_code == 403

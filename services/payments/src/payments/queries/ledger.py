@@ -1,7 +1,8 @@
 """The accounts of the ledger, for auditors and finance."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
@@ -25,6 +26,38 @@ SELECT e.account, sum(e.amount_minor)::bigint AS balance_minor
 FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
 WHERE e.account = ANY ($1::text[]) AND t.created_at <= $2 GROUP BY e.account
 """
+
+
+# Entries alone, not running balances: what a trial balance proves must not be what it is computed from.
+_TRIAL_BALANCE: Final = """
+SELECT split_part(e.account, ':', 1) AS kind, t.currency, count(DISTINCT e.account) AS accounts,
+       coalesce(sum(e.amount_minor) FILTER (WHERE e.amount_minor > 0), 0)::bigint AS debit_minor,
+       coalesce(-sum(e.amount_minor) FILTER (WHERE e.amount_minor < 0), 0)::bigint AS credit_minor
+FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
+WHERE $1::timestamptz IS NULL OR t.created_at <= $1 GROUP BY 1, 2 ORDER BY t.currency <> 'NGN', 2, 1
+"""
+
+
+async def trial_balance(uow: UnitOfWork, at: datetime | None) -> list[dict[str, Any]]:
+    """The sums of all entries by kind of account and currency, now or at an instant. Costs all entries of the ledger."""
+    return [
+        {
+            "kind": row["kind"],
+            "currency": row["currency"],
+            "accounts": row["accounts"],
+            "debitMinor": row["debit_minor"],
+            "creditMinor": row["credit_minor"],
+            "balanceMinor": row["debit_minor"] - row["credit_minor"],
+            "side": side_of(row["kind"]),
+        }
+        for row in await uow.fetch(_TRIAL_BALANCE, at)
+    ]
+
+
+async def find_balances(uow: UnitOfWork, accounts: Sequence[str]) -> dict[str, int]:
+    """The balance of each of these accounts in kobo, debit positive; 0 of one that was never opened."""
+    rows = await uow.fetch(_BALANCES_NOW, list(accounts))
+    return {row["account"]: row["balance_minor"] or 0 for row in rows}
 
 
 async def page_of_accounts(uow: UnitOfWork, page: OffsetPage, prefix: str | None, at: datetime | None) -> Found:

@@ -9,6 +9,7 @@ import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
+from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 
 
@@ -79,6 +80,15 @@ async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, filters: Trans
     bounds = f"LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}"
     rows = await uow.fetch(f"{_TRANSACTIONS} WHERE {where} {order} {bounds}", *values, page.limit, page.offset)
     return await _with_entries(uow, rows), total
+
+
+async def find_transaction(uow: UnitOfWork, transaction_id: UUID) -> dict[str, Any]:
+    """One transaction with its entries. Raises NotFound."""
+    rows = await uow.fetch(f"{_TRANSACTIONS} WHERE t.id = $1", transaction_id)
+    if not rows:
+        raise NotFound
+    [transaction] = await _with_entries(uow, rows)
+    return transaction
 
 
 @dataclass(frozen=True, slots=True)

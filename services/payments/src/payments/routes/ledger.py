@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from common.primitives.problems import ValidationFailed
-from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, requires
+from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.responses import responses_for
 from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.exports import (
@@ -20,14 +21,15 @@ from payments.domain.exports import (
     csv_heading,
     csv_of_transactions,
 )
-from payments.queries.ledger import page_of_accounts
+from payments.queries.ledger import page_of_accounts, trial_balance
 from payments.queries.transactions import (
     ExportPosition,
     TransactionFilter,
+    find_transaction,
     list_transactions_after,
     page_of_transactions,
 )
-from payments.schemas.ledger import LedgerAccount, LedgerTransaction
+from payments.schemas.ledger import LedgerAccount, LedgerTransaction, TrialBalanceLine
 
 router = guarded_router(tags=["ledger"])
 
@@ -101,6 +103,38 @@ async def export_transactions(
             yield text
 
     return StreamingResponse(batches(), headers=FILE, media_type="text/csv")
+
+
+@router.get(
+    "/api/transactions/{transaction_id}",
+    operation_id="ledger.getTransaction",
+    responses=responses_for(LedgerTransaction, 403, 404),
+)
+@requires("ledger:read")
+async def show_transaction(request: Request, caller: CurrentCaller, transaction_id: UUID) -> Response:
+    """Returns one transaction with its entries."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        transaction = await find_transaction(uow, transaction_id)
+    return ok(request, transaction)
+
+
+@router.get(
+    "/api/ledger/trial-balance",
+    operation_id="ledger.getTrialBalance",
+    responses=responses_for(list[TrialBalanceLine], 403, 422),
+)
+@requires("ledger:read")
+async def show_trial_balance(
+    request: Request,
+    caller: CurrentCaller,
+    at: Annotated[QueryInstant | None, Query(description="Entries up to this instant.")] = None,
+) -> Response:
+    """Sums all entries by kind of account and currency, now or at a past instant; each currency sums to zero."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        lines = await trial_balance(uow, at)
+    return ok(request, lines)
 
 
 @router.get("/api/ledger/accounts", operation_id="ledger.listAccounts", responses={200: {"model": list[LedgerAccount]}})

@@ -15,9 +15,11 @@ from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.quarantine import ChargeStatus, QuarantineStep
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
+from payments.queries.quarantine_plans import plan_outcomes
 from payments.schemas.decisions import (
     PrepareQuarantineDecisionRequest,
     QuarantinedCharge,
+    QuarantinePlan,
     RejectDecisionRequest,
 )
 from payments.use_cases.quarantine.approve_quarantine import approve_quarantine
@@ -61,6 +63,21 @@ async def show_quarantined_charge(request: Request, caller: CurrentCaller, charg
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         charge = await find_quarantined_charge(uow, charge_id)
     return ok(request, charge)
+
+
+@router.get(
+    f"{ONE_CHARGE}/postings",
+    operation_id="quarantinedCharges.listPostings",
+    responses=responses_for(list[QuarantinePlan], 403, 404),
+)
+@requires("ledger:read")
+async def show_postings(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
+    """What each outcome would post now, account by account with the balances before it. Empty for a decided charge."""
+    dependencies = dependencies_of(request, Dependencies)
+    # Acts as the service: the order's total and the charge's disputes are invisible to finance.
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        plans = await plan_outcomes(uow, charge_id)
+    return ok(request, plans)
 
 
 @router.post(f"{ONE_CHARGE}/prepare", operation_id="quarantinedCharges.prepare", responses=DECIDED)

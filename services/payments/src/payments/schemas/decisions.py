@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 from payments.domain.quarantine import ChargeStatus, Outcome
 from payments.domain.refunds import RefundAction, RefundKind, RefundStatus
+from payments.schemas.ledger import PlannedEntry
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
@@ -69,6 +70,14 @@ class QuarantinedCharge(ResponseShape):
     created_at: datetime
     hash: DecisionHash | None = Field(description="Of the newest decision; null while none is prepared.")
     decision: QuarantineDecision | None
+
+
+class QuarantinePlan(ResponseShape):
+    """What the approval of an outcome would post at this moment."""
+
+    outcome: Outcome
+    refusal: str | None = Field(description="Why this outcome is impossible now; null when it is possible.")
+    entries: list[PlannedEntry] = Field(description="Empty when the outcome is impossible.")
 
 
 class RefundDestination(ResponseShape):

@@ -23,6 +23,24 @@ class LedgerTransaction(ResponseShape):
     entries: list[LedgerEntry]
 
 
+class TrialBalanceLine(ResponseShape):
+    """All accounts of one kind and currency: `escrow` sums every `escrow:<order>`."""
+
+    kind: str = Field(description="The name of the accounts up to its colon.")
+    currency: str
+    accounts: int = Field(description="Number of accounts.")
+    debit_minor: int = Field(description="Sum of the debits in kobo.")
+    credit_minor: int = Field(description="Sum of the credits in kobo.")
+    balance_minor: int = Field(description="Debits less credits. All lines of a currency sum to zero.")
+    side: Side = Field(description="Where the balance normally stands.")
+
+
+class PlannedEntry(ResponseShape):
+    account: str
+    amount_minor: int = Field(description="Kobo, debit positive.")
+    balance_minor: int = Field(description="The account's balance before it, in kobo, debit positive.")
+
+
 class LedgerAccount(ResponseShape):
     account: str
     currency: str

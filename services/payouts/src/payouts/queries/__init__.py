@@ -7,7 +7,7 @@ from payouts.queries.bank_details import (
     page_of_bank_details_history,
 )
 from payouts.queries.banks import find_bank_name
-from payouts.queries.batches import describe_batch, list_unsent
+from payouts.queries.batches import describe_batch, list_unsent, page_of_batches
 from payouts.queries.exceptions import ExceptionFilter, find_exception, page_of_exceptions
 from payouts.queries.observations import find_open_alert, list_open_alert_keys, list_troubled_banks, observe_window
 from payouts.queries.payouts import find_payout, list_ready, page_of_payouts
@@ -33,6 +33,7 @@ __all__ = [
     "list_unsent",
     "observe_window",
     "page_of_bank_details_history",
+    "page_of_batches",
     "page_of_exceptions",
     "page_of_month",
     "page_of_payouts",

@@ -17,6 +17,14 @@ _FILTER: Final = "WHERE ($1::text IS NULL OR r.status = $1) AND ($2::uuid IS NUL
 # Nobody approves what they prepared.
 AWAITING_RECONCILIATION: Final = "r.status = 'prepared' AND r.prepared_by <> (SELECT app_user_id())"
 _FIND: Final = f"{_COLUMNS} WHERE r.id = $1"
+# Accounts that are not guarded have no running balance: theirs is the sum of their entries.
+_BALANCES: Final = """
+SELECT named.account, coalesce(
+    (SELECT CASE b.side WHEN 'debit' THEN b.balance_minor ELSE -b.balance_minor END FROM ledger_balances b WHERE b.account = named.account),
+    (SELECT sum(e.amount_minor)::bigint FROM ledger_entries e WHERE e.account = named.account), 0
+) AS balance_minor
+FROM (SELECT DISTINCT unnest($1::text[]) AS account) AS named
+"""
 _COUNT: Final = f"SELECT count(*) FROM reconciliations AS r {_FILTER} {{awaiting}}"
 _PAGES: Final = {
     descending: f"{_COLUMNS} {_FILTER} {{awaiting}} ORDER BY r.prepared_at {way}, r.id {way} LIMIT $3 OFFSET $4"
@@ -30,6 +38,17 @@ async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> dict[
     if row is None:
         raise NotFound
     return response_of(row)
+
+
+async def list_planned_entries(uow: UnitOfWork, reconciliation_id: UUID) -> list[dict[str, Any]]:
+    """Returns each entry of the postings with the balance of its account now, in kobo, debit positive. Raises NotFound."""
+    row = await uow.fetch_row(_FIND, reconciliation_id)
+    if row is None:
+        raise NotFound
+    entries = [entry for posting in response_of(row)["postings"] for entry in posting["entries"]]
+    rows = await uow.fetch(_BALANCES, [entry["account"] for entry in entries])
+    balances = {row["account"]: row["balance_minor"] for row in rows}
+    return [{**entry, "balanceMinor": balances[entry["account"]]} for entry in entries]
 
 
 async def page_of_reconciliations(

@@ -110,3 +110,33 @@ async def dispatch_payouts_route(
         dependencies.database, dependencies.gateways, dependencies.clock, caller, key, order
     )
     return ok(request, response)
+
+
+@router.get(
+    "/api/payout-batches",
+    operation_id="payoutBatches.list",
+    responses=responses_for(list[schemas.PayoutBatch], 403, 422),
+)
+@requires("payouts:read")
+async def list_batches(
+    request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
+) -> Response:
+    """Lists the dispatches that were sent, with the counts of their transfers as they are now."""
+    # Acts as the service: row policies show a batch to its dispatcher only.
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        found = await queries.page_of_batches(uow, page)
+    return respond_offset_page(request, page, found)
+
+
+@router.get(
+    "/api/payout-batches/{id}",
+    operation_id="payoutBatches.get",
+    responses=responses_for(schemas.PayoutDispatch, 403, 404),
+)
+@requires("payouts:read")
+async def read_batch(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+    """Returns a dispatch with its transfers as they are now: the progress of a batch."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        batch = await queries.describe_batch(uow, id, dependencies.gateway.fees)
+    return ok(request, batch)

@@ -16,9 +16,10 @@ from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
 from payouts.domain.returns import ReconciliationStatus
 from payouts.queries.payouts import find_payout
-from payouts.queries.reconciliations import find_reconciliation, page_of_reconciliations
+from payouts.queries.reconciliations import find_reconciliation, list_planned_entries, page_of_reconciliations
 from payouts.schemas.payouts import Payout
 from payouts.schemas.reconciliations import (
+    PlannedReturnEntry,
     PrepareReconciliationRequest,
     Reconciliation,
     RejectReconciliationRequest,
@@ -102,6 +103,20 @@ async def list_reconciliations(
 async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """One reconciliation with its prepared postings."""
     return await _respond(request, caller, id)
+
+
+@router.get(
+    "/api/reconciliations/{id}/postings",
+    operation_id="reconciliations.listPostings",
+    responses=responses_for(list[PlannedReturnEntry], 403, 404),
+)
+@requires("payouts:read")
+async def read_postings(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+    """Returns the entries of its postings with the balance of each account now."""
+    # Acts as the service: the accounts of vendors are invisible to finance.
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        entries = await list_planned_entries(uow, id)
+    return ok(request, entries)
 
 
 @router.post("/api/reconciliations/{id}/approve", operation_id="reconciliations.approve", responses=DECIDED)

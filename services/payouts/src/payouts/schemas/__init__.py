@@ -7,7 +7,13 @@ from payouts.schemas.bank_details import (
     QuarantinedBankDetails,
     ReplaceBankDetailsRequest,
 )
-from payouts.schemas.batches import DispatchedTransfer, DispatchPayoutsRequest, PayoutDispatch, SkippedPayout
+from payouts.schemas.batches import (
+    DispatchedTransfer,
+    DispatchPayoutsRequest,
+    PayoutBatch,
+    PayoutDispatch,
+    SkippedPayout,
+)
 from payouts.schemas.exceptions import (
     ClassifyExceptionRequest,
     CloseExceptionRequest,
@@ -34,6 +40,7 @@ __all__ = [
     "ExceptionTransfer",
     "OpenPayoutException",
     "Payout",
+    "PayoutBatch",
     "PayoutDispatch",
     "PayoutException",
     "PayoutExceptionDetail",

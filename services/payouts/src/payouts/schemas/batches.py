@@ -1,5 +1,6 @@
 """Request body and response of a dispatch."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -44,6 +45,21 @@ class PayoutDispatch(ResponseShape):
     queued: int
     remaining: int
     total_minor: int
+    fees_minor: int = Field(description="The gateway's fees for `totalMinor`, in kobo; its balance must cover both.")
     gateway_balance_minor: int
     transfers: list[DispatchedTransfer]
     skipped: list[SkippedPayout]
+
+
+class PayoutBatch(ResponseShape):
+    """A dispatch that was sent, with the counts of its transfers as they are now."""
+
+    batch_id: UUID
+    dispatched_by: UUID
+    created_at: datetime
+    finished_at: datetime | None = Field(description="When each transfer was submitted once or left to the worker.")
+    payouts: int
+    total_minor: int = Field(description="Kobo, of the payouts that were not skipped.")
+    skipped: int
+    successful: int
+    failed: int

@@ -29,6 +29,10 @@ class PreparedEntry(ResponseShape):
     amount_minor: int = Field(description="In kobo, debit positive.")
 
 
+class PlannedReturnEntry(PreparedEntry):
+    balance_minor: int = Field(description="The account's balance now, in kobo, debit positive.")
+
+
 class PreparedPosting(ResponseShape):
     type: ReturnKind
     posting_key: str

@@ -71,9 +71,10 @@ async def dispatch_payouts(
     if batch.response is not None:
         return batch.response
     await _send(database, gateways, clock, batch.id)
+    fees = gateways.of(gateways.for_new_transfers).fees
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await store.requeue_unsent(uow, batch.id, clock.now())
-        return await store.finish_batch(uow, batch.id, await queries.describe_batch(uow, batch.id), clock.now())
+        return await store.finish_batch(uow, batch.id, await queries.describe_batch(uow, batch.id, fees), clock.now())
 
 
 async def _plan(
@@ -119,7 +120,7 @@ async def _plan(
             f"{plan.fees_minor} kobo; nothing was sent."
         )
         await open_exception(uow, ShortBatch(batch.id, plan.stopped_minor), "balance_insufficient", detail, now)
-    response = await queries.describe_batch(uow, batch.id)
+    response = await queries.describe_batch(uow, batch.id, gateway.fees)
     return store.Batch(batch.id, batch.fingerprint, await store.finish_batch(uow, batch.id, response, now))
 
 

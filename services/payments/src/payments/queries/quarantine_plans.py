@@ -1,0 +1,83 @@
+"""What the outcomes of a quarantined charge would post, for the people who decide on it."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.ledger.posting import Posting
+from common.primitives.problems import NotFound
+from payments.domain import identifiers, postings
+from payments.domain.charges import ExpectedPayment
+from payments.domain.errors import ChargeCannotBeAccepted
+from payments.domain.quarantine import Acceptance, Outcome, evaluate_acceptance
+from payments.queries.ledger import find_balances
+
+_UNDECIDED: Final = ("quarantined", "prepared")
+_CHARGE: Final = """
+SELECT q.reference, q.amount_minor, q.currency, q.status, c.identity,
+       o.id AS order_id, o.total_minor, o.status AS order_status, r.settlement,
+       EXISTS (SELECT FROM chargebacks b WHERE b.charge_id = q.charge_id AND b.status IN ('opened', 'lost')) AS is_disputed
+FROM quarantined_charges q JOIN charges c ON c.id = q.charge_id
+LEFT JOIN payment_references r ON r.reference = q.reference
+LEFT JOIN payment_intents i ON i.id = r.intent_id LEFT JOIN payable_orders o ON o.id = i.order_id
+WHERE q.id = $1
+"""
+_DISPUTED: Final = "The payer's bank disputes the charge, or has taken it back: it pays no order."
+
+
+async def plan_outcomes(uow: UnitOfWork, charge_id: UUID) -> list[dict[str, Any]]:
+    """Both outcomes with their entries and the balances before them, in kobo, debit positive; none once it is decided.
+
+    The approval evaluates again: an order that another charge pays in the meantime turns an acceptance into a refund.
+    Raises NotFound.
+    """
+    row = await uow.fetch_row(_CHARGE, charge_id)
+    if row is None:
+        raise NotFound
+    if row["status"] not in _UNDECIDED:
+        return []
+    expected = None
+    if row["order_id"] is not None:
+        is_paid = row["order_status"] == "paid_escrow"
+        expected = ExpectedPayment(row["order_id"], row["total_minor"], row["settlement"], is_paid)
+    try:
+        acceptance = evaluate_acceptance(row["amount_minor"], row["currency"], expected)
+        if row["is_disputed"]:
+            raise ChargeCannotBeAccepted(_DISPUTED)
+    except ChargeCannotBeAccepted as refusal:
+        accept: dict[str, Any] = {"outcome": "accept", "refusal": refusal.explanation, "entries": []}
+    else:
+        accept = await _plan(uow, "accept", _posting(row, acceptance, "accept"))
+    returned = Acceptance(0, row["amount_minor"])
+    return [accept, await _plan(uow, "return", _posting(row, returned, "return"))]
+
+
+def _posting(row: Any, acceptance: Acceptance, outcome: Outcome) -> Posting:
+    identity = row["identity"]
+    refund_id = (
+        identifiers.refund_of_overpayment(identity)
+        if outcome == "accept"
+        else identifiers.refund_of_quarantine(identity)
+    )
+    return postings.quarantine_release(
+        identity,
+        row["reference"],
+        row["currency"],
+        order_id=row["order_id"] if outcome == "accept" else None,
+        refund_id=refund_id,
+        escrow_minor=acceptance.escrow_minor,
+        refund_minor=acceptance.surplus_minor,
+    )
+
+
+async def _plan(uow: UnitOfWork, outcome: Outcome, posting: Posting) -> dict[str, Any]:
+    balances = await find_balances(uow, [entry.account.name for entry in posting.entries])
+    entries = [
+        {
+            "account": entry.account.name,
+            "amountMinor": entry.amount_minor,
+            "balanceMinor": balances[entry.account.name],
+        }
+        for entry in posting.entries
+    ]
+    return {"outcome": outcome, "refusal": None, "entries": entries}
