@@ -1,0 +1,302 @@
+"""The ledger for finance and auditors: accounts, entries, trial balance, cases, audits, sales."""
+
+import re
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from console.api import Json
+from console.charts import bar_chart
+from console.families import Family
+from console.formats import naira
+from console.lists import Column, Filter, ListView, choices, csv_response, load_list, show_list
+from console.money import money, posting_rows, sided
+from console.visit import Visit
+
+FAMILY = Family("Ledger", order=22)
+
+LEDGER: Final = "ledger:read"
+BARS_MAX: Final = 20
+
+
+def _debits(transaction: Json) -> int:
+    return sum(entry["amountMinor"] for entry in transaction["entries"] if entry["amountMinor"] > 0)
+
+
+def _lagos_days(visit: Visit) -> dict[str, str]:
+    """The chosen days as their midnights in Lagos: the API would read a date alone as UTC."""
+    days = {name: visit.query.get(name, "") for name in ("from", "to", "at")}
+    return {name: f"{day}T00:00:00+01:00" for name, day in days.items() if _DAY.fullmatch(day)}
+
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+def _entries_link(row: Json) -> str:
+    return f"/ledger/entries?account={quote(row['account'], safe='')}"
+
+
+# ---- Transactions ----------------------------------------------------------------------------------------------------
+
+TRANSACTIONS = ListView(
+    "/api/transactions",
+    columns=(
+        Column("Posted", "createdAt", "time"),
+        Column("Type", "type", link="/transactions/{id}"),
+        Column("Amount", lambda row: _debits(row) if row["currency"] == "NGN" else None, "naira"),
+        Column(
+            "Foreign amount",
+            lambda row: "" if row["currency"] == "NGN" else money(_debits(row), row["currency"]),
+            "number",
+        ),
+        Column("Debit", lambda row: ", ".join(one["account"] for one in row["entries"] if one["amountMinor"] > 0)),
+        Column("Credit", lambda row: ", ".join(one["account"] for one in row["entries"] if one["amountMinor"] < 0)),
+        Column("Posting key", "postingKey"),
+    ),
+    filters=(
+        Filter("type", "Type"),
+        Filter("account", "Account"),
+        Filter("orderId", "Order id"),
+        Filter("from", "From", kind="date"),
+        Filter("to", "Before", kind="date"),
+    ),
+    empty="Nothing was posted yet.",
+)
+
+
+@FAMILY.page("/transactions", title="Transactions", any_of=(LEDGER,), menu="Transactions")
+async def transactions_page(visit: Visit) -> Response:
+    return await show_list(visit, replace(TRANSACTIONS, fixed=_lagos_days(visit)), "ledger/transactions.html")
+
+
+@FAMILY.page("/transactions/export", title="Export", any_of=("ledger:export",))
+async def export_page(visit: Visit) -> Response:
+    """The API's own export: one line for each entry, of a period of any length."""
+    file = await visit.api.document("/api/transactions/export", accept="text/csv", **_lagos_days(visit))
+    headers = {"Content-Disposition": 'attachment; filename="ledger-entries.csv"'}
+    return Response(file.content, media_type=file.media_type, headers=headers)
+
+
+@FAMILY.page("/transactions/{id:uuid}", title="Transaction", any_of=(LEDGER,))
+async def transaction_page(visit: Visit) -> Response:
+    transaction: Json = await visit.api.get(f"/api/transactions/{visit['id']}")
+    currency = transaction["currency"]
+    return visit.render(
+        "ledger/transaction.html",
+        transaction=transaction,
+        amount=money(_debits(transaction), currency),
+        rows=posting_rows(transaction["entries"], currency),
+    )
+
+
+# ---- Accounts --------------------------------------------------------------------------------------------------------
+
+ACCOUNTS = ListView(
+    "/api/ledger/accounts",
+    columns=(
+        Column("Account", "account", link=_entries_link),
+        Column("Balance", lambda row: row["balanceMinor"] if row["currency"] == "NGN" else None, "naira"),
+        Column(
+            "Foreign balance",
+            lambda row: "" if row["currency"] == "NGN" else money(row["balanceMinor"], row["currency"]),
+            "number",
+        ),
+        Column("Stands", lambda row: "" if not row["balanceMinor"] else "Dr" if row["balanceMinor"] > 0 else "Cr"),
+        Column("Normally", lambda row: "Dr" if row["side"] == "debit" else "Cr"),
+    ),
+    filters=(Filter("account", "Name begins with", kind="search"), Filter("at", "At the start of", kind="date")),
+    empty="No account was opened yet.",
+)
+
+
+@FAMILY.page("/ledger/accounts", title="Accounts", any_of=(LEDGER,), menu="Accounts")
+async def accounts_page(visit: Visit) -> Response:
+    return await show_list(visit, replace(ACCOUNTS, fixed=_lagos_days(visit)), "ledger/accounts.html")
+
+
+@FAMILY.page("/ledger/entries", title="Account", any_of=(LEDGER,))
+async def entries_page(visit: Visit) -> Response:
+    """The entries of one account, newest first, with its balance."""
+    account = visit.query.get("account", "")
+    view = ListView(
+        "/api/transactions",
+        columns=tuple(_entry_columns(account)),
+        filters=(
+            Filter("account", "Account"),
+            Filter("from", "From", kind="date"),
+            Filter("to", "Before", kind="date"),
+        ),
+        empty="The account has no entry.",
+        fixed=_lagos_days(visit),
+    )
+    if visit.query.get("format") == "csv":
+        return await csv_response(visit, view)
+    shown = await load_list(visit, view)
+    found = await visit.api.page("/api/ledger/accounts", account=account, limit=100)
+    row = next((one for one in found.items if one["account"] == account), None)
+    return visit.render(
+        "ledger/entries.html",
+        title=account or "Account",
+        shown=shown,
+        row=row,
+        balance=sided(row["balanceMinor"], row["currency"]) if row else "",
+    )
+
+
+def _entry_columns(account: str) -> list[Column]:
+    def amount(row: Json) -> int:
+        return sum(one["amountMinor"] for one in row["entries"] if one["account"] == account)
+
+    def others(row: Json) -> str:
+        return ", ".join(one["account"] for one in row["entries"] if one["account"] != account)
+
+    return [
+        Column("Posted", "createdAt", "time"),
+        Column("Type", "type", link="/transactions/{id}"),
+        Column("Debit", lambda row: money(amount(row), row["currency"]) if amount(row) > 0 else "", "number"),
+        Column("Credit", lambda row: money(-amount(row), row["currency"]) if amount(row) < 0 else "", "number"),
+        Column("Other accounts", others),
+        Column("Posting key", "postingKey"),
+    ]
+
+
+@FAMILY.page("/ledger/trial-balance", title="Trial balance", any_of=(LEDGER,), menu="Trial balance")
+async def trial_balance_page(visit: Visit) -> Response:
+    """The sums of all entries by kind of account: each currency sums to zero, or the ledger is broken."""
+    lines: list[Json] = await visit.api.get("/api/ledger/trial-balance", **_lagos_days(visit))
+    currencies = list(dict.fromkeys(line["currency"] for line in lines))
+    groups = [_group([line for line in lines if line["currency"] == currency], currency) for currency in currencies]
+    return visit.render("ledger/trial_balance.html", groups=groups, at=visit.query.get("at", ""))
+
+
+def _group(lines: list[Json], currency: str) -> dict[str, Any]:
+    rows = [
+        {
+            "kind": line["kind"],
+            "accounts": line["accounts"],
+            "debit": money(line["debitMinor"], currency),
+            "credit": money(line["creditMinor"], currency),
+            "balance": sided(line["balanceMinor"], currency),
+            "is_odd": line["balanceMinor"] != 0 and (line["balanceMinor"] > 0) != (line["side"] == "debit"),
+        }
+        for line in lines
+    ]
+    total = sum(line["balanceMinor"] for line in lines)
+    return {
+        "currency": currency,
+        "rows": rows,
+        "debit": money(sum(line["debitMinor"] for line in lines), currency),
+        "credit": money(sum(line["creditMinor"] for line in lines), currency),
+        "difference": sided(total, currency),
+        "is_balanced": total == 0,
+    }
+
+
+# ---- Cases -----------------------------------------------------------------------------------------------------------
+
+CASE_READERS: Final = (LEDGER, "exceptions:read")
+CASES = ListView(
+    "/api/reconciliation-cases",
+    columns=(
+        Column("Case", lambda row: row["kind"].replace("_", " "), link="/reconciliation-cases/{id}"),
+        Column("Status", "status", "badge"),
+        Column("Unexplained", lambda row: money(row["unexplainedMinor"], row["currency"]), "number"),
+        Column("Subject", "subject"),
+        Column("Reference", "reference"),
+        Column("Opened", "createdAt", "time"),
+        Column("Last seen", "lastSeenAt", "ago"),
+    ),
+    filters=(Filter("status", "Status", choices("open", "explained", "closed")),),
+    empty="No difference between our ledgers and the gateway is known.",
+)
+
+
+@FAMILY.page("/reconciliation-cases", title="Reconciliation cases", any_of=CASE_READERS, menu="Reconciliation cases")
+async def cases_page(visit: Visit) -> Response:
+    return await show_list(visit, CASES)
+
+
+@FAMILY.page("/reconciliation-cases/{id:uuid}", title="Reconciliation case", any_of=CASE_READERS)
+async def case_page(visit: Visit) -> Response:
+    case: Json = await visit.api.get(f"/api/reconciliation-cases/{visit['id']}")
+    amounts = {name: money(case[f"{name}Minor"], case["currency"]) for name in ("ours", "theirs", "unexplained")}
+    return visit.render("ledger/case.html", case=case, amounts=amounts)
+
+
+@FAMILY.action("/reconciliation-cases/{id:uuid}/close", any_of=("exceptions:classify",), page=case_page)
+async def close_case(visit: Visit) -> Response:
+    path = f"/reconciliation-cases/{visit['id']}"
+    await visit.api.post(f"/api{path}/close", {"evidence": visit.form["evidence"]})
+    return visit.go(path, "The case is closed.")
+
+
+# ---- Audits ----------------------------------------------------------------------------------------------------------
+
+AUDITS = ListView(
+    "/api/audits",
+    columns=(
+        Column("Finished", "finishedAt", "time", link="/audits/{id}"),
+        Column("Verdict", "verdict", "badge"),
+        Column("Findings", lambda row: len(row["findings"]), "number"),
+        Column("Gateway compared", lambda row: "yes" if row["gatewayCompared"] else "no"),
+    ),
+    filters=(Filter("verdict", "Verdict", choices("clean", "open", "broken")),),
+    empty="No audit has run yet. The nightly job runs one, and so does make audit.",
+)
+
+
+@FAMILY.page("/audits", title="Audits", any_of=("audits:read",), menu="Audits")
+async def audits_page(visit: Visit) -> Response:
+    return await show_list(visit, AUDITS)
+
+
+FINDINGS: Final = (
+    Column("Kind", "kind", "badge"),
+    Column("Rule", "check"),
+    Column("Subject", "subject"),
+    Column("Expected", "expected"),
+    Column("Actual", "actual"),
+)
+
+
+@FAMILY.page("/audits/{id:uuid}", title="Audit", any_of=("audits:read",))
+async def audit_page(visit: Visit) -> Response:
+    audit: Json = await visit.api.get(f"/api/audits/{visit['id']}")
+    order = ("broken", "open", "waiting")
+    findings = sorted(audit["findings"], key=lambda finding: order.index(finding["kind"]))
+    return visit.render("ledger/audit.html", audit=audit, findings=findings, columns=FINDINGS)
+
+
+# ---- Sales -----------------------------------------------------------------------------------------------------------
+
+SALES = ListView(
+    "/api/sales",
+    columns=(
+        Column("Group", "label"),
+        Column("Orders", "orders", "number"),
+        Column("Units", "units", "number"),
+        Column("Gross", "grossMinor", "naira"),
+        Column("Commission", "commissionMinor", "naira"),
+        Column("Refunded", "refundedMinor", "naira"),
+        Column("To the wallet", "netMinor", "naira"),
+    ),
+    filters=(
+        Filter("groupBy", "By", choices("day", "campus", "vendor", "category")),
+        Filter("from", "From", kind="date"),
+        Filter("to", "Before", kind="date"),
+    ),
+    empty="Nothing was sold in this period.",
+)
+
+
+@FAMILY.page("/sales", title="Sales", any_of=(LEDGER,), menu="Sales")
+async def sales_page(visit: Visit) -> Response:
+    """Sales by day, campus, vendor or category, with a chart of the first groups."""
+    if visit.query.get("format") == "csv":
+        return await csv_response(visit, SALES)
+    shown = await load_list(visit, SALES)
+    rows = shown.rows.items[:BARS_MAX]
+    chart = bar_chart([(row["label"], row["grossMinor"]) for row in rows], "Gross sales", naira) if rows else ""
+    return visit.render("ledger/sales.html", shown=shown, chart=chart)

@@ -1,0 +1,201 @@
+"""Payouts for finance: the run with its preview, batches with their progress, one payout."""
+
+import asyncio
+from typing import Final
+
+from starlette.responses import Response
+
+from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
+from console.families import Family
+from console.lists import Column, Filter, ListView, choices, show_list
+from console.visit import Visit
+
+FAMILY = Family("Payouts", order=21)
+
+READERS: Final = ("payouts:read",)
+DISPATCHERS: Final = ("payouts:dispatch",)
+PAYOUTS_SHOWN_MAX: Final = 100
+"""Payouts to choose from; a run without a choice takes the oldest, up to the API's own limit."""
+FINAL_STATUSES: Final = frozenset({"success", "failed", "rejected", "blocked", "abandoned", "reversed", "planned"})
+SKIP_REASONS: Final = {
+    "not_found": "there is no such payout",
+    "not_pending": "it is not pending any more",
+    "already_dispatched": "its transfer is under way",
+    "credit_not_released": "the wallet holds a credit that payments did not release",
+    "release_statement_awaited": "the statement of payments about its credits has not arrived",
+    "vendor_suspended": "the vendor is suspended",
+    "debt_outstanding": "the vendor has a debt",
+    "bank_details_changed": "the bank details changed or are not verified",
+    "bank_details_cooling": "the bank details changed a short time ago",
+    "max_total_reached": "the limit of the run is reached",
+    "balance_insufficient": "the gateway's balance does not cover the run",
+}
+
+PAYOUTS = ListView(
+    "/api/payouts",
+    columns=(
+        Column("Payout", "id", "id", link="/payouts/{id}"),
+        Column("Status", "status", "badge"),
+        Column("Amount", "amountMinor", "naira"),
+        Column("Transfer", "transfer.status", "badge"),
+        Column("Account", lambda row: f"…{row['accountLast4']} at {row['bankCode']}"),
+        Column("Attempts", lambda row: row["retryCount"] + 1, "number"),
+        Column("Exception", "openException.cause"),
+        Column("Vendor", "vendorId", "id", link="/payouts?vendorId={vendorId}"),
+        Column("Requested", "createdAt", "time"),
+    ),
+    filters=(
+        Filter("status", "Status", choices("pending", "processed", "failed")),
+        Filter("awaiting", "Awaiting", choices("dispatch")),
+        Filter("vendorId", "Vendor id"),
+    ),
+    empty="No payout was requested yet. Vendors request them from their wallet.",
+)
+
+
+@FAMILY.page("/payouts", title="Payouts", any_of=READERS, menu="Payouts")
+async def payouts_page(visit: Visit) -> Response:
+    return await show_list(visit, PAYOUTS, "payouts/list.html")
+
+
+@FAMILY.page("/payouts/run", title="Payout run", any_of=DISPATCHERS, menu="Payout run")
+async def run_page(visit: Visit) -> Response:
+    """What a run would send now, to preview it whole or in part."""
+    waiting = await visit.api.page("/api/payouts", awaiting="dispatch", limit=PAYOUTS_SHOWN_MAX, sort="created_at")
+    chosen = visit.form.every("payoutId")
+    return visit.render("payouts/run.html", waiting=waiting, chosen=chosen)
+
+
+@FAMILY.action("/payouts/run", any_of=DISPATCHERS, page=run_page)
+async def preview(visit: Visit) -> Response:
+    """A dry run. It is kept by the API, so that its page can be read again."""
+    body: Json = {"dryRun": True}
+    if chosen := visit.form.every("payoutId"):
+        body["payoutIds"] = chosen
+    if (most := visit.form.minor("maxTotal")) is not None:
+        body["maxTotalMinor"] = most
+    plan: Json = await visit.api.post("/api/payouts/dispatch", body)
+    return visit.go(f"/payout-batches/{plan['batchId']}")
+
+
+BATCHES = ListView(
+    "/api/payout-batches",
+    columns=(
+        Column("Batch", "batchId", "id", link="/payout-batches/{batchId}"),
+        Column("Sent", "createdAt", "time"),
+        Column("Payouts", "payouts", "number"),
+        Column("Total", "totalMinor", "naira"),
+        Column("Arrived", "successful", "number"),
+        Column("Failed", "failed", "number"),
+        Column("Skipped", "skipped", "number"),
+        Column("By", "dispatchedBy", "id"),
+    ),
+    empty="No batch was sent yet. A payout run sends one.",
+)
+
+
+@FAMILY.page("/payout-batches", title="Batches", any_of=READERS, menu="Batches")
+async def batches_page(visit: Visit) -> Response:
+    return await show_list(visit, BATCHES)
+
+
+@FAMILY.page("/payout-batches/{id:uuid}", title="Batch", any_of=READERS)
+async def batch_page(visit: Visit) -> Response:
+    """The plan of a dry run with the form that sends exactly it, or the progress of a batch."""
+    batch: Json = await visit.api.get(f"/api/payout-batches/{visit['id']}")
+    open_exceptions = {} if batch["dryRun"] else await _open_exceptions(visit)
+    # A failed transfer keeps its status until somebody acts on its exception.
+    transfers = [{**one, "exception": open_exceptions.get(one["payoutId"])} for one in batch["transfers"]]
+    is_final = [one["status"] in FINAL_STATUSES for one in transfers]
+    return visit.render(
+        "payouts/batch.html",
+        title="Preview of a payout run" if batch["dryRun"] else "Batch",
+        batch=batch,
+        transfers=transfers,
+        done=sum(is_final),
+        arrived=sum(one["status"] == "success" for one in transfers),
+        excepted=sum(one["exception"] is not None for one in transfers),
+        is_running=not all(is_final),
+        needed=batch["totalMinor"] + batch["feesMinor"],
+        skipped=[{**one, "why": SKIP_REASONS.get(one["reason"], one["reason"])} for one in batch["skipped"]],
+        is_short=any(one["reason"] == "balance_insufficient" for one in batch["skipped"]),
+        transfer_columns=TRANSFERS,
+        skipped_columns=SKIPPED,
+    )
+
+
+async def _open_exceptions(visit: Visit) -> dict[str, Json]:
+    """The open exceptions by payout; on-call works on them."""
+    if not visit.may("exceptions:read"):
+        return {}
+    found = visit.api.every_row("/api/payout-exceptions", status="open")
+    return {one["payoutId"]: one async for one in found if one["payoutId"]}
+
+
+TRANSFERS: Final = (
+    Column("Payout", "payoutId", "id", link="/payouts/{payoutId}"),
+    Column("Amount", "amountMinor", "naira"),
+    Column("Transfer", "status", "badge"),
+    Column("Exception", "exception.cause", link=lambda one: f"/payout-exceptions/{one['exception']['id']}"),
+    Column("Failure", "failure"),
+    Column("Reference", "reference"),
+)
+SKIPPED: Final = (
+    Column("Payout", "payoutId", "id", link="/payouts/{payoutId}"),
+    Column("Why it is left out", "why"),
+)
+
+
+@FAMILY.action("/payout-batches/{id:uuid}/dispatch", any_of=DISPATCHERS, page=batch_page)
+async def dispatch(visit: Visit) -> Response:
+    """Send the payouts of the preview, and no other: the plan that was read never changes."""
+    plan: Json = await visit.api.get(f"/api/payout-batches/{visit['id']}")
+    payout_ids = [transfer["payoutId"] for transfer in plan["transfers"]]
+    body = {"payoutIds": payout_ids, "maxTotalMinor": plan["totalMinor"]}
+    batch: Json = await visit.api.post("/api/payouts/dispatch", body, seconds_max=DISPATCH_SECONDS_MAX)
+    return visit.go(f"/payout-batches/{batch['batchId']}", "The batch is sent. Its transfers are shown as they arrive.")
+
+
+@FAMILY.page("/payouts/{id:uuid}", title="Payout", any_of=READERS)
+async def payout_page(visit: Visit) -> Response:
+    payout: Json = await visit.api.get(f"/api/payouts/{visit['id']}")
+    reconciliations, wallet = await asyncio.gather(
+        visit.api.page("/api/reconciliations", payoutId=payout["id"]), _wallet(visit, payout["vendorId"])
+    )
+    return visit.render(
+        "payouts/payout.html",
+        payout=payout,
+        wallet=wallet,
+        reconciliations=reconciliations.items,
+        columns=RECONCILIATIONS,
+        may_prepare=visit.may("reconciliations:prepare")
+        and payout["transfer"] is not None
+        and not any(one["status"] == "prepared" for one in reconciliations.items),
+    )
+
+
+async def _wallet(visit: Visit, vendor_id: str) -> Json | None:
+    try:
+        wallet: Json = await visit.api.get(f"/api/vendors/{vendor_id}/wallet")
+    except ApiProblem as problem:
+        if problem.status == 404:
+            return None
+        raise
+    return wallet
+
+
+RECONCILIATIONS: Final = (
+    Column("Reconciliation", "kind", link="/reconciliations/{id}"),
+    Column("Status", "status", "badge"),
+    Column("Prepared", "preparedAt", "time"),
+    Column("Decided", "decidedAt", "time"),
+)
+
+
+@FAMILY.action("/payouts/{id:uuid}/reconciliations", any_of=("reconciliations:prepare",), page=payout_page)
+async def prepare_reconciliation(visit: Visit) -> Response:
+    """The API finds the posting that makes the ledger agree with the gateway; another person approves it."""
+    prepared: Json = await visit.api.post(
+        f"/api/payouts/{visit['id']}/reconciliations", {"reason": visit.form["reason"]}
+    )
+    return visit.go(f"/reconciliations/{prepared['id']}", "The reconciliation is prepared. Another person approves it.")

@@ -1,0 +1,78 @@
+"""Steps of finance's stories: a second checker, a second factor, and forms that no page offered."""
+
+import asyncio
+import time
+from typing import Any
+
+import httpx
+import pyotp
+from typer.testing import CliRunner
+
+from campus_tools.launcher.system import System
+from operations.campusctl.app import app
+from operations.journey import TOTP_STEP_SECONDS, Marketplace, SignedInUser
+from tests.console.browser import Person
+from tests.end_to_end.conftest import People
+from tests.end_to_end.steps import placed_order
+from tests.end_to_end.test_money_that_does_not_fit import quarantined
+from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
+
+CODE_SECONDS_MAX = 100
+"""A code works once in its 30 seconds, and another test may have used it."""
+
+
+async def short_charge(market: Marketplace, people: People, amount_minor: int = 5_000) -> dict[str, Any]:
+    """A quarantined charge that is less than its order's total."""
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent, amount=amount_minor)
+    charge: dict[str, Any] = await quarantined(market, people, intent["reference"])
+    return charge
+
+
+async def prepared_return(market: Marketplace, people: People) -> dict[str, Any]:
+    """A charge whose return the maker has prepared."""
+    charge = await short_charge(market, people)
+    body = {"outcome": "return", "reason": "less than the order's total"}
+    prepared: dict[str, Any] = await market.post(f"/api/quarantined-charges/{charge['id']}/prepare", body, people.maker)
+    return prepared
+
+
+async def second_checker(system: System, market: Marketplace) -> SignedInUser:
+    """Another finance checker with two factors, granted by two admins."""
+    admin, steward = await newcomer(market), await newcomer(market)
+    places = {"STATE_DIR": str(system.state_dir), "PORT_BASE": str(system.port_base), "CAMPUS_URL": system.base_url}
+    command = ["staff", "bootstrap", admin.email, "--yes", "--json"]
+    result = await asyncio.to_thread(CliRunner().invoke, app, command, env={"CAMPUS_TOTP": None, **places})
+    assert result.exit_code == 0, result.stdout
+    first = await market.sign_in_with_two_factors("admin@campus.example", "ADMIN")
+    second = await stepped_up(market, admin.email)
+    secret = pyotp.TOTP((await market.post("/api/auth/mfa/enroll", {}, await market.sign_in(steward.email)))["secret"])
+    await market.post("/api/auth/mfa/verify", {"code": secret.now()}, await market.sign_in(steward.email))
+    grant = await market.post(f"/api/staff/{steward.id}/grant", {"role": "finance_checker"}, first)
+    await market.post(f"/api/staff-grants/{grant['id']}/approve", {"hash": grant["hash"]}, second)
+    # The role is in tokens given from now on; the next code is accepted before its time.
+    user = await market.sign_in(steward.email)
+    code = secret.at(int(time.time()) + TOTP_STEP_SECONDS)
+    tokens = await market.post("/api/auth/mfa/verify", {"code": code}, user)
+    return SignedInUser(steward.email, tokens["accessToken"], tokens["refreshToken"])
+
+
+async def confirm(one: Person, secret: str) -> None:
+    """Type the present code of the authenticator app until an unused one is accepted."""
+
+    async def typed() -> bool | None:
+        await one.page.get_by_label("Code", exact=True).fill(pyotp.TOTP(secret).now())
+        await one.click("Confirm")
+        return (await one.heading() != "Confirm that it is you") or None
+
+    assert await Marketplace.until("an unused code", typed, CODE_SECONDS_MAX, every=3)
+
+
+async def post_as(one: Person, path: str, **fields: str) -> httpx.Response:
+    """Post a form that no page of this person offers, with the session's own token."""
+    (cookie,) = await one.context.cookies()
+    csrf = await one.page.locator("input[name=_csrf]").first.get_attribute("value")
+    headers = {"Cookie": f"{cookie['name']}={cookie['value']}", "Origin": one.console_url}
+    async with httpx.AsyncClient(base_url=one.console_url, trust_env=False) as http:
+        return await http.post(path, headers=headers, data={"_csrf": csrf, **fields})

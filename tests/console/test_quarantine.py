@@ -1,0 +1,102 @@
+"""A quarantined charge is decided by two people who see what is posted."""
+
+from campus_tools.launcher.system import System
+from operations.audit import findings_of
+from operations.journey import Marketplace
+from tests.console.conftest import Arrival
+from tests.console.decisions import confirm, post_as, prepared_return, second_checker, short_charge
+from tests.end_to_end.conftest import People
+from tests.end_to_end.test_decisions_of_two import refund_reaches
+
+
+async def test_a_quarantined_charge_is_returned_by_two_people(
+    person: Arrival, system: System, market: Marketplace, people: People
+) -> None:
+    charge = await short_charge(market, people)
+    maker = await person("maker")
+    await maker.open("/quarantined-charges?awaiting=preparation")
+    await maker.click(charge["reference"], "link")
+    text = await maker.text()
+    assert "below the order's total" in text
+    assert f"quarantine:{charge['reference']}" in text
+    assert "₦50.00 Cr" in text
+    await maker.open_section("Prepare a decision…")
+    await maker.fill("Reason", "less than the order's total")
+    await maker.click("Prepare")
+    assert "Another person approves it" in await maker.notice()
+    await maker.check_page()
+
+    # The checker signed in with a password alone: the second factor is asked for, and nothing is typed twice.
+    checker = await person(await market.sign_in("checker@campus.example"))
+    await checker.open("/")
+    await checker.click("Quarantined charges to approve", "link")
+    await checker.click(charge["reference"], "link")
+    assert "less than the order's total" in await checker.text()
+    await checker.check_page()
+    await checker.open_section("Approve…")
+    await checker.click("Approve")
+    assert await checker.heading() == "Confirm that it is you"
+    await confirm(checker, system.secrets["DEMO_TOTP_CHECKER"])
+    assert await checker.notice() == "The charge goes back to its payer."
+    assert "returned" in await checker.heading()
+    await checker.check_page()
+
+    decided = await market.get(f"/api/quarantined-charges/{charge['id']}", people.auditor)
+    refund = await refund_reaches(market, people, decided["refundId"], "settled")
+    assert refund["amountMinor"] == 5_000
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
+
+
+async def test_a_maker_is_offered_no_approval_and_refused_one(
+    person: Arrival, market: Marketplace, people: People
+) -> None:
+    charge = await prepared_return(market, people)
+    maker = await person("maker")
+    await maker.open(f"/quarantined-charges/{charge['id']}")
+    assert await maker.page.locator("summary", has_text="Approve…").count() == 0
+    refused = await post_as(maker, f"/quarantined-charges/{charge['id']}/approve", hash=charge["hash"])
+    assert refused.status_code == 403
+    assert (await market.get(f"/api/quarantined-charges/{charge['id']}", people.auditor))["status"] == "prepared"
+
+
+async def test_of_two_checkers_at_once_the_second_one_reads_what_happened(
+    person: Arrival, system: System, market: Marketplace, people: People
+) -> None:
+    charge = await prepared_return(market, people)
+    path = f"/quarantined-charges/{charge['id']}"
+    first, second = await person("checker"), await person(await second_checker(system, market))
+    for checker in (first, second):
+        await checker.open(path)
+        await checker.open_section("Approve…")
+    await first.click("Approve")
+    assert await first.notice() == "The charge goes back to its payer."
+    await second.click("Approve")
+    assert "Another checker had approved it already" in await second.notice()
+    transactions = await market.get(
+        "/api/transactions", people.auditor, params={"account": f"quarantine:{charge['reference']}"}
+    )
+    assert sorted(one["type"] for one in transactions) == ["quarantine", "quarantine_release"]
+
+
+async def test_a_decision_that_changed_under_the_checker_is_not_approved(
+    person: Arrival, market: Marketplace, people: People
+) -> None:
+    charge = await prepared_return(market, people)
+    path = f"/quarantined-charges/{charge['id']}"
+    checker = await person("checker")
+    await checker.open(path)
+    await checker.open_section("Approve…")
+    await market.post(f"/api{path}/reject", {"reason": "say more"}, people.checker)
+    other = await market.post(
+        f"/api{path}/prepare", {"outcome": "return", "reason": "the bank confirmed it"}, people.maker
+    )
+    assert other["hash"] != charge["hash"]
+    await checker.click("Approve")
+    text = await checker.text()
+    assert "CONCURRENCY_CONFLICT" in text
+    assert "The content changed after you opened this page" in text
+    assert "the bank confirmed it" in text
+    assert (await market.get(f"/api{path}", people.auditor))["status"] == "prepared"
+    await checker.check_page()
+    await checker.click("Approve")
+    assert await checker.notice() == "The charge goes back to its payer."

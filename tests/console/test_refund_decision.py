@@ -1,0 +1,88 @@
+"""A refund that failed is sent to a bank account, as two people decide; a dispute is resolved with finance."""
+
+from typing import Any
+
+from campus_tools.launcher.system import System
+from operations.audit import findings_of
+from operations.journey import Marketplace
+from tests.console.conftest import Arrival
+from tests.end_to_end.conftest import People
+from tests.end_to_end.steps import paid_order, placed_order
+from tests.end_to_end.test_decisions_of_two import refund_reaches
+
+
+async def failed_refund(market: Marketplace, people: People) -> dict[str, Any]:
+    """A refund that the gateway cannot send to the buyer's card."""
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent)
+    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    fault = {"fail": "The card is closed", "times": 1, "match": intent["reference"]}
+    await market.sandbox.put("/control/faults", json={"refund_call": fault})
+    await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "the vendor is ill"}, people.support)
+
+    async def failed() -> dict[str, Any] | None:
+        params = {"orderId": order["id"], "status": "failed"}
+        found = await market.get("/api/refunds", people.auditor, params=params)
+        return found[0] if found else None
+
+    return await market.until("the refund to fail", failed, 60)
+
+
+async def test_a_failed_refund_is_sent_to_a_bank_account_by_two_people(
+    person: Arrival, system: System, market: Marketplace, people: People
+) -> None:
+    refund = await failed_refund(market, people)
+    account = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
+    await market.sandbox.put("/control/accounts", json=account)
+    path = f"/refunds/{refund['id']}"
+    maker = await person("maker")
+    await maker.open(path)
+    assert "The card is closed" in await maker.text()
+    await maker.open_section("Prepare: send it to a bank account…")
+    form = maker.page.get_by_role("form", name="Prepare: send it to a bank account…")
+    for label, text in (
+        ("Account number", "0123456789"),
+        ("Bank code", "058"),
+        ("Name of the account's owner", "Chidi Okafor"),
+        ("Reason", "the card is closed"),
+    ):
+        await form.get_by_label(label, exact=True).fill(text)
+    await maker.click("Prepare for this account")
+    assert "Another person approves it" in await maker.notice()
+    checker = await person("checker")
+    await checker.open(path)
+    text = await checker.text()
+    for shown in ("…6789 at bank 058", "Chidi Okafor", f"refund_payable:{refund['id']}", "gateway_cash"):
+        assert shown in text
+    await checker.check_page()
+    await checker.open_section("Approve…")
+    await checker.click("Approve")
+    assert "is sent again" in await checker.notice()
+    await refund_reaches(market, people, refund["id"], "settled")
+    await market.order_reaches(people.buyer, refund["orderId"], "refunded")
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
+
+
+async def test_a_checker_resolves_a_dispute_with_the_escrow_in_view(
+    person: Arrival, market: Marketplace, people: People
+) -> None:
+    order = await paid_order(market, people)
+    complaint = {"reason": "<b>wrong</b> item", "details": "<script>alert(1)</script>"}
+    await market.post(f"/api/orders/{order['id']}/dispute", complaint, people.buyer)
+    half = order["totalMinor"] // 2
+    resolution = await market.post(
+        f"/api/orders/{order['id']}/resolve", {"outcome": "split", "refundMinor": half}, people.support
+    )
+    checker = await person("checker")
+    await checker.open(f"/dispute-resolutions/{resolution['resolutionId']}")
+    text = await checker.text()
+    for shown in ("<b>wrong</b> item", "<script>alert(1)</script>", f"escrow:{order['id']}"):
+        assert shown in text
+    await checker.check_page()
+    await checker.open_section("Approve…")
+    await checker.click("Approve")
+    assert "The dispute is resolved" in await checker.notice()
+    resolved = await market.get(f"/api/dispute-resolutions/{resolution['resolutionId']}", people.checker)
+    assert (resolved["refundMinor"], resolved["releaseMinor"]) == (half, order["totalMinor"] - half)
+    await checker.check_page()
