@@ -28,6 +28,8 @@ _GOOD: Final = frozenset(
         "closed",
         "posted",
         "settled",
+        "success",
+        "accepted",
     ]
 )
 _BAD: Final = frozenset(
@@ -44,6 +46,7 @@ _BAD: Final = frozenset(
         "sev-1",
         "dead",
         "open_dispute",
+        "reversed",
     ]
 )
 _WAITING: Final = frozenset(
@@ -60,6 +63,7 @@ _WAITING: Final = frozenset(
         "in_flight",
         "held",
         "sev-2",
+        "opened",
     ]
 )
 

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
 from console.families import Family
+from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.visit import Visit
 
@@ -37,10 +38,10 @@ PAYOUTS = ListView(
         Column("Payout", "id", "id", link="/payouts/{id}"),
         Column("Status", "status", "badge"),
         Column("Amount", "amountMinor", "naira"),
-        Column("Transfer", "transfer.status", "badge"),
+        Column("Transfer", lambda row: row["transfer"]["status"] if row["transfer"] else "not sent", "badge"),
         Column("Account", lambda row: f"…{row['accountLast4']} at {row['bankCode']}"),
         Column("Attempts", lambda row: row["retryCount"] + 1, "number"),
-        Column("Exception", "openException.cause"),
+        Column("Exception", lambda row: spoken(row["openException"]["cause"]) if row["openException"] else None),
         Column("Vendor", "vendorId", "id", link="/payouts?vendorId={vendorId}"),
         Column("Requested", "createdAt", "time"),
     ),

@@ -1,0 +1,43 @@
+"""Amounts of accounts, and entries with the balances around them."""
+
+import pytest
+
+from console.money import money, posting_rows, sided
+
+
+@pytest.mark.parametrize(
+    ("minor", "currency", "shown"),
+    [
+        (123_450, "NGN", "₦1,234.50"),
+        (123_450, "GHS", "GHS 1,234.50"),
+        (-5, "GHS", "-GHS 0.05"),
+        (None, "GHS", "\N{EN DASH}"),
+    ],
+)
+def test_an_amount_of_another_currency_never_shows_naira(minor: int | None, currency: str, shown: str) -> None:
+    assert money(minor, currency) == shown
+
+
+def test_a_balance_shows_its_side() -> None:
+    assert [sided(minor) for minor in (100, -100, 0)] == ["₦1.00 Dr", "₦1.00 Cr", "₦0.00"]
+
+
+def test_an_entry_is_a_debit_or_a_credit_with_the_balances_around_it() -> None:
+    entries = [
+        {"account": "quarantine:x", "amountMinor": 5_000, "balanceMinor": -5_000},
+        {"account": "refund_payable:y", "amountMinor": -5_000, "balanceMinor": 0},
+    ]
+    first, second = posting_rows(entries)
+    assert first == {
+        "account": "quarantine:x",
+        "debit": "₦50.00",
+        "credit": "",
+        "before": "₦50.00 Cr",
+        "after": "₦0.00",
+    }
+    assert (second["debit"], second["credit"], second["after"]) == ("", "₦50.00", "₦50.00 Cr")
+
+
+def test_an_entry_without_a_balance_shows_none() -> None:
+    [row] = posting_rows([{"account": "commission", "amountMinor": -1}])
+    assert (row["before"], row["after"]) == (None, None)
