@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from campus_tools.launcher.system import System
 from operations.campusctl.app import app
 from operations.journey import TOTP_STEP_SECONDS, Marketplace, SignedInUser
-from tests.console.browser import Person
-from tests.end_to_end.conftest import People
+from tests.console.browser import Visitor
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import placed_order
 from tests.end_to_end.test_money_that_does_not_fit import quarantined
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
@@ -21,20 +21,20 @@ CODE_SECONDS_MAX = 100
 """A code works once in its 30 seconds, and another test may have used it."""
 
 
-async def short_charge(market: Marketplace, people: People, amount_minor: int = 5_000) -> dict[str, Any]:
+async def short_charge(market: Marketplace, users: Users, amount_minor: int = 5_000) -> dict[str, Any]:
     """A quarantined charge that is less than its order's total."""
-    order = await placed_order(market, people)
-    intent = await market.pay_intent(people.buyer, order["id"])
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent, amount=amount_minor)
-    charge: dict[str, Any] = await quarantined(market, people, intent["reference"])
+    charge: dict[str, Any] = await quarantined(market, users, intent["reference"])
     return charge
 
 
-async def prepared_return(market: Marketplace, people: People) -> dict[str, Any]:
+async def prepared_return(market: Marketplace, users: Users) -> dict[str, Any]:
     """A charge whose return the maker has prepared."""
-    charge = await short_charge(market, people)
+    charge = await short_charge(market, users)
     body = {"outcome": "return", "reason": "less than the order's total"}
-    prepared: dict[str, Any] = await market.post(f"/api/quarantined-charges/{charge['id']}/prepare", body, people.maker)
+    prepared: dict[str, Any] = await market.post(f"/api/quarantined-charges/{charge['id']}/prepare", body, users.maker)
     return prepared
 
 
@@ -58,7 +58,7 @@ async def second_checker(system: System, market: Marketplace) -> SignedInUser:
     return SignedInUser(steward.email, tokens["accessToken"], tokens["refreshToken"])
 
 
-async def confirm(one: Person, secret: str) -> None:
+async def confirm(one: Visitor, secret: str) -> None:
     """Type the present code of the authenticator app until an unused one is accepted."""
 
     async def typed() -> bool | None:
@@ -69,7 +69,7 @@ async def confirm(one: Person, secret: str) -> None:
     assert await Marketplace.until("an unused code", typed, CODE_SECONDS_MAX, every=3)
 
 
-async def post_as(one: Person, path: str, **fields: str) -> httpx.Response:
+async def post_as(one: Visitor, path: str, **fields: str) -> httpx.Response:
     """Post a form that no page of this person offers, with the session's own token."""
     (cookie,) = await one.context.cookies()
     csrf = await one.page.locator("input[name=_csrf]").first.get_attribute("value")

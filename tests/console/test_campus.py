@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from contracts.demo import ADA, LAGOS
 from operations.journey import Marketplace, SignedInUser
-from tests.console.browser import Person
+from tests.console.browser import Visitor
 from tests.console.conftest import Arrival
 from tests.end_to_end.steps import a_product
 
@@ -43,11 +43,11 @@ async def applied(market: Marketplace, name: str) -> Any:
 
 
 async def test_an_application_is_approved_and_the_vendor_appears(
-    person: Arrival, market: Marketplace, campus_admin: SignedInUser
+    visitor: Arrival, market: Marketplace, campus_admin: SignedInUser
 ) -> None:
     name = f"Bisi {uuid4().hex[:8]}"
     application = await applied(market, name)
-    one = await person(campus_admin)
+    one = await visitor(campus_admin)
     await one.open("/vendor-applications?awaiting=decision")
     await one.check_page()
     await one.click(name, "link")
@@ -70,16 +70,16 @@ async def test_an_application_is_approved_and_the_vendor_appears(
     assert await one.page.get_by_role("button", name="Approve the application").count() == 0
 
 
-async def result_of(one: Person, check: str) -> str:
+async def result_of(one: Visitor, check: str) -> str:
     """The result of a row of what is checked."""
     return await one.page.locator("tr", has_text=check).locator(".badge").inner_text()
 
 
 async def test_a_taken_name_is_shown_and_the_application_is_rejected_with_its_reason(
-    person: Arrival, market: Marketplace, campus_admin: SignedInUser
+    visitor: Arrival, market: Marketplace, campus_admin: SignedInUser
 ) -> None:
     application = await applied(market, "ada's  KITCHEN")
-    one = await person(campus_admin)
+    one = await visitor(campus_admin)
     await one.open(f"/vendor-applications/{application['id']}")
     assert await result_of(one, "No vendor has this business name") == "look at it"
     await one.open_section("Reject")
@@ -92,11 +92,11 @@ async def test_a_taken_name_is_shown_and_the_application_is_rejected_with_its_re
 
 
 async def test_a_vendor_is_suspended_and_reinstated(
-    person: Arrival, market: Marketplace, campus_admin: SignedInUser
+    visitor: Arrival, market: Marketplace, campus_admin: SignedInUser
 ) -> None:
     application = await applied(market, f"Bisi {uuid4().hex[:8]}")
     approved = await market.post(f"/api/vendor-applications/{application['id']}/approve", {}, campus_admin)
-    one = await person(campus_admin)
+    one = await visitor(campus_admin)
     await one.open(f"/vendors/{approved['vendorId']}")
     await one.open_section("Suspend the vendor")
     await one.fill("Reason", "Sells nothing that was ordered")
@@ -108,10 +108,10 @@ async def test_a_vendor_is_suspended_and_reinstated(
 
 
 async def test_a_hub_is_opened_and_its_fee_changed(
-    person: Arrival, market: Marketplace, campus_admin: SignedInUser
+    visitor: Arrival, market: Marketplace, campus_admin: SignedInUser
 ) -> None:
     name = f"Hub {uuid4().hex[:8]}"
-    one = await person(campus_admin)
+    one = await visitor(campus_admin)
     await one.open(f"/campuses/{LAGOS.id}")
     await one.open_section("Open a hub")
     await one.fill("Name of the hub", name)
@@ -132,9 +132,9 @@ async def test_a_hub_is_opened_and_its_fee_changed(
     await one.check_page()
 
 
-async def test_a_flash_sale_is_proposed_and_waits_for_the_vendor(person: Arrival, market: Marketplace) -> None:
+async def test_a_flash_sale_is_proposed_and_waits_for_the_vendor(visitor: Arrival, market: Marketplace) -> None:
     product = await a_product(market)
-    one = await person(await market.sign_in_with_two_factors("campus@campus.example", "CAMPUS"))
+    one = await visitor(await market.sign_in_with_two_factors("campus@campus.example", "CAMPUS"))
     await one.open(f"/campus-flash-sales/propose/{product['id']}")
     await one.fill("Price in naira", f"{product['priceMinor'] // 200}.00")
     await one.fill("Quantity", "1")
@@ -151,14 +151,14 @@ async def test_a_flash_sale_is_proposed_and_waits_for_the_vendor(person: Arrival
     assert await one.notice() == "The flash sale is ended."
 
 
-async def test_every_screen_of_the_campus_is_accessible(person: Arrival, campus_admin: SignedInUser) -> None:
-    one = await person(campus_admin)
+async def test_every_screen_of_the_campus_is_accessible(visitor: Arrival, campus_admin: SignedInUser) -> None:
+    one = await visitor(campus_admin)
     for path in SCREENS:
         assert (await one.open(path)).status == 200, path
         await one.check_page()
 
 
-async def test_nobody_else_opens_a_screen_of_the_campus(person: Arrival) -> None:
-    one = await person("vendor")
+async def test_nobody_else_opens_a_screen_of_the_campus(visitor: Arrival) -> None:
+    one = await visitor("vendor")
     for path in SCREENS:
         assert (await one.open(path)).status == 403, path

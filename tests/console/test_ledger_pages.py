@@ -7,7 +7,7 @@ import pytest
 
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import paid_order
 from tests.end_to_end.test_chargebacks import dispute, reference_of
 
@@ -29,17 +29,17 @@ PAGES = (
 
 
 @pytest.mark.parametrize("path", PAGES)
-async def test_a_page_of_finance_is_for_finance(person: Arrival, path: str) -> None:
-    auditor, vendor = await person("auditor"), await person("vendor")
+async def test_a_page_of_finance_is_for_finance(visitor: Arrival, path: str) -> None:
+    auditor, vendor = await visitor("auditor"), await visitor("vendor")
     assert (await auditor.open(path)).status == 200
     await auditor.check_page()
     assert (await vendor.open(path)).status == 403
 
 
-async def test_an_auditor_follows_kobo_through_the_ledger(person: Arrival, market: Marketplace, people: People) -> None:
-    order = await paid_order(market, people)
+async def test_an_auditor_follows_kobo_through_the_ledger(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    order = await paid_order(market, users)
     escrow = f"escrow:{order['id']}"
-    auditor = await person("auditor")
+    auditor = await visitor("auditor")
     await auditor.open("/ledger/trial-balance")
     assert "broken" not in await auditor.text()
     await auditor.click("escrow", "link")
@@ -67,17 +67,17 @@ async def test_an_auditor_follows_kobo_through_the_ledger(person: Arrival, marke
 
 
 async def test_finance_contests_a_chargeback_before_its_due_date(
-    person: Arrival, market: Marketplace, people: People
+    visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
-    order = await paid_order(market, people)
-    await dispute(market, await reference_of(market, people, order["id"]))
+    order = await paid_order(market, users)
+    await dispute(market, await reference_of(market, users, order["id"]))
 
     async def opened() -> str | None:
-        found = await market.get("/api/chargebacks", people.auditor, params={"orderId": order["id"]})
+        found = await market.get("/api/chargebacks", users.auditor, params={"orderId": order["id"]})
         return str(found[0]["id"]) if found else None
 
     chargeback_id = await market.until("the chargeback", opened, 60)
-    maker = await person("maker")
+    maker = await visitor("maker")
     await maker.open(f"/chargebacks/{chargeback_id}")
     assert "left" in await maker.text()
     await maker.open_section("Send evidence…")
@@ -92,7 +92,7 @@ async def test_finance_contests_a_chargeback_before_its_due_date(
     assert "on its way" in await maker.notice()
 
     async def submitted() -> bool | None:
-        responses = (await market.get(f"/api/chargebacks/{chargeback_id}", people.auditor))["responses"]
+        responses = (await market.get(f"/api/chargebacks/{chargeback_id}", users.auditor))["responses"]
         return all(one["status"] == "submitted" for one in responses) or None
 
     await market.until("the evidence at the gateway", submitted, 60)

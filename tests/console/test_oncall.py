@@ -9,7 +9,7 @@ import pytest_asyncio
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import open_shop
 from tests.end_to_end.test_money_that_does_not_fit import signed
 from tests.end_to_end.test_operators_acts import given_up
@@ -27,19 +27,19 @@ SCREENS = (
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def failed(market: Marketplace, people: People) -> Any:
+async def failed(market: Marketplace, users: Users) -> Any:
     """The exception of a payout whose transfer the bank rejected, with the transfer's reference."""
     before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
     try:
-        shop = await open_shop(market, people)
+        shop = await open_shop(market, users)
         assert (await shop.set_account(market, shop.accounts[0]))[0] == 200
         payout = await market.request_payout(shop.owner, AMOUNT_MINOR)
-        [transfer] = (await market.dispatch_payouts(people.maker, [payout["id"]]))["transfers"]
+        [transfer] = (await market.dispatch_payouts(users.maker, [payout["id"]]))["transfers"]
         await report(market, transfer["reference"], "fail", reason="Account number is invalid")
 
         async def opened() -> Any:
-            found = await market.get("/api/payout-exceptions", people.ops, params={"payoutId": payout["id"]})
+            found = await market.get("/api/payout-exceptions", users.ops, params={"payoutId": payout["id"]})
             return found[0] if found else None
 
         yield await market.until("the exception", opened, 60), transfer["reference"]
@@ -53,10 +53,10 @@ async def report(market: Marketplace, reference: str, act: str, **why: str) -> N
 
 
 async def test_a_failed_transfer_is_classified_and_closed_by_the_gateways_answer(
-    person: Arrival, market: Marketplace, failed: Any
+    visitor: Arrival, market: Marketplace, failed: Any
 ) -> None:
     exception, reference = failed
-    one = await person("ops")
+    one = await visitor("ops")
     await one.open(f"/payout-exceptions?status=open&payoutId={exception['payoutId']}")
     await one.check_page()
     await one.click("account number invalid", "link")
@@ -95,30 +95,30 @@ async def test_a_failed_transfer_is_classified_and_closed_by_the_gateways_answer
 
 
 async def test_a_reset_sends_the_payout_again_and_closes_the_exception(
-    person: Arrival, market: Marketplace, people: People, failed: Any
+    visitor: Arrival, market: Marketplace, users: Users, failed: Any
 ) -> None:
     exception, _ = failed
-    one = await person("ops")
+    one = await visitor("ops")
     await one.open(f"/payout-exceptions/{exception['id']}")
     await one.open_section("Reset the payout")
     await one.fill("Reason for the reset", "The bank was down")
     await one.click("Send ₦500.00 again")
     assert "is sent by itself" in await one.notice()
-    payout = await market.get(f"/api/payouts/{exception['payoutId']}", people.maker)
+    payout = await market.get(f"/api/payouts/{exception['payoutId']}", users.maker)
     assert (payout["retryCount"], payout["status"]) == (1, "pending")
     assert "closed" in await one.heading()
 
 
 async def test_a_dead_webhook_is_read_and_replayed(
-    person: Arrival, market: Marketplace, people: People, system: System
+    visitor: Arrival, market: Marketplace, users: Users, system: System
 ) -> None:
     event = f"unheard.{uuid4().hex[:12]}"
     body = json.dumps({"event": event, "data": {"id": uuid4().int % 2**40}}).encode()
-    answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
-    assert answer.status_code == 200
+    response = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
+    assert response.status_code == 200
     key = f"{event}:{json.loads(body)['data']['id']}"
     letter_id = await given_up(system, key)
-    one = await person("ops")
+    one = await visitor("ops")
     await one.open("/dead-letters")
     assert "gateway webhooks" in await one.text()
     await one.open(f"/dead-letter-webhooks?outcome=dead&eventId={key}")
@@ -129,25 +129,25 @@ async def test_a_dead_webhook_is_read_and_replayed(
     assert await one.notice() == "The event is queued again."
 
     async def processed() -> Any:
-        found = await market.get("/api/dead-letter-webhooks", people.ops, params={"eventId": key})
+        found = await market.get("/api/dead-letter-webhooks", users.ops, params={"eventId": key})
         return found[0]["outcome"] == "ignored" or None
 
     await market.until("the end of the work", processed, 60)
 
 
-async def test_every_screen_on_call_is_accessible_and_shows_no_foreign_action(person: Arrival) -> None:
-    one = await person("ops")
+async def test_every_screen_on_call_is_accessible_and_shows_no_foreign_action(visitor: Arrival) -> None:
+    one = await visitor("ops")
     for path in SCREENS:
         assert (await one.open(path)).status == 200, path
         await one.check_page()
-    auditor = await person("auditor")
+    auditor = await visitor("auditor")
     for path in SCREENS:
         assert (await auditor.open(path)).status == 200, path
         assert await auditor.page.locator("main form[method=post]").count() == 0, path
 
 
-async def test_support_reaches_no_screen_of_the_people_on_call(person: Arrival) -> None:
-    one = await person("support")
+async def test_support_reaches_no_screen_of_the_people_on_call(visitor: Arrival) -> None:
+    one = await visitor("support")
     for path in SCREENS:
         assert (await one.open(path)).status == 403, path
     assert await one.page.get_by_role("link", name="Dead letters", exact=True).count() == 0

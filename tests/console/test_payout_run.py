@@ -8,7 +8,7 @@ from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import delivered_order
 from tests.end_to_end.test_reconciliations import bank, exception_of
 
@@ -22,14 +22,14 @@ async def manual_bank(market: Marketplace) -> AsyncIterator[None]:
 
 
 async def test_a_run_is_previewed_sent_and_watched_to_its_end(
-    person: Arrival, system: System, market: Marketplace, people: People, manual_bank: None
+    visitor: Arrival, system: System, market: Marketplace, users: Users, manual_bank: None
 ) -> None:
-    before = (await market.wallet(people.vendor))["availableMinor"]
-    await delivered_order(market, people)
-    await market.wallet_reaches(people.vendor, before + 1)
-    good = await market.request_payout(people.vendor, 40_000)
-    bad = await market.request_payout(people.vendor, 30_000)
-    maker = await person("maker")
+    before = (await market.wallet(users.vendor))["availableMinor"]
+    await delivered_order(market, users)
+    await market.wallet_reaches(users.vendor, before + 1)
+    good = await market.request_payout(users.vendor, 40_000)
+    bad = await market.request_payout(users.vendor, 30_000)
+    maker = await visitor("maker")
     await maker.open("/payouts/run")
     await maker.check_page()
     for payout in (good, bad):
@@ -38,7 +38,7 @@ async def test_a_run_is_previewed_sent_and_watched_to_its_end(
     text = await maker.text()
     assert "Nothing is sent yet" in text
     assert "₦700.00" in text
-    assert (await market.get(f"/api/payouts/{good['id']}", people.auditor))["transfer"] is None
+    assert (await market.get(f"/api/payouts/{good['id']}", users.auditor))["transfer"] is None
     await maker.check_page()
     await maker.open_section("Send these payouts…")
     await maker.click("Send ₦700.00")
@@ -46,15 +46,15 @@ async def test_a_run_is_previewed_sent_and_watched_to_its_end(
     assert "0 of 2 transfers are decided" in await maker.text()
     await maker.check_page()
 
-    sent = {one["id"]: one for one in await market.get("/api/payouts", people.auditor, params={"status": "pending"})}
+    sent = {one["id"]: one for one in await market.get("/api/payouts", users.auditor, params={"status": "pending"})}
     reference = {payout["id"]: sent[payout["id"]]["transfer"]["reference"] for payout in (good, bad)}
     await bank(market, reference[good["id"]], "succeed")
     await bank(market, reference[bad["id"]], "fail")
     # The page follows by itself.
     await maker.page.get_by_text("1 arrived, 1 with an exception for the people on call").wait_for(timeout=60_000)
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "auto"})
-    await market.post(f"/api/payouts/{bad['id']}/reset", {"reason": "the bank's switch was down"}, people.ops)
-    processed = await market.payout_reaches(people.vendor, bad["id"], "processed")
+    await market.post(f"/api/payouts/{bad['id']}/reset", {"reason": "the bank's switch was down"}, users.ops)
+    processed = await market.payout_reaches(users.vendor, bad["id"], "processed")
     assert processed["transfer"]["attempt"] == 2
     await maker.open(f"/payouts/{bad['id']}")
     assert "processed" in await maker.heading()
@@ -65,39 +65,39 @@ async def test_a_run_is_previewed_sent_and_watched_to_its_end(
 
 
 async def test_a_second_click_sends_one_batch(
-    person: Arrival, market: Marketplace, people: People, manual_bank: None
+    visitor: Arrival, market: Marketplace, users: Users, manual_bank: None
 ) -> None:
-    await delivered_order(market, people)
-    payout = await market.request_payout(people.vendor, 10_000)
-    maker = await person("maker", javascript=False)
+    await delivered_order(market, users)
+    payout = await market.request_payout(users.vendor, 10_000)
+    maker = await visitor("maker", javascript=False)
     await maker.open("/payouts/run")
     await maker.page.locator(f"input[value='{payout['id']}']").check()
     await maker.click("Preview")
     await maker.open_section("Send these payouts…")
-    before = (await market.http.get("/api/payout-batches", headers=people.auditor.headers)).json()["meta"]["total"]
+    before = (await market.http.get("/api/payout-batches", headers=users.auditor.headers)).json()["meta"]["total"]
     await maker.page.get_by_role("button", name="Send ₦100.00").dblclick()
     assert "The batch is sent" in await maker.notice()
-    after = (await market.http.get("/api/payout-batches", headers=people.auditor.headers)).json()["meta"]["total"]
+    after = (await market.http.get("/api/payout-batches", headers=users.auditor.headers)).json()["meta"]["total"]
     assert after == before + 1
     await maker.click("Reload", "link")
     assert "0 of 1 transfers are decided" in await maker.text()
-    shown = await market.get(f"/api/payouts/{payout['id']}", people.auditor)
+    shown = await market.get(f"/api/payouts/{payout['id']}", users.auditor)
     await bank(market, shown["transfer"]["reference"], "succeed")
-    await market.payout_reaches(people.vendor, payout["id"], "processed")
+    await market.payout_reaches(users.vendor, payout["id"], "processed")
 
 
 async def test_a_payout_that_came_back_is_reconciled_by_two_people(
-    person: Arrival, system: System, market: Marketplace, people: People, manual_bank: None
+    visitor: Arrival, system: System, market: Marketplace, users: Users, manual_bank: None
 ) -> None:
-    await delivered_order(market, people)
-    payout = await market.request_payout(people.vendor, 20_000)
-    batch = await market.dispatch_payouts(people.maker, [payout["id"]])
+    await delivered_order(market, users)
+    payout = await market.request_payout(users.vendor, 20_000)
+    batch = await market.dispatch_payouts(users.maker, [payout["id"]])
     reference = batch["transfers"][0]["reference"]
     await bank(market, reference, "succeed")
-    await market.payout_reaches(people.vendor, payout["id"], "processed")
+    await market.payout_reaches(users.vendor, payout["id"], "processed")
     await bank(market, reference, "reverse")
-    await exception_of(market, people, payout["id"])
-    maker = await person("maker")
+    await exception_of(market, users, payout["id"])
+    maker = await visitor("maker")
     await maker.open(f"/payouts/{payout['id']}")
     await maker.open_section("Prepare a reconciliation…")
     await maker.fill("Reason", "the bank sent it back")
@@ -105,13 +105,13 @@ async def test_a_payout_that_came_back_is_reconciled_by_two_people(
     assert "reversal" in await maker.heading()
     assert await maker.page.locator("summary", has_text="Approve…").count() == 0
     path = maker.page.url.removeprefix(maker.console_url)
-    checker = await person("checker")
+    checker = await visitor("checker")
     await checker.open(path)
-    wallet = (await market.wallet(people.vendor))["availableMinor"]
+    wallet = (await market.wallet(users.vendor))["availableMinor"]
     assert "the bank sent it back" in await checker.text()
     await checker.check_page()
     await checker.open_section("Approve…")
     await checker.click("Approve")
     assert await checker.notice() == "The reconciliation is posted."
-    assert (await market.wallet(people.vendor))["availableMinor"] == wallet + 20_000
+    assert (await market.wallet(users.vendor))["availableMinor"] == wallet + 20_000
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []

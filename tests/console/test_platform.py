@@ -32,8 +32,8 @@ class Admins:
 
     maker: SignedInUser
     checker: SignedInUser
-    person: SignedInUser
-    person_id: str
+    visitor: SignedInUser
+    user_id: str
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -50,12 +50,12 @@ async def admins(system: System, market: Marketplace) -> AsyncIterator[Admins]:
     )
 
 
-async def test_two_admins_grant_a_role_that_moves_money(person: Arrival, market: Marketplace, admins: Admins) -> None:
-    maker = await person(admins.maker)
+async def test_two_admins_grant_a_role_that_moves_money(visitor: Arrival, market: Marketplace, admins: Admins) -> None:
+    maker = await visitor(admins.maker)
     await maker.open("/staff")
-    await maker.fill("Exact mail address", admins.person.email)
+    await maker.fill("Exact mail address", admins.visitor.email)
     await maker.click("Filter")
-    await maker.page.locator(f"a[href='/staff/{admins.person_id}']").click()
+    await maker.page.locator(f"a[href='/staff/{admins.user_id}']").click()
     await maker.page.get_by_label("Role", exact=True).select_option("finance_maker")
     await maker.check_page()
     await maker.click("Grant the role")
@@ -65,42 +65,42 @@ async def test_two_admins_grant_a_role_that_moves_money(person: Arrival, market:
     assert await maker.page.get_by_role("button", name="Approve the grant").count() == 0
     await maker.check_page()
 
-    checker = await person(admins.checker)
+    checker = await visitor(admins.checker)
     await checker.open("/")
     assert "Staff grants to approve" in await checker.text()
     await checker.open(grant_path)
-    assert admins.person.email in await checker.text()
+    assert admins.visitor.email in await checker.text()
     await checker.check_page()
     await checker.open_section("Approve")
     await checker.click("Approve the grant")
     assert (await checker.notice()).startswith("The role is granted.")
-    member = await market.get(f"/api/staff/{admins.person_id}", admins.checker)
+    member = await market.get(f"/api/staff/{admins.user_id}", admins.checker)
     assert "finance_maker" in member["roles"]
-    await maker.open(f"/staff/{admins.person_id}")
+    await maker.open(f"/staff/{admins.user_id}")
     assert "finance maker" in await maker.text()
 
 
 async def test_a_grant_asks_for_the_second_factor_and_keeps_the_form(
-    person: Arrival, market: Marketplace, admins: Admins
+    visitor: Arrival, market: Marketplace, admins: Admins
 ) -> None:
     codes = (await market.post("/api/auth/mfa/recovery-codes", {}, admins.maker))["codes"]
     # A sign-in without the second step: the API answers AUTH_AAL2_REQUIRED.
-    one = await person(await market.sign_in(admins.maker.email))
-    await one.open(f"/staff/{admins.person_id}")
+    one = await visitor(await market.sign_in(admins.maker.email))
+    await one.open(f"/staff/{admins.user_id}")
     await one.page.get_by_label("Role", exact=True).select_option("auditor")
     await one.click("Grant the role")
     assert await one.heading() == "Confirm that it is you"
     await one.check_page()
-    member = await market.get(f"/api/staff/{admins.person_id}", admins.checker)
+    member = await market.get(f"/api/staff/{admins.user_id}", admins.checker)
     assert "auditor" not in member["roles"]
     await one.fill("Code", codes[0])
     await one.click("Confirm")
     assert (await one.notice()).startswith("The role auditor is granted.")
 
 
-async def test_the_maker_cannot_approve_by_a_forged_form(person: Arrival, market: Marketplace, admins: Admins) -> None:
-    grant = await market.post(f"/api/staff/{admins.person_id}/grant", {"role": "finance_checker"}, admins.maker)
-    maker = await person(admins.maker)
+async def test_the_maker_cannot_approve_by_a_forged_form(visitor: Arrival, market: Marketplace, admins: Admins) -> None:
+    grant = await market.post(f"/api/staff/{admins.user_id}/grant", {"role": "finance_checker"}, admins.maker)
+    maker = await visitor(admins.maker)
     await maker.open(f"/staff-grants/{grant['id']}")
     token = await maker.page.locator("input[name=_csrf]").first.get_attribute("value")
     forged = await maker.page.request.post(
@@ -109,7 +109,7 @@ async def test_the_maker_cannot_approve_by_a_forged_form(person: Arrival, market
         headers={"Origin": maker.console_url},
     )
     assert (forged.status, "AUTH_FORBIDDEN" in await forged.text()) == (403, True)
-    checker = await person(admins.checker)
+    checker = await visitor(admins.checker)
     await checker.open(f"/staff-grants/{grant['id']}")
     await checker.open_section("Reject")
     await checker.click("Reject the grant")
@@ -118,10 +118,10 @@ async def test_the_maker_cannot_approve_by_a_forged_form(person: Arrival, market
 
 
 async def test_a_prepared_commission_is_rejected_by_a_second_admin(
-    person: Arrival, market: Marketplace, admins: Admins
+    visitor: Arrival, market: Marketplace, admins: Admins
 ) -> None:
     before = (await market.get(f"/api/vendors/{ADA.id}", admins.maker))["commissionBasisPoints"]
-    maker = await person(admins.maker)
+    maker = await visitor(admins.maker)
     await maker.open(f"/vendors/{ADA.id}")
     await maker.open_section("Change the commission")
     await maker.fill("Commission in per cent", "4,5 %")
@@ -133,7 +133,7 @@ async def test_a_prepared_commission_is_rejected_by_a_second_admin(
     path = maker.page.url.removeprefix(maker.console_url)
     assert "4.25 %" in await maker.text()
     assert await maker.page.get_by_role("button", name="Approve the change").count() == 0
-    checker = await person(admins.checker)
+    checker = await visitor(admins.checker)
     await checker.open(path)
     await checker.check_page()
     await checker.open_section("Reject")
@@ -143,14 +143,14 @@ async def test_a_prepared_commission_is_rejected_by_a_second_admin(
     assert (await market.get(f"/api/vendors/{ADA.id}", admins.maker))["commissionBasisPoints"] == before
 
 
-async def test_every_screen_of_the_platform_is_accessible(person: Arrival, admins: Admins) -> None:
-    one = await person(admins.maker)
-    for path in (*SCREENS, f"/staff/{admins.person_id}"):
+async def test_every_screen_of_the_platform_is_accessible(visitor: Arrival, admins: Admins) -> None:
+    one = await visitor(admins.maker)
+    for path in (*SCREENS, f"/staff/{admins.user_id}"):
         assert (await one.open(path)).status == 200, path
         await one.check_page()
 
 
-async def test_nobody_else_opens_a_screen_of_the_platform(person: Arrival) -> None:
-    one = await person("support")
+async def test_nobody_else_opens_a_screen_of_the_platform(visitor: Arrival) -> None:
+    one = await visitor("support")
     for path in SCREENS:
         assert (await one.open(path)).status == 403, path

@@ -5,15 +5,15 @@ from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
 from tests.console.decisions import confirm, post_as, prepared_return, second_checker, short_charge
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.test_decisions_of_two import refund_reaches
 
 
 async def test_a_quarantined_charge_is_returned_by_two_people(
-    person: Arrival, system: System, market: Marketplace, people: People
+    visitor: Arrival, system: System, market: Marketplace, users: Users
 ) -> None:
-    charge = await short_charge(market, people)
-    maker = await person("maker")
+    charge = await short_charge(market, users)
+    maker = await visitor("maker")
     await maker.open("/quarantined-charges?awaiting=preparation")
     await maker.click(charge["reference"], "link")
     text = await maker.text()
@@ -27,7 +27,7 @@ async def test_a_quarantined_charge_is_returned_by_two_people(
     await maker.check_page()
 
     # The checker signed in with a password alone: the second factor is asked for, and nothing is typed twice.
-    checker = await person(await market.sign_in("checker@campus.example"))
+    checker = await visitor(await market.sign_in("checker@campus.example"))
     await checker.open("/")
     await checker.click("Quarantined charges to approve", "link")
     await checker.click(charge["reference"], "link")
@@ -41,30 +41,30 @@ async def test_a_quarantined_charge_is_returned_by_two_people(
     assert "returned" in await checker.heading()
     await checker.check_page()
 
-    decided = await market.get(f"/api/quarantined-charges/{charge['id']}", people.auditor)
-    refund = await refund_reaches(market, people, decided["refundId"], "settled")
+    decided = await market.get(f"/api/quarantined-charges/{charge['id']}", users.auditor)
+    refund = await refund_reaches(market, users, decided["refundId"], "settled")
     assert refund["amountMinor"] == 5_000
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
 
 async def test_a_maker_is_offered_no_approval_and_refused_one(
-    person: Arrival, market: Marketplace, people: People
+    visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
-    charge = await prepared_return(market, people)
-    maker = await person("maker")
+    charge = await prepared_return(market, users)
+    maker = await visitor("maker")
     await maker.open(f"/quarantined-charges/{charge['id']}")
     assert await maker.page.locator("summary", has_text="Approve…").count() == 0
     refused = await post_as(maker, f"/quarantined-charges/{charge['id']}/approve", hash=charge["hash"])
     assert refused.status_code == 403
-    assert (await market.get(f"/api/quarantined-charges/{charge['id']}", people.auditor))["status"] == "prepared"
+    assert (await market.get(f"/api/quarantined-charges/{charge['id']}", users.auditor))["status"] == "prepared"
 
 
 async def test_of_two_checkers_at_once_the_second_one_reads_what_happened(
-    person: Arrival, system: System, market: Marketplace, people: People
+    visitor: Arrival, system: System, market: Marketplace, users: Users
 ) -> None:
-    charge = await prepared_return(market, people)
+    charge = await prepared_return(market, users)
     path = f"/quarantined-charges/{charge['id']}"
-    first, second = await person("checker"), await person(await second_checker(system, market))
+    first, second = await visitor("checker"), await visitor(await second_checker(system, market))
     for checker in (first, second):
         await checker.open(path)
         await checker.open_section("Approve…")
@@ -73,22 +73,22 @@ async def test_of_two_checkers_at_once_the_second_one_reads_what_happened(
     await second.click("Approve")
     assert "Another checker had approved it already" in await second.notice()
     transactions = await market.get(
-        "/api/transactions", people.auditor, params={"account": f"quarantine:{charge['reference']}"}
+        "/api/transactions", users.auditor, params={"account": f"quarantine:{charge['reference']}"}
     )
     assert sorted(one["type"] for one in transactions) == ["quarantine", "quarantine_release"]
 
 
 async def test_a_decision_that_changed_under_the_checker_is_not_approved(
-    person: Arrival, market: Marketplace, people: People
+    visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
-    charge = await prepared_return(market, people)
+    charge = await prepared_return(market, users)
     path = f"/quarantined-charges/{charge['id']}"
-    checker = await person("checker")
+    checker = await visitor("checker")
     await checker.open(path)
     await checker.open_section("Approve…")
-    await market.post(f"/api{path}/reject", {"reason": "say more"}, people.checker)
+    await market.post(f"/api{path}/reject", {"reason": "say more"}, users.checker)
     other = await market.post(
-        f"/api{path}/prepare", {"outcome": "return", "reason": "the bank confirmed it"}, people.maker
+        f"/api{path}/prepare", {"outcome": "return", "reason": "the bank confirmed it"}, users.maker
     )
     assert other["hash"] != charge["hash"]
     await checker.click("Approve")
@@ -96,7 +96,7 @@ async def test_a_decision_that_changed_under_the_checker_is_not_approved(
     assert "CONCURRENCY_CONFLICT" in text
     assert "The content changed after you opened this page" in text
     assert "the bank confirmed it" in text
-    assert (await market.get(f"/api{path}", people.auditor))["status"] == "prepared"
+    assert (await market.get(f"/api{path}", users.auditor))["status"] == "prepared"
     await checker.check_page()
     await checker.click("Approve")
     assert await checker.notice() == "The charge goes back to its payer."

@@ -6,37 +6,37 @@ from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import paid_order, placed_order
 from tests.end_to_end.test_decisions_of_two import refund_reaches
 
 
-async def failed_refund(market: Marketplace, people: People) -> dict[str, Any]:
+async def failed_refund(market: Marketplace, users: Users) -> dict[str, Any]:
     """A refund that the gateway cannot send to the buyer's card."""
-    order = await placed_order(market, people)
-    intent = await market.pay_intent(people.buyer, order["id"])
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent)
-    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
     fault = {"fail": "The card is closed", "times": 1, "match": intent["reference"]}
     await market.sandbox.put("/control/faults", json={"refund_call": fault})
-    await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "the vendor is ill"}, people.support)
+    await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "the vendor is ill"}, users.support)
 
     async def failed() -> dict[str, Any] | None:
         params = {"orderId": order["id"], "status": "failed"}
-        found = await market.get("/api/refunds", people.auditor, params=params)
+        found = await market.get("/api/refunds", users.auditor, params=params)
         return found[0] if found else None
 
     return await market.until("the refund to fail", failed, 60)
 
 
 async def test_a_failed_refund_is_sent_to_a_bank_account_by_two_people(
-    person: Arrival, system: System, market: Marketplace, people: People
+    visitor: Arrival, system: System, market: Marketplace, users: Users
 ) -> None:
-    refund = await failed_refund(market, people)
+    refund = await failed_refund(market, users)
     account = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
     await market.sandbox.put("/control/accounts", json=account)
     path = f"/refunds/{refund['id']}"
-    maker = await person("maker")
+    maker = await visitor("maker")
     await maker.open(path)
     assert "The card is closed" in await maker.text()
     await maker.open_section("Prepare: send it to a bank account…")
@@ -50,7 +50,7 @@ async def test_a_failed_refund_is_sent_to_a_bank_account_by_two_people(
         await form.get_by_label(label, exact=True).fill(text)
     await maker.click("Prepare for this account")
     assert "Another person approves it" in await maker.notice()
-    checker = await person("checker")
+    checker = await visitor("checker")
     await checker.open(path)
     text = await checker.text()
     for shown in ("…6789 at bank 058", "Chidi Okafor", f"refund_payable:{refund['id']}", "gateway_cash"):
@@ -59,22 +59,22 @@ async def test_a_failed_refund_is_sent_to_a_bank_account_by_two_people(
     await checker.open_section("Approve…")
     await checker.click("Approve")
     assert "is sent again" in await checker.notice()
-    await refund_reaches(market, people, refund["id"], "settled")
-    await market.order_reaches(people.buyer, refund["orderId"], "refunded")
+    await refund_reaches(market, users, refund["id"], "settled")
+    await market.order_reaches(users.buyer, refund["orderId"], "refunded")
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
 
 async def test_a_checker_resolves_a_dispute_with_the_escrow_in_view(
-    person: Arrival, market: Marketplace, people: People
+    visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
-    order = await paid_order(market, people)
+    order = await paid_order(market, users)
     complaint = {"reason": "<b>wrong</b> item", "details": "<script>alert(1)</script>"}
-    await market.post(f"/api/orders/{order['id']}/dispute", complaint, people.buyer)
+    await market.post(f"/api/orders/{order['id']}/dispute", complaint, users.buyer)
     half = order["totalMinor"] // 2
     resolution = await market.post(
-        f"/api/orders/{order['id']}/resolve", {"outcome": "split", "refundMinor": half}, people.support
+        f"/api/orders/{order['id']}/resolve", {"outcome": "split", "refundMinor": half}, users.support
     )
-    checker = await person("checker")
+    checker = await visitor("checker")
     await checker.open(f"/dispute-resolutions/{resolution['resolutionId']}")
     text = await checker.text()
     for shown in ("<b>wrong</b> item", "<script>alert(1)</script>", f"escrow:{order['id']}"):
@@ -83,6 +83,6 @@ async def test_a_checker_resolves_a_dispute_with_the_escrow_in_view(
     await checker.open_section("Approve…")
     await checker.click("Approve")
     assert "The dispute is resolved" in await checker.notice()
-    resolved = await market.get(f"/api/dispute-resolutions/{resolution['resolutionId']}", people.checker)
+    resolved = await market.get(f"/api/dispute-resolutions/{resolution['resolutionId']}", users.checker)
     assert (resolved["refundMinor"], resolved["releaseMinor"]) == (half, order["totalMinor"] - half)
     await checker.check_page()

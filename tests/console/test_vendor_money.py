@@ -10,9 +10,9 @@ import pytest_asyncio
 
 from console.formats import naira
 from operations.journey import Marketplace
-from tests.console.browser import NARROW, Person
+from tests.console.browser import NARROW, Visitor
 from tests.console.conftest import Arrival
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import Shop, open_shop, paid_order
 
 
@@ -23,13 +23,13 @@ async def shops() -> dict[str, Shop]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def shop(shops: dict[str, Shop], market: Marketplace, people: People) -> Shop:
+async def shop(shops: dict[str, Shop], market: Marketplace, users: Users) -> Shop:
     if "shop" not in shops:
-        shops["shop"] = await open_shop(market, people)
+        shops["shop"] = await open_shop(market, users)
     return shops["shop"]
 
 
-async def _download(one: Person, path: str) -> list[dict[str, str]]:
+async def _download(one: Visitor, path: str) -> list[dict[str, str]]:
     """The rows of a CSV file of the console, loaded with the browser's cookie."""
     (cookie,) = await one.context.cookies()
     async with httpx.AsyncClient(base_url=one.console_url, trust_env=False) as http:
@@ -39,8 +39,8 @@ async def _download(one: Person, path: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(response.text)))
 
 
-async def test_the_wallet_shows_every_kobo_of_the_api(person: Arrival, market: Marketplace, shop: Shop) -> None:
-    one = await person(shop.owner)
+async def test_the_wallet_shows_every_kobo_of_the_api(visitor: Arrival, market: Marketplace, shop: Shop) -> None:
+    one = await visitor(shop.owner)
     await one.open("/wallet")
     wallet = await market.wallet(shop.owner)
     text = await one.text()
@@ -57,28 +57,28 @@ async def test_the_wallet_shows_every_kobo_of_the_api(person: Arrival, market: M
     assert round(float(newest["Balance"]) * 100) == wallet["availableMinor"]
 
 
-async def test_what_will_be_paid_adds_up_to_what_is_held(person: Arrival, market: Marketplace, people: People) -> None:
-    order = await paid_order(market, people)
-    one = await person("vendor")
+async def test_what_will_be_paid_adds_up_to_what_is_held(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    order = await paid_order(market, users)
+    one = await visitor("vendor")
 
     async def held() -> bool | None:
         await one.open("/wallet/expected")
-        wallet = await market.wallet(people.vendor)
+        wallet = await market.wallet(users.vendor)
         return naira(wallet["lockedMinor"]) in await one.text() or None
 
     await market.until("the held amount on the page", held, 30, every=0.5)
     row = one.page.get_by_role("row").filter(has_text=order["number"])
-    share = order["subtotalMinor"] - (await market.order(people.vendor, order["id"]))["commissionMinor"]
+    share = order["subtotalMinor"] - (await market.order(users.vendor, order["id"]))["commissionMinor"]
     assert naira(share) in await row.inner_text()
     assert "when the PIN is entered" in await row.inner_text()
     await one.check_page()
 
 
-async def test_a_payout_is_requested_once_and_cancelled(person: Arrival, market: Marketplace, shop: Shop) -> None:
+async def test_a_payout_is_requested_once_and_cancelled(visitor: Arrival, market: Marketplace, shop: Shop) -> None:
     status, _ = await shop.set_account(market, shop.accounts[0])
     assert status == 200
     before = await market.wallet(shop.owner)
-    one = await person(shop.owner, javascript=False)
+    one = await visitor(shop.owner, javascript=False)
     await one.open("/wallet/payouts")
     await one.fill("Amount in naira", "1,000.50")
     await one.page.get_by_role("button", name="Request the payout").dblclick()
@@ -95,8 +95,8 @@ async def test_a_payout_is_requested_once_and_cancelled(person: Arrival, market:
     assert await market.wallet(shop.owner) == before
 
 
-async def test_a_payout_above_the_wallet_is_refused_with_what_was_typed(person: Arrival, shop: Shop) -> None:
-    one = await person(shop.owner)
+async def test_a_payout_above_the_wallet_is_refused_with_what_was_typed(visitor: Arrival, shop: Shop) -> None:
+    one = await visitor(shop.owner)
     await one.open("/wallet/payouts")
     await one.fill("Amount in naira", "90000000")
     await one.click("Request the payout")
@@ -106,9 +106,9 @@ async def test_a_payout_above_the_wallet_is_refused_with_what_was_typed(person: 
 
 
 async def test_the_statement_of_the_month_ends_with_the_balance(
-    person: Arrival, market: Marketplace, shop: Shop
+    visitor: Arrival, market: Marketplace, shop: Shop
 ) -> None:
-    one = await person(shop.owner)
+    one = await visitor(shop.owner)
     await one.open("/wallet/statements")
     month = await one.page.get_by_label("Month", exact=True).input_value()
     statement = await market.get(f"/api/wallets/current/statements/{month}", shop.owner)
@@ -121,9 +121,9 @@ async def test_the_statement_of_the_month_ends_with_the_balance(
 
 
 async def test_bank_details_need_a_second_factor_and_show_four_digits(
-    person: Arrival, market: Marketplace, shop: Shop
+    visitor: Arrival, market: Marketplace, shop: Shop
 ) -> None:
-    one = await person(shop.owner)
+    one = await visitor(shop.owner)
     await one.open("/bank-details")
     await one.fill("Account number", shop.accounts[1])
     await one.fill("Bank code", "058")
@@ -140,8 +140,8 @@ async def test_bank_details_need_a_second_factor_and_show_four_digits(
     assert await one.page.get_by_role("alert").count() == 1
 
 
-async def test_a_vendor_without_a_recent_second_factor_is_asked_for_it(person: Arrival, market: Marketplace) -> None:
-    one = await person(await market.sign_in("vendor@unilag.edu.ng"))
+async def test_a_vendor_without_a_recent_second_factor_is_asked_for_it(visitor: Arrival, market: Marketplace) -> None:
+    one = await visitor(await market.sign_in("vendor@unilag.edu.ng"))
     await one.open("/wallet/payouts")
     await one.page.get_by_label("All that is available").select_option("weekly")
     await one.page.get_by_label("Day, for once a week").select_option("friday")
@@ -150,8 +150,8 @@ async def test_a_vendor_without_a_recent_second_factor_is_asked_for_it(person: A
     await one.check_page()
 
 
-async def test_a_schedule_shows_the_next_payout(person: Arrival, market: Marketplace, shop: Shop) -> None:
-    one = await person(shop.owner)
+async def test_a_schedule_shows_the_next_payout(visitor: Arrival, market: Marketplace, shop: Shop) -> None:
+    one = await visitor(shop.owner)
     await one.open("/wallet/payouts")
     await one.page.get_by_label("All that is available").select_option("weekly")
     await one.page.get_by_label("Day, for once a week").select_option("friday")
@@ -165,8 +165,8 @@ async def test_a_schedule_shows_the_next_payout(person: Arrival, market: Marketp
     assert await one.page.locator(f"time[datetime='{schedule['nextAt']}']").count() == 1
 
 
-async def test_the_sales_report_equals_the_api(person: Arrival, market: Marketplace, shop: Shop) -> None:
-    one = await person(shop.owner)
+async def test_the_sales_report_equals_the_api(visitor: Arrival, market: Marketplace, shop: Shop) -> None:
+    one = await visitor(shop.owner)
     path = shop.path.replace("bank-details", "sales")
 
     async def shown() -> bool | None:
@@ -189,13 +189,13 @@ async def test_the_sales_report_equals_the_api(person: Arrival, market: Marketpl
     "path",
     ["/wallet", "/wallet/expected", "/wallet/payouts", "/wallet/statements", "/bank-details", "/products", "/today"],
 )
-async def test_staff_do_not_open_a_vendors_screens(person: Arrival, path: str) -> None:
-    one = await person("support")
+async def test_staff_do_not_open_a_vendors_screens(visitor: Arrival, path: str) -> None:
+    one = await visitor("support")
     assert (await one.open(path)).status == 403
 
 
-async def test_a_vendor_requests_a_payout_by_keyboard_alone(person: Arrival, market: Marketplace, shop: Shop) -> None:
-    one = await person(shop.owner)
+async def test_a_vendor_requests_a_payout_by_keyboard_alone(visitor: Arrival, market: Marketplace, shop: Shop) -> None:
+    one = await visitor(shop.owner)
     await one.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     await one.open("/wallet/payouts")
     keyboard = one.page.keyboard

@@ -9,14 +9,14 @@ import pyotp
 
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
-from tests.console.browser import PAGE_BYTES_MAX, Person
+from tests.console.browser import PAGE_BYTES_MAX, Visitor
 from tests.console.conftest import Arrival
 from tests.console.naughty import TEXT
-from tests.end_to_end.conftest import People
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import a_product, delivered_order
 
 
-async def _new_product(one: Person, name: str, **changes: str) -> str:
+async def _new_product(one: Visitor, name: str, **changes: str) -> str:
     """Fill in and send the form of a new product; return the product's id."""
     await one.open("/products/new")
     await _fill_product(one, name, **changes)
@@ -25,7 +25,7 @@ async def _new_product(one: Person, name: str, **changes: str) -> str:
     return one.page.url.rsplit("/", 1)[-1]
 
 
-async def _fill_product(one: Person, name: str, **changes: str) -> None:
+async def _fill_product(one: Visitor, name: str, **changes: str) -> None:
     await one.fill("Name", name)
     await one.fill("Description", changes.get("description", "A dozen"))
     await one.fill("Category", changes.get("category", "Food"))
@@ -33,16 +33,16 @@ async def _fill_product(one: Person, name: str, **changes: str) -> None:
     await one.fill("Stock", changes.get("stock", "9"))
 
 
-async def _product(market: Marketplace, people: People, product_id: str) -> dict[str, Any]:
-    return dict(await market.get(f"/api/products/{product_id}", people.vendor))
+async def _product(market: Marketplace, users: Users, product_id: str) -> dict[str, Any]:
+    return dict(await market.get(f"/api/products/{product_id}", users.vendor))
 
 
 async def test_a_product_is_added_with_an_image_and_sold_out(
-    person: Arrival, market: Marketplace, people: People
+    visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
-    one = await person("vendor")
+    one = await visitor("vendor")
     product_id = await _new_product(one, f"Puff puff {uuid4().hex[:8]}")
-    product = await _product(market, people, product_id)
+    product = await _product(market, users, product_id)
     assert (product["priceMinor"], product["stock"], product["category"]) == (125_050, 9, "food")
     await one.page.get_by_label("Image", exact=True).set_input_files(
         {"name": "puff.png", "mimeType": "image/png", "buffer": await one.page.screenshot(type="png")}
@@ -55,14 +55,14 @@ async def test_a_product_is_added_with_an_image_and_sold_out(
     await one.fill("Counted stock", "0")
     await one.click("Save the stock")
     assert await one.notice() == "The stock is saved."
-    assert (await _product(market, people, product_id))["inStock"] is False
+    assert (await _product(market, users, product_id))["inStock"] is False
     await one.click("Remove image 1")
     assert await one.notice() == "The image is removed."
-    assert (await _product(market, people, product_id))["images"] == []
+    assert (await _product(market, users, product_id))["images"] == []
 
 
-async def test_a_file_that_is_no_image_is_refused(person: Arrival) -> None:
-    one = await person("vendor")
+async def test_a_file_that_is_no_image_is_refused(visitor: Arrival) -> None:
+    one = await visitor("vendor")
     await _new_product(one, f"Chin chin {uuid4().hex[:8]}")
     file = one.page.get_by_label("Image", exact=True)
     await file.set_input_files({"name": "x.png", "mimeType": "image/png", "buffer": b"<svg onload=alert(1)>"})
@@ -72,38 +72,38 @@ async def test_a_file_that_is_no_image_is_refused(person: Arrival) -> None:
 
 
 async def test_a_stock_that_an_order_changed_is_not_overwritten(
-    person: Arrival, market: Marketplace, people: People
+    visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
-    one = await person("vendor")
+    one = await visitor("vendor")
     product = await a_product(market)
     await one.open(f"/products/{product['id']}")
-    await market.checkout(people.buyer, product["id"])
-    stock = (await _product(market, people, product["id"]))["stock"]
+    await market.checkout(users.buyer, product["id"])
+    stock = (await _product(market, users, product["id"]))["stock"]
     await one.fill("Counted stock", str(stock + 100))
     await one.click("Save the stock")
     assert await one.page.get_by_role("alert").count() == 1
-    assert (await _product(market, people, product["id"]))["stock"] == stock
+    assert (await _product(market, users, product["id"]))["stock"] == stock
 
 
-async def test_a_double_click_saves_a_product_once(person: Arrival, market: Marketplace, people: People) -> None:
+async def test_a_double_click_saves_a_product_once(visitor: Arrival, market: Marketplace, users: Users) -> None:
     # Without the script, the browser sends both clicks.
-    one = await person("vendor", javascript=False)
+    one = await visitor("vendor", javascript=False)
     name = f"Suya {uuid4().hex[:8]}"
     await one.open("/products/new")
     await _fill_product(one, name)
     await one.page.get_by_role("button", name="Save the product").dblclick()
     assert await one.notice() == "The product is saved. Add images now."
     product_id = one.page.url.rsplit("/", 1)[-1]
-    mine = await market.get("/api/products/mine", people.vendor, params={"limit": 20})
+    mine = await market.get("/api/products/mine", users.vendor, params={"limit": 20})
     assert [product["id"] for product in mine if product["name"] == name] == [product_id]
     await one.fill("Price in naira", "1300")
     await one.page.get_by_role("button", name="Save the product").dblclick()
     assert await one.notice() == "The product is saved."
-    assert (await _product(market, people, product_id))["priceMinor"] == 130_000
+    assert (await _product(market, users, product_id))["priceMinor"] == 130_000
 
 
-async def test_naughty_texts_of_a_product_are_shown_as_text(person: Arrival) -> None:
-    one = await person("vendor")
+async def test_naughty_texts_of_a_product_are_shown_as_text(visitor: Arrival) -> None:
+    one = await visitor("vendor")
     await _new_product(one, TEXT[:120], description=TEXT, category=TEXT[:40])
     assert await one.heading() == f"{TEXT[:120]} published"
     assert await one.page.get_by_label("Description", exact=True).input_value() == TEXT
@@ -116,10 +116,10 @@ async def test_naughty_texts_of_a_product_are_shown_as_text(person: Arrival) -> 
 
 
 async def test_a_session_that_ends_in_the_middle_of_a_product_form_loses_nothing(
-    person: Arrival, market: Marketplace, people: People, system: System
+    visitor: Arrival, market: Marketplace, users: Users, system: System
 ) -> None:
     vendor = await market.sign_in("vendor@unilag.edu.ng")
-    one = await person(vendor)
+    one = await visitor(vendor)
     name = f'Jollof "party" <b>{uuid4().hex[:8]}</b>'
     await one.open("/products/new")
     await _fill_product(one, name, description="Line one\nLine two", stock="12")
@@ -140,13 +140,13 @@ async def test_a_session_that_ends_in_the_middle_of_a_product_form_loses_nothing
     assert name in await one.text()
     await one.click("Send it now")
     assert await one.notice() == "The product is saved. Add images now."
-    product = await _product(market, people, one.page.url.rsplit("/", 1)[-1])
+    product = await _product(market, users, one.page.url.rsplit("/", 1)[-1])
     assert (product["name"], product["stock"]) == (name, 12)
     assert product["description"].split() == ["Line", "one", "Line", "two"]
 
 
-async def test_an_incomplete_product_keeps_what_was_typed(person: Arrival) -> None:
-    one = await person("vendor")
+async def test_an_incomplete_product_keeps_what_was_typed(visitor: Arrival) -> None:
+    one = await visitor("vendor")
     await one.open("/products/new")
     await _fill_product(one, "Moi moi", price="12.505")
     await one.click("Save the product")
@@ -155,16 +155,16 @@ async def test_an_incomplete_product_keeps_what_was_typed(person: Arrival) -> No
     await one.check_page()
 
 
-async def test_a_product_of_another_vendor_is_not_found(person: Arrival, market: Marketplace) -> None:
+async def test_a_product_of_another_vendor_is_not_found(visitor: Arrival, market: Marketplace) -> None:
     product = await a_product(market)
-    one = await person("other_vendor")
+    one = await visitor("other_vendor")
     response = await one.open(f"/products/{product['id']}")
     assert response.status == 404
     assert product["name"] not in await one.text()
 
 
-async def test_a_product_is_withdrawn(person: Arrival, market: Marketplace, people: People) -> None:
-    one = await person("vendor")
+async def test_a_product_is_withdrawn(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    one = await visitor("vendor")
     product_id = await _new_product(one, f"Kuli kuli {uuid4().hex[:8]}")
     await one.open_section("Withdraw from sale")
     await one.click("Withdraw the product")
@@ -174,9 +174,9 @@ async def test_a_product_is_withdrawn(person: Arrival, market: Marketplace, peop
 
 
 async def test_a_vendor_approves_the_sale_that_staff_proposed(
-    person: Arrival, market: Marketplace, people: People, system: System
+    visitor: Arrival, market: Marketplace, users: Users, system: System
 ) -> None:
-    one = await person("vendor")
+    one = await visitor("vendor")
     product_id = await _new_product(one, f"Zobo {uuid4().hex[:8]}", price="900")
     campus = await market.sign_in_with_two_factors("campus@campus.example", "CAMPUS")
     now = datetime.now(UTC)
@@ -192,12 +192,12 @@ async def test_a_vendor_approves_the_sale_that_staff_proposed(
     await one.check_page()
     await one.click("Approve the sale")
     assert await one.notice() == "The sale is approved."
-    shown = await market.get(f"/api/flash-sales/{sale['id']}", people.vendor)
+    shown = await market.get(f"/api/flash-sales/{sale['id']}", users.vendor)
     assert (shown["status"], shown["hash"]) == ("upcoming", None)
 
 
-async def test_a_vendor_plans_a_sale_in_lagos_time(person: Arrival, market: Marketplace, people: People) -> None:
-    one = await person("vendor")
+async def test_a_vendor_plans_a_sale_in_lagos_time(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    one = await visitor("vendor")
     product_id = await _new_product(one, f"Kunu {uuid4().hex[:8]}", price="900")
     await one.click("Plan a flash sale", "link")
     day = (datetime.now(UTC) + timedelta(days=2)).date()
@@ -207,7 +207,7 @@ async def test_a_vendor_plans_a_sale_in_lagos_time(person: Arrival, market: Mark
     await one.fill("Ends (Lagos time)", f"{day}T12:00")
     await one.click("Plan the sale")
     assert await one.notice() == "The sale is planned."
-    sale = await market.get(f"/api/flash-sales/{one.page.url.rsplit('/', 1)[-1]}", people.vendor)
+    sale = await market.get(f"/api/flash-sales/{one.page.url.rsplit('/', 1)[-1]}", users.vendor)
     assert sale["productId"] == product_id
     assert datetime.fromisoformat(sale["startsAt"]) == datetime(day.year, day.month, day.day, 9, tzinfo=UTC)
     await one.open_section("End the sale now")
@@ -215,19 +215,19 @@ async def test_a_vendor_plans_a_sale_in_lagos_time(person: Arrival, market: Mark
     assert (await one.notice()).startswith("The sale is ended.")
 
 
-async def test_a_review_is_shown_as_text(person: Arrival, market: Marketplace, people: People) -> None:
-    order = await delivered_order(market, people)
+async def test_a_review_is_shown_as_text(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    order = await delivered_order(market, users)
     review = {"orderId": order["id"], "rating": 4, "text": TEXT}
-    await market.post(f"/api/vendors/{order['vendorId']}/reviews", review, people.buyer)
-    one = await person("vendor")
+    await market.post(f"/api/vendors/{order['vendorId']}/reviews", review, users.buyer)
+    one = await visitor("vendor")
     await one.open("/own-reviews")
     assert TEXT in " ".join((await one.text()).split())
     assert await one.page.evaluate("window.broken") is None
     await one.check_page()
 
 
-async def test_the_longest_list_is_light(person: Arrival) -> None:
-    one = await person("vendor")
+async def test_the_longest_list_is_light(visitor: Arrival) -> None:
+    one = await visitor("vendor")
     sizes: dict[str, int] = {}
     bodies: list[asyncio.Task[None]] = []
 

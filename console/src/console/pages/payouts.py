@@ -151,6 +151,8 @@ SKIPPED: Final = (
 async def dispatch(visit: Visit) -> Response:
     """Send the payouts of the preview, and no other: the plan that was read never changes."""
     plan: Json = await visit.api.get(f"/api/payout-batches/{visit['id']}")
+    if not plan["dryRun"]:
+        return visit.go(f"/payout-batches/{visit['id']}", "This batch was sent already.")
     payout_ids = [transfer["payoutId"] for transfer in plan["transfers"]]
     body = {"payoutIds": payout_ids, "maxTotalMinor": plan["totalMinor"]}
     batch: Json = await visit.api.post("/api/payouts/dispatch", body, seconds_max=DISPATCH_SECONDS_MAX)
