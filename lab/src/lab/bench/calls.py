@@ -147,8 +147,8 @@ CALLS: dict[str, Call] = {
 
 async def main() -> None:
     call, connections = CALLS[sys.argv[1]], int(sys.argv[2])
-    urls = {"api_url": os.environ["API_DATABASE_URL"], "service_url": os.environ["SERVICE_DATABASE_URL"]}
-    async with Database.connect(**urls, name="bench-calls") as database:
+    api_url, service_url = os.environ["API_DATABASE_URL"], os.environ["SERVICE_DATABASE_URL"]
+    async with Database.connect(api_url=api_url, service_url=service_url, name="bench-calls") as database:
         await call(database)
         print("ready", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):

@@ -18,14 +18,14 @@ from common.web.http import (
     requires_one_of,
 )
 from common.web.pages import respond_page
-from common.web.responses import page_response_of, responses_for
+from common.web.responses import responses_for
 from notifications.dependencies import Dependencies
 from notifications.domain.webhooks import EVENT_LIFETIME, DeliveryStatus
 from notifications.queries import webhooks as queries
 from notifications.schemas.webhooks import (
     ChangeWebhookEndpointRequest,
     CreateWebhookEndpointRequest,
-    ReplayRequest,
+    ReplayWebhooksRequest,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEndpointWithSecret,
@@ -44,7 +44,7 @@ ENDPOINT: Final = f"{ENDPOINTS}/{{endpoint_id}}"
 _OWNERS: Final = ("webhooks:own", "webhooks:manage")
 
 
-@router.get(ENDPOINTS, responses=responses_for(page_response_of("WebhookEndpointList", WebhookEndpoint), 422))
+@router.get(ENDPOINTS, operation_id="webhookEndpoints.list", responses=responses_for(list[WebhookEndpoint], 422))
 @requires_one_of(*_OWNERS)
 async def list_webhook_endpoints(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -57,7 +57,12 @@ async def list_webhook_endpoints(
     return respond_page(request, page)
 
 
-@router.post(ENDPOINTS, status_code=201, responses=responses_for(WebhookEndpointWithSecret, 403, 409, 422, status=201))
+@router.post(
+    ENDPOINTS,
+    operation_id="webhookEndpoints.create",
+    status_code=201,
+    responses=responses_for(WebhookEndpointWithSecret, 403, 409, 422, status=201),
+)
 @requires_one_of(*_OWNERS, step_up=True)
 async def create_webhook_endpoint(
     request: Request, caller: CurrentCaller, body: CreateWebhookEndpointRequest
@@ -78,7 +83,7 @@ async def create_webhook_endpoint(
     return ok(request, {**queries.webhook_endpoint_response(endpoint), "secret": secret}, status=201)
 
 
-@router.patch(ENDPOINT, responses=responses_for(WebhookEndpoint, 403, 404, 422))
+@router.patch(ENDPOINT, operation_id="webhookEndpoints.update", responses=responses_for(WebhookEndpoint, 403, 404, 422))
 @requires_one_of(*_OWNERS)
 async def change_webhook_endpoint(
     request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ChangeWebhookEndpointRequest
@@ -105,7 +110,9 @@ async def change_webhook_endpoint(
     return ok(request, queries.webhook_endpoint_response(endpoint))
 
 
-@router.delete(ENDPOINT, status_code=204, responses={204: {"description": "Removed."}})
+@router.delete(
+    ENDPOINT, operation_id="webhookEndpoints.delete", status_code=204, responses={204: {"description": "Removed."}}
+)
 @requires_one_of(*_OWNERS, step_up=True)
 async def delete_webhook_endpoint(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
     """Remove an endpoint with its deliveries."""
@@ -115,7 +122,11 @@ async def delete_webhook_endpoint(request: Request, caller: CurrentCaller, endpo
     return Response(status_code=204)
 
 
-@router.post(f"{ENDPOINT}/rotate-secret", responses=responses_for(WebhookEndpointWithSecret, 403, 404))
+@router.post(
+    f"{ENDPOINT}/rotate-secret",
+    operation_id="webhookEndpoints.rotateSecret",
+    responses=responses_for(WebhookEndpointWithSecret, 403, 404),
+)
 @requires_one_of(*_OWNERS, step_up=True)
 async def rotate_webhook_secret(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
     """Replace the secret, which is shown in this response only. For 24 hours both secrets sign."""
@@ -126,9 +137,13 @@ async def rotate_webhook_secret(request: Request, caller: CurrentCaller, endpoin
     return ok(request, {**queries.webhook_endpoint_response(endpoint), "secret": secret})
 
 
-@router.post(f"{ENDPOINT}/replay", responses=responses_for(WebhookReplay, 404, 409, 422))
+@router.post(
+    f"{ENDPOINT}/replay", operation_id="webhookEndpoints.replay", responses=responses_for(WebhookReplay, 404, 409, 422)
+)
 @requires_one_of(*_OWNERS)
-async def replay_webhooks(request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ReplayRequest) -> Response:
+async def replay_webhooks(
+    request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ReplayWebhooksRequest
+) -> Response:
     """Send one event again, or all events since a time, each with its former `webhook-id`."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
@@ -141,7 +156,8 @@ async def replay_webhooks(request: Request, caller: CurrentCaller, endpoint_id: 
 
 @router.get(
     f"{ENDPOINT}/deliveries",
-    responses=responses_for(page_response_of("WebhookDeliveryList", WebhookDelivery), 404, 422),
+    operation_id="webhookEndpoints.listDeliveries",
+    responses=responses_for(list[WebhookDelivery], 404, 422),
 )
 @requires_one_of(*_OWNERS)
 async def list_webhook_deliveries(

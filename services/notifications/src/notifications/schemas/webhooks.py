@@ -1,5 +1,6 @@
 """Request and response models of webhook endpoints (contract sections 16.17 and 16.19)."""
 
+from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
 
@@ -54,7 +55,7 @@ class ChangeWebhookEndpointRequest(RequestBody):
         return value
 
 
-class ReplayRequest(RequestBody):
+class ReplayWebhooksRequest(RequestBody):
     """One event by its `webhook-id`, or all events since a time, at most 30 days ago."""
 
     event_id: UUID | None = None
@@ -80,7 +81,7 @@ class WebhookEndpoint(ResponseShape):
     description: str
     status: EndpointStatus
     disabled_reason: DisabledReason | None
-    created_at: str
+    created_at: datetime
 
 
 class WebhookEndpointWithSecret(WebhookEndpoint):
@@ -103,9 +104,9 @@ class WebhookDelivery(ResponseShape):
     event_type: str
     status: DeliveryStatus
     attempts: int
-    next_attempt_at: str | None
+    next_attempt_at: datetime | None
     response_status: int | None
     response_excerpt: str | None
     error: str | None
-    created_at: str
-    finished_at: str | None
+    created_at: datetime
+    finished_at: datetime | None
