@@ -168,9 +168,9 @@ async def query_gateway(visit: Visit) -> Response:
     """Ask the gateway about every transfer of the payout."""
     exception: Json = await visit.api.post(f"/api/payout-exceptions/{visit['id']}/query")
     status = (exception["transfer"] or {}).get("status")
-    said = f"The gateway reports the transfer as {spoken(status)}." if status else "The gateway was asked."
+    result = f"The gateway reports the transfer as {spoken(status)}." if status else "The gateway was asked."
     closed = " The exception is closed by it." if exception["status"] == "closed" else ""
-    return visit.go(f"/payout-exceptions/{visit['id']}", said + closed)
+    return visit.go(f"/payout-exceptions/{visit['id']}", result + closed)
 
 
 @FAMILY.action("/payout-exceptions/{id:uuid}/classify", any_of=("exceptions:classify",), page=exception_page)
@@ -244,15 +244,15 @@ def runbook_steps(cause: str) -> Sequence[str]:
 
 # Dead letters
 
-LETTER_READERS: Final = ("dead_letters:read",)
-LETTER_TABS: Final = (
+DEAD_LETTER_READERS: Final = ("dead_letters:read",)
+DEAD_LETTER_TABS: Final = (
     ("/dead-letters", "Overview"),
     *((f"/dead-letters/{service}", service.capitalize()) for service in SERVICES),
     ("/dead-letter-webhooks", "Gateway webhooks"),
 )
 
 
-def _letters_of(service: str) -> ListView:
+def _dead_letters_of(service: str) -> ListView:
     return ListView(
         f"/api/dead-letters/{service}",
         columns=(
@@ -287,43 +287,45 @@ WEBHOOKS = ListView(
 )
 
 
-@FAMILY.page("/dead-letters", title="Dead letters", any_of=LETTER_READERS, menu="Dead letters")
-async def letters_overview(visit: Visit) -> Response:
+@FAMILY.page("/dead-letters", title="Dead letters", any_of=DEAD_LETTER_READERS, menu="Dead letters")
+async def dead_letters_overview(visit: Visit) -> Response:
     """Messages that wait for a replay, by service."""
-    return visit.render("oncall/letters_overview.html", counts=await _count_letters(visit), tabs_of_page=LETTER_TABS)
+    return visit.render(
+        "oncall/dead_letters.html", counts=await _count_dead_letters(visit), tabs_of_page=DEAD_LETTER_TABS
+    )
 
 
-@FAMILY.page("/dead-letters/{service}", title="Dead letters", any_of=LETTER_READERS)
-async def letters_page(visit: Visit) -> Response:
-    view = _letters_of(_service_of(visit))
-    return await show_list(visit, view, "oncall/tabbed_list.html", tabs_of_page=LETTER_TABS)
+@FAMILY.page("/dead-letters/{service}", title="Dead letters", any_of=DEAD_LETTER_READERS)
+async def dead_letters_page(visit: Visit) -> Response:
+    view = _dead_letters_of(_service_of(visit))
+    return await show_list(visit, view, "oncall/tabbed_list.html", tabs_of_page=DEAD_LETTER_TABS)
 
 
-@FAMILY.page("/dead-letters/{service}/{id:uuid}", title="Dead letter", any_of=LETTER_READERS)
-async def letter_page(visit: Visit) -> Response:
+@FAMILY.page("/dead-letters/{service}/{id:uuid}", title="Dead letter", any_of=DEAD_LETTER_READERS)
+async def dead_letter_page(visit: Visit) -> Response:
     service = _service_of(visit)
-    letter = await _find_letter(visit, f"/api/dead-letters/{service}")
-    path = f"/dead-letters/{service}/{letter['id']}"
-    return visit.render("oncall/letter.html", letter=letter, path=path, steps=_LETTER_STEPS)
+    dead_letter = await _find_dead_letter(visit, f"/api/dead-letters/{service}")
+    path = f"/dead-letters/{service}/{dead_letter['id']}"
+    return visit.render("oncall/dead_letter.html", dead_letter=dead_letter, path=path, steps=_DEAD_LETTER_STEPS)
 
 
-@FAMILY.action("/dead-letters/{service}/{id:uuid}/replay", any_of=("webhooks:replay",), page=letter_page)
-async def replay_letter(visit: Visit) -> Response:
+@FAMILY.action("/dead-letters/{service}/{id:uuid}/replay", any_of=("webhooks:replay",), page=dead_letter_page)
+async def replay_dead_letter(visit: Visit) -> Response:
     service = _service_of(visit)
     await visit.api.post(f"/api/dead-letters/{service}/{visit['id']}/replay")
     return visit.go(f"/dead-letters/{service}", "The message is queued again.")
 
 
-@FAMILY.page("/dead-letter-webhooks", title="Dead webhooks", any_of=LETTER_READERS)
+@FAMILY.page("/dead-letter-webhooks", title="Dead webhooks", any_of=DEAD_LETTER_READERS)
 async def webhooks_page(visit: Visit) -> Response:
-    return await show_list(visit, WEBHOOKS, "oncall/tabbed_list.html", tabs_of_page=LETTER_TABS)
+    return await show_list(visit, WEBHOOKS, "oncall/tabbed_list.html", tabs_of_page=DEAD_LETTER_TABS)
 
 
-@FAMILY.page("/dead-letter-webhooks/{id:uuid}", title="Dead webhook", any_of=LETTER_READERS)
+@FAMILY.page("/dead-letter-webhooks/{id:uuid}", title="Dead webhook", any_of=DEAD_LETTER_READERS)
 async def webhook_page(visit: Visit) -> Response:
-    letter = await _find_letter(visit, "/api/dead-letter-webhooks")
-    path = f"/dead-letter-webhooks/{letter['id']}"
-    return visit.render("oncall/letter.html", letter=letter, path=path, steps=_WEBHOOK_STEPS)
+    dead_letter = await _find_dead_letter(visit, "/api/dead-letter-webhooks")
+    path = f"/dead-letter-webhooks/{dead_letter['id']}"
+    return visit.render("oncall/dead_letter.html", dead_letter=dead_letter, path=path, steps=_WEBHOOK_STEPS)
 
 
 @FAMILY.action("/dead-letter-webhooks/{id:uuid}/replay", any_of=("webhooks:replay",), page=webhook_page)
@@ -333,7 +335,7 @@ async def replay_webhook(visit: Visit) -> Response:
     return visit.go("/dead-letter-webhooks", done)
 
 
-_LETTER_STEPS: Final = (
+_DEAD_LETTER_STEPS: Final = (
     "Read the error. It names the fault, never the content of the message.",
     "PermanentFault: the publisher broke its contract, or the consumer was released too late. Correct the code first.",
     "Anything else: mend the cause first, such as a provider that was down or a missing row.",
@@ -345,11 +347,11 @@ _WEBHOOK_STEPS: Final = (
 )
 
 
-async def _find_letter(visit: Visit, path: str) -> Json:
+async def _find_dead_letter(visit: Visit, path: str) -> Json:
     """A dead letter by its id: the API only lists them. Raises ApiProblem (404)."""
-    async for letter in visit.api.every_row(path):
-        if letter["id"] == visit["id"]:
-            return letter
+    async for dead_letter in visit.api.every_row(path):
+        if dead_letter["id"] == visit["id"]:
+            return dead_letter
     raise ApiProblem(404, {"code": "RESOURCE_NOT_FOUND"}, REQUEST_ID.get())
 
 
@@ -360,7 +362,7 @@ def _service_of(visit: Visit) -> str:
     return service
 
 
-async def _count_letters(visit: Visit) -> list[Json]:
+async def _count_dead_letters(visit: Visit) -> list[Json]:
     """A row for each service and for the gateway's webhooks: how many wait for a replay, and since when."""
     calls = [
         _oldest(visit, f"/api/dead-letters/{service}", f"/dead-letters/{service}", awaiting="replay")
@@ -390,16 +392,16 @@ async def _oldest(visit: Visit, path: str, screen: str, **parameters: str) -> Js
 @FAMILY.page("/system-health", title="Health of the system", any_of=("alerts:read",), menu="System health")
 async def health_page(visit: Visit) -> Response:
     """Services as the gateway reaches them, open alerts, and messages that wait for a replay."""
-    health, alerts, letters = await asyncio.gather(
+    health, alerts, dead_letters = await asyncio.gather(
         _health(visit),
         visit.api.page("/api/alerts", status="open", sort="severity", order="desc", limit=100),
-        _count_letters(visit) if visit.may(*LETTER_READERS) else _nothing(),
+        _count_dead_letters(visit) if visit.may(*DEAD_LETTER_READERS) else _nothing(),
     )
     by_severity = [(one, sum(alert["severity"] == one for alert in alerts.items)) for one in SEVERITIES]
     # Queues, lag and pools are measured by the monitoring, which raises alerts about them.
     of_queues = [alert for alert in alerts.items if alert["source"] not in SERVICES]
     return visit.render(
-        "oncall/health.html", health=health, by_severity=by_severity, letters=letters, of_queues=of_queues,
+        "oncall/health.html", health=health, by_severity=by_severity, dead_letters=dead_letters, of_queues=of_queues,
         alert_columns=ALERTS.columns[:5],
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ STAFF = ListView(
     columns=(
         Column("Name", lambda one: one["fullName"] or one["email"], link="/staff/{id}"),
         Column("Mail address", "email"),
-        Column("Roles", lambda one: ", ".join(spoken(office["role"]) for office in one["offices"])),
+        Column("Roles", lambda one: ", ".join(spoken(appointment["role"]) for appointment in one["offices"])),
         Column("Second factor", lambda one: "yes" if one["hasSecondFactor"] else "missing"),
         Column("Status", lambda one: "suspended" if one["suspended"] else "active", "badge"),
         Column("Joined", "createdAt", "time"),
@@ -55,7 +55,7 @@ async def staff_names(visit: Visit) -> dict[str, str]:
     return {one["id"]: one["fullName"] or one["email"] async for one in visit.api.every_row("/api/staff")}
 
 
-_PEOPLE: Final = frozenset({"userId", "preparedBy", "decidedBy", "actorId"})
+_USER_FIELDS: Final = frozenset({"userId", "preparedBy", "decidedBy", "actorId"})
 
 
 def with_names(view: ListView, names: Mapping[str, str]) -> ListView:
@@ -63,7 +63,7 @@ def with_names(view: ListView, names: Mapping[str, str]) -> ListView:
 
     def named(column: Column) -> Column:
         field = column.value
-        if not isinstance(field, str) or field not in _PEOPLE:
+        if not isinstance(field, str) or field not in _USER_FIELDS:
             return column
         return replace(column, value=lambda row: names.get(row[field], row[field] and row[field][:8]))
 
@@ -79,7 +79,7 @@ async def staff_page(visit: Visit) -> Response:
 async def member_page(visit: Visit) -> Response:
     """Roles with who may change them, pending grants, and the trail of what staff did to this person."""
     user_id = visit["id"]
-    member, grants, acts, campuses, hubs, names = await asyncio.gather(
+    member, grants, actions, campuses, hubs, names = await asyncio.gather(
         visit.api.get(f"/api/staff/{user_id}"),
         visit.api.page("/api/staff-grants", userId=user_id, status="prepared"),
         visit.api.page("/api/staff-acts", subjectId=user_id, limit=20),
@@ -93,8 +93,8 @@ async def member_page(visit: Visit) -> Response:
         title=member["fullName"] or member["email"],
         member=member,
         grants=grants.items,
-        acts=acts.items,
-        act_columns=with_names(ACTS, names).columns[:4],
+        actions=actions.items,
+        action_columns=with_names(ACTIONS, names).columns[:4],
         campuses=campuses,
         hub_names=hub_names,
         hubs=[(hub["id"], f"{hub['name']}, {campuses.get(hub['campusId'], '')}") for hub in hubs],
@@ -176,14 +176,14 @@ async def grants_page(visit: Visit) -> Response:
 async def grant_page(visit: Visit) -> Response:
     """Who gets what from whom. The approval names the content that is shown, by its hash."""
     grant: Json = await visit.api.get(f"/api/staff-grants/{visit['id']}")
-    person, maker, decider = await asyncio.gather(
+    grantee, maker, decider = await asyncio.gather(
         _member(visit, grant["userId"]), _member(visit, grant["preparedBy"]), _member(visit, grant["decidedBy"])
     )
     return visit.render(
         "platform/grant.html",
         title=f"Grant: {spoken(grant['role'])}",
         grant=grant,
-        person=person,
+        grantee=grantee,
         maker=maker,
         decider=decider,
         campuses=await campus_names(visit) if grant["campusId"] else {},
@@ -231,7 +231,7 @@ def _detail(name: str, value: Any) -> str:
     return f"{name}: {shown}"
 
 
-ACTS = ListView(
+ACTIONS = ListView(
     "/api/staff-acts",
     columns=(
         Column("At", "createdAt", "time"),
@@ -246,8 +246,8 @@ ACTS = ListView(
 
 
 @FAMILY.page("/staff-acts", title="Audit trail of staff", any_of=STAFF_READERS, menu="Audit trail of staff")
-async def acts_page(visit: Visit) -> Response:
-    return await show_list(visit, with_names(ACTS, await staff_names(visit)))
+async def actions_page(visit: Visit) -> Response:
+    return await show_list(visit, with_names(ACTIONS, await staff_names(visit)))
 
 
 # Commissions
