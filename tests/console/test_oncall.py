@@ -52,8 +52,8 @@ async def report(market: Marketplace, reference: str, act: str, **why: str) -> N
     (await market.sandbox.post(f"/control/transfers/{reference}/{act}", json=why)).raise_for_status()
 
 
-async def test_a_failed_transfer_is_classified_and_closed_by_the_gateways_answer(
-    visitor: Arrival, market: Marketplace, failed: Any
+async def test_a_failed_transfer_is_classified_and_closed_by_the_gateways_report(
+    visitor: Arrival, market: Marketplace, users: Users, failed: Any
 ) -> None:
     exception, reference = failed
     one = await visitor("ops")
@@ -82,12 +82,16 @@ async def test_a_failed_transfer_is_classified_and_closed_by_the_gateways_answer
     assert "<b>The bank</b> says that its switch was down" in text
     assert "Wait until the gateway reports the bank as up" in text
 
+    await one.click("Ask the gateway")
+    assert await one.notice() == "The gateway reports the transfer as failed."
+
     await report(market, reference, "succeed")
-    # The gateway's webhook may settle it before the person asks: then there is no button any more.
-    await one.page.reload()
-    button = one.page.get_by_role("button", name="Ask the gateway")
-    if await button.count():
-        await button.click()
+
+    async def closed() -> Any:
+        shown = await market.get(f"/api/payout-exceptions/{exception['id']}", users.ops)
+        return shown["status"] == "closed" or None
+
+    await market.until("the end of the exception", closed, 60)
     await one.open(f"/payout-exceptions/{exception['id']}")
     assert "closed" in await one.heading()
     assert await one.page.get_by_role("button", name="Ask the gateway").count() == 0
