@@ -592,3 +592,82 @@ CREATE TABLE vendors (
     CONSTRAINT vendors_pkey PRIMARY KEY (vendor_id)
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON vendors TO campus_notifications_service;
+
+CREATE TABLE webhook_deliveries (
+    id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    status text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone,
+    response_status integer,
+    response_excerpt text,
+    error text,
+    created_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id),
+    CONSTRAINT webhook_deliveries_endpoint FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE,
+    CONSTRAINT webhook_deliveries_event FOREIGN KEY (event_id) REFERENCES webhook_events(id),
+    CONSTRAINT webhook_deliveries_end_of_others CHECK (((status = 'pending'::text) = (finished_at IS NULL))),
+    CONSTRAINT webhook_deliveries_next_of_pending CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT webhook_deliveries_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+);
+CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (event_id);
+CREATE UNIQUE INDEX webhook_deliveries_pending_once ON webhook_deliveries USING btree (event_id, endpoint_id) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_queue ON webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (status = 'pending'::text);
+ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE ON webhook_deliveries TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_deliveries TO campus_notifications_service;
+CREATE POLICY webhook_deliveries_of_their_owner ON webhook_deliveries FOR ALL
+    USING ((EXISTS ( SELECT
+   FROM webhook_endpoints
+  WHERE (webhook_endpoints.id = webhook_deliveries.endpoint_id))))
+    WITH CHECK ((EXISTS ( SELECT
+   FROM (webhook_endpoints endpoint
+     JOIN webhook_events event ON ((event.id = webhook_deliveries.event_id)))
+  WHERE ((endpoint.id = webhook_deliveries.endpoint_id) AND ((endpoint.vendor_id IS NULL) OR (endpoint.vendor_id = event.vendor_id))))));
+
+CREATE TABLE webhook_endpoints (
+    id uuid NOT NULL,
+    vendor_id uuid,
+    url text NOT NULL,
+    event_types text[] NOT NULL,
+    description text NOT NULL,
+    status text NOT NULL,
+    disabled_reason text,
+    failing_since timestamp with time zone,
+    secret_sealed text NOT NULL,
+    previous_secret_sealed text,
+    previous_secret_until timestamp with time zone,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id),
+    CONSTRAINT webhook_endpoints_previous_whole CHECK (((previous_secret_sealed IS NULL) = (previous_secret_until IS NULL))),
+    CONSTRAINT webhook_endpoints_reason_of_disabled CHECK ((((status = 'disabled'::text) = (disabled_reason IS NOT NULL)) AND (disabled_reason = ANY (ARRAY['owner'::text, 'gone'::text, 'failing'::text])))),
+    CONSTRAINT webhook_endpoints_status_known CHECK ((status = ANY (ARRAY['enabled'::text, 'disabled'::text])))
+);
+CREATE INDEX webhook_endpoints_newest ON webhook_endpoints USING btree (created_at DESC, id DESC);
+CREATE INDEX webhook_endpoints_of_vendor ON webhook_endpoints USING btree (vendor_id);
+ALTER TABLE webhook_endpoints ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_endpoints TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_endpoints TO campus_notifications_service;
+CREATE POLICY webhook_endpoints_of_their_owner ON webhook_endpoints FOR ALL
+    USING ((app_may('webhooks:manage'::text) OR (app_may('webhooks:own'::text) AND (vendor_id = app_vendor_id()))));
+
+CREATE TABLE webhook_events (
+    id uuid NOT NULL,
+    type text NOT NULL,
+    vendor_id uuid,
+    occurred_at timestamp with time zone NOT NULL,
+    data jsonb NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    CONSTRAINT webhook_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX webhook_events_of_vendor ON webhook_events USING btree (vendor_id, recorded_at);
+CREATE INDEX webhook_events_oldest ON webhook_events USING btree (recorded_at);
+ALTER TABLE webhook_events ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON webhook_events TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_events TO campus_notifications_service;
+CREATE POLICY webhook_events_of_their_owner ON webhook_events FOR ALL
+    USING ((app_may('webhooks:manage'::text) OR (app_may('webhooks:own'::text) AND (vendor_id = app_vendor_id()))));
