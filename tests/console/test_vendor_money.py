@@ -26,6 +26,8 @@ async def shops() -> dict[str, Shop]:
 async def shop(shops: dict[str, Shop], market: Marketplace, users: Users) -> Shop:
     if "shop" not in shops:
         shops["shop"] = await open_shop(market, users)
+        status, _ = await shops["shop"].set_account(market, shops["shop"].accounts[0])
+        assert status == 200
     return shops["shop"]
 
 
@@ -75,8 +77,6 @@ async def test_what_will_be_paid_adds_up_to_what_is_held(visitor: Arrival, marke
 
 
 async def test_a_payout_is_requested_once_and_cancelled(visitor: Arrival, market: Marketplace, shop: Shop) -> None:
-    status, _ = await shop.set_account(market, shop.accounts[0])
-    assert status == 200
     before = await market.wallet(shop.owner)
     one = await visitor(shop.owner, javascript=False)
     await one.open("/wallet/payouts")
