@@ -105,8 +105,8 @@ def _changed_since(decision: Json, plans: dict[str, Json]) -> str:
     if decision.get("outcome") != "accept" or "accept" not in plans:
         return ""
     plan = plans["accept"]
-    if plan["refusal"]:
-        return f"{plan['refusal']} Reject the decision; the maker then prepares a return."
+    if plan["reason"]:
+        return f"{plan['reason']} Reject the decision; the maker then prepares a return."
     if not any(entry["account"].startswith("escrow:") for entry in plan["entries"]):
         return "The order was paid by another charge: all of this one would go back to the buyer."
     return ""
@@ -397,13 +397,13 @@ async def chargebacks_page(visit: Visit) -> Response:
 async def chargeback_page(visit: Visit) -> Response:
     chargeback: Json = await visit.api.get(f"/api/chargebacks/{visit['id']}")
     responses = chargeback["responses"]
-    is_answered = any(one["kind"] != "evidence" and one["status"] in ("submitting", "submitted") for one in responses)
+    has_response = any(one["kind"] != "evidence" and one["status"] in ("submitting", "submitted") for one in responses)
     return visit.render(
         "finance/chargeback.html",
         chargeback=chargeback,
         amount=money(chargeback["amountMinor"], chargeback["currency"]),
         loss=money(chargeback["lossMinor"], chargeback["currency"]),
-        may_respond=visit.may("chargebacks:respond") and chargeback["status"] == "opened" and not is_answered,
+        may_respond=visit.may("chargebacks:respond") and chargeback["status"] == "opened" and not has_response,
         response_columns=RESPONSES,
     )
 

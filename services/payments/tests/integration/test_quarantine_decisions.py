@@ -335,7 +335,7 @@ async def test_the_approval_posts_what_the_plan_of_its_outcome_shows(app: Paymen
     _, charge_id = await app.quarantined(500_300, **MISMATCH)
     before = await app.balances()
     planned = (await _plans(app, charge_id))[outcome]
-    assert planned["refusal"] is None
+    assert planned["reason"] is None
     assert {entry["account"]: entry["balanceMinor"] for entry in planned["entries"]} == {
         entry["account"]: before.get(entry["account"], 0) for entry in planned["entries"]
     }
@@ -357,5 +357,5 @@ async def test_the_plan_of_an_acceptance_follows_the_order(app: PaymentsApp) -> 
     assert escrow not in {entry["account"] for entry in (await _plans(app, charge_id))["accept"]["entries"]}
     _, short_id = await app.quarantined(499_999)
     plans = await _plans(app, short_id)
-    assert "below the order's total" in plans["accept"]["refusal"]
-    assert (plans["accept"]["entries"], plans["return"]["refusal"]) == ([], None)
+    assert "below the order's total" in plans["accept"]["reason"]
+    assert (plans["accept"]["entries"], plans["return"]["reason"]) == ([], None)

@@ -44,8 +44,8 @@ async def plan_outcomes(uow: UnitOfWork, charge_id: UUID) -> list[dict[str, Any]
         acceptance = evaluate_acceptance(row["amount_minor"], row["currency"], expected)
         if row["is_disputed"]:
             raise ChargeCannotBeAccepted(_DISPUTED)
-    except ChargeCannotBeAccepted as refusal:
-        accept: dict[str, Any] = {"outcome": "accept", "refusal": refusal.explanation, "entries": []}
+    except ChargeCannotBeAccepted as error:
+        accept: dict[str, Any] = {"outcome": "accept", "reason": error.explanation, "entries": []}
     else:
         accept = await _plan(uow, "accept", _posting(row, acceptance, "accept"))
     returned = Acceptance(0, row["amount_minor"])
@@ -80,4 +80,4 @@ async def _plan(uow: UnitOfWork, outcome: Outcome, posting: Posting) -> dict[str
         }
         for entry in posting.entries
     ]
-    return {"outcome": outcome, "refusal": None, "entries": entries}
+    return {"outcome": outcome, "reason": None, "entries": entries}

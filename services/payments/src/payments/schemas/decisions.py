@@ -76,7 +76,7 @@ class QuarantinePlan(ResponseShape):
     """What the approval of an outcome would post at this moment."""
 
     outcome: Outcome
-    refusal: str | None = Field(description="Why this outcome is impossible now; null when it is possible.")
+    reason: str | None = Field(description="Why this outcome is impossible now; null when it is possible.")
     entries: list[PlannedEntry] = Field(description="Empty when the outcome is impossible.")
 
 
