@@ -80,7 +80,7 @@ def test_every_text_is_escaped(make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "leads_to"),
+    ("path", "target"),
     [
         ("/orders/1?x=2", "/orders/1?x=2"),
         ("https://evil.example/", "/"),
@@ -91,5 +91,5 @@ def test_every_text_is_escaped(make) -> None:
         ("", "/"),
     ],
 )
-def test_a_redirect_stays_in_the_console(path: str, leads_to: str) -> None:
-    assert local_path(path) == leads_to
+def test_a_redirect_stays_in_the_console(path: str, target: str) -> None:
+    assert local_path(path) == target

@@ -128,7 +128,7 @@ class Console:
         try:
             response = await self._checked(screen, visit)
         except SessionEnded:
-            response = self._ask_sign_in(visit)
+            response = self._show_sign_in(visit)
         except ApiProblem as problem:
             response = await self._problem_page(visit, problem)
         response.headers.update(self._headers)
@@ -146,7 +146,7 @@ class Console:
             visit.form = await _read_form(visit.request)
         if not screen.is_open:
             if not visit.session.is_signed_in:
-                return self._ask_sign_in(visit)
+                return self._show_sign_in(visit)
             visit.me = await self._profiles.of(visit)
         if screen.method == "POST" and not has_csrf_token(visit.form, visit.session):
             return self._refuse(visit, "This form is out of date", _OLD_FORM)
@@ -168,14 +168,14 @@ class Console:
                 await _step_up(visit)
             except ApiProblem as problem:
                 visit.error = problem
-                return self._ask_step_up(visit, held)
+                return self._show_step_up(visit, held)
             visit.form = Form(held.fields)
         visit.api.form_key = visit.form[KEY_FIELD]
         try:
             return await screen.handler(visit)
         except ApiProblem as problem:
             if problem.needs_step_up:
-                return self._ask_step_up(visit, self._hold(visit))
+                return self._show_step_up(visit, self._hold(visit))
             if screen.page is None or problem.status >= 500:
                 raise
             visit.error = problem
@@ -188,7 +188,7 @@ class Console:
         fields = [(name, value) for name, value in visit.form.fields if name not in OWN_FIELDS]
         return HeldForm(visit.path, visit.me.id if visit.me else "", fields, had_files=bool(visit.form.files))
 
-    def _ask_step_up(self, visit: Visit, held: HeldForm) -> Response:
+    def _show_step_up(self, visit: Visit, held: HeldForm) -> Response:
         status = visit.error.status if visit.error else 403
         return visit.render(
             "account/step_up.html",
@@ -198,7 +198,7 @@ class Console:
             action=held.path,
         )
 
-    def _ask_sign_in(self, visit: Visit) -> Response:
+    def _show_sign_in(self, visit: Visit) -> Response:
         """Ask for the sign-in. A posted form is held in the page; the address is kept for a page."""
         is_code_due = visit.session.is_mfa_due and bool(visit.session.access_token)
         if not is_code_due:
@@ -218,7 +218,7 @@ class Console:
     async def _problem_page(self, visit: Visit, problem: ApiProblem) -> Response:
         if problem.needs_step_up and visit.request.method == "GET":
             held = HeldForm("/step-up", visit.user.id, [("next", str(visit.request.url.path))])
-            return self._ask_step_up(visit, held)
+            return self._show_step_up(visit, held)
         visit.error = problem
         return visit.render("message.html", title=_title_of(problem), text="")
 

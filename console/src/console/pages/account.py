@@ -14,7 +14,7 @@ async def sign_in_page(visit: Visit) -> Response:
     if visit.session.is_signed_in:
         return visit.go(visit.query.get("next", "/"))
     if visit.session.access_token:
-        return _ask_code(visit, visit.query.get("next", "/"), "")
+        return _show_code(visit, visit.query.get("next", "/"), "")
     return visit.render("account/sign_in.html", next=local_path(visit.query.get("next", "/")), held="")
 
 
@@ -27,7 +27,7 @@ async def sign_in(visit: Visit) -> Response:
     except ApiProblem as problem:
         visit.error = problem
         return visit.render("account/sign_in.html", title="Sign in", next=path, held=held)
-    return _ask_code(visit, path, held) if visit.session.is_mfa_due else _enter(visit, path, held)
+    return _show_code(visit, path, held) if visit.session.is_mfa_due else _enter(visit, path, held)
 
 
 @FAMILY.action("/sign-in/code", is_open=True)
@@ -41,7 +41,7 @@ async def verify_code(visit: Visit) -> Response:
         await visit.api.verify_code(form["code"].replace(" ", ""))
     except ApiProblem as problem:
         visit.error = problem
-        return _ask_code(visit, path, held)
+        return _show_code(visit, path, held)
     return _enter(visit, path, held)
 
 
@@ -70,7 +70,7 @@ async def passkey_challenge(visit: Visit) -> Response:
     return JSONResponse(await visit.api.post("/api/auth/mfa/passkeys/assertion-options"))
 
 
-def _ask_code(visit: Visit, path: str, held: str) -> Response:
+def _show_code(visit: Visit, path: str, held: str) -> Response:
     return visit.render("account/code.html", title="Second factor", next=path, held=held)
 
 

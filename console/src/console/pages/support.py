@@ -208,7 +208,7 @@ async def ticket_page(visit: Visit) -> Response:
 
 
 @FAMILY.action("/support-tickets/{id:uuid}/messages", any_of=("tickets:manage",), page=ticket_page)
-async def answer_ticket(visit: Visit) -> Response:
+async def reply_to_ticket(visit: Visit) -> Response:
     path = f"/support-tickets/{visit['id']}"
     await visit.api.post(f"/api{path}/messages", {"text": visit.form["text"]})
     return visit.go(path, "The answer is sent.")
