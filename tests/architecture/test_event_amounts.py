@@ -17,7 +17,7 @@ from identity.consumers import WORK as IDENTITY_WORK
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 from notifications.consumers import WORK as NOTIFICATIONS_WORK
 from orders.domain.products import PRICE_MINOR_MAX
-from orders.schemas.carts import CartItemRequest
+from orders.schemas.carts import SetCartItemRequest
 from orders.use_cases.carts.set_cart_item import ITEMS_MAX
 from payments.consumers import WORK as PAYMENTS_WORK
 from payouts.consumers import WORK as PAYOUTS_WORK
@@ -59,7 +59,9 @@ def test_an_amount_is_between_zero_and_the_largest_order(struct, name) -> None:
 
 def test_the_largest_order_that_checkout_accepts_is_within_the_bound() -> None:
     quantity_max = next(
-        constraint.le for constraint in CartItemRequest.model_fields["quantity"].metadata if hasattr(constraint, "le")
+        constraint.le
+        for constraint in SetCartItemRequest.model_fields["quantity"].metadata
+        if hasattr(constraint, "le")
     )
     assert ITEMS_MAX * quantity_max * PRICE_MINOR_MAX + DELIVERY_FEE_MINOR_MAX <= AMOUNT_MINOR_MAX
 

@@ -16,7 +16,13 @@ BANNED_NAMES = re.compile(
     r"Shape|Answer|_|^(Identity|Orders|Payments|Payouts|Notifications|Envelope|Page)[A-Z]|Told|News|Doors?$"
 )
 # Words that another company, an operator or a later version may add to.
-OPEN_WORDS = {"StaffAction.subjectKind", "LedgerTransaction.type", "TicketMessage.kind", "LedgerAccount.account"}
+OPEN_WORDS = {
+    "StaffAction.subjectKind",
+    "LedgerTransaction.type",
+    "TicketMessage.kind",
+    "LedgerAccount.account",
+    "TrialBalanceLine.kind",
+}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A purchase reaches its vendor's webhook endpoint and no other vendor's (contract sections 16.17 and 16.19)."""
+"""A purchase reaches its vendor's webhook endpoint and no other vendor's (contract section 9.5)."""
 
 import base64
 import hashlib

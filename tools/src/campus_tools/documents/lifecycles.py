@@ -71,6 +71,9 @@ def _lifecycle(
     known = {state for each in found for state in (each.before, each.after)}
     if known != set(states):
         raise KeyError(f"{name}: the states of the page and of the table differ: {known ^ set(states)}")
+    triggers = list(table)
+    # A rule's states may be a set, whose order changes from run to run.
+    found.sort(key=lambda each: (triggers.index(each.trigger), states.index(each.before)))
     return Lifecycle(name, meaning, states, found, {trigger: triggered_by[trigger] for trigger in table})
 
 

@@ -1,5 +1,6 @@
 """The public keys of access tokens, and the keys that sign them."""
 
+from datetime import datetime
 from typing import Literal
 
 from common.web.schemas import ResponseShape
@@ -28,7 +29,7 @@ class SigningKey(ResponseShape):
     kid: str
     algorithm: str
     status: Literal["next", "current", "previous", "retired"]
-    created_at: str
-    signs_from: str
-    retired_at: str | None
+    created_at: datetime
+    signs_from: datetime
+    retired_at: datetime | None
     retired_because: Literal["superseded", "compromised"] | None

@@ -18,7 +18,7 @@ DisabledReason = Literal["owner", "gone", "failing"]
 
 ENDPOINTS_MAX: Final = 10
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105
-# The former secret is valid for this long after a rotation (contract section 16.19).
+# The former secret is valid for this long after a rotation (contract section 9.5).
 PREVIOUS_SECRET_LIFETIME: Final = timedelta(hours=24)
 # Events are kept, and can be replayed, for this long.
 EVENT_LIFETIME: Final = timedelta(days=30)
@@ -32,7 +32,7 @@ LEASE: Final = timedelta(seconds=60)
 LADDER: Final = RetryLadder((5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000))
 # An endpoint without a successful attempt for this long is disabled.
 FAILING_MAX: Final = timedelta(days=5)
-_GONE: Final = 410
+_REMOVED: Final = 410
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +96,15 @@ class RetryAfter:
 class GivenUp:
     """The last attempt failed, or the endpoint is `gone`."""
 
-    is_gone: bool = False
+    is_removed: bool = False
 
 
 def evaluate_attempt(attempt: int, response: WebhookResponse) -> Delivered | RetryAfter | GivenUp:
     """The decision after an attempt. Every status but 2xx is a failure, also a redirect."""
     if response.status is not None and 200 <= response.status < 300:
         return Delivered()
-    if response.status == _GONE:
-        return GivenUp(is_gone=True)
+    if response.status == _REMOVED:
+        return GivenUp(is_removed=True)
     delay = LADDER.delay_after(attempt)
     return GivenUp() if delay is None else RetryAfter(delay)
 

@@ -1,4 +1,4 @@
-"""Webhook endpoints of vendors and of the platform (contract sections 16.17 and 16.19)."""
+"""Webhook endpoints of vendors and of the platform (contract section 9.5)."""
 
 from typing import Any, Final
 from uuid import UUID

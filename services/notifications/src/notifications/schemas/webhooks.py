@@ -1,4 +1,4 @@
-"""Request and response models of webhook endpoints (contract sections 16.17 and 16.19)."""
+"""Request and response models of webhook endpoints (contract section 9.5)."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self

@@ -28,7 +28,7 @@ async def create_endpoint(
     description: str,
     now: datetime,
 ) -> tuple[WebhookEndpoint, str]:
-    """Return the new endpoint and its secret, which is shown this one time (contract section 16.19).
+    """Return the new endpoint and its secret, which is shown this one time (contract section 9.5).
 
     It belongs to the platform if the caller manages the platform's endpoints, else to the caller's vendor. Raises
     Forbidden, UnknownEventTypes and TooManyWebhookEndpoints.

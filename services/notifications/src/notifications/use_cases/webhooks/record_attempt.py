@@ -39,7 +39,7 @@ async def record_attempt(uow: UnitOfWork, claimed: ClaimedWebhook, response: Web
         await store.save_webhook_success(uow, claimed.endpoint_id)
         return
     failing_since = await store.save_webhook_failure(uow, claimed.endpoint_id, now)
-    if isinstance(verdict, GivenUp) and verdict.is_gone:
+    if isinstance(verdict, GivenUp) and verdict.is_removed:
         await disable_endpoint(uow, claimed, "gone", now)
     elif failing_since is not None and now - failing_since >= FAILING_MAX:
         await disable_endpoint(uow, claimed, "failing", now)

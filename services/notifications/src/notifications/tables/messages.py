@@ -1,16 +1,10 @@
-"""The tables of this service, for `alembic check`: the migrations are what makes them."""
+"""Notifications, their deliveries, devices, alerts, tickets and conversations."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from common.database.tables import attach_media_cleanup_tables, attach_messaging_tables
+from notifications.tables.metadata import INSTANT, NEWEST, metadata
 
-metadata = sa.MetaData()
-attach_messaging_tables(metadata)
-attach_media_cleanup_tables(metadata)
-
-_INSTANT = sa.TIMESTAMP(timezone=True)
-_NEWEST = (sa.text("created_at DESC"), sa.text("id DESC"))
 _DUE = sa.text("due_at IS NOT NULL")
 
 contacts = sa.Table(
@@ -55,15 +49,15 @@ notifications = sa.Table(
     sa.Column("template", sa.Text, nullable=False),
     sa.Column("title", sa.Text),
     sa.Column("body", sa.Text),
-    sa.Column("created_at", _INSTANT, nullable=False),
-    sa.Column("read_at", _INSTANT),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("read_at", INSTANT),
     sa.Column("place", sa.BigInteger),
     sa.Column("subject", JSONB),
     sa.CheckConstraint("(title IS NULL) = (place IS NULL)", name="notifications_place_in_feed"),
-    sa.Index("notifications_feed", "user_id", *_NEWEST, postgresql_where=sa.text("title IS NOT NULL")),
+    sa.Index("notifications_feed", "user_id", *NEWEST, postgresql_where=sa.text("title IS NOT NULL")),
     sa.Index("notifications_places", "user_id", "place", unique=True, postgresql_where=sa.text("place IS NOT NULL")),
     sa.Index(
-        "notifications_unread", "user_id", *_NEWEST, postgresql_where=sa.text("title IS NOT NULL AND read_at IS NULL")
+        "notifications_unread", "user_id", *NEWEST, postgresql_where=sa.text("title IS NOT NULL AND read_at IS NULL")
     ),
     sa.Index("notifications_oldest", "created_at"),
 )
@@ -73,7 +67,7 @@ feeds = sa.Table(
     metadata,
     sa.Column("user_id", sa.Uuid, primary_key=True),
     sa.Column("last", sa.BigInteger, nullable=False),
-    sa.Column("streamed_until", _INSTANT),
+    sa.Column("streamed_until", INSTANT),
 )
 
 notification_deliveries = sa.Table(
@@ -89,10 +83,10 @@ notification_deliveries = sa.Table(
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("claim_id", sa.Uuid),
-    sa.Column("claimed_at", _INSTANT),
+    sa.Column("claimed_at", INSTANT),
     sa.Column("provider_message_id", sa.Text),
-    sa.Column("created_at", _INSTANT, nullable=False),
-    sa.Column("due_at", _INSTANT),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("due_at", INSTANT),
     sa.Column("is_urgent", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("traceparent", sa.Text),
     sa.ForeignKeyConstraint(["notification_id"], ["notifications.id"], name="notification_deliveries_notification"),
@@ -125,8 +119,8 @@ notification_delivery_logs = sa.Table(
     sa.Column("provider", sa.Text),
     sa.Column("provider_message_id", sa.Text),
     sa.Column("error", sa.Text),
-    sa.Column("attempted_at", _INSTANT, primary_key=True),
-    sa.Column("told_at", _INSTANT),
+    sa.Column("attempted_at", INSTANT, primary_key=True),
+    sa.Column("told_at", INSTANT),
     sa.ForeignKeyConstraint(
         ["delivery_id"], ["notification_deliveries.id"], name="notification_delivery_logs_delivery"
     ),
@@ -158,11 +152,11 @@ alerts = sa.Table(
     sa.Column("dedup_key", sa.Text, nullable=False),
     sa.Column("source", sa.Text, nullable=False),
     sa.Column("repetitions", sa.Integer, nullable=False, server_default=sa.text("0")),
-    sa.Column("raised_at", _INSTANT, nullable=False),
-    sa.Column("last_raised_at", _INSTANT, nullable=False),
-    sa.Column("paged_at", _INSTANT),
+    sa.Column("raised_at", INSTANT, nullable=False),
+    sa.Column("last_raised_at", INSTANT, nullable=False),
+    sa.Column("paged_at", INSTANT),
     sa.Column("page_error", sa.Text),
-    sa.Column("closed_at", _INSTANT),
+    sa.Column("closed_at", INSTANT),
     sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="alerts_severity_known"),
     sa.Index("alerts_open_once", "dedup_key", unique=True, postgresql_where=sa.text("closed_at IS NULL")),
     sa.Index("alerts_newest", sa.text("raised_at DESC"), sa.text("id DESC")),
@@ -179,8 +173,8 @@ user_devices = sa.Table(
     sa.Column("address", sa.Text, nullable=False),
     sa.Column("public_key", sa.Text),
     sa.Column("auth_secret", sa.Text),
-    sa.Column("created_at", _INSTANT, nullable=False),
-    sa.Column("registered_at", _INSTANT, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("registered_at", INSTANT, nullable=False),
     sa.UniqueConstraint("address", name="user_devices_address"),
     sa.CheckConstraint("kind IN ('web', 'android', 'ios')", name="user_devices_kind_known"),
     sa.CheckConstraint(
@@ -200,7 +194,7 @@ notification_preferences = sa.Table(
     sa.Column("timezone", sa.Text, nullable=False),
     sa.Column("locale", sa.Text, nullable=False),
     sa.Column("revision", sa.Integer, nullable=False),
-    sa.Column("updated_at", _INSTANT, nullable=False),
+    sa.Column("updated_at", INSTANT, nullable=False),
     sa.Column("optional_mail", sa.Boolean, nullable=False, server_default=sa.text("true")),
     sa.CheckConstraint("(quiet_from IS NULL) = (quiet_to IS NULL)", name="notification_preferences_quiet_whole"),
 )
@@ -212,7 +206,7 @@ pin_watches = sa.Table(
     sa.Column("order_id", sa.Uuid),
     sa.Column("issue", sa.Integer, nullable=False),
     sa.Column("channel", sa.Text, nullable=False),
-    sa.Column("due_at", _INSTANT),
+    sa.Column("due_at", INSTANT),
     sa.Column("is_over", sa.Boolean, nullable=False, server_default=sa.text("false")),
     sa.Index("pin_watches_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
     sa.Index("pin_watches_of_order", "order_id"),
@@ -223,8 +217,8 @@ provider_pauses = sa.Table(
     metadata,
     sa.Column("provider", sa.Text, primary_key=True),
     sa.Column("reason", sa.Text, nullable=False),
-    sa.Column("failed_at", _INSTANT, nullable=False),
-    sa.Column("probe_at", _INSTANT, nullable=False),
+    sa.Column("failed_at", INSTANT, nullable=False),
+    sa.Column("probe_at", INSTANT, nullable=False),
 )
 
 notification_resends = sa.Table(
@@ -235,7 +229,7 @@ notification_resends = sa.Table(
     sa.Column("log_id", sa.Uuid, nullable=False),
     sa.Column("asked_by", sa.Uuid, nullable=False),
     sa.Column("idempotency_key", sa.Text),
-    sa.Column("asked_at", _INSTANT, nullable=False),
+    sa.Column("asked_at", INSTANT, nullable=False),
     sa.ForeignKeyConstraint(["delivery_id"], ["notification_deliveries.id"], name="notification_resends_delivery"),
     sa.UniqueConstraint("asked_by", "idempotency_key", name="notification_resends_once"),
     sa.Index("notification_resends_of_delivery", "delivery_id"),
@@ -250,7 +244,7 @@ processed_webhook_events = sa.Table(
     sa.Column("payload", JSONB, nullable=False),
     sa.Column("raw", sa.LargeBinary, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
-    sa.Column("processed_at", _INSTANT, nullable=False, server_default=sa.text("now()")),
+    sa.Column("processed_at", INSTANT, nullable=False, server_default=sa.text("now()")),
     sa.CheckConstraint(
         "outcome IN ('queued', 'done', 'ignored', 'dead')", name="processed_webhook_events_outcome_known"
     ),
@@ -266,7 +260,7 @@ messaging_items = sa.Table(
     sa.Column("content", JSONB, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
     sa.Column("ticket_id", sa.Uuid),
-    sa.Column("received_at", _INSTANT, nullable=False),
+    sa.Column("received_at", INSTANT, nullable=False),
     sa.ForeignKeyConstraint(
         ["webhook_id"], ["processed_webhook_events.id"], name="messaging_items_webhook", ondelete="SET NULL"
     ),
@@ -294,10 +288,10 @@ support_tickets = sa.Table(
     sa.Column("phone_key", sa.Text),
     sa.Column("phone_sealed", sa.Text),
     sa.Column("phone_masked", sa.Text),
-    sa.Column("heard_at", _INSTANT),
-    sa.Column("created_at", _INSTANT, nullable=False),
-    sa.Column("updated_at", _INSTANT, nullable=False),
-    sa.Column("closed_at", _INSTANT),
+    sa.Column("heard_at", INSTANT),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("updated_at", INSTANT, nullable=False),
+    sa.Column("closed_at", INSTANT),
     sa.Column("app_user_key", sa.Text),
     sa.CheckConstraint("source IN ('app', 'messaging')", name="support_tickets_source_known"),
     sa.CheckConstraint("status IN ('open', 'pending', 'closed')", name="support_tickets_status_known"),
@@ -326,7 +320,7 @@ support_messages = sa.Table(
     sa.Column("source", sa.Text, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
-    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
     sa.ForeignKeyConstraint(["ticket_id"], ["support_tickets.id"], name="support_messages_ticket"),
     sa.CheckConstraint("author IN ('customer', 'staff')", name="support_messages_author_known"),
     sa.CheckConstraint("source IN ('app', 'messaging')", name="support_messages_source_known"),
@@ -341,7 +335,7 @@ support_attachments = sa.Table(
     sa.Column("author", sa.Text, nullable=False),
     sa.Column("author_id", sa.Uuid, nullable=False),
     sa.Column("byte_count", sa.Integer, nullable=False),
-    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
     sa.ForeignKeyConstraint(["ticket_id"], ["support_tickets.id"], name="support_attachments_ticket"),
     sa.CheckConstraint("author IN ('customer', 'staff')", name="support_attachments_author_known"),
     sa.Index("support_attachments_of_ticket", "ticket_id", "created_at", "id"),
@@ -354,8 +348,8 @@ conversations = sa.Table(
     sa.Column("user_id", sa.Uuid, nullable=False),
     sa.Column("title", sa.Text, nullable=False),
     sa.Column("message_count", sa.Integer, nullable=False),
-    sa.Column("created_at", _INSTANT, nullable=False),
-    sa.Column("last_message_at", _INSTANT, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("last_message_at", INSTANT, nullable=False),
     sa.Index("conversations_of_user", "user_id", sa.text("created_at DESC"), sa.text("id DESC")),
     sa.Index("conversations_silent", "last_message_at"),
 )
@@ -372,7 +366,7 @@ conversation_messages = sa.Table(
     sa.Column("provider", sa.Text),
     sa.Column("prompt_tokens", sa.Integer),
     sa.Column("completion_tokens", sa.Integer),
-    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
     sa.ForeignKeyConstraint(
         ["conversation_id"], ["conversations.id"], name="conversation_messages_conversation", ondelete="CASCADE"
     ),
@@ -389,79 +383,7 @@ conversation_turns = sa.Table(
     sa.Column("id", sa.Uuid, primary_key=True),
     sa.Column("user_id", sa.Uuid, nullable=False),
     sa.Column("conversation_id", sa.Uuid, nullable=False),
-    sa.Column("until", _INSTANT, nullable=False),
+    sa.Column("until", INSTANT, nullable=False),
     sa.UniqueConstraint("conversation_id", name="conversation_turns_one_at_a_time"),
     sa.Index("conversation_turns_of_user", "user_id"),
-)
-
-_PENDING = sa.text("status = 'pending'")
-
-webhook_endpoints = sa.Table(
-    "webhook_endpoints",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("vendor_id", sa.Uuid),
-    sa.Column("url", sa.Text, nullable=False),
-    sa.Column("event_types", sa.ARRAY(sa.Text), nullable=False),
-    sa.Column("description", sa.Text, nullable=False),
-    sa.Column("status", sa.Text, nullable=False),
-    sa.Column("disabled_reason", sa.Text),
-    sa.Column("failing_since", _INSTANT),
-    sa.Column("secret_sealed", sa.Text, nullable=False),
-    sa.Column("previous_secret_sealed", sa.Text),
-    sa.Column("previous_secret_until", _INSTANT),
-    sa.Column("created_by", sa.Uuid, nullable=False),
-    sa.Column("created_at", _INSTANT, nullable=False),
-    sa.CheckConstraint("status IN ('enabled', 'disabled')", name="webhook_endpoints_status_known"),
-    sa.CheckConstraint(
-        "(status = 'disabled') = (disabled_reason IS NOT NULL) AND disabled_reason IN ('owner', 'gone', 'failing')",
-        name="webhook_endpoints_reason_of_disabled",
-    ),
-    sa.CheckConstraint(
-        "(previous_secret_sealed IS NULL) = (previous_secret_until IS NULL)", name="webhook_endpoints_previous_whole"
-    ),
-    sa.Index("webhook_endpoints_of_vendor", "vendor_id"),
-    sa.Index("webhook_endpoints_newest", *_NEWEST),
-)
-
-webhook_events = sa.Table(
-    "webhook_events",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("type", sa.Text, nullable=False),
-    sa.Column("vendor_id", sa.Uuid),
-    sa.Column("occurred_at", _INSTANT, nullable=False),
-    sa.Column("data", JSONB, nullable=False),
-    sa.Column("recorded_at", _INSTANT, nullable=False),
-    sa.Index("webhook_events_oldest", "recorded_at"),
-    sa.Index("webhook_events_of_vendor", "vendor_id", "recorded_at"),
-)
-
-webhook_deliveries = sa.Table(
-    "webhook_deliveries",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("endpoint_id", sa.Uuid, nullable=False),
-    sa.Column("event_id", sa.Uuid, nullable=False),
-    sa.Column("status", sa.Text, nullable=False),
-    sa.Column("attempts", sa.Integer, nullable=False, server_default=sa.text("0")),
-    sa.Column("next_attempt_at", _INSTANT),
-    sa.Column("response_status", sa.Integer),
-    sa.Column("response_excerpt", sa.Text),
-    sa.Column("error", sa.Text),
-    sa.Column("created_at", _INSTANT, nullable=False),
-    sa.Column("finished_at", _INSTANT),
-    sa.ForeignKeyConstraint(
-        ["endpoint_id"], ["webhook_endpoints.id"], name="webhook_deliveries_endpoint", ondelete="CASCADE"
-    ),
-    sa.ForeignKeyConstraint(["event_id"], ["webhook_events.id"], name="webhook_deliveries_event"),
-    sa.CheckConstraint("status IN ('pending', 'delivered', 'failed')", name="webhook_deliveries_status_known"),
-    sa.CheckConstraint(
-        "(status = 'pending') = (next_attempt_at IS NOT NULL)", name="webhook_deliveries_next_of_pending"
-    ),
-    sa.CheckConstraint("(status = 'pending') = (finished_at IS NULL)", name="webhook_deliveries_end_of_others"),
-    sa.Index("webhook_deliveries_pending_once", "event_id", "endpoint_id", unique=True, postgresql_where=_PENDING),
-    sa.Index("webhook_deliveries_queue", "endpoint_id", "next_attempt_at", postgresql_where=_PENDING),
-    sa.Index("webhook_deliveries_newest", "endpoint_id", *_NEWEST),
-    sa.Index("webhook_deliveries_of_event", "event_id"),
 )
