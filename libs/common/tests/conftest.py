@@ -49,7 +49,9 @@ async def mechanisms(empty_database: EmptyDatabaseFactory) -> AsyncIterator[Mech
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def bus(broker_url: str) -> AsyncIterator[Bus]:
-    bindings = {"tests.orders": ["orders.order_dispatched.v1", "orders.order_completed.v1"], "tests.work": []}
+    # No service consumes opened tickets.
+    types = ["orders.order_dispatched.v1", "orders.order_completed.v1", "notifications.ticket_opened.v1"]
+    bindings = {"tests.orders": types, "tests.work": []}
     topology = Topology("campus.events", "campus.public", bindings, ladder=FAST_LADDER)
     await declare_topology(broker_url, topology)
     bus = Bus(broker_url, topology, "test", PATIENT.broker_connect)

@@ -20,7 +20,8 @@ from common.messaging.relay import measure_once, relay_once, run_relay
 from common.messaging.republishing import republish
 from common.observability.telemetry import INBOX_DUPLICATES, OUTBOX_PUBLISHED, OUTBOX_REFUSED, STALE_EVENTS
 from common.primitives.ids import new_id
-from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
+from contracts.notifications import TicketOpened
+from contracts.orders import OrderDispatched, OrderPlaced
 from testkit.fixtures import PATIENT, eventually
 
 from .conftest import Mechanisms
@@ -334,7 +335,7 @@ async def test_a_returned_message_stays_in_the_outbox(mechanisms: Mechanisms, bu
     relay = asyncio.create_task(run_relay(mechanisms.database, bus))
     await eventually(lambda: mechanisms.database.handover.lease_seconds)
     # No other queue is bound to this type.
-    await publish(mechanisms, OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()))
+    await publish(mechanisms, TicketOpened(ticket_id=new_id(), source="app", user_id=new_id()))
     await eventually(lambda: OUTBOX_REFUSED._value.get() > before)
     relay.cancel()
     await asyncio.gather(relay, return_exceptions=True)
@@ -449,6 +450,6 @@ async def test_only_an_event_with_a_declared_consumer_must_be_routed(mechanisms:
     assert await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NULL") == []
     channel = await bus._publishing_channel()
     await channel.queue_delete("tests.orders")
-    await publish(mechanisms, OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()))
+    await publish(mechanisms, TicketOpened(ticket_id=new_id(), source="app", user_id=new_id()))
     await relay_once(mechanisms.database, bus)
     assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NULL")) == 1

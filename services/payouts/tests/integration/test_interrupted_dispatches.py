@@ -14,7 +14,7 @@ from .dispatch_steps import (
 )
 
 
-@pytest.mark.parametrize("commits", range(7))
+@pytest.mark.parametrize("commits", range(6))
 async def test_a_dispatch_killed_between_two_commits_pays_once(
     scenario: Scenario, immediate: Sandbox, commits: int
 ) -> None:
@@ -22,8 +22,7 @@ async def test_a_dispatch_killed_between_two_commits_pays_once(
     payout_id = await scenario.payout(vendor, 1_000)
     mortal = MortalDatabase(scenario.app.runtime.database, commits)
     lived = await dispatch_until_death(scenario, database=mortal)
-    # find, plan with its attempts, unsent, submitting, recipient, record, finish: seven commits, and a death before
-    # each.
+    # find, plan with its attempts, unsent, submitting, record, finish: six commits, and a death before each.
     assert not lived
     await recover_in_another_process(scenario, "a new key" if commits % 2 else "the same key")
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
@@ -47,6 +46,6 @@ async def test_a_dispatch_killed_around_a_gateway_call_pays_once(
 async def test_a_dispatch_has_no_more_commits_than_the_kills_cover(scenario: Scenario, immediate: Sandbox) -> None:
     vendor = await scenario.ready_vendor(10_000)
     await scenario.payout(vendor, 1_000)
-    mortal = MortalDatabase(scenario.app.runtime.database, 7)
+    mortal = MortalDatabase(scenario.app.runtime.database, 6)
     assert await dispatch_until_death(scenario, database=mortal)
     assert mortal.lives == 0

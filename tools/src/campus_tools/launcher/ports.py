@@ -2,20 +2,17 @@
 
 import contextlib
 import fcntl
+import os
 import random
 import socket
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import psutil
 
 from operations.ports import SPAN
-
-# Locked until this process ends: a second start looks for ports while the servers of the first one are not up yet.
-_reservations: list[IO[bytes]] = []
 
 
 @dataclass(frozen=True)
@@ -44,13 +41,13 @@ def free_port_base() -> int:
 
 
 def _reserved(port_base: int) -> bool:
-    file = (Path(tempfile.gettempdir()) / f"campus-ports-{port_base}").open("wb")
+    file = os.open(Path(tempfile.gettempdir()) / f"campus-ports-{port_base}", os.O_CREAT | os.O_WRONLY)
     try:
+        # Held until this process ends: a second start looks for ports while the servers of the first one are not up yet.
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        file.close()
+        os.close(file)
         return False
-    _reservations.append(file)
     return True
 
 

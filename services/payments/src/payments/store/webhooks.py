@@ -117,9 +117,10 @@ _FIND_WEBHOOK: Final = """
 SELECT event_type, raw, outcome, processed_at, gateway FROM processed_webhook_events WHERE id = $1
 """
 _LOCK_WEBHOOK: Final = f"{_FIND_WEBHOOK} FOR NO KEY UPDATE"
-_SET_OUTCOME: Final = """
+_SET_OUTCOME: Final = "UPDATE processed_webhook_events SET outcome = $2 WHERE id = $1"
+_SET_OUTCOME_AND_WITHDRAW: Final = f"""
 WITH obsolete AS (UPDATE outbox SET published_at = now() WHERE published_at IS NULL AND id = $3)
-UPDATE processed_webhook_events SET outcome = $2 WHERE id = $1
+{_SET_OUTCOME}
 """
 
 
@@ -136,7 +137,11 @@ async def lock_webhook(uow: UnitOfWork, webhook_id: str) -> QueuedWebhook | None
 
 async def save_outcome(uow: UnitOfWork, webhook_id: str, outcome: str, work_item_id: UUID | None = None) -> None:
     """Save the outcome. A work item that the relay has not published becomes obsolete with it."""
-    await uow.execute(_SET_OUTCOME, webhook_id, outcome, work_item_id)
+    if work_item_id is None:
+        await uow.execute(_SET_OUTCOME, webhook_id, outcome)
+    else:
+        # The role of the API may not change the outbox; only the service processes webhooks.
+        await uow.execute(_SET_OUTCOME_AND_WITHDRAW, webhook_id, outcome, work_item_id)
 
 
 _RECORD_DEAD: Final = """
