@@ -55,7 +55,7 @@ class Dependencies:
             sender.channels,
             sender.renderer,
             self.clock.now(),
-            self.dispatcher.expect,
+            self.dispatcher,
             sender.device_kinds,
             self.pin_receipt,
         )

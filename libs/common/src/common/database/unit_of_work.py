@@ -31,6 +31,7 @@ log = get_logger(__name__)
 
 Acting = Caller | ServiceItself
 ResultT = TypeVar("ResultT")
+ItemT = TypeVar("ItemT")
 
 # Ten per role and process: twelve processes stay below PostgreSQL's default limits, and saturate two cores earlier.
 POOL_CONNECTIONS_MAX = 10
@@ -97,6 +98,8 @@ class UnitOfWork:
         self._signatures = signatures
         self._outbox_rows: list[outbox.OutboxRow] = []
         self._wakes_relay = False
+        self._deferred: dict[Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]], list[Any]] = {}
+        self._on_end: list[Callable[[bool], None]] = []
 
     async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         """All rows of a bounded statement."""
@@ -135,6 +138,14 @@ class UnitOfWork:
         self._wakes_relay = True
         self._outbox_rows.append(outbox.work_row(queue, str(subject), payload, trace_headers()))
 
+    def defer(self, write: "Callable[[UnitOfWork, Sequence[ItemT]], Awaitable[None]]", item: ItemT) -> None:
+        """Calls `write` once before the commit, with all items that were deferred to it: one statement for many."""
+        self._deferred.setdefault(write, []).append(item)
+
+    def on_end(self, callback: Callable[[bool], None]) -> None:
+        """Calls back after the transaction: with True after its commit, else with False."""
+        self._on_end.append(callback)
+
     @property
     def signing_key(self) -> SigningKey:
         """The key with which this service signs statements. Raises LookupError when the service has none."""
@@ -149,7 +160,11 @@ class UnitOfWork:
             raise LookupError("this service was composed without keys to verify with")
         return self._signatures.verify_keys
 
-    async def _write_outbox(self, lease_seconds: float) -> Sequence[outbox.OutboxRow]:
+    async def _write_deferred(self, lease_seconds: float) -> Sequence[outbox.OutboxRow]:
+        """Writes what was deferred, then the outbox rows, which are returned."""
+        while self._deferred:
+            write = next(iter(self._deferred))
+            await write(self, self._deferred.pop(write))
         if not self._outbox_rows:
             return ()
         return await outbox.append(self._connection, self._outbox_rows, lease_seconds)
@@ -195,15 +210,14 @@ class Database:
         if async_commit:
             start += "; SET LOCAL synchronous_commit = off"
         connection = await self._acquire(pool)
-        committed = False
+        committed, work = False, UnitOfWork(connection, acting_as, self.signatures)
         try:
             try:
                 # BEGIN and the settings of the row policies take one round trip.
                 await connection.execute(start)
                 self.outage.ended()
-                work = UnitOfWork(connection, acting_as, self.signatures)
                 yield work
-                appended = await work._write_outbox(self.handover.lease_seconds)
+                appended = await work._write_deferred(self.handover.lease_seconds)
                 await connection.execute("COMMIT")
                 committed = True
             except BROKEN as error:
@@ -214,6 +228,8 @@ class Database:
                     await _roll_back(connection)
         finally:
             await pool.release(connection)
+            for callback in work._on_end:
+                callback(committed)
         if appended:
             self.handover.add(appended, wakes_relay=work._wakes_relay)
 

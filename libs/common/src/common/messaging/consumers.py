@@ -1,7 +1,7 @@
 """Consumption of messages: inbox, handler, commit, acknowledgement; or the retry ladder; or the dead letters.
 
-Events that arrive while others are handled share a transaction; when one of them fails, each gets its own. A work item
-always does.
+Events that arrive while others are handled share a transaction; one that fails gets its own afterwards. A work item
+always has one.
 
 | Outcome of a delivery | Action |
 |---|---|
@@ -15,7 +15,6 @@ always does.
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -44,6 +43,15 @@ log = get_logger(__name__)
 
 ATTEMPT_HEADER: Final = "x-attempt"
 UNAVAILABLE_WAIT_SECONDS: Final = 1.0
+# Each repeats the transaction of the others. With more the cause is rarely a message.
+FAILURES_OF_BATCH_MAX: Final = 3
+
+
+class HandlerFailed(Exception):
+    """One of several messages failed, so that none has had an effect."""
+
+    def __init__(self, position: int) -> None:
+        self.position = position
 
 
 class Consumers:
@@ -92,32 +100,50 @@ class Consumers:
         return Batches(partial(self._process_batch, queue)).add
 
     async def _process_batch(self, queue: str, messages: Messages, is_oldest: Callable[[], bool]) -> None:
-        if len(messages) == 1 or not await self._process_together(queue, messages, is_oldest):
-            await asyncio.gather(*(self._process(queue, message) for message in messages))
+        alone = await self._process_together(queue, messages, is_oldest) if len(messages) > 1 else messages
+        await asyncio.gather(*(self._process(queue, message) for message in alone))
 
-    async def _process_together(self, queue: str, messages: Messages, is_oldest: Callable[[], bool]) -> bool:
-        """Handles the messages in one transaction. False when one of them fails: none has had an effect."""
-        began = time.perf_counter()
+    async def _process_together(self, queue: str, messages: Messages, is_oldest: Callable[[], bool]) -> Messages:
+        """Handles the messages in one transaction. Returns those that it did not handle: none of them has had an effect.
+
+        After a failure the transaction is repeated without the message that failed.
+        """
+        began, together, alone = time.perf_counter(), list(messages), list[AbstractIncomingMessage]()
         self._under_way += len(messages)
         try:
-            batch = [self._read(queue, message) for message in messages]
-            await self.handle(queue, batch)
+            while len(alone) < FAILURES_OF_BATCH_MAX and len(together) > 1:
+                batch = [self._read(queue, message) for message in together]
+                try:
+                    await self.handle(queue, batch)
+                except HandlerFailed as failure:
+                    alone.append(together.pop(failure.position))
+                    log.info("message handled alone", queue=queue, count=len(messages), error=repr(failure.__cause__))
+                    continue
+                await self._settle_batch(queue, together, batch, time.perf_counter() - began, is_oldest() and not alone)
+                return alone
         except Exception as error:
             log.info("messages handled one by one", queue=queue, count=len(messages), error=repr(error))
-            return False
-        else:
-            if is_oldest():
-                outcomes = [await self._settle(messages[-1], None, "done", all_before=True)] * len(messages)
-            else:
-                outcomes = [await self._settle(message, None, "done") for message in messages]
         finally:
             self._under_way -= len(messages)
-        seconds = time.perf_counter() - began
+        return messages
+
+    async def _settle_batch(
+        self,
+        queue: str,
+        messages: Messages,
+        batch: Sequence[tuple[Received, msgspec.Raw]],
+        seconds: float,
+        is_oldest: bool,
+    ) -> None:
+        """Acknowledges handled messages, with one acknowledgement if every earlier message of the channel is settled."""
+        if is_oldest:
+            outcomes = [await self._settle(messages[-1], None, "done", all_before=True)] * len(messages)
+        else:
+            outcomes = [await self._settle(message, None, "done") for message in messages]
         for (received, _), outcome in zip(batch, outcomes, strict=True):
             _measure_lag(queue, received)
             telemetry.MESSAGE_SECONDS.labels(queue, received.type).observe(seconds)
             telemetry.MESSAGES_HANDLED.labels(queue, received.type, outcome).inc()
-        return True
 
     async def _process(self, queue: str, message: AbstractIncomingMessage) -> None:
         attempt = _attempt_of(message)
@@ -170,28 +196,36 @@ class Consumers:
         return await self._settle(message, self._retry_or_dead_letter(queue, message, attempt, error), "failed")
 
     async def handle(self, queue: str, messages: Sequence[tuple[Received, msgspec.Raw]]) -> None:
-        """Passes messages to their handlers, each once: events in one transaction. Raises the handlers' exceptions."""
+        """Passes messages to their handlers, each once: events in one transaction.
+
+        Raises the exception of a handler; of several messages HandlerFailed, which has it as its cause.
+        """
         if (item := self._work_by_queue.get(queue)) is not None:
             for received, data in messages:
                 await item.handler(read_payload(data, item.payload), received, self._dependencies)
             return
         handlers = [
-            (subscription, received, read_payload(data, subscription.event))
-            for received, data in messages
+            (position, subscription, received, read_payload(data, subscription.event))
+            for position, (received, data) in enumerate(messages)
             for subscription in self._by_type.get(received.type, ())
         ]
         async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            keys = [(received.event_id, subscription.consumer) for subscription, received, _ in handlers]
+            keys = [(received.event_id, subscription.consumer) for _, subscription, received, _ in handlers]
             new = await record_new_messages(uow, keys)
-            for key, (subscription, received, event) in zip(keys, handlers, strict=True):
+            for key, (position, subscription, received, event) in zip(keys, handlers, strict=True):
                 if key not in new:
                     telemetry.INBOX_DUPLICATES.labels(subscription.consumer).inc()
                     continue
                 # The broker may have delivered a message twice at once.
                 new.remove(key)
-                span = telemetry.span(f"{queue} {received.type}", SpanKind.CONSUMER, received.trace)
-                with span if len(messages) > 1 else nullcontext():
+                if len(messages) == 1:
                     outcome = await subscription.handler(event, received, uow, self._dependencies)
+                else:
+                    try:
+                        with telemetry.span(f"{queue} {received.type}", SpanKind.CONSUMER, received.trace):
+                            outcome = await subscription.handler(event, received, uow, self._dependencies)
+                    except Exception as error:
+                        raise HandlerFailed(position) from error
                 if outcome is Outcome.STALE:
                     telemetry.STALE_EVENTS.labels(received.type).inc()
 

@@ -42,7 +42,6 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(orders_events.ReturnRequested, orders.on_return_requested),
     Subscription(orders_events.ReturnDecided, orders.on_return_decided),
     Subscription(payments_events.EscrowHeld, payments.on_escrow_held),
-    Subscription(payments_events.EscrowHeld, payments.alert_vendor_on_escrow_held),
     Subscription(payments_events.EscrowReleased, payments.on_escrow_released),
     Subscription(payments_events.EscrowRefunded, payments.on_escrow_refunded),
     Subscription(payments_events.EscrowRefunded, payments.notify_vendor_on_escrow_refunded),

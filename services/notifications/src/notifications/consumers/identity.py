@@ -53,9 +53,7 @@ async def on_email_confirmed(
 async def on_sign_up_repeated(
     event: SignUpRepeated, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await notify_user(
-        uow, dependencies.delivery_context(), event.user_id, "already_registered", {}, event.notification_id
-    )
+    notify_user(uow, dependencies.delivery_context(), event.user_id, "already_registered", {}, event.notification_id)
 
 
 async def on_profile_changed(
@@ -82,9 +80,7 @@ async def on_erasure_refused(
     event: ErasureRefused, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"matters": obligations_text(event.open_matters)}
-    await notify_user(
-        uow, dependencies.delivery_context(), event.user_id, "erasure_refused", parameters, event.request_id
-    )
+    notify_user(uow, dependencies.delivery_context(), event.user_id, "erasure_refused", parameters, event.request_id)
 
 
 async def on_vendor_approved(
@@ -119,7 +115,7 @@ async def on_credentials_changed(
     event: CredentialsChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Notify of each change: a second one may be an intruder's."""
-    await notify_user(
+    notify_user(
         uow,
         dependencies.delivery_context(),
         event.user_id,
@@ -133,7 +129,7 @@ async def on_vendor_application_decided(
     event: VendorApplicationDecided, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"outcome": event.outcome} | ({"reason": event.reason} if event.reason else {})
-    await notify_user(
+    notify_user(
         uow,
         dependencies.delivery_context(),
         event.user_id,
@@ -150,7 +146,7 @@ async def on_vendor_suspended(
     """Notify of each suspension."""
     outcome = await _project_vendor(event, received, uow)
     parameters = {"businessName": event.business_name, "reason": event.reason}
-    await notify_user(
+    notify_user(
         uow, dependencies.delivery_context(), event.owner_user_id, "vendor_suspended", parameters, received.event_id
     )
     return outcome
@@ -161,7 +157,7 @@ async def on_vendor_reinstated(
 ) -> Outcome:
     outcome = await _project_vendor(event, received, uow)
     parameters = {"businessName": event.business_name}
-    await notify_user(
+    notify_user(
         uow, dependencies.delivery_context(), event.owner_user_id, "vendor_reinstated", parameters, received.event_id
     )
     return outcome

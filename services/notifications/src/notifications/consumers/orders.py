@@ -55,7 +55,7 @@ async def on_delivery_pin_issued(
     channel, template = pin_channel(contact)
     delivery_context = dependencies.delivery_context()
     if channel != "sms":
-        await notify_user(uow, delivery_context, event.buyer_id, template, parameters, notification_id=notification_id)
+        notify_user(uow, delivery_context, event.buyer_id, template, parameters, notification_id=notification_id)
         return Outcome.APPLIED
     if not await watch_pin(uow, delivery_context, notification_id, event.order_id, event.issue, channel):
         return Outcome.STALE
@@ -70,10 +70,14 @@ async def on_delivery_pin_issued(
 async def on_order_dispatched(
     event: OrderDispatched, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    vendor = await queries.get_vendor(uow, event.vendor_id)
-    parameters = {"orderId": str(event.order_id), "businessName": vendor.business_name}
-    await notify_user(
-        uow, dependencies.delivery_context(), event.buyer_id, "order_dispatched", parameters, event.order_id
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "order_dispatched",
+        {"orderId": str(event.order_id)},
+        event.order_id,
+        vendor_id=event.vendor_id,
     )
 
 
@@ -81,10 +85,14 @@ async def on_order_delivered(
     event: OrderDelivered, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     await close_pin_watches(uow, event.order_id)
-    vendor = await queries.get_vendor(uow, event.vendor_id)
-    parameters = {"orderId": str(event.order_id), "businessName": vendor.business_name}
-    await notify_user(
-        uow, dependencies.delivery_context(), event.buyer_id, "order_delivered", parameters, event.order_id
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "order_delivered",
+        {"orderId": str(event.order_id)},
+        event.order_id,
+        vendor_id=event.vendor_id,
     )
 
 
@@ -93,7 +101,7 @@ async def on_return_requested(
 ) -> None:
     parameters = {"orderId": str(event.order_id)}
     about = event.return_request_id
-    await notify_vendor(
+    notify_vendor(
         uow,
         dependencies.delivery_context(),
         event.vendor_id,
@@ -110,7 +118,7 @@ async def on_return_decided(
     decided: dict[str, Any] = {"outcome": event.outcome, "refundMinor": event.refund_minor}
     parameters = {name: value for name, value in decided.items() if value is not None}
     parameters["orderId"] = str(event.order_id)
-    await notify_user(
+    notify_user(
         uow,
         dependencies.delivery_context(),
         event.buyer_id,
@@ -125,19 +133,33 @@ async def on_order_cancelled(
     event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Notify the buyer only: vendors are not notified of unpaid orders."""
-    vendor = await queries.get_vendor(uow, event.vendor_id)
-    parameters = {"orderId": str(event.order_id), "businessName": vendor.business_name}
+    parameters = {"orderId": str(event.order_id)}
     template = await _closing_template(uow, event.order_id, "order_cancelled")
-    await notify_user(uow, dependencies.delivery_context(), event.buyer_id, template, parameters, event.order_id)
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        template,
+        parameters,
+        event.order_id,
+        vendor_id=event.vendor_id,
+    )
 
 
 async def on_order_expired(
     event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    vendor = await queries.get_vendor(uow, event.vendor_id)
-    parameters = {"orderId": str(event.order_id), "businessName": vendor.business_name}
+    parameters = {"orderId": str(event.order_id)}
     template = await _closing_template(uow, event.order_id, "order_expired")
-    await notify_user(uow, dependencies.delivery_context(), event.buyer_id, template, parameters, event.order_id)
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        template,
+        parameters,
+        event.order_id,
+        vendor_id=event.vendor_id,
+    )
 
 
 async def _closing_template(uow: UnitOfWork, order_id: UUID, template: str) -> str:
@@ -150,7 +172,7 @@ async def on_order_disputed(
 ) -> None:
     """Leave out the reason: it may contain the buyer's contact data."""
     parameters = {"orderId": str(event.order_id)}
-    await notify_user(
+    notify_user(
         uow,
         dependencies.delivery_context(),
         event.buyer_id,
@@ -166,7 +188,7 @@ async def alert_vendor_on_order_disputed(
 ) -> None:
     vendor = await queries.get_vendor(uow, event.vendor_id)
     parameters = {"orderId": str(event.order_id)}
-    await notify_user(
+    notify_user(
         uow,
         dependencies.delivery_context(),
         vendor.owner_user_id,
@@ -181,9 +203,7 @@ async def on_dispute_resolved(
     event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     about = (event.order_id, event.outcome, event.refund_id, event.buyer_id)
-    await notify_user(
-        uow, dependencies.delivery_context(), event.buyer_id, "dispute_resolved", _decision(event), *about
-    )
+    notify_user(uow, dependencies.delivery_context(), event.buyer_id, "dispute_resolved", _decision(event), *about)
 
 
 async def notify_vendor_on_dispute_resolved(
@@ -191,7 +211,7 @@ async def notify_vendor_on_dispute_resolved(
 ) -> None:
     vendor = await queries.get_vendor(uow, event.vendor_id)
     about = (event.order_id, event.outcome, event.refund_id, event.vendor_id)
-    await notify_user(
+    notify_user(
         uow, dependencies.delivery_context(), vendor.owner_user_id, "dispute_resolved", _decision(event), *about
     )
 

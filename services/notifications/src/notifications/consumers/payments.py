@@ -24,33 +24,21 @@ HOME_CURRENCY: Final = "NGN"
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    """Confirm the paid order to the buyer."""
-    order, vendor = await queries.get_order_summary(uow, event.order_id), await queries.get_vendor(uow, event.vendor_id)
-    parameters = {
-        "orderId": str(event.order_id),
-        "businessName": vendor.business_name,
-        "totalMinor": order.total_minor,
-        "deliveryFeeMinor": order.delivery_fee_minor,
-        "items": order.items,
-    }
-    await notify_user(
-        uow, dependencies.delivery_context(), event.buyer_id, "order_confirmation", parameters, event.order_id
+    """Confirm the paid order to the buyer, and request the dispatch from the vendor."""
+    order, delivery_context = await queries.get_order_summary(uow, event.order_id), dependencies.delivery_context()
+    items = {"orderId": str(event.order_id), "items": order.items}
+    amounts = {"totalMinor": order.total_minor, "deliveryFeeMinor": order.delivery_fee_minor}
+    confirmed = {**items, **amounts}
+    notify_user(
+        uow,
+        delivery_context,
+        event.buyer_id,
+        "order_confirmation",
+        confirmed,
+        event.order_id,
+        vendor_id=event.vendor_id,
     )
-
-
-async def alert_vendor_on_escrow_held(
-    event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> None:
-    """Request the dispatch from the vendor."""
-    order, vendor = await queries.get_order_summary(uow, event.order_id), await queries.get_vendor(uow, event.vendor_id)
-    parameters = {
-        "orderId": str(event.order_id),
-        "businessName": vendor.business_name,
-        "items": order.items,
-    }
-    await notify_user(
-        uow, dependencies.delivery_context(), vendor.owner_user_id, "vendor_dispatch_alert", parameters, event.order_id
-    )
+    notify_vendor(uow, delivery_context, event.vendor_id, "vendor_dispatch_alert", items, event.order_id)
 
 
 async def on_escrow_released(
@@ -60,7 +48,7 @@ async def on_escrow_released(
     if event.net_minor == 0:
         return
     parameters = {"orderId": str(event.order_id), "netMinor": event.net_minor}
-    await notify_vendor(
+    notify_vendor(
         uow, dependencies.delivery_context(), event.vendor_id, "order_completed", parameters, event.release_id
     )
 
@@ -70,9 +58,7 @@ async def on_escrow_refunded(
 ) -> None:
     """Notify the buyer: the refund is posted and requested from the payment gateway."""
     parameters = {"orderId": str(event.order_id), "amountMinor": event.amount_minor}
-    await notify_user(
-        uow, dependencies.delivery_context(), event.buyer_id, "refund_on_its_way", parameters, event.refund_id
-    )
+    notify_user(uow, dependencies.delivery_context(), event.buyer_id, "refund_on_its_way", parameters, event.refund_id)
 
 
 async def notify_vendor_on_escrow_refunded(
@@ -84,16 +70,14 @@ async def notify_vendor_on_escrow_refunded(
         "amountMinor": event.amount_minor,
         "fromVendorMinor": event.from_vendor_minor,
     }
-    await notify_vendor(
-        uow, dependencies.delivery_context(), event.vendor_id, "order_refunded", parameters, event.refund_id
-    )
+    notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "order_refunded", parameters, event.refund_id)
 
 
 async def on_refund_settled(
     event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     if event.buyer_id is not None:
-        await notify_user(
+        notify_user(
             uow, dependencies.delivery_context(), event.buyer_id, "refund_settled", _refund(event), event.refund_id
         )
 
@@ -103,7 +87,7 @@ async def on_refund_failed(
 ) -> None:
     """Notify the buyer once, even if further attempts fail."""
     if event.buyer_id is not None:
-        await notify_user(
+        notify_user(
             uow, dependencies.delivery_context(), event.buyer_id, "refund_failed", _refund(event), event.refund_id
         )
 
@@ -125,7 +109,7 @@ async def on_charge_quarantined(
     if event.currency == HOME_CURRENCY:
         parameters["amountMinor"] = event.amount_minor
     about = event.quarantined_charge_id or event.reference
-    await notify_user(uow, dependencies.delivery_context(), event.buyer_id, "payment_under_review", parameters, about)
+    notify_user(uow, dependencies.delivery_context(), event.buyer_id, "payment_under_review", parameters, about)
 
 
 async def on_payment_failed(
@@ -137,7 +121,7 @@ async def on_payment_failed(
         "amountMinor": event.amount_minor,
         "failureReason": event.failure_reason,
     }
-    await notify_user(
+    notify_user(
         uow,
         dependencies.delivery_context(),
         event.buyer_id,
@@ -156,11 +140,9 @@ async def on_charge_disputed(
     parameters: dict[str, Any] = {"orderId": str(event.order_id)}
     if event.outcome is None:
         parameters |= {"amountMinor": event.vendor_minor} if event.vendor_minor else {}
-        await notify_vendor(
-            uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about
-        )
+        notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about)
         return
     parameters |= {"outcome": event.outcome, "amountMinor": event.from_vendor_minor}
-    await notify_vendor(
+    notify_vendor(
         uow, dependencies.delivery_context(), event.vendor_id, "chargeback_decided", parameters, about, event.outcome
     )

@@ -18,7 +18,7 @@ async def on_payout_processed(
     event: PayoutProcessed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
-    await notify_vendor(
+    notify_vendor(
         uow, dependencies.delivery_context(), event.vendor_id, "payout_processed", parameters, event.payout_id
     )
 
@@ -28,7 +28,7 @@ async def on_payout_delayed(
 ) -> None:
     """Notify once for each exception: a payout may be delayed repeatedly."""
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor, "cause": event.cause}
-    await notify_vendor(
+    notify_vendor(
         uow,
         dependencies.delivery_context(),
         event.vendor_id,
@@ -45,16 +45,14 @@ async def on_payout_failed(
     if event.cancelled:
         return
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
-    await notify_vendor(
-        uow, dependencies.delivery_context(), event.vendor_id, "payout_failed", parameters, event.payout_id
-    )
+    notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "payout_failed", parameters, event.payout_id)
 
 
 async def on_payout_reversed(
     event: PayoutReversed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
-    await notify_vendor(
+    notify_vendor(
         uow, dependencies.delivery_context(), event.vendor_id, "payout_reversed", parameters, event.reconciliation_id
     )
 
@@ -63,7 +61,7 @@ async def on_bank_details_changed(
     event: BankDetailsChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"last4": event.last4, "standing": "verified" if event.verified else "unverified"}
-    await notify_vendor(
+    notify_vendor(
         uow, dependencies.delivery_context(), event.vendor_id, "bank_details_changed", parameters, received.event_id
     )
 
@@ -72,6 +70,6 @@ async def on_bank_details_quarantined(
     event: BankDetailsQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"reason": event.reason} | ({"last4": event.last4} if event.last4 else {})
-    await notify_vendor(
+    notify_vendor(
         uow, dependencies.delivery_context(), event.vendor_id, "bank_details_quarantined", parameters, received.event_id
     )

@@ -3,8 +3,8 @@
 from notifications.queries.alerts import ALERT_SORTS, find_alert, page_of_alerts
 from notifications.queries.contacts import (
     find_contact,
-    find_recipient,
     get_order_summary,
+    get_recipients,
     get_vendor,
     payment_is_under_review,
 )
@@ -37,8 +37,8 @@ __all__ = [
     "find_last_position",
     "find_position_of",
     "find_preferences",
-    "find_recipient",
     "get_order_summary",
+    "get_recipients",
     "get_vendor",
     "list_conversations",
     "list_device_ids",

@@ -7,17 +7,21 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from notifications.domain.channels import Preferences
 from notifications.domain.deliveries import Contact
-from notifications.domain.errors import OrderUnknown, VendorUnknown
+from notifications.domain.errors import ContactUnknown, OrderUnknown, VendorUnknown
 from notifications.queries.preferences import preferences_of
 
 _CONTACT: Final = "SELECT user_id, email, phone, full_name FROM contacts WHERE user_id = $1"
-# One round trip: each event reads it.
-_RECIPIENT: Final = """
-SELECT c.user_id, c.email, c.phone, c.full_name, p.channels, p.quiet_from, p.quiet_to, p.timezone, p.locale,
-    p.revision, p.optional_mail, ARRAY(
-        SELECT d.id::text FROM user_devices d WHERE d.user_id = $1 AND d.kind = ANY ($2) ORDER BY d.created_at, d.id
+# One round trip for all messages of a transaction: a user, or the owner of a vendor.
+_RECIPIENTS: Final = """
+SELECT v.vendor_id, v.business_name, c.user_id, c.email, c.phone, c.full_name, p.channels, p.quiet_from, p.quiet_to,
+    p.timezone, p.locale, p.revision, p.optional_mail, ARRAY(
+        SELECT d.id::text FROM user_devices d WHERE d.user_id = c.user_id AND d.kind = ANY ($3) ORDER BY d.created_at, d.id
     ) AS device_ids
-FROM contacts c LEFT JOIN notification_preferences p ON p.user_id = c.user_id WHERE c.user_id = $1
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS r (user_id, vendor_id, number)
+LEFT JOIN vendors v ON v.vendor_id = r.vendor_id
+LEFT JOIN contacts c ON c.user_id = coalesce(r.user_id, v.owner_user_id)
+LEFT JOIN notification_preferences p ON p.user_id = c.user_id
+ORDER BY r.number
 """
 _STAFF_ROLES: Final = "SELECT staff_roles FROM contacts WHERE user_id = $1"
 _VENDOR: Final = "SELECT owner_user_id, business_name FROM vendors WHERE vendor_id = $1"
@@ -31,11 +35,12 @@ class VendorContact(NamedTuple):
 
 
 class Recipient(NamedTuple):
-    """A user with what decides how messages reach them."""
+    """A user with what decides how messages reach them, and the name of the vendor that the message is about."""
 
     contact: Contact
     preferences: Preferences
     device_ids: Sequence[str]
+    business_name: str | None
 
     def addresses_on(self, channel: str) -> Sequence[str]:
         """Return the recipients on a channel: the devices of a push, else the address of the user."""
@@ -64,13 +69,29 @@ async def find_contact(uow: UnitOfWork, user_id: UUID) -> Contact | None:
     return None if row is None else Contact(*row)
 
 
-async def find_recipient(uow: UnitOfWork, user_id: UUID, device_kinds: Collection[str]) -> Recipient | None:
-    """Return the user with preferences and devices of these kinds; None before identity's event."""
-    row = await uow.fetch_row(_RECIPIENT, user_id, list(device_kinds))
-    if row is None:
-        return None
-    preferences = Preferences() if row["revision"] is None else preferences_of(row)
-    return Recipient(Contact(*row[:4]), preferences, row["device_ids"])
+async def get_recipients(
+    uow: UnitOfWork, wanted: Sequence[tuple[UUID | None, UUID | None]], device_kinds: Collection[str]
+) -> list[Recipient]:
+    """Return a recipient for each pair of user and vendor, with preferences and devices of these kinds.
+
+    Without a user it is the owner of the vendor. Raises ContactUnknown and VendorUnknown before identity's events.
+    """
+    users, vendors = [user_id for user_id, _ in wanted], [vendor_id for _, vendor_id in wanted]
+    rows = await uow.fetch(_RECIPIENTS, users, vendors, list(device_kinds))
+    for row, vendor_id in zip(rows, vendors, strict=True):
+        if vendor_id is not None and row["vendor_id"] is None:
+            raise VendorUnknown(vendor_id)
+        if row["user_id"] is None:
+            raise ContactUnknown
+    return [
+        Recipient(
+            Contact(row["user_id"], row["email"], row["phone"], row["full_name"]),
+            Preferences() if row["revision"] is None else preferences_of(row),
+            row["device_ids"],
+            row["business_name"],
+        )
+        for row in rows
+    ]
 
 
 async def find_staff_roles(uow: UnitOfWork, user_id: UUID) -> list[str] | None:

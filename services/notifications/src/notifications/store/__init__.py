@@ -56,7 +56,7 @@ from notifications.store.devices import (
     save_device,
 )
 from notifications.store.feed import save_all_read, save_read, save_streamed
-from notifications.store.notifications import QueuedDelivery, record_notification
+from notifications.store.notifications import NewNotification, QueuedDelivery, record_notifications
 from notifications.store.pins import (
     close_watches,
     find_first_delivery,
@@ -91,6 +91,7 @@ __all__ = [
     "DELIVERIES_QUEUE",
     "Attempt",
     "LockedDelivery",
+    "NewNotification",
     "QueuedDelivery",
     "claim_deliveries",
     "claim_open_alerts",
@@ -131,7 +132,7 @@ __all__ = [
     "make_due",
     "postpone_deliveries",
     "record_alert_if_new",
-    "record_notification",
+    "record_notifications",
     "record_refused_attempt",
     "record_resend_if_new",
     "release_claim",

@@ -2,17 +2,17 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
-from uuid import UUID
 
 from opentelemetry.trace import SpanKind
 
 from common.observability import telemetry
 from common.observability.logging import get_logger
-from notifications.clients.delivery_sender import ClaimedDelivery, DeliverySender
-from notifications.store import QueuedDelivery, delivery_queue_of
+from notifications.clients.delivery_sender import ChannelProvider, ClaimedDelivery, DeliverySender
+from notifications.domain.devices import circuit_name
+from notifications.store import delivery_queue_of
 from notifications.use_cases.deliveries.attempt_delivery import Outcome
 from notifications.use_cases.deliveries.claim_deliveries import claim_deliveries
 from notifications.use_cases.deliveries.record_outcomes import record_outcomes
@@ -22,14 +22,14 @@ log: Final = get_logger(__name__)
 
 # Finds retries, the ends of quiet hours and pauses, and deliveries whose wake-up was lost.
 POLL_SECONDS: Final = 1.0
-# A wake-up of this process precedes its commit by a few milliseconds. The deliveries of several events are claimed together.
-COMMIT_SECONDS: Final = 0.01
-# Polls for a delivery of this process, each after twice the pause of the one before; the last after 0.64 seconds.
-EXPECTED_POLLS_MAX: Final = 7
+# Their deliveries may be sent by the process that makes them. A push needs its device first, and the messaging app the
+# state of its pause.
+SENT_AT_ONCE: Final = frozenset({"sms", "email"})
 # The first outcome of a batch waits this long for the others: they share a commit.
 LINGER_SECONDS: Final = 0.02
 # Calls under way have this long at the end of the process; the sweep of another worker resolves the rest.
 DRAIN_SECONDS: Final = 5.0
+DRAIN_STEP_SECONDS: Final = 0.05
 
 
 class DeliveryDispatcher:
@@ -43,9 +43,9 @@ class DeliveryDispatcher:
         self._sender, self._limits = sender, limits
         self._wakeup = asyncio.Event()
         self._is_running = False
-        # Deliveries of transactions of this process that are about to commit: channel and polls of each.
-        self._expected: dict[UUID, tuple[str, int]] = {}
         self._under_way: Counter[str] = Counter()
+        # Places of deliveries that are not committed yet; they count as under way.
+        self._reserved = 0
         # Channels that may have more due deliveries than were claimed.
         self._backlogged: set[str] = set()
         self._batches: set[asyncio.Task[None]] = set()
@@ -58,12 +58,39 @@ class DeliveryDispatcher:
         """Claim due deliveries at once."""
         self._wakeup.set()
 
-    def expect(self, deliveries: Iterable[QueuedDelivery]) -> bool:
-        """Poll for these deliveries, which are about to be committed; return False in a process that sends none."""
-        if self._is_running:
-            self._expected.update({delivery.id: (delivery.channel, 0) for delivery in deliveries})
-            self.wake()
+    @property
+    def is_running(self) -> bool:
+        """Whether this process sends deliveries."""
         return self._is_running
+
+    def reserve(self, channel: str) -> Sequence[ChannelProvider]:
+        """Reserve a place for a delivery that a transaction inserts as claimed; return the providers that may send it.
+
+        None when the delivery must be queued: the channel is paused, has no free place, or older deliveries wait for one.
+        """
+        if not self._is_running or channel not in SENT_AT_ONCE or channel in self._backlogged:
+            return ()
+        if self._under_way[channel] >= self._limits[channel]:
+            self._backlogged.add(channel)
+            return ()
+        providers = self._sender.providers_for(channel, None)
+        while providers and self._sender.circuits.of(circuit_name(providers[0].provider, None)).admit() is not None:
+            providers.pop(0)
+        if providers:
+            self._under_way[channel] += 1
+            self._reserved += 1
+        return providers
+
+    def release(self, channel: str) -> None:
+        """Give back the place of a delivery that was not committed."""
+        self._reserved -= 1
+        self._free_place(channel)
+
+    def start(self, claimed: Sequence[ClaimedDelivery]) -> None:
+        """Send deliveries with reserved places, whose claims are committed."""
+        self._reserved -= len(claimed)
+        self._calls += len(claimed)
+        self._start(claimed)
 
     async def run(self) -> None:
         """Dispatch until cancelled; then wait for the calls under way."""
@@ -71,17 +98,28 @@ class DeliveryDispatcher:
         try:
             while True:
                 self._wakeup.clear()
-                if claimed := await self._claim():
-                    batch = asyncio.create_task(self._send(claimed))
-                    self._batches.add(batch)
-                    batch.add_done_callback(self._batches.discard)
+                self._start(await self._claim())
                 if not self._backlogged & self._free().keys():
-                    await self._pause()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(POLL_SECONDS):
+                            await self._wakeup.wait()
         except asyncio.CancelledError:
             self._is_running = False
-            if self._batches:
-                await asyncio.wait(self._batches, timeout=DRAIN_SECONDS)
+            await self._drain()
             raise
+
+    async def _drain(self) -> None:
+        """Wait for the calls under way, and for transactions that are about to commit claims."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while self._batches or self._reserved:
+                    await asyncio.wait([*self._batches, asyncio.create_task(asyncio.sleep(DRAIN_STEP_SECONDS))])
+
+    def _start(self, claimed: Sequence[ClaimedDelivery]) -> None:
+        if claimed:
+            batch = asyncio.create_task(self._send(claimed))
+            self._batches.add(batch)
+            batch.add_done_callback(self._batches.discard)
 
     async def run_once(self) -> int:
         """Claim, send and record one batch; return the number of claimed deliveries."""
@@ -92,19 +130,11 @@ class DeliveryDispatcher:
     async def _claim(self) -> Sequence[ClaimedDelivery]:
         free = self._free()
         if not free:
-            self._expected.clear()
             return ()
         batch = await claim_deliveries(self._sender, free)
         found = Counter[str](delivery.channel for delivery in batch.due)
         self._backlogged -= free.keys()
         self._backlogged |= {channel for channel, places in free.items() if found[channel] == places}
-        found_ids = {delivery.id for delivery in batch.due}
-        # One that is not found was rolled back, or another worker has claimed it.
-        self._expected = {
-            delivery_id: (channel, polls + 1)
-            for delivery_id, (channel, polls) in self._expected.items()
-            if channel in free and delivery_id not in found_ids and polls + 1 < EXPECTED_POLLS_MAX
-        }
         self._under_way.update(claimed.delivery.channel for claimed in batch.claimed)
         self._calls += len(batch.claimed)
         return batch.claimed
@@ -118,16 +148,6 @@ class DeliveryDispatcher:
             if places >= (max(1, self._limits[channel] // 4) if channel in self._backlogged else 1)
             and not self._sender.is_paused(channel)
         }
-
-    async def _pause(self) -> None:
-        """Wait for a wake-up, for the commit of expected deliveries, or for the poll."""
-        polls = [polls for _, polls in self._expected.values()]
-        seconds = COMMIT_SECONDS * 2 ** min(polls) if polls else POLL_SECONDS
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._wakeup.wait()
-        if self._wakeup.is_set() and self._expected:
-            await asyncio.sleep(COMMIT_SECONDS)
 
     async def _send(self, batch: Sequence[ClaimedDelivery]) -> None:
         await asyncio.gather(*(self._deliver(claimed) for claimed in batch))
@@ -151,13 +171,16 @@ class DeliveryDispatcher:
             # The sweep resolves the claim.
             log.error("delivery without a recorded outcome", delivery_id=str(claimed.delivery.id), exc_info=error)
         finally:
-            self._under_way[channel] -= 1
-            if channel in self._backlogged:
-                self.wake()
+            self._free_place(channel)
         telemetry.MESSAGES_HANDLED.labels(queue, queue, result).inc()
         if claimed.delivery.due_at is not None:
             lag = self._sender.clock.now() - claimed.delivery.due_at
             telemetry.MESSAGE_LAG_SECONDS.labels(queue).observe(max(0.0, lag.total_seconds()))
+
+    def _free_place(self, channel: str) -> None:
+        self._under_way[channel] -= 1
+        if channel in self._backlogged:
+            self.wake()
 
     async def _record(self, outcome: Outcome) -> None:
         """Return after the commit of the outcome."""

@@ -13,7 +13,11 @@ from notifications.domain.errors import (
 )
 from notifications.domain.templates import check_complete, template_of
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
-from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext, queue_deliveries
+from notifications.use_cases.deliveries.queue_deliveries import (
+    DeliveryContext,
+    compose_notification,
+    record_deliveries,
+)
 
 SWITCHED_OFF: Final = "the user has switched this channel off"
 
@@ -47,9 +51,10 @@ async def deliver_notification(
         contact = await queries.find_contact(uow, request.user_id)
     recipients = [recipient] if recipient else await _recipients(uow, contact, request.channel, delivery_context)
     addresses = [(request.channel, address) for address in recipients]
-    queued = await queue_deliveries(
-        uow, request, addresses, delivery_context, contact=contact, in_feed=in_feed, preferences=preferences
+    notification = compose_notification(
+        request, addresses, delivery_context, contact=contact, in_feed=in_feed, preferences=preferences
     )
+    queued = await record_deliveries(uow, delivery_context, [notification], is_sent_here=not is_opted_out)
     if is_opted_out:
         for delivery in queued:
             recipient = masked(delivery.recipient)

@@ -1,51 +1,104 @@
 """Notify a user on every channel of a template."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.observability.telemetry import trace_headers
 from notifications import queries
 from notifications.domain.channels import CHANNELS_BY_TEMPLATE
 from notifications.domain.deliveries import NotificationRequest, notification_id_of
-from notifications.domain.errors import ContactUnknown
 from notifications.domain.templates import check_complete, template_of
-from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext, queue_deliveries
+from notifications.queries.contacts import Recipient
+from notifications.store import NewNotification
+from notifications.use_cases.deliveries.queue_deliveries import (
+    DeliveryContext,
+    compose_notification,
+    record_deliveries,
+)
 
 
-async def notify_user(
+@dataclass(frozen=True, slots=True)
+class UserNotification:
+    """A message to a user, or to the owner of a vendor. With a vendor its name is the parameter `businessName`."""
+
+    delivery_context: DeliveryContext
+    user_id: UUID | None
+    vendor_id: UUID | None
+    template: str
+    parameters: Mapping[str, Any]
+    notification_id: UUID
+    subject_id: UUID | None
+    traceparent: str | None
+
+
+def notify_user(
     uow: UnitOfWork,
     delivery_context: DeliveryContext,
-    user_id: UUID,
+    user_id: UUID | None,
     template: str,
     parameters: Mapping[str, Any],
     *about: object,
+    vendor_id: UUID | None = None,
     notification_id: UUID | None = None,
     subject_id: UUID | None = None,
 ) -> None:
     """Record the message for each channel of `CHANNELS_BY_TEMPLATE` that is configured and reaches the user.
 
     `about` identifies the fact, unless `notification_id` is given: a repetition creates nothing. `subject_id` is the id of
-    the subject where no parameter names it. Opt-outs apply except to
-    mandatory messages. Without any channel the feed shows it. An erased user receives nothing. Raises ContactUnknown.
+    the subject where no parameter names it. Opt-outs apply except to mandatory messages. Without any channel the feed shows
+    it. An erased user receives nothing.
+
+    All messages of a transaction are recorded together before its commit, which raises ContactUnknown and VendorUnknown.
     """
-    recipient = await queries.find_recipient(uow, user_id, delivery_context.device_kinds)
-    if recipient is None:
-        raise ContactUnknown
-    if recipient.contact.is_erased:
-        return
-    preferences, channels = recipient.preferences, CHANNELS_BY_TEMPLATE[template]
+    notification_id = notification_id or notification_id_of(template, *about)
+    traceparent = trace_headers().get("traceparent")
+    uow.defer(
+        _record_notifications,
+        UserNotification(
+            delivery_context, user_id, vendor_id, template, parameters, notification_id, subject_id, traceparent
+        ),
+    )
+
+
+async def _record_notifications(uow: UnitOfWork, messages: Sequence[UserNotification]) -> None:
+    delivery_context = messages[0].delivery_context
+    wanted = [(message.user_id, message.vendor_id) for message in messages]
+    recipients = await queries.get_recipients(uow, wanted, delivery_context.device_kinds)
+    reached = [
+        _compose(message, recipient)
+        for message, recipient in zip(messages, recipients, strict=True)
+        if not recipient.contact.is_erased
+    ]
+    await record_deliveries(uow, delivery_context, reached)
+
+
+def _compose(message: UserNotification, recipient: Recipient) -> NewNotification:
+    delivery_context, preferences, template = message.delivery_context, recipient.preferences, message.template
+    channels = CHANNELS_BY_TEMPLATE[template]
     addresses = [
         (channel, address)
         for channel in channels
         if channel in delivery_context.channels and preferences.permits(template, channel)
         for address in recipient.addresses_on(channel)
     ]
-    notification_id = notification_id or notification_id_of(template, *about)
+    named = {} if recipient.business_name is None else {"businessName": recipient.business_name}
     request = NotificationRequest(
-        notification_id, channels[0], template, parameters, user_id=user_id, subject_id=subject_id
+        message.notification_id,
+        channels[0],
+        template,
+        {**message.parameters, **named},
+        user_id=recipient.contact.user_id,
+        subject_id=message.subject_id,
     )
-    check_complete(template_of(template, request.channel), parameters)
-    await queue_deliveries(
-        uow, request, addresses, delivery_context, contact=recipient.contact, preferences=preferences
+    check_complete(template_of(template, request.channel), request.parameters)
+    return compose_notification(
+        request,
+        addresses,
+        delivery_context,
+        contact=recipient.contact,
+        preferences=preferences,
+        traceparent=message.traceparent,
     )

@@ -5,12 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from notifications import queries
 from notifications.use_cases.deliveries.notify_user import notify_user
 from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
 
 
-async def notify_vendor(
+def notify_vendor(
     uow: UnitOfWork,
     delivery_context: DeliveryContext,
     vendor_id: UUID,
@@ -19,7 +18,5 @@ async def notify_vendor(
     *about: object,
     subject_id: UUID | None = None,
 ) -> None:
-    """Notify the owner of a vendor and add `businessName` to the parameters. Raises VendorUnknown."""
-    vendor = await queries.get_vendor(uow, vendor_id)
-    named = {**parameters, "businessName": vendor.business_name}
-    await notify_user(uow, delivery_context, vendor.owner_user_id, template, named, *about, subject_id=subject_id)
+    """Notify the owner of a vendor and add `businessName` to the parameters, as `notify_user` does for a user."""
+    notify_user(uow, delivery_context, None, template, parameters, *about, vendor_id=vendor_id, subject_id=subject_id)

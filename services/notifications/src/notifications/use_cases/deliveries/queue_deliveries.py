@@ -1,18 +1,21 @@
-"""Record a notification with its deliveries, which are its places in the queue."""
+"""Record notifications with their deliveries, which are their places in the queue."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol, cast
+from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.observability.telemetry import trace_headers
 from common.primitives.ids import new_id
 from notifications import store
+from notifications.clients.delivery_sender import ChannelProvider, ClaimedDelivery
 from notifications.domain.channels import Preferences
-from notifications.domain.deliveries import Contact, NotificationRequest
+from notifications.domain.deliveries import Channel, Contact, NotificationRequest
 from notifications.domain.errors import NotificationIdConflict
 from notifications.domain.templates import template_of
-from notifications.store import QueuedDelivery
+from notifications.store import LockedDelivery, NewNotification, QueuedDelivery
 from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer
 
 # Time for a delivery receipt of a PIN. The next channel must be faster than the patience of a buyer at the handover.
@@ -20,36 +23,52 @@ PIN_RECEIPT: Final = timedelta(seconds=90)
 EVERY_KIND: Final = ("web", "android", "ios")
 
 
+class Dispatcher(Protocol):
+    """The part of a process that sends deliveries."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this process sends deliveries."""
+
+    def reserve(self, channel: str) -> Sequence[ChannelProvider]:
+        """Reserve a place for a delivery of this transaction; return its providers, none without a free place."""
+
+    def release(self, channel: str) -> None:
+        """Give a reserved place back."""
+
+    def start(self, claimed: Sequence[ClaimedDelivery]) -> None:
+        """Send deliveries with reserved places, whose claims are committed."""
+
+    def wake(self) -> None:
+        """Claim due deliveries at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeliveryContext:
-    """The configured channels, the renderer and the current time.
+    """The configured channels, the renderer, the current time and the dispatcher of this process.
 
     `device_kinds` are the kinds of devices that a push reaches; `pin_receipt` is the time limit of a PIN's receipt.
-    `expect` wakes the dispatcher of this process; it returns False where none runs.
     """
 
     channels: Collection[str]
     renderer: MessageRenderer
     now: datetime
-    expect: Callable[[Iterable[QueuedDelivery]], bool]
+    dispatcher: Dispatcher
     device_kinds: Collection[str] = EVERY_KIND
     pin_receipt: timedelta = PIN_RECEIPT
 
 
-async def queue_deliveries(
-    uow: UnitOfWork,
+def compose_notification(
     request: NotificationRequest,
-    addresses: Collection[tuple[str, str]],
+    addresses: Iterable[tuple[str, str]],
     delivery_context: DeliveryContext,
     *,
     contact: Contact | None,
     in_feed: bool = True,
     preferences: Preferences | None = None,
-) -> Sequence[QueuedDelivery]:
-    """Record a notification and one delivery for each (channel, recipient), in one statement; return the new deliveries.
-
-    Raises NotificationIdConflict.
-    """
+    traceparent: str | None = None,
+) -> NewNotification:
+    """Return the notification with one delivery for each (channel, recipient). Quiet hours postpone a delivery."""
     now, template = delivery_context.now, template_of(request.template, request.channel)
     payload = {**request.parameters, RECIPIENT_NAME: contact.first_name if contact else "there"}
     entry = delivery_context.renderer.feed_entry(request.template, payload) if template.in_feed and in_feed else None
@@ -57,16 +76,85 @@ async def queue_deliveries(
         QueuedDelivery(new_id(), channel, address, _due_at(request.template, channel, preferences, now))
         for channel, address in addresses
     ]
-    recorded = await store.record_notification(
-        uow, request, entry, deliveries, payload, now, is_urgent=template.sensitive
-    )
-    if recorded is None:
+    traceparent = traceparent or trace_headers().get("traceparent")
+    return NewNotification(request, entry, payload, template.sensitive, traceparent, deliveries)
+
+
+async def record_deliveries(
+    uow: UnitOfWork,
+    delivery_context: DeliveryContext,
+    notifications: Sequence[NewNotification],
+    *,
+    is_sent_here: bool = True,
+) -> Sequence[QueuedDelivery]:
+    """Record notifications and their deliveries in one statement; return the new deliveries. Raises NotificationIdConflict.
+
+    With `is_sent_here` this process claims the due deliveries that it has a free place for: their insertion is their
+    claim, and they are sent after the commit. The others are queued.
+    """
+    dispatcher, now = delivery_context.dispatcher, delivery_context.now
+    claims: dict[UUID, ClaimedDelivery] = {}
+    recorded: set[UUID] = set()
+
+    def dispatch(is_committed: bool) -> None:
+        sent = [claim for delivery_id, claim in claims.items() if is_committed and delivery_id in recorded]
+        dispatcher.start(sent)
+        for claim in claims.values():
+            if claim not in sent:
+                dispatcher.release(claim.delivery.channel)
+        if is_committed and len(sent) < len(recorded):
+            dispatcher.wake()
+
+    uow.on_end(dispatch)
+    if is_sent_here:
+        for notification in notifications:
+            claims |= _claim(notification, dispatcher, now)
+    claimed = [
+        replace(one, deliveries=[each._replace(claim_id=_claim_id(claims, each.id)) for each in one.deliveries])
+        for one in notifications
+    ]
+    found = await store.record_notifications(uow, claimed, now)
+    if found is None:
         raise NotificationIdConflict
-    queued = [delivery for delivery in deliveries if delivery.id in recorded]
-    due = [delivery for delivery in queued if delivery.due_at <= now]
-    if due and not delivery_context.expect(due):
+    recorded.update(found)
+    queued = [each for one in claimed for each in one.deliveries if each.id in recorded]
+    due = [each for each in queued if each.due_at <= now]
+    if due and not dispatcher.is_running:
         store.enqueue_wakeup(uow, due[0].id)
     return queued
+
+
+def _claim(notification: NewNotification, dispatcher: Dispatcher, now: datetime) -> dict[UUID, ClaimedDelivery]:
+    """Reserve places for the due deliveries; return the claims by the id of the delivery."""
+    request, claims = notification.request, dict[UUID, ClaimedDelivery]()
+    for one in notification.deliveries:
+        providers = dispatcher.reserve(one.channel) if one.due_at <= now else ()
+        if providers:
+            delivery = LockedDelivery(
+                id=one.id,
+                notification_id=request.notification_id,
+                user_id=request.user_id,
+                channel=cast("Channel", one.channel),
+                recipient=one.recipient,
+                template=request.template,
+                payload=notification.payload,
+                sealed=notification.sealed,
+                status="queued",
+                attempts=0,
+                claim_id=None,
+                claimed_at=None,
+                due_at=one.due_at,
+                created_at=now,
+                traceparent=notification.traceparent,
+                subject=None,
+            )
+            claims[one.id] = ClaimedDelivery(delivery, new_id(), now, providers[0], tuple(providers[1:]))
+    return claims
+
+
+def _claim_id(claims: Mapping[UUID, ClaimedDelivery], delivery_id: UUID) -> UUID | None:
+    claim = claims.get(delivery_id)
+    return None if claim is None else claim.claim_id
 
 
 def _due_at(template: str, channel: str, preferences: Preferences | None, now: datetime) -> datetime:

@@ -17,7 +17,7 @@ async def watch_pin(
     watches = await store.lock_watches(uow, order_id)
     if any((watch.is_over and watch.issue >= issue) or watch.issue > issue for watch in watches):
         return False
-    if all(watch.issue < issue for watch in watches):
+    if watches and all(watch.issue < issue for watch in watches):
         await store.close_watches(uow, order_id)
     due_at = delivery_context.now + delivery_context.pin_receipt
     await store.start_watch(uow, notification_id, order_id, issue, channel, due_at)

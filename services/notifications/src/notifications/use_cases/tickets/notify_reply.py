@@ -27,7 +27,7 @@ async def notify_reply(uow: UnitOfWork, message_id: UUID, delivery_context: Deli
     parameters = {"ticketId": str(reply.ticket_id), "messageId": str(message_id)}
     is_known = reply.user_id is not None
     if reply.user_id is not None:
-        await notify_user(uow, delivery_context, reply.user_id, TEMPLATE, parameters, message_id)
+        notify_user(uow, delivery_context, reply.user_id, TEMPLATE, parameters, message_id)
     if reply.phone_encrypted is not None and CHANNEL in delivery_context.channels:
         address = {"address": EncryptedValue(reply.phone_encrypted, str(reply.ticket_id))}
         request = NotificationRequest(
