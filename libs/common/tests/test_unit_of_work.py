@@ -251,3 +251,46 @@ async def open_database(url: str) -> None:
         database.unit_of_work(acting_as=THE_SERVICE),
     ):
         raise AssertionError("nobody listens there")
+
+
+async def test_deferred_items_are_written_together_before_the_commit(mechanisms: Mechanisms) -> None:
+    written: list[list[UUID]] = []
+
+    async def write(uow: UnitOfWork, notes: list[UUID]) -> None:
+        written.append(list(notes))
+        await uow.execute_many(INSERT_NOTE, [(note_id, note_id, "deferred") for note_id in notes])
+
+    first, second = new_id(), new_id()
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        uow.defer(write, first)
+        uow.defer(write, second)
+        assert written == []
+    assert written == [[first, second]]
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        assert {row["id"] for row in await uow.fetch("SELECT id FROM notes")} == {first, second}
+
+
+@pytest.mark.parametrize("failing", ["the body", "a deferred write", "nothing"])
+async def test_a_callback_learns_whether_its_transaction_was_committed(mechanisms: Mechanisms, failing: str) -> None:
+    ends: list[bool] = []
+
+    async def write(uow: UnitOfWork, _: list[str]) -> None:
+        if failing == "a deferred write":
+            raise LookupError
+
+    async def run() -> None:
+        async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            uow.on_end(ends.append)
+            uow.defer(write, "")
+            await uow.execute(INSERT_NOTE, new_id(), new_id(), "hello")
+            if failing == "the body":
+                raise LookupError
+
+    if failing == "nothing":
+        await run()
+    else:
+        with pytest.raises(LookupError):
+            await run()
+    assert ends == [failing == "nothing"]
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        assert len(await uow.fetch("SELECT 1 FROM notes")) == len(ends) * (failing == "nothing")
