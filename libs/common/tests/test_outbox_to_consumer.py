@@ -403,6 +403,17 @@ async def test_a_failing_message_does_not_undo_those_of_its_batch(mechanisms: Me
         await eventually(lambda: written(mechanisms, len(events) + BATCHES_AT_ONCE))
     assert notebook.attempts[events[3].subject] == 3
     assert await rows(mechanisms, "SELECT 1 FROM dead_letters") == []
+    # The others still share a transaction.
+    assert len(await rows(mechanisms, TRANSACTIONS)) <= len(events)
+
+
+async def test_a_batch_of_failing_messages_is_handled_one_by_one(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, events = GatedNotebook(), [dispatched() for _ in range(8)]
+    notebook.failures = 1
+    async with collected(mechanisms, bus, notebook, *events):
+        await eventually(lambda: written(mechanisms, len(events) + BATCHES_AT_ONCE))
+    assert await rows(mechanisms, "SELECT 1 FROM dead_letters") == []
+    assert await queue_is_empty(bus)
 
 
 async def test_a_malformed_message_does_not_harm_those_of_its_batch(mechanisms: Mechanisms, bus: Bus) -> None:
