@@ -1,24 +1,35 @@
 """The table of deliveries is their queue: who claims what, in which order, and what wakes a worker."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
+
+import pytest
 
 from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.messages import Received
 from common.primitives.clock import SystemClock
 from common.primitives.ids import new_id
+from contracts.orders import OrderDispatched
 from contracts.payouts import BankDetailsChanged
-from notifications.domain.deliveries import CLAIM_LIFETIME
+from notifications.consumers.orders import on_order_delivered, on_order_dispatched
+from notifications.domain.deliveries import CLAIM_LIFETIME, NotificationRequest
 from notifications.streams.delivery_dispatcher import DeliveryDispatcher
+from notifications.templates.examples import example_of
 from notifications.timers import resolve_abandoned_once
+from notifications.use_cases.deliveries.deliver_notification import deliver_notification
+from notifications.use_cases.deliveries.notify_user import notify_user
 from notifications.use_cases.deliveries.receive_receipt import receive_receipt
 from testkit.fixtures import eventually
 
 from .conftest import DELIVERIES, OpenScenario, Providers, Scenario, code_issued, text_of
 
 SHOWN = "notifications.notification_shown.v1"
+RECEIVED = Received(new_id(), "", "", "", 1, "", 1, False)
 
 
 async def wakeups(scenario: Scenario) -> list[Any]:
@@ -194,3 +205,84 @@ async def test_a_notification_id_of_another_user_records_nothing(scenario: Scena
     )
     assert (first.status_code, recorded.status_code) == (200, 409)
     assert len(await scenario.deliveries()) == 1
+
+
+async def test_a_worker_claims_with_the_insertion_while_it_has_a_free_place(
+    open_scenario: OpenScenario, providers: Providers
+) -> None:
+    async with open_scenario(clock=SystemClock(), deliveries_at_once=2) as scenario, dispatching(scenario):
+        await scenario.project_users()
+        providers.hold_sms = asyncio.Event()
+        dependencies = scenario.app.dependencies
+        async with scenario.unit_of_work() as uow:
+            for _ in range(3):
+                request = NotificationRequest(
+                    new_id(), "sms", "order_dispatched", example_of("order_dispatched"), user_id=scenario.buyer_id
+                )
+                await deliver_notification(uow, request, dependencies.delivery_context())
+            rows = await uow.fetch(
+                "SELECT claim_id, attempts, due_at FROM notification_deliveries ORDER BY created_at, id"
+            )
+        states = [(row["claim_id"] is not None, row["attempts"], row["due_at"] is None) for row in rows]
+        assert sorted(states) == [(False, 0, False), (True, 1, True), (True, 1, True)]
+        await eventually(lambda: len(providers.texts) == 2)
+        providers.hold_sms.set()
+        await eventually(lambda: len(providers.texts) == 3)
+
+        async def all_are_sent() -> bool:
+            return await scenario.delivery_statuses() == ["sent"] * 3
+
+        await eventually(all_are_sent)
+
+
+async def test_a_transaction_that_fails_sends_nothing_and_frees_its_places(
+    open_scenario: OpenScenario, providers: Providers
+) -> None:
+    async with open_scenario(clock=SystemClock(), deliveries_at_once=1) as scenario, dispatching(scenario):
+        await scenario.project_users()
+        for _ in range(3):
+            with pytest.raises(LookupError):
+                async with scenario.unit_of_work() as uow:
+                    await on_order_dispatched(scenario.dispatched(), RECEIVED, uow, scenario.app.dependencies)
+                    uow.defer(_fail, None)
+        assert await scenario.deliveries() == []
+        await scenario.receive(scenario.dispatched())
+        await eventually(lambda: len(providers.mails) == 1)
+
+
+async def _fail(_uow: UnitOfWork, _items: Sequence[None]) -> None:
+    raise LookupError
+
+
+async def test_one_fact_twice_in_a_transaction_is_one_notification(scenario: Scenario, providers: Providers) -> None:
+    await scenario.project_users()
+    async with scenario.unit_of_work() as uow:
+        for event in (scenario.dispatched(), scenario.delivered(), scenario.dispatched()):
+            handler = on_order_dispatched if isinstance(event, OrderDispatched) else on_order_delivered
+            await handler(event, RECEIVED, uow, scenario.app.dependencies)
+    rows = await scenario.fetch("SELECT template, place FROM notifications ORDER BY place")
+    assert [tuple(row) for row in rows] == [("order_dispatched", 1), ("order_delivered", 2)]
+    assert await scenario.send_queued() == 2
+
+
+async def test_transactions_over_the_same_users_in_any_order_do_not_deadlock(scenario: Scenario) -> None:
+    await scenario.project_users()
+    users = [scenario.buyer_id, scenario.owner_id]
+
+    async def notify_all(order: Sequence[UUID]) -> None:
+        async with scenario.unit_of_work() as uow:
+            for user_id in order:
+                notify_user(
+                    uow,
+                    scenario.app.dependencies.delivery_context(),
+                    user_id,
+                    "order_dispatched",
+                    example_of("order_dispatched"),
+                    new_id(),
+                )
+
+    await asyncio.gather(*(notify_all(users[:: 1 if turn % 2 else -1] * 5) for turn in range(20)))
+    places = await scenario.fetch(
+        "SELECT user_id, array_agg(place ORDER BY place) AS places FROM notifications GROUP BY 1"
+    )
+    assert [list(row["places"]) for row in places] == [list(range(1, 101))] * 2
