@@ -61,8 +61,7 @@ async def repeat_open_alerts_once(dependencies: Dependencies) -> int:
 async def advance_pins_once(dependencies: Dependencies) -> int:
     """Forward overdue PINs to their next channel, each in a transaction of its own; return their number."""
     delivery_context, advanced = dependencies.delivery_context(), 0
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        due = await store.list_due_watches(uow, delivery_context.now, PINS_MAX)
+    due = await store.list_due_watches(dependencies.database.reads_for(THE_SERVICE), delivery_context.now, PINS_MAX)
     for notification_id in due:
         try:
             async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.ids import new_id
 from notifications.domain.deliveries import Channel, EncryptedValue, masked
 from notifications.store.queue import DELIVERIES_QUEUE
@@ -26,6 +26,7 @@ CROSS JOIN LATERAL (
     ORDER BY is_urgent DESC, due_at, id LIMIT limits.free FOR UPDATE SKIP LOCKED
 ) AS d
 """
+_HAS_DUE: Final = "SELECT EXISTS (SELECT FROM notification_deliveries WHERE due_at <= $1)"
 _LOCK_OLD_CLAIMS: Final = f"""
 SELECT {_COLUMNS} FROM notification_deliveries d WHERE d.claimed_at < $1 AND d.status = 'queued'
 ORDER BY d.claimed_at LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -156,6 +157,11 @@ async def lock_due_deliveries(uow: UnitOfWork, now: datetime, free: Mapping[str,
     """Lock the due deliveries of each channel, at most its number in `free`: urgent ones, then the oldest."""
     rows = await uow.fetch(_LOCK_DUE, now, list(free), list(free.values()))
     return [LockedDelivery(*row) for row in rows]
+
+
+async def has_due_deliveries(reads: Reads, now: datetime) -> bool:
+    """Return whether a delivery is due."""
+    return bool(await reads.fetch_value(_HAS_DUE, now))
 
 
 async def claim_deliveries(uow: UnitOfWork, claims: Mapping[UUID, UUID], now: datetime) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from common.database.unit_of_work import UnitOfWork
+from common.database.unit_of_work import Reads, UnitOfWork
 
 _LOCK_OF_ORDER: Final = "SELECT issue, is_over FROM pin_watches WHERE order_id = $1 FOR UPDATE"
 _START: Final = """
@@ -95,9 +95,9 @@ async def close_watches(uow: UnitOfWork, order_id: UUID) -> None:
     await uow.execute(_DROP_SECRETS, [notification_id for (notification_id,) in closed])
 
 
-async def list_due_watches(uow: UnitOfWork, now: datetime, rows_max: int) -> list[UUID]:
+async def list_due_watches(reads: Reads, now: datetime, rows_max: int) -> list[UUID]:
     """Return the notifications whose PIN needs another channel."""
-    return [notification_id for (notification_id,) in await uow.fetch(_LIST_DUE, now, rows_max)]
+    return [notification_id for (notification_id,) in await reads.fetch(_LIST_DUE, now, rows_max)]
 
 
 async def lock_due_watch(uow: UnitOfWork, notification_id: UUID, now: datetime) -> DueWatch | None:
