@@ -170,6 +170,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/orders", ORDERS),
     _read("/api/orders/:id", ORDERS),
     _read("/api/orders/:id/items", ORDERS),
+    _read("/api/orders/:id/timeline", ORDERS),
     _post("/api/orders/:id/cancel", ORDERS),
     _post("/api/orders/:id/dispatch", ORDERS, guard=_guard("orders:fulfil")),
     _post_with_key("/api/orders/:id/verify-delivery", ORDERS),

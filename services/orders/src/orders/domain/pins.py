@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
 from common.primitives.problems import Problem
@@ -19,6 +19,9 @@ ISSUES_MAX: Final = 4
 _VISIBLE_IN: Final[frozenset[State]] = frozenset({"paid_escrow", "dispatched", "disputed"})
 # A late charge revives expired and cancelled orders, so `not paid yet` is true of all three.
 _UNPAID: Final[frozenset[State]] = frozenset({"Processing", "expired", "cancelled"})
+
+PinEvent = Literal["pin_issued", "pin_rejected", "pin_locked"]
+"""The events of a PIN in the order's history; `pin_locked` is the last wrong attempt. A correct PIN is a transition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,11 @@ class WrongPin:
 
     attempts_remaining: int
     counts: bool = True
+
+    @property
+    def event(self) -> PinEvent:
+        """The event of a counted attempt."""
+        return "pin_rejected" if self.attempts_remaining else "pin_locked"
 
 
 class PinKey:

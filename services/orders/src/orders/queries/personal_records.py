@@ -20,6 +20,11 @@ SECTIONS: Final = (
         "FROM order_items WHERE buyer_id = $1",
     ),
     Section(
+        "orderHistory",
+        "SELECT concat(history.order_id, history.id) AS place, history.order_id, history.event, history.status, history.occurred_at "
+        "FROM order_history AS history JOIN orders AS placed ON placed.id = history.order_id WHERE placed.buyer_id = $1",
+    ),
+    Section(
         "refunds",
         "SELECT refund.id::text AS place, refund.id, refund.order_id, refund.amount_minor, refund.reason, refund.status, "
         "refund.requested_at FROM order_refunds AS refund JOIN orders AS placed ON placed.id = refund.order_id WHERE placed.buyer_id = $1",

@@ -27,6 +27,7 @@ from common.web.responses import responses_for
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.quotes import RequestedItem
+from orders.queries.order_timeline import list_timeline
 from orders.queries.orders import ListRole, find_order, order_response, page_of_orders
 from orders.queries.pages import Row
 from orders.routes.order_commands import found, order_after, roles_in_order
@@ -36,6 +37,7 @@ from orders.schemas.orders import (
     CheckoutRequest,
     Order,
     OrderItem,
+    OrderTimelineEntry,
 )
 from orders.use_cases.carts.check_out_cart import check_out_cart
 from orders.use_cases.orders.cancel_order import cancel_order
@@ -136,6 +138,19 @@ async def list_order_items(
     next_cursor = dependencies.cursors.sign(scope, [end]) if end < len(items) else None
     page = CursorPage(items[start:end], next_cursor, limit)
     return respond_page(request, page)
+
+
+@router.get(
+    f"{ONE_ORDER}/timeline", operation_id="orders.getTimeline", responses=responses_for(list[OrderTimelineEntry], 404)
+)
+@signed_in
+async def show_order_timeline(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+    """Each transition of the order and each event of its PIN with its instant, oldest first, for readers of the order.
+
+    Transitions before the release that introduced this endpoint are absent.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    return ok(request, found(await list_timeline(dependencies.database.reads_for(caller), order_id)))
 
 
 @router.post(f"{ONE_ORDER}/cancel", operation_id="orders.cancel", responses=responses_for(Order, 403, 404, 409, 422))

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from common.web.schemas import Kobo, RequestBody, ResponseShape
+from orders.domain.order_history import OrderEvent
 from orders.domain.transitions import State
 
 # A checkout is one delivery of one vendor; 50 lines cover it.
@@ -42,6 +43,20 @@ class OrderItem(ResponseShape):
     quantity: int
     unit_price_minor: int
     line_total_minor: int
+
+
+class OrderTimelineEntry(ResponseShape):
+    """A transition of the order, or an event of its delivery PIN. It never contains the PIN."""
+
+    event: Annotated[
+        OrderEvent,
+        Field(
+            description="`placed`, the trigger of a transition (contract section 6.2), or `pin_issued`, `pin_rejected` "
+            "(a wrong attempt) and `pin_locked` (the wrong attempt that locked the PIN)."
+        ),
+    ]
+    status: Annotated[State | None, Field(description="The status that the transition led to; null for a PIN event.")]
+    occurred_at: datetime
 
 
 class OrderContact(ResponseShape):

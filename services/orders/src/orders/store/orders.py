@@ -6,7 +6,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
 from orders.domain.orders import Order, ReportedEscrow, Windows, timer_of
-from orders.domain.transitions import State
+from orders.domain.transitions import State, Trigger
 
 _ORDER_COLUMNS: Final = """
     id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at, escrow_minor, return_due_at
@@ -23,6 +23,8 @@ WITH transitioned AS (
     WHERE id = $1
 ), stopped AS (
     DELETE FROM order_timers WHERE order_id = $1 AND kind IS DISTINCT FROM $4::text
+), recorded AS (
+    INSERT INTO order_history (order_id, event, status, occurred_at) VALUES ($1, $9, $2, $3)
 )
 INSERT INTO order_timers (order_id, kind, due_at) SELECT $1, $4::text, $5::timestamptz WHERE $4::text IS NOT NULL
 ON CONFLICT (order_id, kind) DO UPDATE SET due_at = excluded.due_at
@@ -44,14 +46,20 @@ async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
 
 
 async def save_transition(
-    uow: UnitOfWork, order: Order, to: State, now: datetime, windows: Windows, escrow: ReportedEscrow | None = None
+    uow: UnitOfWork,
+    order: Order,
+    to: State,
+    trigger: Trigger,
+    now: datetime,
+    windows: Windows,
+    escrow: ReportedEscrow | None = None,
 ) -> None:
     """Set the state of the locked order, stop its timer, start the timer of the new state, and open the return window
-    on delivery. `escrow` is saved with it as by `save_escrow`.
+    on delivery. `trigger` is recorded in the order's history; `escrow` is saved as by `save_escrow`.
     """
     kind, due_at = timer_of(to, now, windows) or (None, None)
     reported = escrow or (None, None)
-    await uow.execute(_SAVE_TRANSITION, order.id, to, now, kind, due_at, now + windows.returns, *reported)
+    await uow.execute(_SAVE_TRANSITION, order.id, to, now, kind, due_at, now + windows.returns, *reported, trigger)
 
 
 async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: ReportedEscrow) -> None:

@@ -9,17 +9,25 @@ from common.database.reencryption import EncryptedRows, stale_text
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from orders.domain.orders import Order
-from orders.domain.pins import IssuedPin
+from orders.domain.pins import IssuedPin, PinEvent
 
 _LOCK_PIN: Final = "SELECT issue, digest, wrong_tries FROM delivery_pins WHERE order_id = $1 FOR UPDATE"
 _SAVE_PIN: Final = """
+WITH recorded AS (
+    INSERT INTO order_history (order_id, event, occurred_at) VALUES ($1, 'pin_issued', $6)
+)
 INSERT INTO delivery_pins (order_id, buyer_id, issue, digest, sealed, wrong_tries, issued_at)
 VALUES ($1, $2, $3, $4, $5, 0, $6)
 ON CONFLICT (order_id) DO UPDATE
 SET issue = excluded.issue, digest = excluded.digest, sealed = excluded.sealed, wrong_tries = 0, issued_at = excluded.issued_at
 """
 _NEWEST_PIN: Final = "SELECT order_id, issue, sealed FROM delivery_pins ORDER BY issued_at DESC LIMIT 1"
-_COUNT_WRONG_ATTEMPT: Final = "UPDATE delivery_pins SET wrong_tries = wrong_tries + 1 WHERE order_id = $1"
+_COUNT_WRONG_ATTEMPT: Final = """
+WITH recorded AS (
+    INSERT INTO order_history (order_id, event, occurred_at) VALUES ($1, $2, $3)
+)
+UPDATE delivery_pins SET wrong_tries = wrong_tries + 1 WHERE order_id = $1
+"""
 _FIND_VERIFICATION: Final = """
 SELECT fingerprint, attempts_remaining FROM delivery_verifications WHERE caller_id = $1 AND idempotency_key = $2
 """
@@ -44,7 +52,7 @@ async def lock_pin(uow: UnitOfWork, order_id: UUID) -> IssuedPin | None:
 
 
 async def save_pin(uow: UnitOfWork, order: Order, issue: int, *, digest: bytes, encrypted: str, now: datetime) -> None:
-    """Save the PIN of this issue and reset its wrong attempts."""
+    """Save the PIN of this issue, reset its wrong attempts, and record `pin_issued` in the order's history."""
     await uow.execute(_SAVE_PIN, order.id, order.buyer_id, issue, digest, encrypted, now)
 
 
@@ -54,8 +62,9 @@ async def find_newest_pin(uow: UnitOfWork) -> tuple[UUID, int, str] | None:
     return None if row is None else tuple(row)
 
 
-async def count_wrong_attempt(uow: UnitOfWork, order_id: UUID) -> None:
-    await uow.execute(_COUNT_WRONG_ATTEMPT, order_id)
+async def count_wrong_attempt(uow: UnitOfWork, order_id: UUID, event: PinEvent, now: datetime) -> None:
+    """Count a wrong attempt, and record it in the order's history as this event."""
+    await uow.execute(_COUNT_WRONG_ATTEMPT, order_id, event, now)
 
 
 async def find_verification(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Verification | None:

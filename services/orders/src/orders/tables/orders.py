@@ -68,6 +68,16 @@ sa.Table(
 )
 
 sa.Table(
+    "order_history",
+    metadata,
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="order_history_order"), primary_key=True),
+    sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("status", sa.Text),
+    sa.Column("occurred_at", INSTANT, nullable=False),
+)
+
+sa.Table(
     "order_refunds",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),

@@ -54,7 +54,7 @@ async def verify_delivery(
         raise IdempotencyKeyReused
     if isinstance(verdict, WrongPin):
         if verdict.counts:
-            await store.count_wrong_attempt(uow, order.id)
+            await store.count_wrong_attempt(uow, order.id, verdict.event, now)
         return verdict
     await _deliver(uow, order, verdict, attempt.caller_id, now, windows)
     return None
@@ -65,7 +65,7 @@ async def _deliver(
 ) -> None:
     if not verdict.delivers:
         return
-    await store.save_transition(uow, order, "delivered", now, windows)
+    await store.save_transition(uow, order, "delivered", "pin_accepted", now, windows)
     uow.publish(
         OrderDelivered(
             order_id=order.id,

@@ -40,12 +40,13 @@ async def approve_resolution(
     check_not_party(by, order)
     if not evaluate_approval(resolution.decision, approved_hash, by.id):
         return
-    transition = next_state(order.status, trigger_of(resolution.outcome))
+    trigger = trigger_of(resolution.outcome)
+    transition = next_state(order.status, trigger)
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     refund_minor = resolution.refund_minor
     release_minor = release_of(refund_minor, order.escrow_minor)
-    await store.save_transition(uow, order, transition, now, windows)
+    await store.save_transition(uow, order, transition, trigger, now, windows)
     refund_id = None
     if refund_minor:
         refund_id = await request_refund(uow, order, refund_minor, f"dispute: {resolution.outcome}", now)

@@ -41,7 +41,7 @@ async def accept_payment(
         if not stock_levels:
             return await _refund_late_charge(uow, order, escrow, now, windows)
         publish_stock_changes(uow, stock_levels)
-    await store.save_transition(uow, order, transition, now, windows, escrow)
+    await store.save_transition(uow, order, transition, "escrow_held", now, windows, escrow)
     await issue_delivery_pin(uow, pins, order, 1, now)
     return None
 
@@ -53,6 +53,6 @@ async def _refund_late_charge(
     if isinstance(transition, Rejection):
         await store.save_escrow(uow, order.id, escrow)
         return transition
-    await store.save_transition(uow, order, transition, now, windows, escrow)
+    await store.save_transition(uow, order, transition, "escrow_held_without_stock", now, windows, escrow)
     await request_refund(uow, order, escrow.remaining_minor, LATE_CHARGE_REASON, now)
     return None

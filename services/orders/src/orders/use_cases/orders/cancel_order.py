@@ -34,7 +34,7 @@ async def cancel_order(
         return
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    await store.save_transition(uow, order, transition, now, windows)
+    await store.save_transition(uow, order, transition, trigger, now, windows)
     if order.stock_is_reserved:
         publish_stock_changes(uow, await store.free_stock(uow, order.id))
     if transition == "cancelled":

@@ -29,7 +29,7 @@ async def complete_order(
     if isinstance(transition, Rejection):
         await store.save_escrow(uow, order.id, escrow)
         return transition
-    await store.save_transition(uow, order, transition, now, windows, escrow)
+    await store.save_transition(uow, order, transition, "escrow_fully_released", now, windows, escrow)
     if order.status == "disputed":
         await disputes.close_dispute(uow, order.id, "released", now)
         uow.publish(

@@ -46,7 +46,7 @@ async def fire_timer(
     if transition == "disputed":
         await open_dispute(uow, order, Complaint("pin_window", reason), now=now, windows=windows)
         return None
-    await store.save_transition(uow, order, transition, now, windows)
+    await store.save_transition(uow, order, transition, _TRIGGERS[kind], now, windows)
     if order.stock_is_reserved:
         publish_stock_changes(uow, await store.free_stock(uow, order.id))
     if transition == "expired":

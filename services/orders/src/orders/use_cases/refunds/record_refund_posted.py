@@ -37,7 +37,7 @@ async def record_refund_posted(
         status = "posted" if refund.status == "requested" else refund.status
         await store.save_refund(uow, refund_id, order_id, refund, status, now)
     if remaining_minor == 0 and order.status == "delivered":
-        await store.save_transition(uow, order, "paid", now, windows)
+        await store.save_transition(uow, order, "paid", "escrow_fully_released", now, windows)
         uow.publish(OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))
         return None
     return Rejection.REPEATED if refund.counted else None

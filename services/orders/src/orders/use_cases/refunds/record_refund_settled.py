@@ -28,5 +28,5 @@ async def record_refund_settled(
     if isinstance(transition, Rejection):
         return transition
     if transition != order.status:
-        await store.save_transition(uow, order, transition, now, windows)
+        await store.save_transition(uow, order, transition, "refund_settled", now, windows)
     return None

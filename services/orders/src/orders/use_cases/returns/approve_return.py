@@ -11,7 +11,7 @@ from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.orders import Windows
 from orders.domain.returns import refund_for_return
-from orders.domain.transitions import Rejection, next_state
+from orders.domain.transitions import Rejection, Trigger, next_state
 from orders.store import returns
 from orders.use_cases.refunds.request_refund import request_refund
 
@@ -41,11 +41,12 @@ async def approve_return(
         raise AlreadyDecided(request.status)
     lines, refunds = await returns.list_order_lines(uow, order.id), await returns.sum_refunds(uow, order.id)
     refund = refund_for_return(order.total_minor, request.items, lines, refunds)
-    transition = next_state(order.status, "everything_returned" if refund.everything else "return_approved")
+    trigger: Trigger = "everything_returned" if refund.everything else "return_approved"
+    transition = next_state(order.status, trigger)
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     if transition != order.status:
-        await store.save_transition(uow, order, transition, now, windows)
+        await store.save_transition(uow, order, transition, trigger, now, windows)
     refund_id = None
     if refund.refund_minor:
         refund_id = await request_refund(uow, order, refund.refund_minor, "return", now)

@@ -1,0 +1,8 @@
+"""The events of an order's history."""
+
+from typing import Literal
+
+from orders.domain.pins import PinEvent
+from orders.domain.transitions import Trigger
+
+OrderEvent = Literal["placed"] | Trigger | PinEvent

@@ -1,0 +1,28 @@
+"""The timeline of an order (contract section 6.9)."""
+
+from typing import Final
+from uuid import UUID
+
+from common.database.unit_of_work import Reads
+from common.primitives.clock import iso
+from orders.queries.pages import Row
+
+# One read. The order's own row is the first entry, so that an invisible order has no timeline.
+_TIMELINE: Final = """
+SELECT 'placed' AS event, 'Processing' AS status, created_at AS occurred_at, 0 AS id FROM orders WHERE id = $1
+UNION ALL
+SELECT event, status, occurred_at, id FROM order_history WHERE order_id = $1
+ORDER BY id
+"""
+
+
+async def list_timeline(reads: Reads, order_id: UUID) -> list[Row] | None:
+    """The transitions and PIN events of the order, oldest first; None for an absent or invisible order.
+
+    An order has at most 4 PINs of 5 wrong attempts each, and no cycle of transitions: the list needs no pages.
+    """
+    rows = [
+        {"event": row["event"], "status": row["status"], "occurredAt": iso(row["occurred_at"])}
+        for row in await reads.fetch(_TIMELINE, order_id)
+    ]
+    return rows or None
