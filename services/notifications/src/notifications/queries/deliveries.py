@@ -1,6 +1,6 @@
 """Reads of deliveries and their attempts."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,16 +14,18 @@ SELECT notification_id, status, provider_message_id FROM notification_deliveries
 WHERE notification_id = $1 AND channel = $2 AND recipient = ANY ($3) ORDER BY created_at, id
 """
 _DELIVERY_OF_ATTEMPT: Final = "SELECT delivery_id FROM notification_delivery_logs WHERE id = $1"
-_LOG_FILTER: Final = """
-FROM notification_delivery_logs
-WHERE ($1::uuid IS NULL OR notification_id = $1) AND ($2::text IS NULL OR channel = $2)
-  AND ($3::text IS NULL OR status = $3)
-"""
-_LOG_COUNT: Final = f"SELECT count(*) {_LOG_FILTER}"
-_LOG_PAGE: Final = f"""
+# The filters by their public names; only those of the request are part of the statement, so that each uses its index.
+LOG_FILTERS: Final[Mapping[str, str]] = {
+    "notificationId": "notification_id = {}",
+    "orderId": "notification_id IN (SELECT notifications_of_order({}))",
+    "channel": "channel = {}",
+    "status": "status = {}",
+}
+_LOG_COUNT: Final = "SELECT count(*) FROM notification_delivery_logs"
+_LOG_PAGE: Final = """
 SELECT id, notification_id, user_id, channel, template, recipient, status, provider, provider_message_id, error, attempted_at,
        told_at
-{_LOG_FILTER}
+FROM notification_delivery_logs
 """
 LOG_SORTS: Final = {"created_at": "attempted_at"}
 
@@ -48,13 +50,18 @@ async def find_delivery_of_attempt(uow: UnitOfWork, log_id: UUID) -> UUID | None
 
 
 async def page_of_delivery_logs(
-    uow: UnitOfWork, page: OffsetPage, notification_id: UUID | None, channel: str | None, status: str | None
+    uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, UUID | str]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return one page of the attempts and their total number."""
-    filters = (notification_id, channel, status)
-    total: int = await uow.fetch_value(_LOG_COUNT, *filters)
+    """Return one page of the attempts and their total number. `filters` are values of LOG_FILTERS."""
+    values = list(filters.values())
+    conditions = " AND ".join(LOG_FILTERS[name].format(f"${place}") for place, name in enumerate(filters, 1)) or "true"
+    total: int = await uow.fetch_value(f"{_LOG_COUNT} WHERE {conditions}", *values)
     rows = await uow.fetch(
-        f"{_LOG_PAGE} {page.order_by(LOG_SORTS[page.sort], 'id')} LIMIT $4 OFFSET $5", *filters, page.limit, page.offset
+        f"{_LOG_PAGE} WHERE {conditions} {page.order_by(LOG_SORTS[page.sort], 'id')} "
+        f"LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}",
+        *values,
+        page.limit,
+        page.offset,
     )
     return [_log_response(row) for row in rows], total
 

@@ -30,13 +30,16 @@ async def list_delivery_logs(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page(*queries.LOG_SORTS))],
     notification_id: Annotated[UUID | None, Query(alias="notificationId")] = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId", description="Messages about this order.")] = None,
     channel: Channel | None = None,
     status: Status | None = None,
 ) -> Response:
     """Delivery attempts, newest first, for auditors and for staff who may resend."""
     dependencies = dependencies_of(request, Dependencies)
+    given = {"notificationId": notification_id, "orderId": order_id, "channel": channel, "status": status}
+    filters = {name: value for name, value in given.items() if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await queries.page_of_delivery_logs(uow, page, notification_id, channel, status)
+        found = await queries.page_of_delivery_logs(uow, page, filters)
     return respond_offset_page(request, page, found)
 
 

@@ -60,6 +60,11 @@ notifications = sa.Table(
         "notifications_unread", "user_id", *NEWEST, postgresql_where=sa.text("title IS NOT NULL AND read_at IS NULL")
     ),
     sa.Index("notifications_oldest", "created_at"),
+    sa.Index(
+        "notifications_of_order",
+        sa.text("(subject ->> 'orderId')"),
+        postgresql_where=sa.text("subject ->> 'orderId' IS NOT NULL"),
+    ),
 )
 
 feeds = sa.Table(
