@@ -3,8 +3,9 @@
 from typing import Any
 
 from console.api import Json
-from console.pages.campus import application_checks, percent
-from console.pages.oncall import alert_deadline
+from console.pages.campus.applications import application_checks
+from console.pages.campus.names import percent
+from console.pages.oncall.alerts import alert_deadline
 
 CAMPUS: Json = {"id": "c1", "name": "University of Lagos", "active": True}
 APPLICANT: Json = {"fullName": "Tolu Ade", "email": "tolu@unilag.edu.ng", "emailConfirmed": True, "campusId": "c1"}

@@ -96,7 +96,7 @@ def test_no_todo_is_left(path) -> None:
     assert not re.search(r"\b(TODO|FIXME|HACK)\b|NotImplementedError", source)
 
 
-@for_each(PRODUCT)
+@for_each([*PRODUCT, *python_files(ROOT / "console/src")])
 def test_a_module_has_a_bounded_length(path) -> None:
     assert len(path.read_text().splitlines()) <= LINES_MAX
 

@@ -45,7 +45,7 @@ log = get_logger(__name__)
 
 SERVICE: Final = "console"
 STAFF_PERMISSION: Final = "work:read"
-"""Held by staff and vendors: whoever lacks it finds no screen here."""
+"""Held by staff and vendors. Other users have no screen here."""
 FORM_FIELDS_MAX: Final = 500
 FILE_BYTES_MAX: Final = 5 * 1024 * 1024 + 4096
 """An image of the API's limit in its frame (contract section 4)."""

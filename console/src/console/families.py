@@ -1,8 +1,8 @@
-"""The registry of screens. A family is one module of `console.pages` with one folder of `console/templates`."""
+"""The registry of screens. A family is one module or folder of `console.pages` with one folder of `console/templates`."""
 
 import pkgutil
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
@@ -31,15 +31,11 @@ class Screen:
     """Reached without a sign-in."""
 
 
-@dataclass(slots=True)
-class Family:
-    """The screens of one group of people."""
+class Screens:
+    """Pages and actions in the order of the menu."""
 
-    name: str
-    """Heading in the menu."""
-    order: int = 100
-    """Place in the menu."""
-    screens: list[Screen] = field(default_factory=list)
+    def __init__(self, *parts: "Screens") -> None:
+        self.screens: list[Screen] = [screen for part in parts for screen in part.screens]
 
     def page(
         self, path: str, *, title: str, any_of: tuple[str, ...] = (), menu: str = "", is_open: bool = False
@@ -67,8 +63,17 @@ class Family:
         return register
 
 
+class Family(Screens):
+    """The screens of one group of users: a module, or a folder with a module of `SCREENS` for each subject."""
+
+    def __init__(self, name: str, order: int = 100, *parts: Screens) -> None:
+        """`name` is the heading in the menu, `order` its place there."""
+        super().__init__(*parts)
+        self.name, self.order = name, order
+
+
 def find_families() -> list[Family]:
-    """The `FAMILY` of every module of `console.pages`, in the order of the menu."""
+    """The `FAMILY` of every module and folder of `console.pages`, in the order of the menu."""
     package = import_module("console.pages")
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     families: list[Family] = [import_module(f"console.pages.{name}").FAMILY for name in names]

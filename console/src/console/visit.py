@@ -121,7 +121,7 @@ class HeldForm:
 
 
 class HeldForms:
-    """Held forms travel inside the page, encrypted: nothing is stored, and nobody can change one."""
+    """Held forms travel inside the page, encrypted: nothing is stored, and none can be changed."""
 
     def __init__(self, key: str, key_previous: str) -> None:
         self._encryptor = Encryptor("console form", key, key_previous, counted_as="console-key")

@@ -105,7 +105,7 @@ async def batch_page(visit: Visit) -> Response:
     """The plan of a dry run with the form that sends exactly it, or the progress of a batch."""
     batch: Json = await visit.api.get(f"/api/payout-batches/{visit['id']}")
     open_exceptions = {} if batch["dryRun"] else await _open_exceptions(visit)
-    # A failed transfer keeps its status until somebody acts on its exception.
+    # A failed transfer keeps its status until its exception is handled.
     transfers = [{**one, "exception": open_exceptions.get(one["payoutId"])} for one in batch["transfers"]]
     is_final = [one["status"] in FINAL_STATUSES for one in transfers]
     return visit.render(

@@ -11,7 +11,8 @@ from console.api import ApiProblem, Json
 from console.families import Family
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
-from console.pages.campus import campus_names, percent, vendor_page
+from console.pages.campus.names import campus_names, percent
+from console.pages.campus.vendors import vendor_page
 from console.visit import InvalidField, Visit
 
 FAMILY = Family("Platform", order=60)

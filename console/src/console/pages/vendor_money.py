@@ -12,7 +12,7 @@ from console.api import ApiProblem, Json
 from console.families import Family
 from console.formats import LAGOS, instant
 from console.lists import Column, Filter, ListView, choices, csv_response, load_list
-from console.pages.vendor import LINE_NAMES, share_of
+from console.pages.vendor.orders import LINE_NAMES, share_of
 from console.visit import InvalidField, Visit
 
 FAMILY = Family("Money", order=31)

@@ -1,0 +1,14 @@
+"""A campus admin's screens, in the order of the menu."""
+
+from console.families import Family
+from console.pages.campus import applications, campuses, flash_sales, sales, vendors
+
+FAMILY = Family(
+    "Campus",
+    50,
+    applications.SCREENS,
+    vendors.SCREENS,
+    campuses.SCREENS,
+    sales.SCREENS,
+    flash_sales.SCREENS,
+)

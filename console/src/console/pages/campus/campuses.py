@@ -1,0 +1,103 @@
+"""Campuses and their hubs."""
+
+import asyncio
+from typing import Final
+
+from starlette.responses import Response
+
+from console.api import Json
+from console.families import Screens
+from console.lists import Column, ListView, show_list
+from console.pages.campus.names import own_campus
+from console.parts import all_rows
+from console.visit import Visit
+
+SCREENS = Screens()
+
+CAMPUS_MANAGERS: Final = ("campuses:manage", "campuses:manage_all", "campuses:read")
+CAMPUSES = ListView(
+    "/api/campuses",
+    columns=(
+        Column("Campus", "name", link="/campuses/{id}"),
+        Column("Mail domain", "domain"),
+        Column("Status", lambda one: "active" if one["active"] else "closed", "badge"),
+        Column("Since", "createdAt", "time"),
+    ),
+    empty="No campus is open.",
+)
+HUBS: Final = (
+    Column("Hub", "name", link="/hubs/{id}"),
+    Column("Address", "address"),
+    Column("Delivery fee", "deliveryFeeMinor", "naira"),
+    Column("Status", lambda one: "active" if one["active"] else "closed", "badge"),
+)
+
+
+@SCREENS.page("/campuses", title="Campuses and hubs", any_of=CAMPUS_MANAGERS, menu="Campuses and hubs")
+async def campuses_page(visit: Visit) -> Response:
+    return await show_list(visit, CAMPUSES, "campus/campuses.html")
+
+
+@SCREENS.action("/campuses", any_of=("campuses:manage_all",), page=campuses_page)
+async def open_campus(visit: Visit) -> Response:
+    campus: Json = await visit.api.post("/api/campuses", visit.form.given("name", "domain"))
+    return visit.go(f"/campuses/{campus['id']}", "The campus is open. Its vendors and hubs can be added now.")
+
+
+@SCREENS.page("/campuses/{id:uuid}", title="Campus", any_of=CAMPUS_MANAGERS)
+async def campus_page(visit: Visit) -> Response:
+    campus, hubs = await asyncio.gather(
+        visit.api.get(f"/api/campuses/{visit['id']}"), all_rows(visit, f"/api/campuses/{visit['id']}/hubs")
+    )
+    return visit.render(
+        "campus/campus.html",
+        title=campus["name"],
+        campus=campus,
+        hubs=hubs,
+        hub_columns=HUBS,
+        may_change=_may_change(visit, campus["id"]),
+    )
+
+
+def _may_change(visit: Visit, campus_id: str) -> bool:
+    return visit.may("campuses:manage_all") or (visit.may("campuses:manage") and own_campus(visit) == campus_id)
+
+
+@SCREENS.action("/campuses/{id:uuid}/change", any_of=("campuses:manage", "campuses:manage_all"), page=campus_page)
+async def change_campus(visit: Visit) -> Response:
+    body = {
+        "name": visit.form["name"],
+        "active": visit.form["active"] == "yes",
+        "revision": visit.form.number("revision"),
+    }
+    await visit.api.patch(f"/api/campuses/{visit['id']}", body)
+    return visit.go(f"/campuses/{visit['id']}", "The campus is changed.")
+
+
+@SCREENS.action("/campuses/{id:uuid}/hubs", any_of=("campuses:manage", "campuses:manage_all"), page=campus_page)
+async def open_hub(visit: Visit) -> Response:
+    body = {**_hub_of(visit), "deliveryFeeMinor": visit.form.minor("deliveryFeeMinor") or 0}
+    await visit.api.post(f"/api/campuses/{visit['id']}/hubs", body)
+    return visit.go(f"/campuses/{visit['id']}", "The hub is open.")
+
+
+@SCREENS.page("/hubs/{id:uuid}", title="Hub", any_of=CAMPUS_MANAGERS)
+async def hub_page(visit: Visit) -> Response:
+    hub: Json = await visit.api.get(f"/api/hubs/{visit['id']}")
+    return visit.render("campus/hub.html", title=hub["name"], hub=hub, may_change=_may_change(visit, hub["campusId"]))
+
+
+@SCREENS.action("/hubs/{id:uuid}/change", any_of=("campuses:manage", "campuses:manage_all"), page=hub_page)
+async def change_hub(visit: Visit) -> Response:
+    body = {
+        **_hub_of(visit),
+        "deliveryFeeMinor": visit.form.minor("deliveryFeeMinor") or 0,
+        "active": visit.form["active"] == "yes",
+        "revision": visit.form.number("revision"),
+    }
+    await visit.api.patch(f"/api/hubs/{visit['id']}", body)
+    return visit.go(f"/hubs/{visit['id']}", "The hub is changed. New orders use it as it is now.")
+
+
+def _hub_of(visit: Visit) -> Json:
+    return {"name": visit.form["name"], "address": visit.form["address"]}

@@ -1,0 +1,90 @@
+"""Refunds that failed, and the decision about each."""
+
+import asyncio
+from typing import Final
+
+from starlette.responses import Response
+
+from console.api import Json
+from console.families import Screens
+from console.lists import Column, Filter, ListView, choices, show_list
+from console.money import money, posting_rows
+from console.pages.finance.decisions import AMOUNT, FOREIGN, LEDGER, approved, balance_of, for_reader, is_outdated
+from console.visit import Visit
+
+SCREENS = Screens()
+
+REFUND_READERS: Final = (LEDGER, "refunds:read", "refunds:prepare", "refunds:approve")
+REFUNDS = ListView(
+    "/api/refunds",
+    columns=(
+        Column("Refund", "id", "id", link="/refunds/{id}"),
+        Column("Status", "status", "badge"),
+        AMOUNT,
+        FOREIGN,
+        Column("Kind", "kind"),
+        Column("Failure", "failure"),
+        Column("Order", "orderId", "id", link="/orders/{orderId}"),
+        Column("Owed since", "createdAt", "time"),
+    ),
+    filters=(
+        Filter("status", "Status", choices("pending", "submitting", "submitted", "settled", "failed", "prepared")),
+        Filter("kind", "Kind", choices("order", "overpayment", "quarantine")),
+        Filter("awaiting", "Awaiting", choices("preparation", "approval")),
+        Filter("orderId", "Order id"),
+    ),
+    empty="No refund is here. They appear when money goes back to a buyer.",
+)
+
+
+@SCREENS.page("/refunds", title="Refunds", any_of=REFUND_READERS, menu="Refunds")
+async def refunds_page(visit: Visit) -> Response:
+    return await show_list(visit, for_reader(visit, REFUNDS))
+
+
+@SCREENS.page("/refunds/{id:uuid}", title="Refund", any_of=REFUND_READERS)
+async def refund_page(visit: Visit) -> Response:
+    """The refund, its decision, and what its settlement posts: an approval sends it again and posts nothing yet."""
+    refund: Json = await visit.api.get(f"/api/refunds/{visit['id']}")
+    currency = refund["currency"]
+    cash = "gateway_cash" if currency == "NGN" else f"gateway_cash:{currency}"
+    accounts = (f"refund_payable:{refund['id']}", cash)
+    entries = [
+        {"account": accounts[0], "amountMinor": refund["amountMinor"]},
+        {"account": accounts[1], "amountMinor": -refund["amountMinor"]},
+    ]
+    if visit.may(LEDGER):
+        balances = await asyncio.gather(*(balance_of(visit, account) for account in accounts))
+        entries = [{**entry, "balanceMinor": balance or 0} for entry, balance in zip(entries, balances, strict=True)]
+    return visit.render(
+        "finance/refund.html",
+        refund=refund,
+        amount=money(refund["amountMinor"], currency),
+        rows=posting_rows(entries, currency),
+        decision=refund["decision"] or {},
+        outdated=is_outdated(visit, refund["hash"]),
+    )
+
+
+@SCREENS.action("/refunds/{id:uuid}/prepare", any_of=("refunds:prepare",), page=refund_page)
+async def prepare_refund(visit: Visit) -> Response:
+    path, form = f"/refunds/{visit['id']}", visit.form
+    body: Json = {"action": form["action"], "reason": form["reason"]}
+    if form["action"] == "other_destination":
+        body["destination"] = {name: form[name] for name in ("accountNumber", "bankCode", "accountName")}
+    await visit.api.post(f"/api{path}/prepare", body)
+    return visit.go(path, "The decision is prepared. Another person approves it.")
+
+
+@SCREENS.action("/refunds/{id:uuid}/approve", any_of=("refunds:approve",), page=refund_page)
+async def approve_refund(visit: Visit) -> Response:
+    path = f"/refunds/{visit['id']}"
+    refund: Json = await visit.api.post(f"/api{path}/approve", {"hash": visit.form["hash"]})
+    return visit.go(path, approved(visit, refund["decision"], "The refund is approved and is sent again."))
+
+
+@SCREENS.action("/refunds/{id:uuid}/reject", any_of=("refunds:approve",), page=refund_page)
+async def reject_refund(visit: Visit) -> Response:
+    path = f"/refunds/{visit['id']}"
+    await visit.api.post(f"/api{path}/reject", {"reason": visit.form["reason"]})
+    return visit.go(path, "The decision is rejected; the refund stays failed.")

@@ -1,0 +1,96 @@
+"""Dispute resolutions and their approval."""
+
+from typing import Final
+
+from starlette.responses import Response
+
+from console.api import Json
+from console.families import Screens
+from console.lists import Column, Filter, ListView, choices, show_list
+from console.money import posting_rows, sided
+from console.pages.finance.decisions import LEDGER, approved, balance_of, for_reader, is_outdated
+from console.visit import Visit
+
+SCREENS = Screens()
+
+RESOLUTION_READERS: Final = ("disputes:approve", "disputes:prepare", "orders:read")
+OUTCOMES: Final = {"buyer": "for the buyer", "vendor": "for the vendor", "split": "split"}
+RESOLUTIONS = ListView(
+    "/api/dispute-resolutions",
+    columns=(
+        Column("Outcome", lambda row: OUTCOMES[row["outcome"]], link="/dispute-resolutions/{id}"),
+        Column("Status", "status", "badge"),
+        Column("To the buyer", "refundMinor", "naira"),
+        Column("Dispute", "dispute.reason"),
+        Column("Order", "orderId", "id", link="/orders/{orderId}"),
+        Column("Prepared", "createdAt", "time"),
+    ),
+    filters=(
+        Filter("status", "Status", choices("prepared", "approved", "rejected")),
+        Filter("awaiting", "Awaiting", choices("approval")),
+        Filter("orderId", "Order id"),
+    ),
+    empty="No resolution is here. Support prepares one when a dispute is clear.",
+)
+
+
+@SCREENS.page(
+    "/dispute-resolutions", title="Dispute resolutions", any_of=RESOLUTION_READERS, menu="Dispute resolutions"
+)
+async def resolutions_page(visit: Visit) -> Response:
+    return await show_list(visit, for_reader(visit, RESOLUTIONS))
+
+
+@SCREENS.page("/dispute-resolutions/{id:uuid}", title="Dispute resolution", any_of=RESOLUTION_READERS)
+async def resolution_page(visit: Visit) -> Response:
+    """The resolution, the complaint with its evidence, and what leaves the order's escrow."""
+    resolution: Json = await visit.api.get(f"/api/dispute-resolutions/{visit['id']}")
+    order_id = resolution["orderId"]
+    dispute: Json = await visit.api.get(f"/api/orders/{order_id}/dispute")
+    escrow = await balance_of(visit, f"escrow:{order_id}") if visit.may(LEDGER) else None
+    held = -(escrow or 0)
+    refund = resolution["refundMinor"]
+    release = resolution["releaseMinor"] if resolution["releaseMinor"] is not None else max(held - refund, 0)
+    rows = []
+    if refund:
+        rows += posting_rows(
+            [
+                {"account": f"escrow:{order_id}", "amountMinor": refund, "balanceMinor": -held},
+                {"account": "refund_payable of the new refund", "amountMinor": -refund, "balanceMinor": 0},
+            ]
+        )
+    if release:
+        rows += posting_rows(
+            [
+                {"account": f"escrow:{order_id}", "amountMinor": release, "balanceMinor": refund - held},
+                {"account": "vendor_payable, commission, delivery_fee in proportion", "amountMinor": -release},
+            ]
+        )
+    return visit.render(
+        "finance/resolution.html",
+        resolution=resolution,
+        outcome=OUTCOMES[resolution["outcome"]],
+        evidence=dispute["evidence"],
+        held=None if escrow is None else sided(escrow),
+        refund=refund,
+        release=release,
+        rows=rows if resolution["status"] == "prepared" and escrow is not None else [],
+        is_short=escrow is not None and resolution["status"] == "prepared" and held < refund,
+        decision={**resolution, "preparedAt": resolution["createdAt"]},
+        outdated=is_outdated(visit, resolution["hash"]),
+    )
+
+
+@SCREENS.action("/dispute-resolutions/{id:uuid}/approve", any_of=("disputes:approve",), page=resolution_page)
+async def approve_resolution(visit: Visit) -> Response:
+    path = f"/dispute-resolutions/{visit['id']}"
+    await visit.api.post(f"/api{path}/approve", {"hash": visit.form["hash"]})
+    resolution: Json = await visit.api.get(f"/api{path}")
+    return visit.go(path, approved(visit, resolution, "The dispute is resolved; the money moves now."))
+
+
+@SCREENS.action("/dispute-resolutions/{id:uuid}/reject", any_of=("disputes:approve",), page=resolution_page)
+async def reject_resolution(visit: Visit) -> Response:
+    path = f"/dispute-resolutions/{visit['id']}"
+    await visit.api.post(f"/api{path}/reject")
+    return visit.go(path, "The resolution is rejected; the order stays disputed.")

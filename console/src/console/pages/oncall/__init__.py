@@ -1,0 +1,13 @@
+"""Screens of the people on call, in the order of the menu."""
+
+from console.families import Family
+from console.pages.oncall import alerts, dead_letters, exceptions, health
+
+FAMILY = Family(
+    "On-call",
+    40,
+    alerts.SCREENS,
+    exceptions.SCREENS,
+    dead_letters.SCREENS,
+    health.SCREENS,
+)

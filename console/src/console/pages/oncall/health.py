@@ -1,0 +1,39 @@
+"""Health of the services, their queues and outboxes."""
+
+import asyncio
+
+from starlette.responses import Response
+
+from console.api import ApiProblem, Json
+from console.families import Screens
+from console.pages.oncall.alerts import ALERTS, SEVERITIES
+from console.pages.oncall.dead_letters import DEAD_LETTER_READERS, SERVICES, count_dead_letters
+from console.parts import nothing
+from console.visit import Visit
+
+SCREENS = Screens()
+
+
+@SCREENS.page("/system-health", title="Health of the system", any_of=("alerts:read",), menu="System health")
+async def health_page(visit: Visit) -> Response:
+    """Services as the gateway reaches them, open alerts, and messages that wait for a replay."""
+    health, alerts, dead_letters = await asyncio.gather(
+        _health(visit),
+        visit.api.page("/api/alerts", status="open", sort="severity", order="desc", limit=100),
+        count_dead_letters(visit) if visit.may(*DEAD_LETTER_READERS) else nothing(),
+    )
+    by_severity = [(one, sum(alert["severity"] == one for alert in alerts.items)) for one in SEVERITIES]
+    # Queues, lag and pools are measured by the monitoring, which raises alerts about them.
+    of_queues = [alert for alert in alerts.items if alert["source"] not in SERVICES]
+    return visit.render(
+        "oncall/health.html", health=health, by_severity=by_severity, dead_letters=dead_letters, of_queues=of_queues,
+        alert_columns=ALERTS.columns[:5],
+    )  # fmt: skip
+
+
+async def _health(visit: Visit) -> Json:
+    try:
+        found: Json = await visit.api.get("/health/readiness")
+    except ApiProblem as problem:
+        return {"status": "not ready", "services": {}, "detail": problem.detail}
+    return found

@@ -1,0 +1,14 @@
+"""Support's screens, in the order of the menu."""
+
+from console.families import Family
+from console.pages.support import messages, orders, returns, reviews, tickets
+
+FAMILY = Family(
+    "Support",
+    10,
+    orders.SCREENS,
+    tickets.SCREENS,
+    returns.SCREENS,
+    messages.SCREENS,
+    reviews.SCREENS,
+)

@@ -1,0 +1,141 @@
+"""Orders of all campuses: search, one order with its money, and the preparation of a resolution."""
+
+import asyncio
+from typing import Final
+
+from starlette.responses import Response
+
+from console.api import Json
+from console.families import Screens
+from console.lists import Column, Filter, ListView, choices, show_list
+from console.pages.support.timeline import order_timeline
+from console.parts import nothing, part, rows_of_part, show_image
+from console.visit import InvalidField, Visit
+
+SCREENS = Screens()
+
+ORDER_READERS: Final = ("orders:read", "campus_orders:read")
+ORDER_STATES: Final = choices(
+    "Processing",
+    "expired",
+    "cancelled",
+    "paid_escrow",
+    "dispatched",
+    "delivered",
+    "paid",
+    "disputed",
+    "refund_pending",
+    "refunded",
+)
+
+ORDERS = ListView(
+    "/api/campus-orders",
+    columns=(
+        Column("Order", "number", link="/orders/{id}"),
+        Column("Status", "status", "badge"),
+        Column("Total", "totalMinor", "naira"),
+        Column("Buyer", "buyerName"),
+        Column("Vendor", "vendorName"),
+        Column("Placed", "createdAt", "time"),
+    ),
+    filters=(
+        Filter("q", "Number, mail or phone", kind="search"),
+        Filter("status", "Status", ORDER_STATES),
+        Filter("awaiting", "Awaiting", choices("resolution")),
+    ),
+    empty="No order has been placed yet.",
+)
+
+
+@SCREENS.page("/campus-orders", title="Orders", any_of=ORDER_READERS, menu="Orders")
+async def orders_page(visit: Visit) -> Response:
+    return await show_list(visit, ORDERS)
+
+
+@SCREENS.page("/orders/{id:uuid}", title="Order")
+async def order_page(visit: Visit) -> Response:
+    """The order with its money, refunds, dispute and returns. The API decides who reads which part."""
+    order_id = visit["id"]
+    order: Json = await visit.api.get(f"/api/orders/{order_id}")
+    if visit.may("orders:fulfil", "orders:verify") and not visit.may(*ORDER_READERS):
+        # A vendor and a hub agent have a page of their own for it.
+        return visit.go(f"/orders/{order_id}/fulfil", visit.session.notice)
+    payments, refunds, returns, dispute, resolutions, transactions = await asyncio.gather(
+        rows_of_part(visit, "/api/payments", orderId=order_id),
+        rows_of_part(visit, "/api/refunds", orderId=order_id),
+        rows_of_part(visit, f"/api/orders/{order_id}/return-requests"),
+        part(visit, f"/api/orders/{order_id}/dispute"),
+        rows_of_part(visit, "/api/dispute-resolutions", orderId=order_id),
+        rows_of_part(visit, "/api/transactions", orderId=order_id) if visit.may("ledger:read") else nothing(),
+    )
+    return visit.render(
+        "support/order.html",
+        title=f"Order {order['number']}",
+        order=order,
+        payments=payments,
+        refunds=refunds,
+        returns=returns,
+        dispute=dispute,
+        resolutions=resolutions,
+        transactions=transactions,
+        timeline=order_timeline(order, payments, refunds, returns, dispute, resolutions),
+        payment_columns=PAYMENTS,
+        refund_columns=REFUNDS,
+        return_columns=RETURNS_OF_ORDER,
+        resolution_columns=RESOLUTIONS,
+    )
+
+
+@SCREENS.action("/orders/{id:uuid}/cancel", any_of=("orders:cancel",), page=order_page)
+async def cancel_order(visit: Visit) -> Response:
+    await visit.api.post(f"/api/orders/{visit['id']}/cancel", {"reason": visit.form["reason"]})
+    return visit.go(f"/orders/{visit['id']}", "The order is cancelled.")
+
+
+@SCREENS.action("/orders/{id:uuid}/resolve", any_of=("disputes:prepare",), page=order_page)
+async def resolve_dispute(visit: Visit) -> Response:
+    """Prepare how a dispute ends. A finance checker approves it before any money moves."""
+    body: Json = {"outcome": visit.form["outcome"]}
+    if body["outcome"] == "split":
+        body["refundMinor"] = visit.form.minor("refundMinor")
+        if body["refundMinor"] is None:
+            raise InvalidField("refundMinor", "a split needs the amount for the buyer")
+    await visit.api.post(f"/api/orders/{visit['id']}/resolve", body)
+    return visit.go(f"/orders/{visit['id']}", "The resolution is prepared. A finance checker decides on it.")
+
+
+@SCREENS.page("/orders/{id:uuid}/dispute/evidence/{evidence_id:uuid}", title="Evidence")
+async def evidence_image(visit: Visit) -> Response:
+    return await show_image(visit, f"/api/orders/{visit['id']}/dispute/evidence/{visit['evidence_id']}")
+
+
+PAYMENTS: Final = (
+    Column("Reference", "reference"),
+    Column("Status", "status", "badge"),
+    Column("Amount", "amountMinor", "naira"),
+    Column("Channel", "channel"),
+    Column("Paid", "paidAt", "time"),
+)
+REFUNDS: Final = (
+    Column("Refund", "id", "id"),
+    Column("Kind", "kind"),
+    Column("Status", "status", "badge"),
+    Column("Amount", "amountMinor", "naira"),
+)
+
+
+RETURNS_OF_ORDER: Final = (
+    Column("Return", "id", "id", link="/return-requests/{id}"),
+    Column("Status", "status", "badge"),
+    Column("Reason", "reason"),
+    Column("Refund", "refundMinor", "naira"),
+    Column("Asked", "createdAt", "time"),
+)
+RESOLUTIONS: Final = (
+    Column("Outcome", "outcome", link="/dispute-resolutions/{id}"),
+    Column("Status", "status", "badge"),
+    Column("For the buyer", "refundMinor", "naira"),
+    Column("For the vendor", "releaseMinor", "naira"),
+    Column("Prepared", "createdAt", "time"),
+    Column("Decided", "decidedAt", "time"),
+)

@@ -1,0 +1,118 @@
+"""Support tickets with their conversation, images and assignment."""
+
+import asyncio
+from typing import Final
+
+from starlette.responses import Response
+
+from console.families import Screens
+from console.lists import Column, Filter, ListView, choices, show_list
+from console.parts import rows_of_part, show_image
+from console.visit import Visit
+
+SCREENS = Screens()
+
+TICKET_READERS: Final = ("tickets:manage", "tickets:read")
+PRIORITIES: Final = choices("low", "normal", "high", "urgent")
+CANNED_REPLIES: Final = (
+    (
+        "Payment under review",
+        "We have your payment and are checking it. You need not pay again; we write as soon as it is settled.",
+    ),
+    (
+        "Delivery PIN",
+        "Give the PIN to the vendor only when you hold your order. Nobody of us will ever ask you for it.",
+    ),
+    ("New PIN", "You can have a new PIN sent in the app: open the order and choose “Send the PIN again”."),
+    ("Refund on its way", "Your refund was sent. Banks usually show it within three working days."),
+    ("More details", "Could you send us the order number and a photo? Then we can decide at once."),
+)
+"""Replies to start from; they are edited before they are sent."""
+
+TICKETS = ListView(
+    "/api/support-tickets",
+    columns=(
+        Column("Subject", "subject", link="/support-tickets/{id}"),
+        Column("Status", "status", "badge"),
+        Column("Priority", "priority", "badge"),
+        Column("Customer", "customer.name"),
+        Column("Unread", "unread", "number"),
+        Column("From", "source"),
+        Column("Opened", "createdAt", "time"),
+        Column("Last change", "updatedAt", "ago"),
+    ),
+    filters=(
+        Filter("status", "Status", choices("open", "pending", "closed")),
+        Filter("priority", "Priority", PRIORITIES),
+        Filter("awaiting", "Awaiting", choices("answer")),
+    ),
+    empty="No ticket is here. Customers open them in the app or by the messaging app.",
+)
+
+
+@SCREENS.page("/support-tickets", title="Tickets", any_of=TICKET_READERS, menu="Tickets")
+async def tickets_page(visit: Visit) -> Response:
+    return await show_list(visit, TICKETS)
+
+
+@SCREENS.page("/support-tickets/{id:uuid}", title="Ticket", any_of=TICKET_READERS)
+async def ticket_page(visit: Visit) -> Response:
+    path = f"/api/support-tickets/{visit['id']}"
+    ticket, messages, attachments = await asyncio.gather(
+        visit.api.get(path), visit.api.page(f"{path}/messages", limit=100), rows_of_part(visit, f"{path}/attachments")
+    )
+    if visit.may("tickets:manage") and ticket["unread"] and visit.error is None:
+        await visit.api.post(f"{path}/read")
+    return visit.render(
+        "support/ticket.html",
+        title=ticket["subject"],
+        ticket=ticket,
+        messages=sorted(messages.items, key=lambda message: message["createdAt"]),
+        is_longer=messages.next_cursor is not None,
+        attachments=attachments,
+        priorities=PRIORITIES,
+        canned=CANNED_REPLIES,
+        draft=dict(CANNED_REPLIES).get(visit.query.get("reply", ""), ""),
+    )
+
+
+@SCREENS.action("/support-tickets/{id:uuid}/messages", any_of=("tickets:manage",), page=ticket_page)
+async def reply_to_ticket(visit: Visit) -> Response:
+    path = f"/support-tickets/{visit['id']}"
+    await visit.api.post(f"/api{path}/messages", {"text": visit.form["text"]})
+    return visit.go(path, "The answer is sent.")
+
+
+@SCREENS.action("/support-tickets/{id:uuid}/assign", any_of=("tickets:manage",), page=ticket_page)
+async def assign_ticket(visit: Visit) -> Response:
+    path = f"/support-tickets/{visit['id']}"
+    await visit.api.post(f"/api{path}/assign", {"assigneeId": visit.form["assigneeId"] or visit.user.id})
+    return visit.go(path, "The ticket is assigned.")
+
+
+@SCREENS.action("/support-tickets/{id:uuid}/priority", any_of=("tickets:manage",), page=ticket_page)
+async def change_priority(visit: Visit) -> Response:
+    path = f"/support-tickets/{visit['id']}"
+    await visit.api.patch(
+        f"/api{path}", {"priority": visit.form["priority"], "revision": visit.form.number("revision")}
+    )
+    return visit.go(path, "The priority is changed.")
+
+
+@SCREENS.action("/support-tickets/{id:uuid}/close", any_of=("tickets:manage",), page=ticket_page)
+async def close_ticket(visit: Visit) -> Response:
+    path = f"/support-tickets/{visit['id']}"
+    await visit.api.post(f"/api{path}/close")
+    return visit.go(path, "The ticket is closed.")
+
+
+@SCREENS.action("/support-tickets/{id:uuid}/attachments", any_of=("tickets:manage",), page=ticket_page)
+async def attach_image(visit: Visit) -> Response:
+    path = f"/support-tickets/{visit['id']}"
+    await visit.api.post(f"/api{path}/attachments", files={"file": await visit.form.image("file")})
+    return visit.go(path, "The image is attached.")
+
+
+@SCREENS.page("/support-tickets/{id:uuid}/attachments/{image_id:uuid}", title="Attachment", any_of=TICKET_READERS)
+async def attachment_image(visit: Visit) -> Response:
+    return await show_image(visit, f"/api/support-tickets/{visit['id']}/attachments/{visit['image_id']}")

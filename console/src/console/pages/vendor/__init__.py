@@ -1,0 +1,13 @@
+"""A vendor's shop, in the order of the menu."""
+
+from console.families import Family
+from console.pages.vendor import flash_sales, orders, products, results
+
+FAMILY = Family(
+    "Shop",
+    30,
+    orders.SCREENS,
+    products.SCREENS,
+    flash_sales.SCREENS,
+    results.SCREENS,
+)

@@ -1,0 +1,215 @@
+"""A vendor's orders and the entry of the delivery PIN, for phones."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.responses import Response
+
+from common.primitives.clock import SystemClock
+from console.api import Json
+from console.families import Screens
+from console.formats import LAGOS, lagos, naira
+from console.lists import Column, Filter, ListView, choices, show_list
+from console.parts import nothing, part
+from console.visit import InvalidField, Visit
+
+SCREENS = Screens()
+
+VENDOR: Final = ("orders:fulfil",)
+DELIVERS: Final = ("orders:fulfil", "orders:verify")
+"""The vendor, and the agents of the hub where its goods are handed out."""
+TODAY_ORDERS_MAX: Final = 50
+
+
+def items_of(order: Json) -> str:
+    return ", ".join(f"{item['quantity']} \N{MULTIPLICATION SIGN} {item['name']}" for item in order["items"])
+
+
+def share_of(order: Json) -> int | None:
+    """The vendor's part of the order in kobo: the subtotal less the commission. None where it is not shown."""
+    commission = order.get("commissionMinor")
+    return None if commission is None else int(order["subtotalMinor"]) - int(commission)
+
+
+ORDERS = ListView(
+    "/api/orders",
+    columns=(
+        Column("Order", "number", link="/orders/{id}/fulfil"),
+        Column("Status", "status", "badge"),
+        Column("Buyer", "buyerName"),
+        Column("Items", items_of),
+        Column("Total", "totalMinor", "naira"),
+        Column("Your share", share_of, "naira"),
+        Column("Placed", "createdAt", "time"),
+    ),
+    filters=(
+        Filter("q", "Number or item", kind="search"),
+        Filter(
+            "status",
+            "Status",
+            choices(
+                "Processing",
+                "paid_escrow",
+                "dispatched",
+                "delivered",
+                "paid",
+                "disputed",
+                "refund_pending",
+                "refunded",
+                "cancelled",
+                "expired",
+            ),
+        ),
+        Filter("from", "From", kind="date"),
+        Filter("to", "Before", kind="date"),
+    ),
+    empty="No order yet. Orders appear here when a buyer checks out one of your products.",
+    fixed={"as": "vendor"},
+)
+HUB_ORDERS = ListView(
+    "/api/orders",
+    columns=tuple(column for column in ORDERS.columns if column.label not in ("Total", "Your share")),
+    filters=ORDERS.filters,
+    empty="No order is on its way to your hub.",
+    fixed={"as": "hub"},
+)
+
+
+@SCREENS.page("/today", title="Today", any_of=VENDOR, menu="Today")
+async def today_page(visit: Visit) -> Response:
+    """What is to hand over, what is under way, and the day's sales. The page reloads that part by itself."""
+    today = SystemClock().now().astimezone(LAGOS).date().isoformat()
+    waiting, under_way, disputed, sales = await asyncio.gather(
+        _orders(visit, "paid_escrow"),
+        _orders(visit, "dispatched"),
+        _orders(visit, "disputed"),
+        visit.api.page(f"/api/vendors/{visit.user.vendor_id}/sales", **{"from": today}),
+    )
+    groups = (
+        ("To hand over", waiting, "Nothing waits. A paid order appears here by itself."),
+        ("Waiting for the PIN", under_way, "No parcel is under way."),
+        ("Disputed", disputed, ""),
+    )
+    return visit.render("vendor/today.html", groups=groups, sales=next(iter(sales.items), None))
+
+
+async def _orders(visit: Visit, status: str) -> list[Json]:
+    return (await visit.api.page("/api/orders", status=status, limit=TODAY_ORDERS_MAX, **{"as": "vendor"})).items
+
+
+@SCREENS.page("/orders", title="Orders", any_of=DELIVERS, menu="Orders")
+async def orders_page(visit: Visit) -> Response:
+    return await show_list(visit, ORDERS if visit.may(*VENDOR) else HUB_ORDERS, "vendor/orders.html")
+
+
+@SCREENS.page("/orders/{id:uuid}/fulfil", title="Order", any_of=DELIVERS)
+async def order_page(visit: Visit) -> Response:
+    """One order as its vendor sees it: the next step, the buyer, and the money to the kobo."""
+    order: Json = await visit.api.get(f"/api/orders/{visit['id']}")
+    lines, schedule, returns, dispute = await asyncio.gather(
+        part(visit, "/api/wallets/current/statement", orderId=order["id"], limit=100, **{"from": order["createdAt"]}),
+        part(visit, f"/api/vendors/{visit.user.vendor_id}/payout-schedule"),
+        part(visit, f"/api/orders/{order['id']}/return-requests"),
+        part(visit, f"/api/orders/{order['id']}/dispute") if order["status"] in _AFTER_DISPUTES else nothing(),
+    )
+    return visit.render(
+        "vendor/order.html",
+        title=f"Order {order['number']}",
+        order=order,
+        share=share_of(order),
+        expectation=expectation_of(order, schedule),
+        lines=lines or [],
+        line_columns=LINES_OF_ORDER,
+        returns=returns or [],
+        return_columns=RETURNS_OF_ORDER,
+        dispute=dispute,
+    )
+
+
+_AFTER_DISPUTES: Final = ("disputed", "delivered", "paid", "refund_pending", "refunded")
+LINES_OF_ORDER: Final = (
+    Column("When", "at", "time"),
+    Column("What", lambda line: LINE_NAMES.get(line["kind"], line["kind"])),
+    Column("To the wallet", "netMinor", "naira"),
+)
+RETURNS_OF_ORDER: Final = (
+    Column("Return", "id", "id", link="/return-requests/{id}"),
+    Column("Status", "status", "badge"),
+    Column("Reason", "reason"),
+    Column("Refund", "refundMinor", "naira"),
+)
+LINE_NAMES: Final[Mapping[str, str]] = {
+    "release": "Order delivered",
+    "debt_repaid": "Debt repaid",
+    "refund": "Refund to the buyer",
+    "debt_taken": "Debt: the wallet was empty",
+    "payout": "Payout to the bank",
+    "hold": "Held: chargeback",
+    "hold_released": "Hold ended",
+    "chargeback": "Chargeback lost",
+    "chargeback_won": "Chargeback won",
+    "restitution": "Payout failed, money back",
+    "reversal": "Payout came back",
+    "recovery": "Unrecorded transfer",
+    "recovery_returned": "Unrecorded transfer came back",
+    "correction": "Correction",
+    "waiver": "Remainder given up",
+}
+"""The kinds of statement lines, for people."""
+
+
+@SCREENS.action("/orders/{id:uuid}/dispatch", any_of=VENDOR, page=order_page)
+async def dispatch(visit: Visit) -> Response:
+    await visit.api.post(f"/api/orders/{visit['id']}/dispatch")
+    return visit.go(f"/orders/{visit['id']}/fulfil", "The order is handed over. Ask the buyer for the PIN on delivery.")
+
+
+@SCREENS.action("/orders/{id:uuid}/decline", any_of=VENDOR, page=order_page)
+async def decline(visit: Visit) -> Response:
+    """Cancel the order. A paid one is refunded in full."""
+    await visit.api.post(f"/api/orders/{visit['id']}/cancel", {"reason": visit.form["reason"]})
+    return visit.go(f"/orders/{visit['id']}/fulfil", "The order is cancelled.")
+
+
+@SCREENS.page("/orders/{id:uuid}/deliver", title="Enter the PIN", any_of=DELIVERS)
+async def pin_page(visit: Visit) -> Response:
+    """The entry of the buyer's PIN. What was typed is never shown again."""
+    order: Json = await visit.api.get(f"/api/orders/{visit['id']}")
+    remaining = visit.error.extensions.get("attemptsRemaining") if visit.error else None
+    is_locked = visit.error is not None and (visit.error.status == 429 or remaining == 0)
+    return visit.render("vendor/pin.html", order=order, remaining=remaining, is_locked=is_locked)
+
+
+@SCREENS.action("/orders/{id:uuid}/deliver", any_of=DELIVERS, page=pin_page)
+async def deliver(visit: Visit) -> Response:
+    pin = visit.form["pin"].replace(" ", "")
+    if not (pin.isascii() and pin.isdigit() and 4 <= len(pin) <= 8):
+        raise InvalidField("pin", "type the digits of the buyer's message")
+    await visit.api.post(f"/api/orders/{visit['id']}/verify-delivery", {"pin": pin})
+    return visit.go(f"/orders/{visit['id']}/fulfil", "The PIN is right. The money is on its way to the wallet.")
+
+
+@SCREENS.action("/orders/{id:uuid}/evidence", any_of=VENDOR, page=order_page)
+async def add_evidence(visit: Visit) -> Response:
+    """Add an image to an open dispute."""
+    await visit.api.post(f"/api/orders/{visit['id']}/dispute/evidence", files={"file": await visit.form.image("file")})
+    return visit.go(f"/orders/{visit['id']}/fulfil", "The image is added. Support sees it.")
+
+
+def expectation_of(order: Json, schedule: Json | None) -> str:
+    """What will be paid for the order, and when."""
+    share = naira(share_of(order))
+    bank = "You request the payout to the bank yourself."
+    if schedule and schedule.get("nextAt"):
+        bank = f"The next automatic payout is on {lagos(schedule['nextAt']).striptags()}."
+    return {
+        "Processing": "Not paid yet. Nothing is due to you until the buyer has paid.",
+        "paid_escrow": f"{share} is held for you. It reaches your wallet when the buyer's PIN is entered. {bank}",
+        "dispatched": f"{share} is held for you. It reaches your wallet when the buyer's PIN is entered. {bank}",
+        "delivered": f"{share} is on its way to your wallet; it takes a few seconds. {bank}",
+        "paid": f"The money is in your wallet, as the lines below show. {bank}",
+        "disputed": f"{share} is frozen until the dispute is decided.",
+        "refund_pending": "The money goes back to the buyer.",
+        "refunded": "The money went back to the buyer.",
+    }.get(order["status"], "The order ended before it was paid. Nothing is due to you.")

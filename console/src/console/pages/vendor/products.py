@@ -1,0 +1,133 @@
+"""A vendor's products with their images and stock."""
+
+import asyncio
+from typing import Final
+
+from starlette.responses import Response
+
+from console.api import ApiProblem, Json
+from console.families import Screens
+from console.lists import Column, Filter, ListView, choices, show_list
+from console.parts import needed, part
+from console.visit import Form, Visit
+
+SCREENS = Screens()
+
+CATALOG: Final = ("catalog:own",)
+PRODUCT_STATES: Final = (("published", "published"), ("draft", "draft (only you see it)"))
+
+
+def rating_of(product: Json) -> str:
+    return f"{product['rating']:.1f} ({product['ratingCount']})" if product.get("ratingCount") else ""
+
+
+PRODUCTS = ListView(
+    "/api/products/mine",
+    columns=(
+        Column("Product", "name", link="/products/{id}"),
+        Column("Price", "priceMinor", "naira"),
+        Column("Stock", "stock", "number"),
+        Column("Status", "status", "badge"),
+        Column("Category", "category"),
+        Column("Rating", rating_of),
+        Column("Images", lambda product: len(product["images"]), "number"),
+    ),
+    filters=(Filter("status", "Status", choices("published", "draft", "removed")),),
+    empty="No product yet. Add the first one: buyers see it at once.",
+)
+
+
+@SCREENS.page("/products", title="Products", any_of=CATALOG, menu="Products")
+async def products_page(visit: Visit) -> Response:
+    return await show_list(visit, PRODUCTS, "vendor/products.html")
+
+
+@SCREENS.page("/products/new", title="New product", any_of=CATALOG)
+async def new_product_page(visit: Visit) -> Response:
+    return visit.render("vendor/new_product.html", states=PRODUCT_STATES)
+
+
+@SCREENS.action("/products/new", any_of=CATALOG, page=new_product_page)
+async def create_product(visit: Visit) -> Response:
+    product = await visit.api.post("/api/products", {**_product_fields(visit.form), "stock": _stock(visit.form)})
+    return visit.go(f"/products/{product['id']}", "The product is saved. Add images now.")
+
+
+@SCREENS.page("/products/{id:uuid}", title="Product", any_of=CATALOG)
+async def product_page(visit: Visit) -> Response:
+    product, reviews = await asyncio.gather(
+        visit.api.get(f"/api/products/{visit['id']}"),
+        part(visit, f"/api/products/{visit['id']}/reviews", limit=20),
+    )
+    if product["vendorId"] != visit.user.vendor_id:
+        raise ApiProblem(404, {"code": "RESOURCE_NOT_FOUND", "title": "Not found", "detail": _NOT_YOURS})
+    return visit.render(
+        "vendor/product.html",
+        title=product["name"],
+        product=product,
+        images=[(url.rsplit("/", 1)[-1], url) for url in product["images"]],
+        reviews=reviews or [],
+        states=PRODUCT_STATES,
+    )
+
+
+_NOT_YOURS: Final = "The product is another vendor's, or does not exist."
+
+
+@SCREENS.action("/products/{id:uuid}/edit", any_of=CATALOG, page=product_page)
+async def edit_product(visit: Visit) -> Response:
+    await _change(visit, _product_fields(visit.form))
+    return visit.go(f"/products/{visit['id']}", "The product is saved.")
+
+
+@SCREENS.action("/products/{id:uuid}/stock", any_of=CATALOG, page=product_page)
+async def set_stock(visit: Visit) -> Response:
+    """Set a counted stock. It is refused when orders changed the stock since the page was opened."""
+    await _change(visit, {"stock": _stock(visit.form)})
+    return visit.go(f"/products/{visit['id']}", "The stock is saved.")
+
+
+async def _change(visit: Visit, fields: Json) -> None:
+    path = f"/api/products/{visit['id']}"
+    try:
+        await visit.api.patch(path, {**fields, "revision": visit.form.number("revision")})
+    except ApiProblem as problem:
+        if problem.status != 409:
+            raise
+        # A second click of the same form finds its own change: it has one effect, and is no error.
+        # The public form of a product has no status.
+        product: Json = {"status": "published", **await visit.api.get(path)}
+        if any(product.get(name) != value for name, value in fields.items()):
+            raise
+
+
+@SCREENS.action("/products/{id:uuid}/withdraw", any_of=CATALOG, page=product_page)
+async def withdraw_product(visit: Visit) -> Response:
+    await visit.api.delete(f"/api/products/{visit['id']}")
+    return visit.go("/products", "The product is withdrawn. Open orders continue.")
+
+
+@SCREENS.action("/products/{id:uuid}/images", any_of=CATALOG, page=product_page)
+async def add_image(visit: Visit) -> Response:
+    await visit.api.post(f"/api/products/{visit['id']}/images", files={"file": await visit.form.image("file")})
+    return visit.go(f"/products/{visit['id']}", "The image is added.")
+
+
+@SCREENS.action("/products/{id:uuid}/images/{image_id:uuid}/remove", any_of=CATALOG, page=product_page)
+async def remove_image(visit: Visit) -> Response:
+    await visit.api.delete(f"/api/products/{visit['id']}/images/{visit['image_id']}")
+    return visit.go(f"/products/{visit['id']}", "The image is removed.")
+
+
+def _product_fields(form: Form) -> Json:
+    return {
+        "name": form["name"],
+        "description": form["description"],
+        "category": " ".join(form["category"].lower().split()),
+        "priceMinor": needed(form.minor("priceMinor"), "priceMinor"),
+        "status": form["status"] or "published",
+    }
+
+
+def _stock(form: Form) -> int:
+    return needed(form.number("stock"), "stock")

@@ -1,0 +1,78 @@
+"""A vendor's reviews and sales."""
+
+from datetime import timedelta
+from typing import Final
+
+from starlette.responses import Response
+
+from common.primitives.clock import SystemClock
+from console.charts import bar_chart
+from console.families import Screens
+from console.formats import LAGOS, naira
+from console.lists import Column, Filter, ListView, choices, load_list, show_list
+from console.visit import Visit
+
+SCREENS = Screens()
+
+REVIEW_COLUMNS: Final = (
+    Column("Rating", lambda review: "★" * review["rating"] + f" {review['rating']} of 5"),
+    Column("Text", "text"),
+    Column("About", lambda review: "the product" if review["productId"] else "the shop"),
+    Column("Written", "createdAt", "time"),
+)
+
+
+@SCREENS.page("/own-reviews", title="Reviews", any_of=("catalog:own",), menu="Reviews")
+async def own_reviews_page(visit: Visit) -> Response:
+    view = ListView(
+        f"/api/vendors/{visit.user.vendor_id}/reviews",
+        REVIEW_COLUMNS,
+        empty="No review yet. Buyers are asked for one after the delivery.",
+    )
+    if visit.query.get("format") == "csv":
+        return await show_list(visit, view)
+    return visit.render("vendor/reviews.html", shown=await load_list(visit, view))
+
+
+DAYS_SHOWN: Final = 30
+_FIGURES: Final = (
+    ("Orders", "orders"),
+    ("Units", "units"),
+    ("Paid by buyers", "grossMinor"),
+    ("Commission", "commissionMinor"),
+    ("Delivery fees", "deliveryFeeMinor"),
+    ("Refunded", "refundedMinor"),
+    ("To the wallet", "netMinor"),
+    ("In escrow", "lockedMinor"),
+)
+_FIGURE_COLUMNS: Final = tuple(
+    Column(label, name, "naira" if name.endswith("Minor") else "number") for label, name in _FIGURES
+)
+
+
+@SCREENS.page("/sales-report", title="Sales", any_of=("wallet:own",), menu="Sales")
+async def sales_page(visit: Visit) -> Response:
+    """The vendor's sales by day, week, month or product, with a chart. The last 30 days when no day is chosen."""
+    first = SystemClock().now().astimezone(LAGOS).date() - timedelta(days=DAYS_SHOWN - 1)
+    group = visit.query.get("groupBy", "day")
+    sort = {} if group != "product" else {"sort": "gross", "order": "desc"}
+    view = ListView(
+        f"/api/vendors/{visit.user.vendor_id}/sales",
+        columns=(Column("Product" if group == "product" else "Period", "label"), *_FIGURE_COLUMNS),
+        filters=(
+            Filter("groupBy", "By", choices("week", "month", "product"), blank="day"),
+            Filter("from", "From", kind="date"),
+            Filter("to", "Before", kind="date"),
+        ),
+        empty="No sale in this period. Choose an earlier first day.",
+        fixed={**sort, **({} if visit.query.get("from") else {"from": first.isoformat()})},
+    )
+    if visit.query.get("format") == "csv":
+        return await show_list(visit, view)
+    shown = await load_list(visit, view)
+    rows = shown.rows.items if group == "product" else sorted(shown.rows.items, key=lambda row: str(row["key"]))
+    chart = bar_chart([(row["label"], row["grossMinor"]) for row in rows], "Paid by buyers", naira) if rows else None
+    total = {name: sum(row[name] for row in rows) for _, name in _FIGURES}
+    return visit.render(
+        "vendor/sales.html", shown=shown, chart=chart, total=total, figures=_FIGURES, first=first.isoformat()
+    )

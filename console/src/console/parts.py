@@ -1,0 +1,57 @@
+"""Parts of pages: rows that a role may not read, images, and fields that several forms have."""
+
+from datetime import datetime
+from typing import Any
+
+from starlette.responses import Response
+
+from console.api import ApiProblem, Json
+from console.formats import LAGOS
+from console.visit import InvalidField, Visit
+
+
+async def all_rows(visit: Visit, path: str, **parameters: Any) -> list[Json]:
+    """All rows of a list, up to 10,000."""
+    return [row async for row in visit.api.every_row(path, **parameters)]
+
+
+async def rows_of_part(visit: Visit, path: str, **parameters: Any) -> list[Json]:
+    """The rows of a part of a page; none where the user may not read it, or there is no such resource."""
+    return await part(visit, path, **parameters) or []
+
+
+async def part(visit: Visit, path: str, **parameters: Any) -> Any:
+    """A part of a page; None where the user may not read it, or there is no such resource."""
+    try:
+        return await visit.api.get(path, **parameters)
+    except ApiProblem as problem:
+        if problem.status in (403, 404):
+            return None
+        raise
+
+
+async def nothing() -> None:
+    """The place of a part that is not requested."""
+
+
+async def show_image(visit: Visit, path: str) -> Response:
+    """An image that only its parties and staff may see, under the user's own token."""
+    image = await visit.api.document(path)
+    if not image.media_type.startswith("image/"):
+        raise ApiProblem(415, {"title": "This is no image"})
+    return Response(image.content, media_type=image.media_type)
+
+
+def needed(number: int | None, name: str) -> int:
+    """The number of a required field. Raises InvalidField."""
+    if number is None:
+        raise InvalidField(name, "is needed")
+    return number
+
+
+def lagos_instant(visit: Visit, name: str) -> str:
+    """The instant of a `datetime-local` field, which holds Lagos time, with its offset. Raises InvalidField."""
+    try:
+        return datetime.fromisoformat(visit.form[name]).replace(tzinfo=LAGOS).isoformat()
+    except ValueError:
+        raise InvalidField(name, "choose a date and a time") from None
