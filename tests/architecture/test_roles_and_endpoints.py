@@ -97,6 +97,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/wallets/current/statements/:month/print": ({"merchant"}, False),
     "GET /api/vendors/:id/wallet": ({"auditor", *FINANCE}, False),
     "GET /api/vendors/:id/statement": ({"auditor", *FINANCE}, False),
+    "GET /api/wallet-transactions": ({"auditor", *FINANCE}, False),
     "GET /api/vendors/:id/payout-schedule": ({"merchant", "auditor", *FINANCE}, False),
     "PUT /api/vendors/:id/payout-schedule": ({"merchant"}, True),
     "GET /api/vendors/:id/bank-details": ({"merchant", "auditor"}, False),

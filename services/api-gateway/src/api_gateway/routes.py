@@ -264,6 +264,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/wallets/current/statements/:month/export", PAYOUTS),
     Route("GET", "/api/wallets/current/statements/:month/print", PAYOUTS, is_page=True),
     _read("/api/vendors/:id/wallet", PAYOUTS),
+    _read("/api/wallet-transactions", PAYOUTS),
     _read("/api/vendors/:id/statement", PAYOUTS),
     _read("/api/vendors/:id/payout-schedule", PAYOUTS),
     Route("PUT", "/api/vendors/:id/payout-schedule", PAYOUTS),

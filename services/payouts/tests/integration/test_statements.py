@@ -78,6 +78,26 @@ async def test_a_statement_shows_the_lines_of_one_order(scenario: Scenario) -> N
     assert error_of(await read(scenario, vendor, "statement", orderId="one")) == INVALID
 
 
+async def test_finance_reads_the_ledger_of_one_order(scenario: Scenario) -> None:
+    vendor = await scenario.vendor()
+    event = released(vendor, 900, gross_minor=1_000, commission_minor=60, delivery_fee_minor=40)
+    await scenario.app.deliver(released(vendor, 100))
+    await scenario.app.deliver(event)
+    # More than the wallet has: the shortfall is the vendor's debt.
+    await scenario.app.deliver(refunded(vendor, 1_200, order_id=event.order_id))
+    headers = scenario.app.headers(new_id(), roles=["finance_checker"])
+    path, order = "/api/wallet-transactions", {"orderId": str(event.order_id)}
+    transactions = data_of(await scenario.app.client.get(path, params=order, headers=headers))
+    wallet, debt = f"wallet:{vendor.id}", f"vendor_debt:{vendor.id}"
+    assert [{one["account"]: one["amountMinor"] for one in each["entries"]} for each in transactions] == [
+        {"escrow_released": 900, wallet: -900},
+        {"escrow_released": -1_200, debt: 200, wallet: 1_000},
+    ]
+    assert data_of(await scenario.app.client.get(path, params={"orderId": str(new_id())}, headers=headers)) == []
+    assert error_of(await scenario.app.client.get(path, headers=headers)) == INVALID
+    assert error_of(await scenario.app.client.get(path, params=order, headers=own(scenario, vendor))) == FORBIDDEN
+
+
 async def test_a_filtered_statement_keeps_a_stable_cursor(scenario: Scenario, clock: ManualClock) -> None:
     vendor = await scenario.vendor()
     for _ in range(6):

@@ -41,6 +41,7 @@ async def test_a_waived_remainder_ends_the_erasures_last_obligation(scenario: Sc
     vendor = await scenario.vendor()
     await scenario.release(vendor, REMAINDER_MINOR)
     assert await open_matters(scenario, vendor) == ["wallet_remainder"]
+    assert (await scenario.wallet(vendor))["transferMinimumMinor"] == MINIMUM_MINOR
     response = await waive(scenario, vendor, REMAINDER_MINOR)
     assert (response.status_code, response.json()["data"]["availableMinor"]) == (200, 0)
     line = (await scenario.statement(vendor))[0]

@@ -13,7 +13,7 @@ from payouts.queries.observations import find_open_alert, list_open_alert_keys, 
 from payouts.queries.payouts import find_payout, list_ready, page_of_payouts
 from payouts.queries.schedules import find_schedule
 from payouts.queries.statements import page_of_month, page_of_statement, read_month
-from payouts.queries.wallets import find_wallet
+from payouts.queries.wallets import find_wallet, list_transactions_of_order
 
 __all__ = [
     "ExceptionFilter",
@@ -29,6 +29,7 @@ __all__ = [
     "find_wallet",
     "list_open_alert_keys",
     "list_ready",
+    "list_transactions_of_order",
     "list_troubled_banks",
     "list_unsent",
     "observe_window",

@@ -3,7 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.database.unit_of_work import Reads
+from common.database.unit_of_work import Reads, UnitOfWork
 from payouts.queries.rows import response_of
 
 _READ_WALLET: Final = """
@@ -19,10 +19,33 @@ SELECT
     'NGN' AS currency
 """
 
+# A statement line has the key of its posting. The vendor leads to the index of the lines.
+_TRANSACTIONS_OF_ORDER: Final = """
+SELECT t.id, t.type, t.posting_key, t.currency, t.created_at,
+       array_agg((e.account, e.amount_minor) ORDER BY e.account) AS entries
+FROM ledger_transactions AS t JOIN ledger_entries AS e ON e.transaction_id = t.id
+WHERE t.posting_key IN (
+    SELECT l.source_key FROM wallet_lines AS l
+    WHERE l.vendor_id = (SELECT vendor_id FROM order_shares WHERE order_id = $1) AND l.order_id = $1
+)
+GROUP BY t.id ORDER BY t.position
+"""
 
-async def find_wallet(reads: Reads, vendor_id: UUID) -> dict[str, Any]:
-    """Returns the amounts available, in escrow, in transit, owed and held, in kobo."""
+
+async def find_wallet(reads: Reads, vendor_id: UUID, transfer_minimum_minor: int) -> dict[str, Any]:
+    """Returns the amounts available, in escrow, in transit, owed and held, and the smallest transfer, in kobo."""
     row = await reads.fetch_row(_READ_WALLET, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
-    return response_of(row)
+    return {**response_of(row), "transferMinimumMinor": transfer_minimum_minor}
+
+
+async def list_transactions_of_order(uow: UnitOfWork, order_id: UUID) -> list[dict[str, Any]]:
+    """Returns the transactions of the wallets' ledger that an order caused, with their entries, oldest first."""
+    return [
+        {
+            **response_of(row),
+            "entries": [{"account": account, "amountMinor": minor} for account, minor in row["entries"]],
+        }
+        for row in await uow.fetch(_TRANSACTIONS_OF_ORDER, order_id)
+    ]

@@ -39,8 +39,9 @@ Filters = Annotated[StatementFilter, Depends(statement_filter)]
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     """Returns the amounts available, in escrow and in transit."""
     vendor_id = vendor_of(caller)
-    reads = dependencies_of(request, Dependencies).database.reads_for(caller)
-    return ok(request, await queries.find_wallet(reads, vendor_id))
+    dependencies = dependencies_of(request, Dependencies)
+    reads = dependencies.database.reads_for(caller)
+    return ok(request, await queries.find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor))
 
 
 @router.post(
@@ -58,7 +59,7 @@ async def waive_remainder_route(
         minimum_minor, now = dependencies.transfer_minimum_minor, dependencies.clock.now()
         await waive_remainder(uow, vendor_id, body.amount_minor, minimum_minor, now)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        wallet = await queries.find_wallet(uow, vendor_id)
+        wallet = await queries.find_wallet(uow, vendor_id, minimum_minor)
     return ok(request, wallet)
 
 
@@ -68,10 +69,31 @@ async def waive_remainder_route(
 @requires("payouts:read")
 async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Returns any vendor's wallet."""
-    reads = dependencies_of(request, Dependencies).database.reads_for(caller)
+    dependencies = dependencies_of(request, Dependencies)
+    reads = dependencies.database.reads_for(caller)
     if await queries.find_legal_name(reads, id) is None:
         raise NotFound
-    return ok(request, await queries.find_wallet(reads, id))
+    return ok(request, await queries.find_wallet(reads, id, dependencies.transfer_minimum_minor))
+
+
+@router.get(
+    "/api/wallet-transactions",
+    operation_id="wallets.listTransactions",
+    responses=responses_for(list[schemas.WalletTransaction], 403, 422),
+)
+@requires("payouts:read")
+async def list_wallet_transactions(
+    request: Request,
+    order_id: Annotated[UUID, Query(alias="orderId", description="The order that caused the transactions.")],
+) -> Response:
+    """Lists what an order caused in the wallets' ledger, with all entries, oldest first: releases, refunds, chargebacks.
+
+    The ledger of payments is at `/api/transactions`. An order has a few transactions, so the list has no pages.
+    """
+    # Acts as the service: the entries of vendors are invisible to finance.
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        transactions = await queries.list_transactions_of_order(uow, order_id)
+    return ok(request, transactions)
 
 
 @router.get(

@@ -25,7 +25,14 @@ from payouts.schemas.exceptions import (
 )
 from payouts.schemas.payouts import CreatePayoutRequest, OpenPayoutException, Payout, Transfer
 from payouts.schemas.schedules import PayoutSchedule, ReplacePayoutScheduleRequest, ScheduledPayout
-from payouts.schemas.wallets import StatementLine, StatementMonth, StatementMonthKind, WaiveRemainderRequest, Wallet
+from payouts.schemas.wallets import (
+    StatementLine,
+    StatementMonth,
+    StatementMonthKind,
+    WaiveRemainderRequest,
+    Wallet,
+    WalletTransaction,
+)
 
 __all__ = [
     "BankDetails",
@@ -57,4 +64,5 @@ __all__ = [
     "Transfer",
     "WaiveRemainderRequest",
     "Wallet",
+    "WalletTransaction",
 ]

@@ -16,11 +16,30 @@ class Wallet(ResponseShape):
     in_transit_minor: int
     debt_minor: int
     held_minor: int
+    transfer_minimum_minor: Annotated[
+        int, Field(description="The smallest transfer in kobo; a smaller remainder may be waived.")
+    ]
     currency: str
 
 
 class WaiveRemainderRequest(RequestBody):
     amount_minor: Annotated[PositiveKobo, Field(description="The whole remainder, as the wallet shows it.")]
+
+
+class WalletEntry(ResponseShape):
+    account: str
+    amount_minor: Annotated[int, Field(description="Kobo, debit positive.")]
+
+
+class WalletTransaction(ResponseShape):
+    """A transaction of the wallets' ledger; its entries sum to zero."""
+
+    id: UUID
+    type: str
+    posting_key: str
+    currency: str
+    created_at: datetime
+    entries: list[WalletEntry]
 
 
 class StatementLine(ResponseShape):
