@@ -86,6 +86,19 @@ END $function$;
 REVOKE EXECUTE ON FUNCTION notification_delivery_logs_turn_months FROM public;
 GRANT EXECUTE ON FUNCTION notification_delivery_logs_turn_months TO campus_notifications_service;
 
+CREATE OR REPLACE FUNCTION public.notifications_of_order(wanted_order_id uuid)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER ROWS 20
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+        SELECT id FROM notifications
+        WHERE subject ->> 'orderId' = wanted_order_id::text
+          AND (app_may('delivery_logs:read') OR app_may('notifications:resend'))
+    $function$;
+REVOKE EXECUTE ON FUNCTION notifications_of_order FROM public;
+GRANT EXECUTE ON FUNCTION notifications_of_order TO campus_notifications_api;
+
 CREATE TABLE alerts (
     id uuid NOT NULL,
     severity text NOT NULL,
@@ -367,6 +380,7 @@ CREATE TABLE notifications (
     CONSTRAINT notifications_place_in_feed CHECK (((title IS NULL) = (place IS NULL)))
 );
 CREATE INDEX notifications_feed ON notifications USING btree (user_id, created_at DESC, id DESC) WHERE (title IS NOT NULL);
+CREATE INDEX notifications_of_order ON notifications USING btree (((subject ->> 'orderId'::text))) WHERE ((subject ->> 'orderId'::text) IS NOT NULL);
 CREATE INDEX notifications_oldest ON notifications USING btree (created_at);
 CREATE UNIQUE INDEX notifications_places ON notifications USING btree (user_id, place) WHERE (place IS NOT NULL);
 CREATE INDEX notifications_unread ON notifications USING btree (user_id, created_at DESC, id DESC) WHERE ((title IS NOT NULL) AND (read_at IS NULL));

@@ -508,6 +508,23 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON order_disputes TO campus_orders_service;
 CREATE POLICY order_disputes_of_their_parties ON order_disputes FOR SELECT
     USING (((buyer_id = app_user_id()) OR ((vendor_id = app_vendor_id()) AND app_may('orders:fulfil'::text)) OR app_may('disputes:prepare'::text) OR app_may('disputes:approve'::text) OR app_may('orders:read'::text)));
 
+CREATE TABLE order_history (
+    order_id uuid NOT NULL,
+    id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    event text NOT NULL,
+    status text,
+    occurred_at timestamp with time zone NOT NULL,
+    CONSTRAINT order_history_pkey PRIMARY KEY (order_id, id),
+    CONSTRAINT order_history_order FOREIGN KEY (order_id) REFERENCES orders(id)
+);
+ALTER TABLE order_history ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON order_history TO campus_orders_api;
+GRANT SELECT, INSERT ON order_history TO campus_orders_service;
+CREATE POLICY order_history_with_its_order ON order_history FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM orders
+  WHERE (orders.id = order_history.order_id))));
+
 CREATE TABLE order_items (
     id uuid NOT NULL,
     order_id uuid NOT NULL,
