@@ -2,13 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import quote, urlsplit
 
 import httpx
-from botocore.auth import S3SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
+
+if TYPE_CHECKING:
+    from botocore.credentials import Credentials
 
 # For one image of some hundred kilobytes.
 BUCKET_SECONDS_MAX: Final = 10.0
@@ -71,7 +71,10 @@ class S3Location:
 class S3Client:
     """Signed requests with one access key, which may be a temporary one with a session token."""
 
-    def __init__(self, http: httpx.AsyncClient, location: S3Location, key: Credentials) -> None:
+    def __init__(self, http: httpx.AsyncClient, location: S3Location, key: "Credentials") -> None:
+        # Imported here: botocore takes 6 MB of each process, and only a bucket needs it.
+        from botocore.auth import S3SigV4Auth
+
         self._http, self.location = http, location
         self._signer = S3SigV4Auth(key, "s3", location.region)
 
@@ -82,6 +85,8 @@ class S3Client:
 
         Raises S3Error, and httpx.HTTPError when no response arrived.
         """
+        from botocore.awsrequest import AWSRequest
+
         url = self.location.url(name) + (f"?{query}" if query else "")
         request = AWSRequest(method, url, headers={"Content-Type": media_type} if media_type else {}, data=content)
         self._signer.add_auth(request)

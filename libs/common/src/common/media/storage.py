@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final, Literal, Protocol, Self
 
 import httpx
-from botocore.credentials import Credentials
 from pydantic import Field, model_validator
 
 from common.media.s3 import NO_SUCH_KEY, S3Client, S3Error, S3Location
@@ -174,6 +173,8 @@ async def open_media_store(settings: MediaSettings, stack: AsyncExitStack, *, un
 
 def s3_client(settings: MediaSettings, http: httpx.AsyncClient) -> S3Client:
     """The client of the bucket that the settings name."""
+    from botocore.credentials import Credentials
+
     location = S3Location(
         settings.media_s3_endpoint,
         settings.media_s3_bucket,

@@ -21,9 +21,7 @@ FILE_SHOWN: Final[dict[str, Any]] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary", "description": "A JPEG, PNG or WebP image."}
-                    },
+                    "properties": {"file": {"type": "string", "format": "binary"}},
                 }
             }
         },

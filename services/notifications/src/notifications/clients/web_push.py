@@ -8,7 +8,6 @@ import msgspec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from py_vapid import Vapid02
 from py_vapid.utils import b64urlencode
-from pywebpush import WebPusher
 
 from common.primitives.clock import Clock
 from common.web.outbound import AddressRefused, OutboundClient
@@ -77,6 +76,9 @@ class WebPush:
 
 
 def _encrypted(outbound: OutboundMessage) -> bytes:
+    # Imported here: with `requests` it takes 3 MB of each process, and only the worker sends pushes.
+    from pywebpush import WebPusher
+
     device = outbound.device
     if device is None:
         raise ProviderRejected(PROVIDER, "there is no subscription")
