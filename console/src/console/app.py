@@ -111,10 +111,7 @@ class Console:
 
     def _menu(self, visit: Visit) -> list[tuple[str, list[Screen]]]:
         """The entries that the person may open, by family."""
-        groups = [
-            (family.name, [one for one in family.screens if one.menu and (not one.any_of or visit.may(*one.any_of))])
-            for family in self.families
-        ]
+        groups = [(family.name, [one for one in family.screens if one.is_in_menu(visit)]) for family in self.families]
         return [(name, screens) for name, screens in groups if screens]
 
     async def respond(self, screen: Screen, request: Request) -> Response:

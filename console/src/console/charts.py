@@ -52,7 +52,10 @@ def line_chart(points: Sequence[Point], title: str, shown: Callable[[int], str] 
 
 def _axis(top: int, shown: Callable[[int], str]) -> Markup:
     ground = HEIGHT - _BOTTOM
-    lines = [(ground, 0), ((ground + _TOP) / 2, top // 2), (_TOP, top)]
+    lines: list[tuple[float, int]] = [(ground, 0), (_TOP, top)]
+    if middle := top // 2:
+        # At its own height: half of an odd number is no whole one.
+        lines.append((ground - middle * (ground - _TOP) / top, middle))
     rule = Markup(
         '<line class="rule" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/><text class="scale" x="{}" y="{:.1f}">{}</text>'
     )

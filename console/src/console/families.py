@@ -25,10 +25,16 @@ class Screen:
     title: str = ""
     menu: str = ""
     """Its entry in the menu; empty: none."""
+    menu_for: tuple[str, ...] = ()
+    """Permissions of those who see the entry, when they are fewer than the readers of the page."""
     page: Handler | None = None
     """The page that is shown again, with the typed fields, when the API refuses an action."""
     is_open: bool = False
     """Reached without a sign-in."""
+
+    def is_in_menu(self, visit: Visit) -> bool:
+        permissions = self.menu_for or self.any_of
+        return bool(self.menu) and (not permissions or visit.may(*permissions))
 
 
 class Screens:
@@ -38,12 +44,19 @@ class Screens:
         self.screens: list[Screen] = [screen for part in parts for screen in part.screens]
 
     def page(
-        self, path: str, *, title: str, any_of: tuple[str, ...] = (), menu: str = "", is_open: bool = False
+        self,
+        path: str,
+        *,
+        title: str,
+        any_of: tuple[str, ...] = (),
+        menu: str = "",
+        menu_for: tuple[str, ...] = (),
+        is_open: bool = False,
     ) -> Callable[[Handler], Handler]:
         """Register the handler of a page. `{id:uuid}` in the path is `visit["id"]`."""
 
         def register(handler: Handler) -> Handler:
-            self.screens.append(Screen("GET", path, handler, any_of, title, menu, is_open=is_open))
+            self.screens.append(Screen("GET", path, handler, any_of, title, menu, menu_for, is_open=is_open))
             return handler
 
         return register

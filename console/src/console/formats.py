@@ -86,13 +86,18 @@ def instant(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC) if text else None
 
 
-def lagos(text: str | None) -> Markup:
+def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:
     """An instant of the API as Lagos time; the exact instant is its title."""
     at = instant(text)
     if at is None:
         return _NOTHING
     local = at.astimezone(LAGOS)
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(text, f"{text} (UTC)", f"{local:%-d %b %Y, %H:%M}")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(text, f"{text} (UTC)", local.strftime(shown))
+
+
+def lagos_seconds(text: str | None) -> Markup:
+    """An instant as Lagos time with its second, for the sequence of events."""
+    return lagos(text, "%-d %b %Y, %H:%M:%S")
 
 
 def ago(text: str | None) -> Markup:
@@ -156,6 +161,7 @@ FILTERS: Final[dict[str, Any]] = {
     "naira": naira,
     "naira_typed": naira_typed,
     "lagos": lagos,
+    "lagos_seconds": lagos_seconds,
     "ago": ago,
     "left": left,
     "spoken": spoken,

@@ -21,9 +21,6 @@ OWNER: Final = ("wallet:own",)
 
 # ---- Wallet ----------------------------------------------------------------------------------------------------------
 
-SMALL_REMAINDER_MINOR: Final = 10_000
-"""Naira 100 in kobo: the smallest transfer of the gateways. Only less can be given up; the API decides."""
-
 
 def _subject(line: Json) -> str:
     if line.get("orderId"):
@@ -64,7 +61,7 @@ async def wallet_page(visit: Visit) -> Response:
         visit.api.get("/api/wallets/current"), _schedule(visit), load_list(visit, LINES)
     )
     is_settled = not (wallet["lockedMinor"] or wallet["inTransitMinor"])
-    can_waive = is_settled and 0 < wallet["availableMinor"] < SMALL_REMAINDER_MINOR
+    can_waive = is_settled and 0 < wallet["availableMinor"] < wallet["transferMinimumMinor"]
     return visit.render("vendor/wallet.html", wallet=wallet, schedule=schedule, shown=shown, can_waive=can_waive)
 
 

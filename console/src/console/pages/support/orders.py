@@ -60,13 +60,18 @@ async def order_page(visit: Visit) -> Response:
     if visit.may("orders:fulfil", "orders:verify") and not visit.may(*ORDER_READERS):
         # A vendor and a hub agent have a page of their own for it.
         return visit.go(f"/orders/{order_id}/fulfil", visit.session.notice)
-    payments, refunds, returns, dispute, resolutions, transactions = await asyncio.gather(
+    timeline, payments, refunds, returns, dispute, resolutions, messages, *ledgers = await asyncio.gather(
+        visit.api.get(f"/api/orders/{order_id}/timeline"),
         rows_of_part(visit, "/api/payments", orderId=order_id),
         rows_of_part(visit, "/api/refunds", orderId=order_id),
         rows_of_part(visit, f"/api/orders/{order_id}/return-requests"),
         part(visit, f"/api/orders/{order_id}/dispute"),
         rows_of_part(visit, "/api/dispute-resolutions", orderId=order_id),
-        rows_of_part(visit, "/api/transactions", orderId=order_id) if visit.may("ledger:read") else nothing(),
+        rows_of_part(visit, "/api/notification-delivery-logs", orderId=order_id, limit=100),
+        *(
+            rows_of_part(visit, path, orderId=order_id, **parameters) if visit.may(permission) else nothing()
+            for _, path, permission, parameters in LEDGERS
+        ),
     )
     return visit.render(
         "support/order.html",
@@ -77,8 +82,8 @@ async def order_page(visit: Visit) -> Response:
         returns=returns,
         dispute=dispute,
         resolutions=resolutions,
-        transactions=transactions,
-        timeline=order_timeline(order, payments, refunds, returns, dispute, resolutions),
+        ledgers=[(name, found) for (name, *_), found in zip(LEDGERS, ledgers, strict=True) if found],
+        timeline=order_timeline(timeline, payments, refunds, returns, resolutions, messages),
         payment_columns=PAYMENTS,
         refund_columns=REFUNDS,
         return_columns=RETURNS_OF_ORDER,
@@ -109,6 +114,11 @@ async def evidence_image(visit: Visit) -> Response:
     return await show_image(visit, f"/api/orders/{visit['id']}/dispute/evidence/{visit['evidence_id']}")
 
 
+LEDGERS: Final[tuple[tuple[str, str, str, dict[str, str]], ...]] = (
+    ("Ledger of payments", "/api/transactions", "ledger:read", {"order": "asc"}),
+    ("Ledger of wallets", "/api/wallet-transactions", "payouts:read", {}),
+)
+"""Heading, list, permission and parameters of each ledger."""
 PAYMENTS: Final = (
     Column("Reference", "reference"),
     Column("Status", "status", "badge"),

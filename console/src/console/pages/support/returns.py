@@ -30,7 +30,13 @@ RETURNS = ListView(
 DECIDES_RETURNS: Final = ("returns:decide", "orders:fulfil")
 
 
-@SCREENS.page("/return-requests", title="Returns", any_of=(*DECIDES_RETURNS, "orders:read"), menu="Returns")
+@SCREENS.page(
+    "/return-requests",
+    title="Returns",
+    any_of=(*DECIDES_RETURNS, "orders:read"),
+    menu="Returns",
+    menu_for=("returns:decide", "orders:read"),
+)
 async def returns_page(visit: Visit) -> Response:
     return await show_list(visit, RETURNS)
 

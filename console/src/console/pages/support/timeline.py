@@ -1,30 +1,59 @@
 """The timeline of an order, from the records of all services."""
 
+from collections.abc import Mapping, Sequence
+from typing import Final
+
 from console.api import Json
-from console.formats import naira
+from console.formats import naira, spoken
+
+Entry = tuple[str, str]
+"""Instant and event."""
+
+EVENTS: Final[Mapping[str, str]] = {
+    "placed": "Placed",
+    "escrow_held": "Paid: the money is in escrow",
+    "escrow_held_without_stock": "Paid after the order had closed; the goods are sold out",
+    "vendor_dispatches": "Dispatched by the vendor",
+    "pin_issued": "Delivery PIN issued",
+    "pin_rejected": "Wrong delivery PIN entered",
+    "pin_locked": "Wrong delivery PIN entered: the PIN is locked",
+    "pin_accepted": "Delivered: the PIN was accepted",
+    "escrow_fully_released": "Completed: the escrow is released",
+    "buyer_cancels": "Cancelled by the buyer",
+    "vendor_cancels": "Cancelled by the vendor",
+    "staff_cancels": "Cancelled by staff",
+    "payment_window_ended": "Expired: not paid in time",
+    "vendor_idle": "Cancelled: not dispatched in time",
+    "pin_window_ended": "Disputed: the PIN was not entered in time",
+    "buyer_disputes": "Disputed by the buyer",
+    "chargeback_opened": "Disputed by the buyer's bank",
+    "resolved_for_buyer": "Resolved for the buyer",
+    "resolved_for_vendor": "Resolved: counted as delivered",
+    "everything_returned": "Everything was returned",
+    "refund_settled": "Refunded",
+}
+"""The events of the API's timeline, for staff and vendors."""
+
+
+def transitions_of(timeline: Sequence[Json]) -> list[Entry]:
+    """The transitions and the events of the PIN."""
+    return [(one["occurredAt"], EVENTS.get(one["event"], spoken(one["event"]))) for one in timeline]
 
 
 def order_timeline(
-    order: Json,
-    payments: list[Json],
-    refunds: list[Json],
-    returns: list[Json],
-    dispute: Json | None,
-    resolutions: list[Json],
-) -> list[tuple[str, str]]:
-    """Instant and event, oldest first."""
-    events: list[tuple[str | None, str]] = [(order["createdAt"], "Placed")]
+    timeline: Sequence[Json],
+    payments: Sequence[Json],
+    refunds: Sequence[Json],
+    returns: Sequence[Json],
+    resolutions: Sequence[Json],
+    messages: Sequence[Json],
+) -> list[Entry]:
+    """All that happened to an order, oldest first. Events of one instant keep the sequence of the API."""
+    events: list[tuple[str | None, str]] = [*transitions_of(timeline)]
     for payment in payments:
         amount = naira(payment["amountMinor"])
         events.append((payment["createdAt"], f"Payment of {amount} started"))
-        events.append((payment["paidAt"], f"{amount} paid by {payment.get('channel') or 'the gateway'}"))
-    is_decided = bool(dispute and dispute["outcome"])
-    events.append(
-        (order.get("deliveredAt"), "Completed by decision" if is_decided else "Delivered: the PIN was accepted")
-    )
-    if dispute:
-        events.append((dispute["raisedAt"], f"Disputed: {dispute['reason']}"))
-        events.append((dispute["endedAt"], f"Dispute ended: {dispute['outcome']}"))
+        events.append((payment["paidAt"], f"Charge: {amount} by {payment.get('channel') or 'the gateway'}"))
     for resolution in resolutions:
         events.append((resolution["createdAt"], f"Resolution for {resolution['outcome']} prepared"))
         events.append((resolution["decidedAt"], f"Resolution {resolution['status']}"))
@@ -34,6 +63,7 @@ def order_timeline(
     for refund in refunds:
         events.append((refund["createdAt"], f"Refund of {naira(refund['amountMinor'])} opened"))
         events.append((refund["settledAt"], f"Refund of {naira(refund['amountMinor'])} settled"))
-    if order["status"] in ("cancelled", "expired", "dispatched", "refund_pending"):
-        events.append((order["updatedAt"], f"Now {order['status'].replace('_', ' ')}"))
-    return sorted((at, event) for at, event in events if at)
+    for message in messages:
+        sent = f"Message {spoken(message['template'])} by {message['channel']} to {message['recipient']}"
+        events.append((message["attemptedAt"], f"{sent}: {message['status']}"))
+    return sorted(((at, event) for at, event in events if at), key=lambda entry: entry[0])

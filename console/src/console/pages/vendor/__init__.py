@@ -1,12 +1,13 @@
 """A vendor's shop, in the order of the menu."""
 
 from console.families import Family
-from console.pages.vendor import flash_sales, orders, products, results
+from console.pages.vendor import flash_sales, orders, products, results, returns
 
 FAMILY = Family(
     "Shop",
     30,
     orders.SCREENS,
+    returns.SCREENS,
     products.SCREENS,
     flash_sales.SCREENS,
     results.SCREENS,

@@ -11,6 +11,7 @@ from console.api import Json
 from console.families import Screens
 from console.formats import LAGOS, lagos, naira
 from console.lists import Column, Filter, ListView, choices, show_list
+from console.pages.support.timeline import transitions_of
 from console.parts import nothing, part
 from console.visit import InvalidField, Visit
 
@@ -107,7 +108,8 @@ async def orders_page(visit: Visit) -> Response:
 async def order_page(visit: Visit) -> Response:
     """One order as its vendor sees it: the next step, the buyer, and the money to the kobo."""
     order: Json = await visit.api.get(f"/api/orders/{visit['id']}")
-    lines, schedule, returns, dispute = await asyncio.gather(
+    timeline, lines, schedule, returns, dispute = await asyncio.gather(
+        visit.api.get(f"/api/orders/{visit['id']}/timeline"),
         part(visit, "/api/wallets/current/statement", orderId=order["id"], limit=100, **{"from": order["createdAt"]}),
         part(visit, f"/api/vendors/{visit.user.vendor_id}/payout-schedule"),
         part(visit, f"/api/orders/{order['id']}/return-requests"),
@@ -117,6 +119,7 @@ async def order_page(visit: Visit) -> Response:
         "vendor/order.html",
         title=f"Order {order['number']}",
         order=order,
+        timeline=transitions_of(timeline),
         share=share_of(order),
         expectation=expectation_of(order, schedule),
         lines=lines or [],
