@@ -1,6 +1,5 @@
 """A passkey and a recovery code, each as the second factor of a student, through the gateway."""
 
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 from campus_tools.launcher.system import System
@@ -15,7 +14,7 @@ async def test_a_student_steps_up_with_a_passkey_and_comes_back_with_a_recovery_
 ) -> None:
     address = f"keys-{uuid4().hex[:12]}@unilag.edu.ng"
     student = await market.sign_up(address, "Tola Keys", f"+234803{uuid4().int % 10**7:07d}")
-    authenticator = Authenticator(system.base_url, urlsplit(system.base_url).hostname)
+    authenticator = Authenticator(system.console_url.replace("127.0.0.1", "localhost"))
 
     requested = await market.post(f"{MFA}/passkeys/options", {}, student)
     assert requested["publicKey"]["rp"]["id"] == authenticator.rp_id

@@ -13,7 +13,7 @@ if (button && window.PublicKeyCredential && PublicKeyCredential.parseRequestOpti
       });
       if (!response.ok) throw new Error("no passkey is registered for this account");
       const challenge = await response.json();
-      const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(challenge.options);
+      const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(challenge.publicKey);
       const credential = await navigator.credentials.get({ publicKey });
       form.elements._passkey.value = JSON.stringify({ challengeId: challenge.challengeId, credential: credential.toJSON() });
       form.requestSubmit();
