@@ -30,6 +30,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "payments:read",
             "refunds:read",
             "quarantine:read",
+            "staff_names:read",
             "work:read",
         }
     ),
@@ -40,6 +41,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "vendors:suspend",
             "flash_sales:propose",
             "campus_orders:read",
+            "staff_names:read",
             "work:read",
         }
     ),
@@ -55,6 +57,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "quarantine:prepare",
             "chargebacks:respond",
             "ledger:read",
+            "staff_names:read",
             "work:read",
         }
     ),
@@ -70,6 +73,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "chargebacks:respond",
             "ledger:read",
             "audits:read",
+            "staff_names:read",
             "work:read",
         }
     ),
@@ -82,6 +86,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "exceptions:classify",
             "alerts:read",
             "audits:read",
+            "staff_names:read",
             "work:read",
         }
     ),
@@ -107,6 +112,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "vendor_applications:read",
             "campuses:read",
             "audits:read",
+            "staff_names:read",
             "work:read",
         }
     ),
@@ -118,6 +124,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "vendors:commission",
             "campuses:manage_all",
             "webhooks:manage",
+            "staff_names:read",
             "work:read",
         }
     ),

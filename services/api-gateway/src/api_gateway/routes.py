@@ -152,6 +152,8 @@ ROUTES: Final[tuple[Route, ...]] = (
     _post("/api/staff-grants/:id/approve", IDENTITY, guard=_guard("staff:manage", step_up=True)),
     _post("/api/staff-grants/:id/reject", IDENTITY, guard=_guard("staff:manage", step_up=True)),
     _read("/api/staff-acts", IDENTITY),
+    _read("/api/staff-acts/current", IDENTITY),
+    _read("/api/staff-names", IDENTITY),
     _webhook("/functions/v1/create-user", IDENTITY, 256 * KIB),
     # Catalog and orders (sections 6 and 11)
     _shared_page("/api/products", ORDERS),
@@ -360,6 +362,7 @@ ROUTES: Final[tuple[Route, ...]] = (
         for route in (
             _read(f"/api/personal-records/{service}", service),
             _read(f"/api/dead-letters/{service}", service),
+            _read(f"/api/queues/{service}", service),
             _post(f"/api/dead-letters/{service}/:id/replay", service, guard=_guard("webhooks:replay", step_up=True)),
         )
     ),

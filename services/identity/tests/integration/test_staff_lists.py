@@ -121,3 +121,39 @@ async def test_keys_are_listed_with_their_age_and_without_their_private_half(sta
     assert shown["meta"]["total"] == 2
     assert "private" not in response.text
     assert (await app.get(path, token=await staff.token("SUPPORT"))).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["SUPPORT", "MAKER", "CAMPUS", "OPS"])
+async def test_staff_read_the_names_of_their_colleagues(staff: StaffAdministration, name: str) -> None:
+    token = await staff.token(name)
+    agent, checker, buyer = (USERS[one] for one in ("SUPPORT", "CHECKER", "BUYER"))
+    of_role = await staff.app.get("/api/staff-names", token=token, role="support_agent")
+    assert of_role.json()["data"] == [{"id": str(agent.id), "name": agent.full_name, "roles": ["support_agent"]}]
+    # A user without a staff role has no name here.
+    by_id = await staff.app.get("/api/staff-names", token=token, id=[str(checker.id), str(buyer.id)])
+    assert [member["name"] for member in by_id.json()["data"]] == [checker.full_name]
+    everyone = (await staff.app.get("/api/staff-names", token=token, limit=2, order="asc")).json()
+    assert everyone["meta"]["total"] == sum(bool(set(user.roles) & STAFF_ROLES) for user in demo.USERS)
+    assert len(everyone["data"]) == 2
+
+
+async def test_a_suspended_agent_keeps_a_name_and_gets_no_work(staff: StaffAdministration) -> None:
+    token = await staff.token("MAKER")
+    await staff.act("suspend", "SUPPORT")
+    assert (await staff.app.get("/api/staff-names", token=token, role="support_agent")).json()["data"] == []
+    by_id = await staff.app.get("/api/staff-names", token=token, id=str(USERS["SUPPORT"].id))
+    assert [member["name"] for member in by_id.json()["data"]] == [USERS["SUPPORT"].full_name]
+
+
+@pytest.mark.parametrize("name", ["BUYER", "VENDOR", "HUB"])
+async def test_others_read_no_names_of_staff(staff: StaffAdministration, name: str) -> None:
+    assert (await staff.app.get("/api/staff-names", token=await staff.token(name))).status_code == 403
+
+
+async def test_members_of_staff_read_their_own_actions_and_no_others(staff: StaffAdministration) -> None:
+    await staff.act("suspend", "BUYER", {"reason": "Fraud"})
+    own = await staff.app.get("/api/staff-acts/current", token=await staff.token("ADMIN"))
+    assert {act["actorId"] for act in own.json()["data"]} == {str(USERS["ADMIN"].id)}
+    assert own.json()["data"][0]["act"] == "suspended"
+    assert (await staff.app.get("/api/staff-acts/current", token=await staff.token("SUPPORT"))).json()["data"] == []
+    assert (await staff.app.get("/api/staff-acts/current")).status_code == 401

@@ -63,6 +63,19 @@ ORDER BY created_at {{0}}, id {{0}} LIMIT $4 OFFSET $5
 _ACTIONS_NEWEST, _ACTIONS_OLDEST = _ACTIONS_PAGE.format("DESC"), _ACTIONS_PAGE.format("ASC")
 _ACTIONS_TOTAL: Final = f"SELECT count(*) {_ACTIONS_FILTER}"
 
+_NAMES_FILTER: Final = """
+SELECT p.id, coalesce(p.full_name, p.email) AS name, held.roles
+FROM profiles p CROSS JOIN LATERAL (
+    SELECT array_agg(g.role ORDER BY g.role) AS roles FROM role_grants g WHERE g.user_id = p.id AND g.role = ANY ($1::text[])
+) AS held
+WHERE p.erased_at IS NULL AND held.roles IS NOT NULL AND ($2::uuid[] IS NULL OR p.id = ANY ($2))
+  AND ($3::text IS NULL OR ($3 = ANY (held.roles) AND NOT EXISTS (SELECT FROM suspensions s WHERE s.user_id = p.id)))
+  AND p.id IN (SELECT user_id FROM role_grants WHERE role = ANY ($1::text[]))
+"""
+_NAMES: Final = f"{_NAMES_FILTER} ORDER BY name, id LIMIT $4 OFFSET $5"
+_NAMES_BACKWARDS: Final = f"{_NAMES_FILTER} ORDER BY name DESC, id DESC LIMIT $4 OFFSET $5"
+_NAMES_TOTAL: Final = f"SELECT count(*) FROM ({_NAMES_FILTER}) AS found"
+
 
 async def page_of_staff(
     uow: UnitOfWork,
@@ -149,6 +162,18 @@ async def page_of_staff_actions(
     filters = (actor_id, subject_id, act)
     rows = await uow.fetch(_ACTIONS_NEWEST if page.descending else _ACTIONS_OLDEST, *filters, page.limit, page.offset)
     return [_staff_action_response(row) for row in rows], await uow.fetch_value(_ACTIONS_TOTAL, *filters)
+
+
+async def page_of_staff_names(
+    uow: UnitOfWork, ids: Sequence[UUID] | None, role: str | None, *, page: OffsetPage
+) -> tuple[list[dict[str, Any]], int]:
+    """Return one page and the total of the names of staff: of these ids, of a role, or all. With `role`, suspended
+    users are left out: nothing is assigned to them.
+    """
+    filters = (_STAFF, ids, role)
+    rows = await uow.fetch(_NAMES_BACKWARDS if page.descending else _NAMES, *filters, page.limit, page.offset)
+    total: int = await uow.fetch_value(_NAMES_TOTAL, *filters)
+    return [{"id": row["id"], "name": row["name"], "roles": row["roles"]} for row in rows], total
 
 
 async def _member_responses(uow: UnitOfWork, rows: Sequence[asyncpg.Record]) -> list[dict[str, Any]]:

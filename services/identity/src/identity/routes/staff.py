@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
+from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires, signed_in
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
 from identity.dependencies import Dependencies
@@ -21,15 +21,17 @@ from identity.queries.staff import (
     page_of_grants,
     page_of_staff,
     page_of_staff_actions,
+    page_of_staff_names,
 )
 from identity.routes.revocations import apply_revocation
-from identity.routes.service_callers import DECIDING
+from identity.routes.service_callers import DECIDING, NAMING, OWN_TRAIL
 from identity.schemas.staff import (
     GrantRoleRequest,
     RevokeRoleRequest,
     StaffAction,
     StaffGrant,
     StaffMember,
+    StaffName,
     StaffRole,
     SuspendUserRequest,
 )
@@ -42,6 +44,8 @@ from identity.use_cases.staff.suspend_user import suspend_user
 
 router = guarded_router(tags=["staff"])
 Page = Annotated[OffsetPage, Depends(offset_page("created_at"))]
+# One page of a list names at most two users in each of its rows.
+NAMES_MAX = 100
 UserIdFilter = Annotated[UUID | None, Query(alias="userId")]
 
 
@@ -221,6 +225,40 @@ async def list_staff_actions_route(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_staff_actions(uow, actor_id, subject_id, act, page=page)
+    return respond_offset_page(request, page, found)
+
+
+@router.get(
+    "/api/staff-acts/current", operation_id="staff.listOwnActions", responses={200: {"model": list[StaffAction]}}
+)
+@signed_in
+async def list_own_staff_actions_route(
+    request: Request,
+    caller: CurrentCaller,
+    page: Page,
+    act: Annotated[QueryText | None, Query(max_length=60)] = None,
+) -> Response:
+    """List the caller's own actions in the audit trail of staff, newest first."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=OWN_TRAIL) as uow:
+        found = await page_of_staff_actions(uow, caller.id, None, act, page=page)
+    return respond_offset_page(request, page, found)
+
+
+@router.get("/api/staff-names", operation_id="staff.listNames", responses={200: {"model": list[StaffName]}})
+@requires("staff_names:read")
+async def list_staff_names_route(
+    request: Request,
+    page: Annotated[OffsetPage, Depends(offset_page("name"))],
+    ids: Annotated[
+        list[UUID] | None, Query(alias="id", max_length=NAMES_MAX, description="Repeated: the members with these ids.")
+    ] = None,
+    role: Annotated[StaffRole | None, Query(description="Members who hold this role and are not suspended.")] = None,
+) -> Response:
+    """List the names of staff for their colleagues: who prepared a decision, to whom a ticket can be assigned."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=NAMING) as uow:
+        found = await page_of_staff_names(uow, ids, role, page=page)
     return respond_offset_page(request, page, found)
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 from identity.schemas.fields import Role
@@ -61,6 +61,14 @@ class StaffMember(ResponseShape):
     suspended_by: UUID | None
     suspension_reason: str | None
     created_at: datetime
+
+
+class StaffName(ResponseShape):
+    """Enough to name a colleague: no address unless no name is known, no campus, no state."""
+
+    id: UUID
+    name: Annotated[str, Field(description="The full name; the mail address of a member without one.")]
+    roles: Annotated[list[StaffRole], Field(description="The staff roles.")]
 
 
 class StaffGrant(ResponseShape):
