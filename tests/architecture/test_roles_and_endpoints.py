@@ -88,6 +88,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "POST /api/dead-letter-webhooks/:id/replay": ({"ops_oncall"}, True),
     **{f"GET /api/personal-records/{service}": (EVERYBODY, False) for service in SERVICES_WITH_ENDPOINTS},
     **{f"GET /api/dead-letters/{service}": ({"ops_oncall", "auditor"}, False) for service in SERVICES_WITH_ENDPOINTS},
+    **{f"GET /api/queues/{service}": ({"ops_oncall", "auditor"}, False) for service in SERVICES_WITH_ENDPOINTS},
     **{f"POST /api/dead-letters/{service}/:id/replay": ({"ops_oncall"}, True) for service in SERVICES_WITH_ENDPOINTS},
     # Section 8
     "GET /api/wallets/current": ({"merchant"}, False),
@@ -141,6 +142,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/staff-grants": ({"platform_admin", "auditor"}, False),
     "GET /api/staff-grants/:id": ({"platform_admin", "auditor"}, False),
     "GET /api/staff-acts": ({"platform_admin", "auditor"}, False),
+    "GET /api/staff-names": (STAFF_ROLES - {"hub_agent"}, False),
     **{
         f"POST /api/{path}": ({"platform_admin"}, True)
         for path in (

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 
 import aio_pika
@@ -57,6 +57,17 @@ class _Connection(aio_pika.Connection):
 
     def __del__(self) -> None:
         """aio-pika's finalizer makes a coroutine, which no loop runs when the garbage collector calls it."""
+
+
+class BrokerUnavailable(ConnectionError):
+    """The broker did not respond."""
+
+
+class QueueLength(NamedTuple):
+    """The broker's counters of a queue: ready messages and consumers."""
+
+    waiting: int
+    consumers: int
 
 
 class Bus:
@@ -147,6 +158,22 @@ class Bus:
             mandatory=True,
             timeout=CONFIRM_SECONDS_MAX,
         )
+
+    async def measure_queues(self, names: Sequence[str]) -> dict[str, QueueLength]:
+        """Returns the broker's counters of these queues. A passive declaration needs no permission.
+
+        Raises BrokerUnavailable.
+        """
+        try:
+            channel = await (await self._connected()).channel(publisher_confirms=False)
+            try:
+                declare = (await _underlay(channel)).queue_declare
+                found = {name: await declare(name, passive=True, timeout=CONFIRM_SECONDS_MAX) for name in names}
+            finally:
+                await channel.close()
+        except _CONNECTION_LOST as error:
+            raise BrokerUnavailable(repr(error)) from error
+        return {name: QueueLength(one.message_count or 0, one.consumer_count or 0) for name, one in found.items()}
 
     async def consume(self, queue: str, open_consumer: Callable[[], OnMessage]) -> None:
         """Consumes a work queue until cancelled, and reconnects after each loss of the connection.

@@ -1,4 +1,4 @@
-"""The endpoints that every service has: health, dead letters, the caller's work and personal records."""
+"""The endpoints that every service has: health, dead letters, queues, the caller's work and personal records."""
 
 from fastapi import APIRouter
 
@@ -10,6 +10,7 @@ from common.web.dead_letter_routes import dead_letter_router, dead_letter_work
 from common.web.health import health_router
 from common.web.pending_work import pending_work_router
 from common.web.personal_records import personal_record_router
+from common.web.queue_routes import queue_router
 
 
 def health_routes(runtime: Runtime, *, needs_broker: bool) -> APIRouter:
@@ -32,6 +33,7 @@ def standard_routes(service: Service, settings: ServiceSettings, runtime: Runtim
     cursors = CursorSigner(settings.cursor_key)
     return [
         dead_letter_router(service.name, runtime.database, runtime.bus),
+        queue_router(service.name, runtime.database, runtime.bus),
         personal_record_router(service.name, service.personal_records, runtime.database, cursors),
         pending_work_router([*service.pending_work, dead_letter_work(service.name)], runtime.database, runtime.clock),
     ]

@@ -1,0 +1,70 @@
+"""The queues and the outbox of a service for staff on call: `/api/queues/<service>` (contract section 13.7)."""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.messaging.bus import BrokerUnavailable, Bus
+from common.primitives.clock import iso_or_none
+from common.web.dead_letter_routes import ServiceName
+from common.web.http import guarded_router, ok, requires
+from common.web.responses import responses_for
+from common.web.schemas import ResponseShape
+
+COUNT_MAX: Final = 10_000
+"""So many rows of the outbox are counted: the age says more than a larger number."""
+_OUTBOX: Final = f"""
+SELECT count(*) AS waiting, min(created_at) AS oldest_at
+FROM (SELECT created_at FROM outbox WHERE published_at IS NULL ORDER BY position LIMIT {COUNT_MAX}) AS head
+"""
+
+
+class QueueLength(ResponseShape):
+    name: str
+    waiting: Annotated[int, Field(description="Messages that no consumer has received yet, as the broker counts them.")]
+    consumers: Annotated[int, Field(description="Consumers of the queue; 0 means that no worker receives from it.")]
+
+
+class Outbox(ResponseShape):
+    waiting: Annotated[int, Field(ge=0, le=COUNT_MAX, description=f"{COUNT_MAX} means: so many or more.")]
+    oldest_at: Annotated[datetime | None, Field(description="When the oldest unpublished message was committed.")]
+
+
+class ServiceQueues(ResponseShape):
+    service: ServiceName
+    outbox: Outbox
+    queues: Annotated[list[QueueLength] | None, Field(description="Null while the broker is unreachable.")]
+
+
+def queue_router(service: str, database: Database, bus: Bus) -> APIRouter:
+    """The endpoint of this service's queues. The broker's own counters are read over the service's connection."""
+    router = guarded_router(tags=["operations"])
+    names = sorted(name for name in bus.topology.bindings if name.startswith(f"{service}."))
+
+    @router.get(
+        f"/api/queues/{service}",
+        operation_id=f"queues.get{service.capitalize()}",
+        responses=responses_for(ServiceQueues, 403),
+    )
+    @requires("alerts:read")
+    async def show_queues(request: Request) -> Response:
+        """The messages that wait in the queues of this service, and the age of its outbox."""
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            [outbox] = await uow.fetch(_OUTBOX)
+        try:
+            lengths = [
+                {"name": name, "waiting": length.waiting, "consumers": length.consumers}
+                for name, length in (await bus.measure_queues(names)).items()
+            ]
+        except BrokerUnavailable:
+            lengths = None
+        status = {"waiting": outbox["waiting"], "oldestAt": iso_or_none(outbox["oldest_at"])}
+        return ok(request, {"service": service, "outbox": status, "queues": lengths})
+
+    return router
