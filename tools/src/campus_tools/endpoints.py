@@ -13,6 +13,7 @@ from common.auth.guards import Guard
 from common.web.dead_letter_routes import dead_letter_router
 from common.web.pending_work import pending_work_router
 from common.web.personal_records import personal_record_router
+from common.web.queue_routes import queue_router
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 
 SERVICES_WITH_ENDPOINTS: Final = ("identity", "orders", "payments", "payouts", "notifications")
@@ -62,6 +63,7 @@ def routers_of(service: str) -> Sequence[APIRouter]:
     own: Sequence[APIRouter] = importlib.import_module(f"{service}.app").SERVICE.routers
     common = [
         dead_letter_router(service, absent, absent),
+        queue_router(service, absent, absent),
         personal_record_router(service, (), absent, absent),
         pending_work_router((), absent, absent),
     ]

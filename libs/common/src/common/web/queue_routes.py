@@ -45,7 +45,6 @@ class ServiceQueues(ResponseShape):
 def queue_router(service: str, database: Database, bus: Bus) -> APIRouter:
     """The endpoint of this service's queues. The broker's own counters are read over the service's connection."""
     router = guarded_router(tags=["operations"])
-    names = sorted(name for name in bus.topology.bindings if name.startswith(f"{service}."))
 
     @router.get(
         f"/api/queues/{service}",
@@ -57,6 +56,7 @@ def queue_router(service: str, database: Database, bus: Bus) -> APIRouter:
         """The messages that wait in the queues of this service, and the age of its outbox."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             [outbox] = await uow.fetch(_OUTBOX)
+        names = sorted(name for name in bus.topology.bindings if name.startswith(f"{service}."))
         try:
             lengths = [
                 {"name": name, "waiting": length.waiting, "consumers": length.consumers}
