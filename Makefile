@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/operations.py
 
-.PHONY: console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
+.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -25,7 +25,7 @@ setup: ## Install what the project needs into .venv (nothing happens when it is 
 	@tools/setup
 	@[ $(CLIENT) -nt $(OPENAPI) ] || $(PYTHON) -m campus_tools.documents --clients
 
-run: setup ## Start the whole system and stay in the foreground; Ctrl-C stops it (PORT_BASE, STATE_DIR, DATABASE_URL, BROKER_URL)
+run: setup guides ## Start the whole system and stay in the foreground; Ctrl-C stops it (PORT_BASE, STATE_DIR, DATABASE_URL, BROKER_URL)
 	@exec $(PYTHON) -m campus_tools.launcher
 
 demo: setup ## Play the story from sign-up to the paid-out vendor against the running system
@@ -94,6 +94,9 @@ documents: setup ## Write OpenAPI, AsyncAPI, the clients, docs/reference and the
 	@$(PYTHON) -m campus_tools.reference
 	@$(PYTHON) -m campus_tools.observability
 	@$(PYTHON) deploy/k8s/render.py
+
+guides: setup ## Build the documentation site, which the gateway serves under /guides (a second; ARGS=FOLDER: into another folder)
+	@$(PYTHON) -m campus_tools.guides $(ARGS)
 
 openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node)
 	@tools/openapi/check

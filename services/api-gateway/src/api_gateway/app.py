@@ -9,6 +9,7 @@ from api_gateway.cors import CrossOrigin
 from api_gateway.edge import ClientTimeouts, Edge
 from api_gateway.forwarding import Forwarder
 from api_gateway.gateway_endpoints import GatewayEndpoints
+from api_gateway.guides import Guides, guides_folder
 from api_gateway.headers import security_headers
 from api_gateway.idempotent_requests import IdempotentExecutor
 from api_gateway.limits import LIMITS, EdgeLimits
@@ -95,7 +96,7 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
         idempotent_requests=IdempotentExecutor(records, forwarder, metrics),
         page_cache=page_cache,
         work=MergedWork(forwarder, metrics, limits.work_seconds_max),
-        pages=GatewayEndpoints(readiness, load, settings.base_url),
+        pages=GatewayEndpoints(readiness, load, settings.base_url, Guides(guides_folder())),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,
         spans=spans,

@@ -1,17 +1,16 @@
-"""The gateway's own endpoints: health, API and event documents, pages of the error codes. None is counted."""
+"""The gateway's own endpoints: health, API and event documents, guides, pages of the error codes. None is counted."""
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Final, get_args
 
 from api_gateway.call import Call
+from api_gateway.frame import page as framed
+from api_gateway.guides import Guides, Page
 from api_gateway.load import Load
 from api_gateway.problem_pages import problem_index, problem_page
 from api_gateway.readiness import Readiness
 from api_gateway.static_pages import StaticPage, page_file
 from common.primitives.problems import Code, Unavailable, ValidationFailed, slug_of
-
-Page = Callable[[Call], Awaitable[None]]
 
 _JSON: Final = b"application/json"
 _HTML: Final = b"text/html; charset=utf-8"
@@ -25,13 +24,20 @@ _FILES: Final = (
     ("/asyncapi.json", "asyncapi.json", _JSON, _MINUTE),
     ("/events", "events.html", _HTML, _HOUR),
     ("/lifecycles", "lifecycles.html", _HTML, _HOUR),
-    ("/docs", "docs.html", _HTML, _HOUR),
     ("/docs/docs.css", "docs.css", _CSS, _HOUR),
+    ("/docs/search.js", "search.js", _JAVASCRIPT, _HOUR),
     ("/docs/docs.js", "docs.js", _JAVASCRIPT, _HOUR),
     ("/docs/swagger-ui.css", "swagger-ui/swagger-ui.css", _CSS, _HOUR),
     ("/docs/swagger-ui-bundle.js", "swagger-ui/swagger-ui-bundle.js", _JAVASCRIPT, _HOUR),
 )
-
+_REFERENCE: Final = framed(
+    "API reference",
+    '<div id="reference"><noscript><p>A script shows the reference. The document itself is <a href="/openapi.json">'
+    "openapi.json</a>.</p></noscript></div>",
+    current="/docs",
+    styles=("/docs/swagger-ui.css",),
+    scripts=("/docs/swagger-ui-bundle.js", "/docs/docs.js"),
+)
 
 # The base address in the generated documents.
 DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
@@ -40,11 +46,12 @@ DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
 class GatewayEndpoints:
     """The gateway's own paths. A draining gateway is not ready."""
 
-    def __init__(self, readiness: Readiness, load: Load, base_url: str) -> None:
-        self._readiness_checks, self._load = readiness, load
+    def __init__(self, readiness: Readiness, load: Load, base_url: str, guides: Guides) -> None:
+        self._readiness_checks, self._load, self._guides = readiness, load, guides
         self._pages: dict[str, Page] = {
             "/health/liveness": self._liveness,
             "/health/readiness": self._readiness,
+            "/docs": _html(_REFERENCE),
             "/errors": _html(problem_index()),
         }
         for path, name, media_type, max_age_seconds in _FILES:
@@ -58,7 +65,7 @@ class GatewayEndpoints:
             self._pages[f"/errors/{slug_of(code)}"] = _html(problem_page(code))
 
     def find(self, path: str) -> Page | None:
-        page = self._pages.get(path)
+        page = self._pages.get(path) or self._guides.find(path)
         return None if page is None else _read_only(page)
 
     async def _liveness(self, call: Call) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 
+from api_gateway.frame import page
 from common.primitives.problems import TITLES, Code, slug_of
 
 
@@ -155,11 +156,12 @@ def problem_page(code: Code) -> str:
     """Return the HTML page of one code."""
     explained = EXPLAINED[code]
     causes = "".join(f"<li>{_prose(cause)}</li>" for cause in explained.causes)
-    return _page(
+    return page(
         code,
         f"<h1>{escape(TITLES[code])}</h1><p><code>{code}</code>, status {_statuses(explained)}</p><p>{_prose(explained.meaning)}</p>"
         f"<h2>Typical causes</h2><ul>{causes}</ul><h2>What to do</h2><p>{_prose(explained.advice)}</p>"
-        f"<h2>Example</h2><pre>{escape(json.dumps(_example(code, explained), indent=2))}</pre>",
+        f'<h2>Example</h2><pre tabindex="0">{escape(json.dumps(_example(code, explained), indent=2))}</pre>',
+        current="/errors",
     )
 
 
@@ -170,10 +172,11 @@ def problem_index() -> str:
         f"<td>{_prose(explained.meaning)}</td></tr>"
         for code, explained in EXPLAINED.items()
     )
-    return _page(
+    return page(
         "Errors",
         "<h1>Errors</h1><p>Every error is <code>application/problem+json</code> (RFC 7807) with one of these codes.</p>"
         f"<table><thead><tr><th>Code</th><th>Status</th><th>Meaning</th></tr></thead><tbody>{lines}</tbody></table>",
+        current="/errors",
     )
 
 
@@ -199,14 +202,3 @@ def _prose(text: str) -> str:
     """Escape the text; text in backquotes becomes code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))
-
-
-def _page(title: str, body: str) -> str:
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
-        f'<title>{escape(title)}</title><link rel="stylesheet" href="/docs/docs.css"></head><body>'
-        '<nav class="documents"><a href="/docs">API reference</a> <a href="/events">Events</a> <a href="/lifecycles">Lifecycles</a> '
-        '<a href="/errors">Errors</a></nav>'
-        f"<main>{body}</main></body></html>"
-    )

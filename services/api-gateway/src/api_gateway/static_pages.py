@@ -10,10 +10,15 @@ from api_gateway.headers import Headers, etag_matches, with_page_policy
 
 
 class StaticPage:
-    """A body with its ETag, compressed once, at the first request. A client that has it gets 304."""
+    """A body with its ETag, compressed once, at the first request. A client that has it gets 304.
 
-    def __init__(self, body: bytes, media_type: bytes, *, max_age_seconds: int, is_page: bool = False) -> None:
-        self._body, self._media_type, self._is_page = body, media_type, is_page
+    The page of an error (`status`) is neither cached nor revalidated.
+    """
+
+    def __init__(
+        self, body: bytes, media_type: bytes, *, max_age_seconds: int, is_page: bool = False, status: int = 200
+    ) -> None:
+        self._body, self._media_type, self._is_page, self._status = body, media_type, is_page, status
         # Weak: the plain and the compressed form share it.
         self._tag = b'W/"%b"' % hashlib.sha256(body).hexdigest()[:32].encode()
         self._cache_control = b"public, max-age=%d" % max_age_seconds
@@ -25,19 +30,21 @@ class StaticPage:
     async def __call__(self, call: Call) -> None:
         if self._is_page:
             call.extra = with_page_policy(call.extra)
-        headers: Headers = [(b"etag", self._tag), VARIES]
-        if not call.is_private:
-            headers.append((b"cache-control", self._cache_control))
-        if etag_matches(self._tag, call.headers.get(b"if-none-match")):
-            await call.start(304, headers)
-            await call.send({"type": "http.response.body", "body": b""})
-            return
+        headers: Headers = [VARIES]
+        if self._status == 200:
+            headers.append((b"etag", self._tag))
+            if not call.is_private:
+                headers.append((b"cache-control", self._cache_control))
+            if etag_matches(self._tag, call.headers.get(b"if-none-match")):
+                await call.start(304, headers)
+                await call.send({"type": "http.response.body", "body": b""})
+                return
         headers.append((b"content-type", self._media_type))
         body = self._body
         if accepted_codings(call.headers.get(b"accept-encoding")).compresses(len(body)):
             headers.append(ENCODED)
             body = self._compressed
-        await call.respond(200, headers, body)
+        await call.respond(self._status, headers, body)
 
 
 def page_file(name: str) -> bytes:

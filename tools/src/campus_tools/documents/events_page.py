@@ -6,24 +6,12 @@ from html import escape
 from itertools import groupby
 from typing import Any, Final
 
+from api_gateway.frame import page as framed
 from campus_tools.documents.asyncapi import EXCHANGE, data_schemas, example_of, meaning_of, title_of
 from campus_tools.documents.samples import Samples
 from contracts.event import Event
 from contracts.topology import PUBLIC
 
-
-def head(title: str) -> str:
-    """The beginning of a page of documents."""
-    return _HEAD.replace("{title}", title)
-
-
-_HEAD: Final = (
-    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-    '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
-    '<title>{title}</title>\n<link rel="stylesheet" href="/docs/docs.css">\n</head>\n<body>\n'
-    '<nav class="documents"><a href="/docs">API reference</a> <a href="/events">Events</a> <a href="/lifecycles">Lifecycles</a> '
-    '<a href="/errors">Errors</a></nav>\n<main>\n'
-)
 _ENVELOPE: Final = (
     ("specversion", "<code>1.0</code>"),
     ("id", "A UUIDv7, also the AMQP <code>message_id</code>: take effect once for each."),
@@ -40,14 +28,13 @@ _ENVELOPE: Final = (
 def page() -> str:
     """The whole page."""
     schemas = data_schemas()
-    lines = [head("Campus Marketplace events"), *_opening(), *_contents()]
+    lines = [*_opening(), *_contents()]
     samples = Samples(schemas)
     for publisher, events in groupby(PUBLIC, key=lambda event: event.publisher()):
         lines.append(f"<h2>{publisher.capitalize()}</h2>")
         for event in events:
             lines += _event(event, schemas, samples)
-    lines.append("</main>\n</body>\n</html>")
-    return "\n".join(lines) + "\n"
+    return framed("Events", "\n".join(lines), current="/events")
 
 
 def _opening() -> Iterator[str]:
@@ -87,7 +74,7 @@ def _event(event: type[Event], schemas: Mapping[str, Any], samples: Samples) -> 
         yield f"<tr><td><code>{name}</code></td><td>{_kind(inner, schemas)}</td><td>{always}</td></tr>"
     yield "</tbody></table>"
     example = json.dumps(example_of(event, samples), indent=2, ensure_ascii=False)
-    yield f"<details><summary>Example</summary><pre>{escape(example)}</pre></details>"
+    yield f"<details><summary>Example</summary><pre tabindex='0'>{escape(example)}</pre></details>"
 
 
 def _kind(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:

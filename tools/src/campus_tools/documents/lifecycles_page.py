@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
-from campus_tools.documents.events_page import head
+from api_gateway.frame import page as framed
 from campus_tools.documents.lifecycles import Lifecycle, lifecycles
 
 # The diagram is as wide as a small phone's text, and is never scaled below it.
@@ -21,7 +21,7 @@ Box = tuple[str, ...]
 def page() -> str:
     """The whole page."""
     found = lifecycles()
-    lines = [head("Campus Marketplace lifecycles"), "<h1>Lifecycles</h1>"]
+    lines = ["<h1>Lifecycles</h1>"]
     lines.append(
         "<p>The states of each resource, and who causes a transition. An arrow leads from one state to another; the table "
         "below names its triggers. States with the same arrows share a box.</p>"
@@ -29,8 +29,7 @@ def page() -> str:
     lines.append("<ul>" + "".join(f'<li><a href="#{one.name.lower()}">{one.name}</a></li>' for one in found) + "</ul>")
     for one in found:
         lines += _section(one)
-    lines.append("</main>\n</body>\n</html>")
-    return "\n".join(lines) + "\n"
+    return framed("Lifecycles", "\n".join(lines), current="/lifecycles")
 
 
 def _section(lifecycle: Lifecycle) -> Iterator[str]:

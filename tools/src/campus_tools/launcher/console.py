@@ -93,6 +93,7 @@ def show_addresses(system: System, console: Console) -> None:
     addresses.add_column("Where", overflow="fold")
     addresses.add_row("API (the gateway)", system.base_url)
     addresses.add_row("Console: staff and vendors", system.console_url)
+    addresses.add_row("Guides", f"{system.base_url}/guides")
     addresses.add_row("API reference", f"{system.base_url}/docs")
     addresses.add_row("Events for subscribers", f"{system.base_url}/events")
     addresses.add_row("Error codes", f"{system.base_url}/errors")

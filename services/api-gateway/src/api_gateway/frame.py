@@ -1,0 +1,56 @@
+"""The frame of every HTML page of the gateway: head, navigation, search, main part. No script or style is inline."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+# Path and name of each part of the documentation, in the order of the navigation.
+PARTS: Final = (
+    ("/guides", "Guides"),
+    ("/docs", "API reference"),
+    ("/events", "Events"),
+    ("/lifecycles", "Lifecycles"),
+    ("/errors", "Errors"),
+)
+_HEAD: Final = (
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+    '<link rel="icon" href="data:,">\n'
+)
+# The script shows the search; without it nothing is offered that does not work.
+_SEARCH: Final = (
+    '<search hidden><label>Search <input type="search" autocomplete="off" spellcheck="false"></label>'
+    '<p role="status" hidden></p><ul hidden></ul></search>'
+)
+
+
+def page(
+    title: str,
+    body: str,
+    *,
+    current: str,
+    contents: str = "",
+    styles: Sequence[str] = (),
+    scripts: Sequence[str] = (),
+) -> str:
+    """Return a whole page.
+
+    `body` and `contents` are HTML: the main part, and a list of pages with the id `pages` beside it. `current` is the path of the part
+    that the navigation marks. `styles` and `scripts` are paths on this server, besides those of the frame.
+    """
+    sheets = "".join(f'<link rel="stylesheet" href="{path}">\n' for path in (*styles, "/docs/docs.css"))
+    sources = "".join(f'<script src="{path}" defer></script>\n' for path in ("/docs/search.js", *scripts))
+    links = " ".join(
+        f'<a href="{path}"{_CURRENT if path == current else ""}>{escape(name)}</a>' for path, name in PARTS
+    )
+    kind = ' class="with-contents"' if contents else ""
+    to_contents = '<a class="to-contents" href="#pages">All pages</a>' if contents else ""
+    return (
+        f"{_HEAD}<title>{escape(title)} | Campus Marketplace</title>\n{sheets}{sources}</head>\n<body{kind}>\n"
+        '<a class="skip" href="#content">Skip to the content</a>\n'
+        f'<header><nav class="documents" aria-label="Documentation">{links}</nav>\n{_SEARCH}{to_contents}</header>\n'
+        f'<main id="content" tabindex="-1">\n{body}\n</main>\n{contents}</body>\n</html>\n'
+    )
+
+
+_CURRENT: Final = ' aria-current="page"'

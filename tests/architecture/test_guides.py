@@ -1,0 +1,95 @@
+"""The documentation site: complete, without broken links, small, and without scripts or styles in a page."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from campus_tools.guides.rendering import render_page
+from campus_tools.guides.site import (
+    DOCS,
+    GUIDES,
+    BrokenLink,
+    SitePage,
+    address_of,
+    build_site,
+    check_links,
+    pages_of,
+    read_chapters,
+)
+
+PAGE_BYTES_MAX = 100_000
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "guides"
+    build_site(folder)
+    return folder
+
+
+def file_of(site: Path, address: str) -> Path:
+    return site / f"{address.removeprefix('/guides').strip('/') or 'index'}.html"
+
+
+def page_from(file: str, source: str) -> SitePage:
+    return SitePage(file, address_of(file), render_page(source, file, address_of))
+
+
+def test_each_guide_is_in_the_list_of_guides() -> None:
+    assert sorted(GUIDES) == sorted(path.stem for path in (DOCS / "guides").glob("*.md"))
+
+
+def test_no_link_of_the_site_is_broken() -> None:
+    check_links(pages_of(read_chapters()))
+
+
+@pytest.mark.parametrize("link", ["absent.md", "a.md#absent", "#absent", "../contract/absent.md"])
+def test_a_broken_link_is_named(link: str) -> None:
+    with pytest.raises(BrokenLink, match=r"guides/a\.md links to"):
+        check_links([page_from("guides/a.md", f"# A\n\nSee [b]({link}).")])
+
+
+def test_a_link_to_a_heading_is_checked_by_its_anchor() -> None:
+    check_links(
+        [page_from("guides/a.md", "# A\n\n[here](#the-second-part-1)\n\n## The second part\n\n## The second part")]
+    )
+
+
+def test_a_link_to_a_file_outside_the_site_is_text_with_its_place() -> None:
+    page = render_page("# A\n\n[the runbooks](../runbooks/README.md)", "guides/a.md", lambda file: None)
+    assert '<span title="In the repository: docs/runbooks/README.md">the runbooks</span>' in page.html
+
+
+def test_each_page_of_the_site_links_to_pages_that_exist(site: Path) -> None:
+    pages = [path.read_text() for path in site.rglob("*.html")]
+    addresses = {address for page in pages for address in re.findall(r'href="(/guides[^"#]*)', page)}
+    assert len(addresses) > 15
+    assert [address for address in addresses if not file_of(site, address).exists()] == []
+
+
+def test_each_result_of_the_search_leads_to_a_heading(site: Path) -> None:
+    entries = json.loads((site / "search.json").read_text())
+    assert {entry["u"].split("/")[1].partition("#")[0] for entry in entries} == {"docs", "errors", "events", "guides"}
+    for entry in entries:
+        address, _, anchor = entry["u"].partition("#")
+        if address.startswith("/guides") and anchor:
+            assert f'id="{anchor}"' in file_of(site, address).read_text(), entry["u"]
+
+
+def test_no_page_has_a_script_or_style_of_its_own_or_is_large(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 15
+    for path in pages:
+        text = path.read_text()
+        assert not re.search(r"<style|<script(?! src)|\s(?:on\w+|style)=|(?:src|<link[^>]* href)=\"http", text), path
+        assert len(text.encode()) <= PAGE_BYTES_MAX, path
+
+
+def test_a_rebuild_removes_pages_that_are_gone(site: Path) -> None:
+    (site / "gone.html").write_text("gone")
+    build_site(site)
+    assert not (site / "gone.html").exists()
+    assert (site / "index.html").exists()
+    assert [path for path in site.parent.iterdir() if path != site] == []

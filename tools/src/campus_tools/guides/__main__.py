@@ -1,0 +1,19 @@
+"""Build the documentation site.
+
+python -m campus_tools.guides            # into the gateway's package, which serves it; checks all links first
+python -m campus_tools.guides FOLDER     # into another folder, without other files of the repository
+"""
+
+import sys
+from pathlib import Path
+
+from campus_tools.guides.site import SITE, BrokenLink, build_site, check_links, pages_of, read_chapters
+
+if len(sys.argv) > 1:
+    build_site(Path(sys.argv[1]))
+else:
+    try:
+        check_links(pages_of(read_chapters()))
+    except BrokenLink as problem:
+        sys.exit(f"The guides were not built: {problem}")
+    build_site(SITE)
