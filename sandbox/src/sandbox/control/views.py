@@ -1,5 +1,7 @@
 """The pages and lists for developers: received messages, and the traces of requests."""
 
+import asyncio
+import time
 from datetime import UTC, datetime
 from sqlite3 import Row
 from typing import Any
@@ -8,6 +10,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sandbox.database import AMOUNT_MINOR_MAX as SQLITE_INTEGER_MAX
 from sandbox.gateway.fields import read_number
 from sandbox.pages import render
 from sandbox.sinks.inbox import delete_messages, list_messages
@@ -17,6 +20,10 @@ from sandbox.world import world_of
 
 MESSAGES_DEFAULT = 200
 MESSAGES_MAX = 1000
+# A client asks again after a minute; a proxy in between may cut longer requests.
+MESSAGE_WAIT_SECONDS_MAX = 60
+# A message is seen within this time, and a wait costs ten short reads a second.
+POLL_SECONDS = 0.1
 
 
 async def show_inbox(request: Request) -> Response:
@@ -30,11 +37,19 @@ async def show_inbox(request: Request) -> Response:
 
 
 async def show_messages(request: Request) -> Response:
-    """`GET /control/messages?to=&channel=&q=&limit=`: newest first."""
-    given = request.query_params
+    """`GET /control/messages?to=&channel=&q=&after=&limit=&wait=`: newest first.
+
+    With `wait` the response is sent when a message matches, or after so many seconds.
+    """
+    given, database = request.query_params, world_of(request).database
     limit = read_number(request, "limit", MESSAGES_DEFAULT, MESSAGES_MAX)
-    rows = list_messages(world_of(request).database, given.get("to"), given.get("channel"), given.get("q"), limit)
-    return JsonResponse([_message_view(row) for row in rows])
+    after = read_number(request, "after", 0, SQLITE_INTEGER_MAX)
+    deadline = time.monotonic() + read_number(request, "wait", 0, MESSAGE_WAIT_SECONDS_MAX)
+    while True:
+        rows = list_messages(database, given.get("to"), given.get("channel"), given.get("q"), limit, after)
+        if rows or time.monotonic() >= deadline:
+            return JsonResponse([_message_view(row) for row in rows])
+        await asyncio.sleep(POLL_SECONDS)
 
 
 def _message_view(row: Row) -> dict[str, Any]:

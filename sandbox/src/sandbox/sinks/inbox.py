@@ -63,16 +63,20 @@ def list_messages(
     channel: str | None = None,
     words: str | None = None,
     limit: int = 200,
+    after: int = 0,
 ) -> list[Row]:
-    """Newest first. `words` is looked for in recipient, sender, subject and text."""
+    """Newest first. `words` is looked for in recipient, sender, subject and text; `after` is the id of an older message."""
     conditions: list[str] = []
-    values: list[str] = []
+    values: list[str | int] = []
     if recipient:
         conditions.append("recipient = ?")
         values.append(normal_recipient(recipient))
     if channel:
         conditions.append("channel = ?")
         values.append(channel)
+    if after:
+        conditions.append("id > ?")
+        values.append(after)
     if words:
         conditions.append("recipient || ' ' || sender || ' ' || subject || ' ' || text LIKE ? ESCAPE '\\'")
         values.append("%" + re.sub(r"([\\%_])", r"\\\1", words) + "%")

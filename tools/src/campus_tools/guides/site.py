@@ -21,7 +21,19 @@ PREFIX: Final = "/guides"
 
 # The guides in their order. The folders below it are sorted by name. Runbooks, decisions and pages for contributors stay in
 # the repository: the gateway is public.
-GUIDES: Final = ("README", "webhooks")
+GUIDES: Final = (
+    "README",
+    "quickstart",
+    "sessions",
+    "orders",
+    "uploads",
+    "live-updates",
+    "push",
+    "errors",
+    "pagination",
+    "webhooks",
+    "subscribing",
+)
 _FOLDERS: Final = (("Contract", "contract"), ("Tables", "reference"))
 # Enough of a section to find it by its words and to show a line of it.
 _TEXT_CHARACTERS_MAX: Final = 600

@@ -1,0 +1,68 @@
+"""Each code block of each guide is run against the running system, as a reader enters it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from campus_tools.guides.site import DOCS, GUIDES
+from campus_tools.launcher.system import System
+from tests.guides.blocks import Session, blocks_of, difference_of, missing_programs, set_up
+
+LANGUAGES = {"bash", "js", "json", "python", "ts"}
+# Run in a browser by test_pages.py.
+IN_A_BROWSER = {"push-page.js", "push-worker.js"}
+
+
+def environment_of(system: System) -> dict[str, str]:
+    return {
+        "API": system.base_url,
+        "SANDBOX": system.sandbox_url,
+        "STATE_DIR": str(system.state_dir),
+        "no_proxy": "*",
+        "PYTHONPATH": str(DOCS.parent / "clients/python/src"),
+    }
+
+
+@pytest.mark.parametrize("guide", [name for name in GUIDES if blocks_of(name)])
+def test_every_block_of_a_guide_runs(system: System, guide: str, tmp_path: Path) -> None:
+    assert missing_programs() == [], "the guides need them (Debian: apt-get install curl jq)"
+    blocks = blocks_of(guide)
+    first = [] if guide == "quickstart" else [set_up()]
+    (tmp_path / "docs").symlink_to(DOCS)
+    Session(tmp_path, environment_of(system)).play([*first, *blocks])
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_a_block_names_a_language_that_is_run(guide: str) -> None:
+    blocks = blocks_of(guide)
+    assert [block.place for block in blocks if block.language not in LANGUAGES] == []
+    for number, block in enumerate(blocks):
+        if block.language == "json":
+            assert number > 0, block.place
+            assert blocks[number - 1].language != "json", block.place
+        elif block.name and block.name not in IN_A_BROWSER:
+            # A file is run by a later block, which names it.
+            assert any(block.name in later.code for later in blocks[number + 1 :]), block.place
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "difference"),
+    [
+        ({"id": "a"}, {"id": "b", "more": 1}, None),
+        ({"id": "a"}, {}, ".id is missing"),
+        ({"amountMinor": 1}, {"amountMinor": "1"}, ".amountMinor is '1', not like 1"),
+        ({"status": "paid"}, {"status": "failed"}, ".status is 'failed', not 'paid'"),
+        ({"data": [{"id": "a"}]}, {"data": []}, ".data has 0 items, not 1"),
+        ({"data": [{"id": "a"}]}, {"data": [{"id": None}]}, ".data[0].id is None, not like 'a'"),
+    ],
+)
+def test_a_response_in_a_guide_is_compared_by_its_form(expected, actual, difference) -> None:
+    assert difference_of(expected, actual, "") == difference
+
+
+def test_a_failing_block_is_named(tmp_path: Path) -> None:
+    block = set_up()
+    failing = type(block)("quickstart", 7, "bash", "", "echo shown\nfalse\necho never")
+    with pytest.raises(AssertionError, match=r"quickstart\.md:7 failed\nshown"):
+        Session(tmp_path, {"API": "", "SANDBOX": "", "STATE_DIR": os.devnull}).play([failing])
