@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/operations.py
 
-.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
+.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -97,6 +97,9 @@ documents: setup ## Write OpenAPI, AsyncAPI, the clients, docs/reference and the
 
 guides: setup ## Build the documentation site, which the gateway serves under /guides (a second; ARGS=FOLDER: into another folder)
 	@$(PYTHON) -m campus_tools.guides $(ARGS)
+
+typescript: ## Build the TypeScript client of clients/typescript (needs Node; nothing happens when it is up to date)
+	@clients/typescript/scripts/check build
 
 openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node)
 	@tools/openapi/check

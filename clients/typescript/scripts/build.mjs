@@ -1,0 +1,14 @@
+// Compiles src to dist/esm and dist/cjs, each with its types.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath, URL } from "node:url";
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const tsc = (project) => execFileSync(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at(project)], { stdio: "inherit" });
+
+rmSync(at("dist"), { recursive: true, force: true });
+tsc("tsconfig.json");
+tsc("tsconfig.cjs.json");
+mkdirSync(at("dist/cjs"), { recursive: true });
+cpSync(at("dist/esm"), at("dist/cjs"), { recursive: true, filter: (path) => !path.endsWith(".js") });
+writeFileSync(at("dist/cjs/package.json"), '{ "type": "commonjs", "sideEffects": false }\n');
