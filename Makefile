@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/operations.py
 
-.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript
+.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -100,6 +100,10 @@ guides: setup ## Build the documentation site, which the gateway serves under /g
 
 typescript: ## Build the TypeScript client of clients/typescript (needs Node; nothing happens when it is up to date)
 	@clients/typescript/scripts/check build
+
+typescript-check: setup ## Test the TypeScript client, in Node and in Chromium, against the running system or one of its own (needs Node)
+	@tools/setup browser
+	@clients/typescript/scripts/check
 
 openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node)
 	@tools/openapi/check

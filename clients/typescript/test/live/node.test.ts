@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AuthAal2RequiredError, Campus, ValidationFailedError } from "campus-client";
+import { playStory, until } from "./story.js";
+import { baseUrl, codeFor, oneTimeCodes, pay, secrets } from "./system.js";
+
+const password = secrets["DEMO_PASSWORD"] ?? "";
+// The smallest PNG with one pixel.
+const pixel = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+test("a purchase in Node, from the sign-up to the vendor's payout", async () => {
+  const photo = (): Promise<Blob> => Promise.resolve(new Blob([pixel], { type: "image/png" }));
+  const { vendor, delivered } = await playStory({ baseUrl, password, codeFor, pay, photo });
+
+  await until(async () => ((await vendor.orders.get(delivered.id)).status === "paid" ? true : undefined));
+  const wallet = await until(async () => {
+    const found = await vendor.wallets.getCurrent();
+    return found.availableMinor > 0 ? found : undefined;
+  });
+  const payout = await vendor.payouts.create({ amountMinor: wallet.availableMinor });
+
+  const maker = new Campus({ baseUrl });
+  await maker.signIn("maker@campus.example", password);
+  await assert.rejects(maker.payouts.dispatch({ payoutIds: [payout.id] }), AuthAal2RequiredError);
+  await stepUp(maker);
+  assert.equal((await maker.payouts.dispatch({ payoutIds: [payout.id] })).submitted, 1);
+  await until(async () => ((await vendor.payouts.get(payout.id)).status === "processed" ? true : undefined));
+
+  const listed = new Set<string>();
+  for await (const one of vendor.payouts.list({ limit: 1 })) {
+    listed.add(one.id);
+    if (listed.size === 3) break;
+  }
+  assert.ok(listed.has(payout.id));
+
+  await vendor.signOut();
+  await assert.rejects(vendor.wallets.getCurrent(), { status: 401 });
+});
+
+/** Shows the second factor. A code works once: one that `make demo` has used is refused. */
+async function stepUp(maker: Campus): Promise<void> {
+  await until(async () => {
+    for (const code of oneTimeCodes(secrets["DEMO_TOTP_MAKER"] ?? "")) {
+      try {
+        return await maker.stepUp(code);
+      } catch (error) {
+        if (!(error instanceof ValidationFailedError)) throw error;
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    return undefined;
+  });
+}
