@@ -1,7 +1,7 @@
-"""Asks the process of this container whether it is ready: status 0 when it says so.
+"""Request the readiness of this container's process: status 0 when it is ready.
 
-Imports next to nothing: it runs every few seconds in every container. `METRICS_PORT` is set where health is answered apart from
-the public port; `HEALTH_PATH` where a program calls it otherwise.
+Few imports, because it runs every few seconds in every container. `METRICS_PORT` is set where health has a port of its own,
+`HEALTH_PATH` where a program uses another path.
 """
 
 import os
@@ -14,4 +14,4 @@ with socket.create_connection(("127.0.0.1", port), timeout=4) as connection:
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
     status = connection.makefile("rb").readline()
 if b" 200 " not in status:
-    sys.exit(f"{path} answers {status.decode(errors='replace').strip()}")
+    sys.exit(f"{path} returned {status.decode(errors='replace').strip()}")

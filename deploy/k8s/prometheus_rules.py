@@ -1,6 +1,6 @@
 """Prints rule files of Prometheus as resources of its operator: `prometheus_rules.py deploy/observability/prometheus/rules/*.yml`.
 
-The rules have one home, where promtool tests them; the cluster is given the same text.
+The rules exist once, where promtool tests them; the cluster gets the same text.
 """
 
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the manifests of each service's database and of its accounts at the servers from templates/, for kustomize and GitOps tools.
+"""Renders the manifests of each service's database and server accounts from templates/, for kustomize and GitOps tools.
 
 python deploy/k8s/render.py            # writes; part of `make documents`
 python deploy/k8s/render.py --check    # ends with status 1 and the names of stale files
