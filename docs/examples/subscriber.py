@@ -1,9 +1,9 @@
-"""A subscriber of another team: hears the orders of the marketplace on a queue of its own.
+"""A subscriber of another team: consumes the marketplace's order events from its own queue.
 
     SUBSCRIBER_BROKER_URL=amqp://... python docs/examples/subscriber.py --queue sub.demo.orders --types 'orders.#'
 
-It needs aio-pika alone. Each event is printed once on standard output as `<sequence> <type> <subject>`; `--count` ends it after
-so many. What it has seen it keeps in a SQLite file, in the same transaction as its own effect.
+It needs aio-pika only. It prints each event once as `<sequence> <type> <subject>`; `--count` limits the number of events. A SQLite
+file stores the ids of processed events, in the same transaction as the effect.
 """
 
 import argparse
@@ -15,15 +15,15 @@ from typing import Any
 
 import aio_pika
 
-# So many unacknowledged messages are on their way to us at most.
+# The number of unacknowledged messages that the broker sends at most.
 PREFETCH = 50
 
 
 def remember(store: sqlite3.Connection, event: dict[str, Any]) -> bool:
-    """Does the subscriber's own work with an event, once; returns whether this was the first time.
+    """Process an event once; return whether it is new.
 
-    Events come at least once: the id of each is kept beside the effect. They come in any order: what is older than what is
-    already known of its subject changes nothing.
+    Events arrive at least once, so each id is stored with the effect. They arrive in any order, so an event that is older than the
+    newest one of its subject changes nothing.
     """
     with store:
         seen = store.execute("INSERT INTO seen (id) VALUES (?) ON CONFLICT DO NOTHING", (event["id"],))
@@ -39,7 +39,7 @@ def remember(store: sqlite3.Connection, event: dict[str, Any]) -> bool:
 
 
 def opened(path: str) -> sqlite3.Connection:
-    """What is known from earlier runs."""
+    """Open the store of earlier runs."""
     store = sqlite3.connect(path)
     store.execute("CREATE TABLE IF NOT EXISTS seen (id TEXT PRIMARY KEY)")
     store.execute(
@@ -50,7 +50,7 @@ def opened(path: str) -> sqlite3.Connection:
 
 
 async def main() -> None:
-    """Declares the queue, binds it and hears."""
+    """Declare the queue, bind it and consume events."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--queue", default="sub.demo.orders")
     arguments.add_argument("--types", default="orders.#")
@@ -62,14 +62,14 @@ async def main() -> None:
     async with connection:
         channel = await connection.channel()
         await channel.set_qos(prefetch_count=PREFETCH)
-        # Durable: what is said while we are away waits here. The bound keeps a forgotten queue from filling the broker.
+        # Durable: events wait here while the subscriber is down. The bound keeps an unread queue from filling the broker.
         queue = await channel.declare_queue(options.queue, durable=True, arguments={"x-max-length": 100_000})
         await queue.bind("campus.public", options.types)
         print("listening", flush=True)
         received = 0
         async with queue.iterator() as messages:
             async for message in messages:
-                # Acknowledged when the block ends, after the work is kept; an exception sends the message back.
+                # The end of the block acknowledges the message, after the commit; an exception requeues it.
                 async with message.process(requeue=True):
                     event = json.loads(message.body)
                     if remember(store, event):
