@@ -1,0 +1,4 @@
+interface ImportMetaEnv {
+  /** The public address of the API, without a slash at its end. */
+  readonly VITE_API_URL?: string;
+}

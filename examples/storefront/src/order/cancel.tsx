@@ -1,0 +1,32 @@
+import type { Order } from "campus-client";
+
+import { campus } from "../api.ts";
+import { naira } from "../money.ts";
+import { Field, textOf } from "../parts/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAction } from "../use-resource.ts";
+
+export function Cancel({ order, cancelled }: { order: Order; cancelled: (order: Order) => void }) {
+  const cancel = useAction(async (reason: string) => cancelled(await campus.orders.cancel(order.id, { reason })));
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    cancel.run(textOf(event.currentTarget as HTMLFormElement, "reason"));
+  };
+  return (
+    <details class="panel">
+      <summary>Cancel this order</summary>
+      <form onSubmit={submit}>
+        <p>
+          {order.status === "Processing"
+            ? "Nothing was charged; the items are offered to others again."
+            : `You get ${naira(order.totalMinor)} back.`}
+        </p>
+        <Field label="Why?" name="reason" required maxLength={500} />
+        <Problem error={cancel.error} />
+        <button class="danger" disabled={cancel.busy}>
+          Cancel the order
+        </button>
+      </form>
+    </details>
+  );
+}

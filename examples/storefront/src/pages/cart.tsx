@@ -1,0 +1,110 @@
+import type { Cart as CartOfBuyer, CartItem } from "campus-client";
+
+import { campus } from "../api.ts";
+import { naira } from "../money.ts";
+import { Empty, Loaded } from "../parts/loading.tsx";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Quantity } from "../parts/quantity.tsx";
+import { SignedIn } from "../parts/signed-in.tsx";
+import { cart } from "../session.ts";
+import { useAction, useResource } from "../use-resource.ts";
+
+export function Cart() {
+  return (
+    <Page title="Cart">
+      <SignedIn>{() => <Contents />}</SignedIn>
+    </Page>
+  );
+}
+
+/** Load the cart with the prices of now. */
+export function useCart() {
+  const loaded = useResource(async (signal) => (cart.value = await campus.carts.get({ signal })), []);
+  // Changes of this page are in the signal.
+  return { ...loaded, data: loaded.data && (cart.value ?? loaded.data) };
+}
+
+/** The lines of each vendor: an order has one vendor. */
+export function linesByVendor(items: readonly CartItem[]): [string, CartItem[]][] {
+  const vendors = new Map<string, CartItem[]>();
+  for (const item of items) vendors.set(item.vendorId, [...(vendors.get(item.vendorId) ?? []), item]);
+  return [...vendors];
+}
+
+export function subtotalOf(items: readonly CartItem[]): number {
+  return items.reduce((sum, item) => sum + item.lineTotalMinor, 0);
+}
+
+function Contents() {
+  const loaded = useCart();
+  const change = useAction(async (request: () => Promise<CartOfBuyer>) => {
+    cart.value = await request();
+  });
+  return (
+    <Loaded from={loaded}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty title="Your cart is empty">
+            <p>Lunch, a charger, a notebook: it is all on campus.</p>
+            <a class="button" href="/">
+              Start shopping
+            </a>
+          </Empty>
+        ) : (
+          <>
+            <Problem error={change.error} />
+            {linesByVendor(items).map(([vendorId, lines]) => (
+              <section class="panel" key={vendorId} aria-label={`From ${lines[0]?.vendorName ?? "a vendor"}`}>
+                <h2>{lines[0]?.vendorName}</h2>
+                <ul class="lines">
+                  {lines.map((item) => (
+                    <Line key={item.productId} item={item} busy={change.busy} change={change.run} />
+                  ))}
+                </ul>
+                <div class="sum">
+                  <span>Subtotal</span>
+                  <b>{naira(subtotalOf(lines))}</b>
+                </div>
+                {lines.every((item) => item.inStock) ? (
+                  <a class="button main wide" href={`/checkout/${vendorId}`}>
+                    Check out {lines[0]?.vendorName}
+                  </a>
+                ) : (
+                  <p class="notice">Remove what is sold out to check out.</p>
+                )}
+              </section>
+            ))}
+            {linesByVendor(items).length > 1 && <p class="soft">Each seller is an order of its own, with its own PIN.</p>}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Line({ item, busy, change }: { item: CartItem; busy: boolean; change: (request: () => Promise<CartOfBuyer>) => void }) {
+  const set = (quantity: number) => change(() => campus.carts.setItem(item.productId, { quantity }));
+  return (
+    <li>
+      <div class="line-text">
+        <a href={`/products/${item.productId}`}>{item.name}</a>
+        <span class="soft">{naira(item.unitPriceMinor)} each</span>
+        {!item.inStock && <span class="warning">Only {item.available} left</span>}
+        {item.priceChanged && (
+          <span class="warning">
+            The price has changed.{" "}
+            <button type="button" class="link" onClick={() => set(item.quantity)}>
+              Accept
+            </button>
+          </span>
+        )}
+      </div>
+      <b class="line-total">{naira(item.lineTotalMinor)}</b>
+      <Quantity label={`Quantity of ${item.name}`} value={item.quantity} max={item.available} busy={busy} onChange={set} />
+      <button type="button" class="link remove" disabled={busy} aria-label={`Remove ${item.name}`} onClick={() => change(() => campus.carts.removeItem(item.productId))}>
+        Remove
+      </button>
+    </li>
+  );
+}

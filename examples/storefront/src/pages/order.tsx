@@ -1,0 +1,111 @@
+import type { Order } from "campus-client";
+import { useRoute } from "preact-iso";
+
+import { naira } from "../money.ts";
+import { Cancel } from "../order/cancel.tsx";
+import { Dispute, OpenDispute } from "../order/dispute.tsx";
+import { Payment } from "../order/payment.tsx";
+import { Pin } from "../order/pin.tsx";
+import { Refunds } from "../order/refunds.tsx";
+import { Reviews } from "../order/reviews.tsx";
+import { STATUS, STEPS } from "../order/statuses.ts";
+import { useLiveOrder, type LiveOrder } from "../order/use-live-order.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Loaded } from "../parts/loading.tsx";
+import { Page } from "../parts/page.tsx";
+import { SignedIn } from "../parts/signed-in.tsx";
+import { when } from "../times.ts";
+
+export function OrderPage() {
+  const { id } = useRoute().params;
+  return (
+    <Page title="Your order" class="order">
+      <SignedIn>{() => <Live id={id!} />}</SignedIn>
+    </Page>
+  );
+}
+
+function Live({ id }: { id: string }) {
+  const live = useLiveOrder(id);
+  return <Loaded from={live}>{(order) => <Contents order={order} live={live} />}</Loaded>;
+}
+
+function Contents({ order, live }: { order: Order; live: LiveOrder }) {
+  const { label, meaning, tone, step } = STATUS[order.status];
+  const isHeld = order.status === "paid_escrow" || order.status === "dispatched";
+  return (
+    <div class="columns">
+      <div>
+        <section class={`panel status ${tone}`} aria-label="Status">
+          <div role="status">
+            <h2>{label}</h2>
+            <p>{meaning}</p>
+          </div>
+          {step !== null && <Progress step={step} />}
+          <p class={live.live ? "live" : "live off"}>{live.live ? "Live: this page updates by itself" : "Not live"}</p>
+        </section>
+        {order.status === "Processing" && <Payment order={order} />}
+        {isHeld && <Pin key={order.status} orderId={order.id} />}
+        {(order.status === "refund_pending" || order.refundedMinor > 0) && <Refunds order={order} />}
+        {order.status === "disputed" && <Dispute order={order} />}
+        {(order.status === "delivered" || order.status === "paid") && <Reviews order={order} />}
+        {isHeld && <OpenDispute order={order} opened={live.replace} />}
+        {(order.status === "Processing" || order.status === "paid_escrow") && <Cancel order={order} cancelled={live.replace} />}
+      </div>
+      <Details order={order} />
+    </div>
+  );
+}
+
+function Progress({ step }: { step: number }) {
+  return (
+    <ol class="steps" aria-label="Progress">
+      {STEPS.map((name, index) => (
+        <li key={name} class={index <= step ? "reached" : ""} aria-current={index === step ? "step" : undefined}>
+          <span class="dot">{index <= step && <Icon name="check" />}</span>
+          {name}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Details({ order }: { order: Order }) {
+  return (
+    <section class="panel summary" aria-label="Details">
+      <h2>{order.vendorName ?? "The seller"}</h2>
+      <p class="soft">
+        Order {order.number} · {when(order.createdAt)}
+      </p>
+      {order.contact && (
+        <p>
+          Contact: {order.contact.name ?? "the seller"}
+          {order.contact.phone && (
+            <>
+              , <a href={`tel:${order.contact.phone}`}>{order.contact.phone}</a>
+            </>
+          )}
+        </p>
+      )}
+      <ul class="receipt">
+        {order.items.map((item) => (
+          <li key={item.id}>
+            <span>
+              {item.quantity} × {item.name}
+            </span>
+            <span>{naira(item.lineTotalMinor)}</span>
+          </li>
+        ))}
+        <li>
+          <span>Delivery</span>
+          <span>{order.deliveryFeeMinor === 0 ? "free" : naira(order.deliveryFeeMinor)}</span>
+        </li>
+      </ul>
+      <div class="sum total">
+        <span>Total</span>
+        <b>{naira(order.totalMinor)}</b>
+      </div>
+      {order.deliveryNote && <p class="soft">Note: {order.deliveryNote}</p>}
+    </section>
+  );
+}

@@ -1,0 +1,36 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useId } from "preact/hooks";
+
+interface Props {
+  label: string;
+  name: string;
+  type?: "text" | "email" | "password" | "tel";
+  hint?: ComponentChildren;
+  autocomplete?: "name" | "username" | "tel" | "current-password" | "new-password";
+  placeholder?: string;
+  required?: boolean;
+  maxLength?: number;
+}
+
+/** A labelled input with an optional line of help. */
+export function Field({ label, hint, ...input }: Props) {
+  const id = useId();
+  // Preact's types have one shape for each kind of input; `type` is one of several here.
+  const attributes = input as JSX.IntrinsicElements["input"];
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...attributes} />
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The text of a form's field. */
+export function textOf(form: HTMLFormElement, name: string): string {
+  return String(new FormData(form).get(name) ?? "").trim();
+}

@@ -1,0 +1,36 @@
+/**
+ * Caches the application shell: the page, its scripts, styles and icons. Answers of the API are of another origin and never
+ * cached. A new version is installed beside the running one and serves once no page of the earlier version is open, so that a
+ * page never meets files of two versions.
+ */
+declare const self: ServiceWorkerGlobalScope;
+/** The build writes both: the paths of the shell, and a digest of their contents. */
+declare const __SHELL__: readonly string[];
+declare const __VERSION__: string;
+
+const CACHE = `shell-${__VERSION__}`;
+
+self.addEventListener("install", (event) => {
+  // Past the browser's own cache, which may hold the page of the earlier version.
+  const files = __SHELL__.map((path) => new Request(path, { cache: "reload" }));
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(files)));
+});
+
+self.addEventListener("activate", (event) => {
+  event.waitUntil(
+    caches
+      .keys()
+      .then((names) => Promise.all(names.filter((name) => name !== CACHE).map((name) => caches.delete(name))))
+      .then(() => self.clients.claim()),
+  );
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET" || new URL(request.url).origin !== self.location.origin) return;
+  // Every address of the application is the same page.
+  const wanted = request.mode === "navigate" ? "/" : request;
+  event.respondWith(caches.match(wanted, { cacheName: CACHE }).then((cached) => cached ?? fetch(request)));
+});
+
+export {};
