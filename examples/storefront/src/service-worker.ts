@@ -11,8 +11,8 @@ declare const __VERSION__: string;
 const CACHE = `shell-${__VERSION__}`;
 
 self.addEventListener("install", (event) => {
-  // Past the browser's own cache, which may hold the page of the earlier version.
-  const files = __SHELL__.map((path) => new Request(path, { cache: "reload" }));
+  // A name with a hash never changes its content. The browser's own cache may hold the others in an earlier version.
+  const files = __SHELL__.map((path) => new Request(path, path.startsWith("/assets/") ? {} : { cache: "no-cache" }));
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(files)));
 });
 

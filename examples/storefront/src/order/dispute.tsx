@@ -1,4 +1,4 @@
-import { shrinkImage, type DisputeEvidence, type Order } from "campus-client";
+import { shrinkImage, type DisputeEvidence, type Dispute as DisputeOfOrder, type Order } from "campus-client";
 import { useEffect, useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
@@ -6,7 +6,7 @@ import { textOf } from "../parts/field.tsx";
 import { Loaded } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { when } from "../times.ts";
-import { useAction, useResource } from "../use-resource.ts";
+import { useAction, useResource, type Action, type Resource } from "../use-resource.ts";
 
 const REASONS = {
   not_received: "It did not arrive",
@@ -17,17 +17,27 @@ const REASONS = {
 const IMAGES_MAX = 6;
 const IMAGE_TYPES = "image/jpeg,image/png,image/webp";
 
-/** The form that freezes the money. Images can follow, so a failed upload loses nothing. */
-export function OpenDispute({ order, opened }: { order: Order; opened: (order: Order) => void }) {
+/** The form that opens a dispute; once it is open, its text and the images of both sides. */
+export function Dispute({ order, opened }: { order: Order; opened: (order: Order) => void }) {
+  const isOpen = order.status === "disputed";
+  const dispute = useResource(
+    async (signal) => (isOpen ? campus.disputes.get(order.id, { signal }) : undefined),
+    [order.id, isOpen],
+  );
+  const upload = useAction(async (image: File) => {
+    await campus.disputes.addEvidence(order.id, await shrinkImage(image));
+    dispute.reload();
+  });
   const open = useAction(async (form: HTMLFormElement) => {
     const image = new FormData(form).get("image");
-    const disputed = await campus.disputes.open(order.id, { reason: textOf(form, "reason"), details: textOf(form, "details") });
-    try {
-      if (image instanceof File && image.size > 0) await campus.disputes.addEvidence(order.id, await shrinkImage(image));
-    } finally {
-      opened(disputed);
-    }
+    opened(await campus.disputes.open(order.id, { reason: textOf(form, "reason"), details: textOf(form, "details") }));
+    // After the dispute, which the API accepts images for. A failed upload leaves it open and can be repeated.
+    if (image instanceof File && image.size > 0) upload.run(image);
   });
+  return isOpen ? <OpenDispute order={order} dispute={dispute} upload={upload} /> : <DisputeForm open={open} />;
+}
+
+function DisputeForm({ open }: { open: Action<[HTMLFormElement]> }) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     open.run(event.currentTarget as HTMLFormElement);
@@ -64,42 +74,43 @@ export function OpenDispute({ order, opened }: { order: Order; opened: (order: O
   );
 }
 
-/** An open dispute with the images of both sides. */
-export function Dispute({ order }: { order: Order }) {
-  const dispute = useResource((signal) => campus.disputes.get(order.id, { signal }), [order.id, order.revision]);
-  const add = useAction(async (image: File) => {
-    await campus.disputes.addEvidence(order.id, await shrinkImage(image));
-    dispute.reload();
-  });
+interface OpenDisputeProps {
+  order: Order;
+  dispute: Resource<DisputeOfOrder | undefined>;
+  upload: Action<[File]>;
+}
+
+function OpenDispute({ order, dispute, upload }: OpenDisputeProps) {
   const choose = (event: Event) => {
     const input = event.currentTarget as HTMLInputElement;
     const image = input.files?.[0];
-    if (image) add.run(image);
+    if (image) upload.run(image);
     input.value = "";
   };
   return (
     <section class="panel" aria-label="Dispute">
       <h2>The dispute</h2>
       <Loaded from={dispute}>
-        {({ reason, details, raisedAt, evidence }) => (
+        {(opened) => (
           <>
             <p>
-              <b>{REASONS[reason as keyof typeof REASONS] ?? reason}</b> · <span class="soft">{when(raisedAt)}</span>
+              <b>{REASONS[opened.reason as keyof typeof REASONS] ?? opened.reason}</b> ·{" "}
+              <span class="soft">{when(opened.raisedAt)}</span>
             </p>
-            <p class="description">{details}</p>
+            <p class="description">{opened.details}</p>
             <ul class="evidence">
-              {evidence.map((one) => (
+              {opened.evidence.map((one) => (
                 <Evidence key={one.id} orderId={order.id} evidence={one} />
               ))}
             </ul>
-            <Problem error={add.error} />
-            {evidence.filter((one) => one.author === "buyer").length < IMAGES_MAX && (
+            <Problem error={upload.error} />
+            {opened.evidence.filter((one) => one.author === "buyer").length < IMAGES_MAX && (
               <div class="field">
                 <label for="more">Add a photo</label>
-                <input id="more" type="file" accept={IMAGE_TYPES} disabled={add.busy} onChange={choose} />
+                <input id="more" type="file" accept={IMAGE_TYPES} disabled={upload.busy} onChange={choose} />
               </div>
             )}
-            <p role="status">{add.busy && "Uploading …"}</p>
+            <p role="status">{upload.busy && "Uploading …"}</p>
           </>
         )}
       </Loaded>

@@ -10,7 +10,7 @@ interface StatusText {
   step: number | null;
 }
 
-export const STEPS = ["Placed", "Paid", "On its way", "Delivered"] as const;
+export const STEPS = ["Placed", "Paid", "Sent", "Delivered"] as const;
 
 export const STATUS: Record<Order["status"], StatusText> = {
   Processing: { label: "Waiting for payment", meaning: "Your items are reserved. Pay to complete the order.", tone: "waiting", step: 0 },

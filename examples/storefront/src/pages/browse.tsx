@@ -22,9 +22,8 @@ export function Browse() {
   const category = query["category"] ?? "";
   const isSearch = words !== "" || category !== "";
   return (
-    <Page title={isSearch ? "Products" : "Buy from students on campus"} class={isSearch ? "" : "home"}>
-      {!isSearch && <Promise />}
-      <Search words={words} category={category} />
+    <Page title={isSearch ? "Products" : "Buy from students on campus"} hero={!isSearch && <Welcome />}>
+      {isSearch && <Search words={words} category={category} />}
       <Categories chosen={category} words={words} />
       {/* A student sees the products of the own campus, so who it is comes first. */}
       {profile.value !== undefined && (
@@ -34,12 +33,15 @@ export function Browse() {
   );
 }
 
-function Promise() {
+function Welcome() {
   return (
-    <p class="lead">
-      <Icon name="lock" />
-      Your money is held until the goods are in your hands and you give the seller your PIN.
-    </p>
+    <>
+      <p class="lead">
+        <Icon name="lock" />
+        Your money is held until the goods are in your hands and you give the seller your PIN.
+      </p>
+      <Search words="" category="" />
+    </>
   );
 }
 
@@ -52,9 +54,10 @@ function Search({ words, category }: { words: string; category: string }) {
   };
   return (
     <form class="search" role="search" onSubmit={submit}>
-      <Icon name="search" />
       <input key={words} name="q" type="search" aria-label="Search products" placeholder="Jollof, charger, notebook …" defaultValue={words} maxLength={100} enterKeyHint="search" />
-      <button>Search</button>
+      <button aria-label="Search">
+        <Icon name="search" />
+      </button>
     </form>
   );
 }

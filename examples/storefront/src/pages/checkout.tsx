@@ -3,7 +3,6 @@ import { useLocation, useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
 
 import { campus } from "../api.ts";
-import { withKeptKey } from "../idempotency.ts";
 import { naira } from "../money.ts";
 import { Empty, Loaded } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
@@ -11,6 +10,7 @@ import { Problem } from "../parts/problem.tsx";
 import { SignedIn } from "../parts/signed-in.tsx";
 import { payFor } from "../pay.ts";
 import { cart } from "../session.ts";
+import { useKey } from "../use-key.ts";
 import { useAction, useResource } from "../use-resource.ts";
 import { subtotalOf, useCart } from "./cart.tsx";
 
@@ -56,6 +56,7 @@ function Contents({ vendorId }: { vendorId: string }) {
 
 function Form({ cartId, vendorId, lines, hubs }: { cartId: string; vendorId: string; lines: CartItem[]; hubs: Hub[] }) {
   const { route } = useLocation();
+  const keyOf = useKey();
   const [hub, setHub] = useState<Hub | null>(null);
   const [note, setNote] = useState("");
   const feeMinor = hub?.deliveryFeeMinor ?? 0;
@@ -69,9 +70,7 @@ function Form({ cartId, vendorId, lines, hubs }: { cartId: string; vendorId: str
       ...(hub && { hubId: hub.id }),
       ...(note.trim() && { deliveryNote: note.trim() }),
     };
-    const order = await withKeptKey("quad.checkout", request, (key) =>
-      campus.orders.checkout(request, { idempotencyKey: key }),
-    );
+    const order = await campus.orders.checkout(request, { idempotencyKey: keyOf(request) });
     try {
       await payFor(order.id);
     } catch {
@@ -88,7 +87,7 @@ function Form({ cartId, vendorId, lines, hubs }: { cartId: string; vendorId: str
     <form onSubmit={submit} class="columns">
       <div>
         <fieldset class="panel">
-          <legend>Where do you take it over?</legend>
+          <legend>Where do you collect it?</legend>
           <Choice label="Meet the seller" detail="Agree on a place after the payment" feeMinor={0} checked={hub === null} choose={() => setHub(null)} />
           {hubs.map((one) => (
             <Choice key={one.id} label={one.name} detail={one.address} feeMinor={one.deliveryFeeMinor} checked={hub?.id === one.id} choose={() => setHub(one)} />

@@ -3,7 +3,7 @@ import { useRoute } from "preact-iso";
 
 import { naira } from "../money.ts";
 import { Cancel } from "../order/cancel.tsx";
-import { Dispute, OpenDispute } from "../order/dispute.tsx";
+import { Dispute } from "../order/dispute.tsx";
 import { Payment } from "../order/payment.tsx";
 import { Pin } from "../order/pin.tsx";
 import { Refunds } from "../order/refunds.tsx";
@@ -47,9 +47,8 @@ function Contents({ order, live }: { order: Order; live: LiveOrder }) {
         {order.status === "Processing" && <Payment order={order} />}
         {isHeld && <Pin key={order.status} orderId={order.id} />}
         {(order.status === "refund_pending" || order.refundedMinor > 0) && <Refunds order={order} />}
-        {order.status === "disputed" && <Dispute order={order} />}
         {(order.status === "delivered" || order.status === "paid") && <Reviews order={order} />}
-        {isHeld && <OpenDispute order={order} opened={live.replace} />}
+        {(isHeld || order.status === "disputed") && <Dispute order={order} opened={live.replace} />}
         {(order.status === "Processing" || order.status === "paid_escrow") && <Cancel order={order} cancelled={live.replace} />}
       </div>
       <Details order={order} />
