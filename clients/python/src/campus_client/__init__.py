@@ -1,10 +1,43 @@
-"""A typed client of the Campus Marketplace API. `errors` and `models` hold what it raises and what it says."""
+"""A typed client of the Campus Marketplace API: `Campus` (blocking) and `AsyncCampus`."""
+
+from typing import TYPE_CHECKING
 
 from campus_client import errors, models
-from campus_client.answers import Page, each
-from campus_client.campus import Campus
-from campus_client.connection import Tokens
-from campus_client.events import ServerSentEvent
-from campus_client.refused import Refused
+from campus_client.errors import ApiError, CampusError, TransportError
+from campus_client.events import Event
+from campus_client.session import Response
+from campus_client.tokens import Tokens, TokenStore
+from campus_client.webhooks import WebhookEvent, verify_webhook
 
-__all__ = ["Campus", "Page", "Refused", "ServerSentEvent", "Tokens", "each", "errors", "models"]
+if TYPE_CHECKING:
+    from campus_client.async_campus import AsyncCampus
+    from campus_client.campus import Campus
+
+__all__ = [
+    "ApiError",
+    "AsyncCampus",
+    "Campus",
+    "CampusError",
+    "Event",
+    "Response",
+    "TokenStore",
+    "Tokens",
+    "TransportError",
+    "WebhookEvent",
+    "errors",
+    "models",
+    "verify_webhook",
+]
+
+
+def __getattr__(name: str) -> object:
+    """A program imports one of the two clients: the other one's resources are not loaded."""
+    if name == "Campus":
+        from campus_client.campus import Campus
+
+        return Campus
+    if name == "AsyncCampus":
+        from campus_client.async_campus import AsyncCampus
+
+        return AsyncCampus
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

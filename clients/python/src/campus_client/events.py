@@ -1,31 +1,50 @@
-"""Server-sent events, read line by line."""
+"""Server-sent events."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class ServerSentEvent:
-    """One event of a stream; `id` is what `last_event_id` resumes after."""
+class Event(Generic[T]):
+    """One event of a stream. Pass its `id` as `last_event_id` to continue after it."""
 
     event: str
-    text: str
+    data: T
     id: str = ""
 
 
-async def events_of(lines: AsyncIterator[str]) -> AsyncIterator[ServerSentEvent]:
-    """The events of a stream; comments, which keep a connection alive, are passed over."""
-    kind, last, said = "message", "", list[str]()
-    async for line in lines:
+@dataclass(slots=True)
+class EventParser:
+    """Collects lines to events. Comments, which keep a connection open, are skipped.
+
+    `retry_seconds`: the pause before a reconnection, None unless the server named one.
+    """
+
+    retry_seconds: float | None = None
+    last_id: str = ""
+    _kind: str = ""
+    _lines: list[str] = field(default_factory=list)
+
+    def feed(self, line: str) -> Event[str] | None:
+        """The event that this line ends, if any."""
+        if not line:
+            return self._complete()
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
-        if not line:
-            if said:
-                yield ServerSentEvent(kind, "\n".join(said), last)
-            kind, said = "message", []
-        elif name == "event":
-            kind = value
-        elif name == "data":
-            said.append(value)
-        elif name == "id":
-            last = value
+        match name:
+            case "event":
+                self._kind = value
+            case "data":
+                self._lines.append(value)
+            case "id":
+                self.last_id = value
+            case "retry" if value.isdecimal():
+                self.retry_seconds = int(value) / 1000
+        return None
+
+    def _complete(self) -> Event[str] | None:
+        kind, lines = self._kind or "message", self._lines
+        self._kind, self._lines = "", []
+        return Event(kind, "\n".join(lines), self.last_id) if lines else None

@@ -1,228 +1,266 @@
 """The typed Python client of `clients/python`, generated from the OpenAPI document.
 
-Generated: models, one method for each operation, one error for each code. Hand-written: connection, tokens, pages.
-Methods return the `data` of the envelope `{success, data, meta}`; lists return a page.
+Generated: the models, and each resource with its operations, once blocking and once asynchronous. Hand-written:
+everything below a call. Methods return the `data` of the envelope `{success, data, meta}`; lists return pages.
 """
 
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
 
-from campus_tools.documents.python_models import fields_of, model_name, model_source, reach, type_of
+from campus_tools.documents.python_models import fields_of, in_order, model_name, model_source, reach, type_of
 
 _ENVELOPE: Final = {"success", "data", "meta"}
-_METHOD_HEAD: Final = (
-    '"""One method for each operation. Generated from openapi.json by `make documents`; do not edit."""\n'
-)
-_MODELS_HEAD: Final = (
-    '"""What requests and answers hold. Generated from openapi.json by `make documents`; do not edit."""\n'
-)
-_ERRORS_HEAD: Final = '"""One error for each code. Generated from openapi.json by `make documents`; do not edit."""\n'
-# Webhooks of providers and the gateway's health are not part of the client.
+# Webhooks of providers, and the gateway's health, are not part of the client.
 _NOT_FOR_CLIENTS: Final = ("/health/", "/api/messaging/webhook")
 _OPENED_BY: Final[tuple[dict[str, list[str]], ...]] = ({}, {"bearer": []}, {"serviceKey": []})
+_EMPTY_BODY: Final = "m.EmptyRequest"
+_GENERATED: Final = "Generated from openapi.json by `make documents`; do not edit."
+# Without `from __future__ import annotations`: to compile 1,200 texts takes longer than all else of the import.
+_MODELS_HEAD: Final = f'''"""The models of requests and responses. {_GENERATED}"""
 
-
-def files(document: dict[str, Any]) -> dict[str, str]:
-    """The generated modules by their name below the package."""
-    methods = [_method(document, *found) for found in _operations(document)]
-    schemas = document["components"]["schemas"]
-    needed = reach(schemas, {name for method in methods for name in re.findall(r"\bm\.(\w+)", method)})
-    models = [model_source(name, schemas[name]) for name in sorted(schemas) if model_name(name) in needed]
-    return {
-        "models.py": _formatted(_MODELS_HEAD + _imported(_MODEL_IMPORTS, models)),
-        "operations.py": _formatted(_METHOD_HEAD + _imported(_METHOD_IMPORTS, methods)),
-        "errors.py": _formatted(_ERRORS_HEAD + _errors(schemas["ProblemCode"]["enum"])),
-    }
-
-
-_MODEL_IMPORTS: Final = """
-from __future__ import annotations
-
-{times}from typing import Any, Literal
+{{times}}from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
 
-from campus_client.model import Answer, Request
+from campus_client.model import RequestModel, ResponseModel
 
-"""
+'''
+_RESOURCES_HEAD: Final = f'''"""The resources, {{kind}}. {_GENERATED}"""
 
-_METHOD_IMPORTS: Final = """
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-{times}from typing import Any, Literal
+import builtins
+from collections.abc import {{imported}}
+{{times}}from typing import Any, Literal, Unpack
 from uuid import UUID
 
-from campus_client import models as m
-from campus_client.answers import Page, read, read_page
-from campus_client.connection import Connection
-from campus_client.events import ServerSentEvent
+from campus_client import calls, models as m
+from campus_client.calls import Call, IdempotentOptions, Options
+from campus_client.events import Event
+from campus_client.pages import {{pages}}
+from campus_client.resource import {{base}}
+from campus_client.session import Session
+from campus_client.uploads import Upload, multipart_of
+
+'''
 
 
-class Operations(Connection):
-    \"\"\"The whole interface, one method for each operation; the names are method and path.\"\"\"
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How the methods of one of the two clients are written."""
 
-"""
+    kind: str
+    prefix: str
+    imported: str
+    define: str
+    wait: str
+    pages: str
+    stream: str
 
 
-def _imported(head: str, parts: list[str]) -> str:
-    """Join the parts below their imports; only used datetime types are imported."""
-    body = "\n\n".join(parts)
+_BLOCKING: Final = _Form("blocking", "", "Callable, Generator", "def", "", "Page", "Generator[Event[{}], None, None]")
+_ASYNCHRONOUS: Final = _Form(
+    "asynchronous", "Async", "AsyncGenerator, Callable", "async def", "await ", "AsyncPages", "AsyncGenerator[Event[{}], None]"
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The type of an operation's result, and the expression that reads it. `kind`: call, list or follow."""
+
+    shape: str
+    reads: str
+    kind: str = "call"
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """An operation of the document. `resource` and `name` are the two parts of its id, in Python's spelling."""
+
+    resource: str
+    name: str
+    verb: str
+    path: str
+    content: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> list[dict[str, Any]]:
+        return list(self.content.get("parameters", []))
+
+    @property
+    def has_key(self) -> bool:
+        return any(entry["name"] == "Idempotency-Key" for entry in self.parameters)
+
+
+def files(document: dict[str, Any]) -> dict[str, str]:
+    """The generated modules by their name below the package."""
+    operations = sorted(_operations(document), key=lambda one: (one.resource, one.name))
+    blocking = _resources(document, operations, _BLOCKING)
+    schemas = document["components"]["schemas"]
+    needed = reach(schemas, set(re.findall(r"\bm\.(\w+)", blocking)))
+    models = [model_source(name, schemas[name]) for name in in_order(schemas) if model_name(name) in needed]
+    return {
+        "models.py": _formatted(_with_times(_MODELS_HEAD, "\n\n".join(models))),
+        "resources.py": _formatted(blocking),
+        "async_resources.py": _formatted(_resources(document, operations, _ASYNCHRONOUS)),
+    }
+
+
+def names_of(operation_id: str) -> tuple[str, str]:
+    """`orders.verifyDelivery` → `("orders", "verify_delivery")`."""
+    resource, _, name = operation_id.partition(".")
+    return fields_of(resource), fields_of(name)
+
+
+def _operations(document: dict[str, Any]) -> Iterator[_Operation]:
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if all(way in _OPENED_BY for way in operation["security"]) and not path.startswith(_NOT_FOR_CLIENTS):
+                yield _Operation(*names_of(operation["operationId"]), method.upper(), path, operation)
+
+
+def _resources(document: dict[str, Any], operations: list[_Operation], form: _Form) -> str:
+    """The module of one client: a class for each resource, and one with all of them."""
+    classes, members = [], []
+    for resource, of_resource in groupby(operations, key=lambda one: one.resource):
+        name = form.prefix + "".join(word.capitalize() for word in resource.split("_"))
+        methods = [_method(document, operation, form) for operation in of_resource]
+        classes.append(f"class {name}({form.prefix}Resource):\n" + "\n".join(methods))
+        members.append(f"        self.{resource} = {name}(session)")
+    everything = (
+        f'class {form.prefix}Resources:\n    """All resources. A method has the name of its operationId."""\n\n'
+        "    def __init__(self, session: Session) -> None:\n" + "\n".join(members)
+    )
+    head = _RESOURCES_HEAD.replace("{kind}", form.kind).replace("{imported}", form.imported)
+    head = head.replace("{pages}", form.pages).replace("{base}", f"{form.prefix}Resource")
+    return _with_times(head, "\n\n\n".join([*classes, everything]))
+
+
+def _with_times(head: str, body: str) -> str:
+    """Join head and body; only used datetime types are imported."""
     times = [name for name in ("date", "datetime", "time") if re.search(rf"[:|\[] ?{name}\b", body)]
     return head.replace("{times}", f"from datetime import {', '.join(times)}\n" if times else "") + body
 
 
-def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for path, operations in document["paths"].items():
-        for method, operation in operations.items():
-            if all(way in _OPENED_BY for way in operation["security"]) and not path.startswith(_NOT_FOR_CLIENTS):
-                yield method.upper(), path, operation
-
-
-def method_name(verb: str, path: str) -> str:
-    """Return a stable name from method and path, such as `get_orders_by_id`."""
-    parts = [part for part in path.split("/") if part not in ("", "api")]
-    words = [
-        "by_id" if part != "{month}" and part.startswith("{") else f"by_{part[1:-1]}" if part.startswith("{") else part
-        for part in parts
-    ]
-    return "_".join([verb.lower(), *(re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_") for word in words)])
-
-
-def _method(document: dict[str, Any], verb: str, path: str, operation: dict[str, Any]) -> str:
-    parameters = operation.get("parameters", [])
-    named = [*_path_arguments(parameters), *_body_argument(operation)]
-    loose = _loose_arguments(parameters)
-    signature = ", ".join(["self", *named, *(["*", *loose] if loose else [])])
-    returns, reading = _result(document, operation)
-    call = ", ".join([f'"{verb}"', _address(path), *_sent(operation, parameters)])
-    text = f"{operation['summary']}.\n\n{operation.get('description', '')}".strip()
-    docstring = '"""' + text.replace("\\", "\\\\").replace('"""', "'''").replace("\n", "\n        ") + '\n        """'
-    if returns == "AsyncIterator[ServerSentEvent]":
-        return (
-            f"    def {method_name(verb, path)}({signature}) -> {returns}:\n        {docstring}\n"
-            f"        return self.follow({call})\n"
-        )
+def _method(document: dict[str, Any], operation: _Operation, form: _Form) -> str:
+    result = _result(document, operation)
+    required, optional, sent = _arguments(operation)
+    if result.kind == "follow":
+        optional.append("on_open: Callable[[], None] | None = None")
+    options = "IdempotentOptions" if operation.has_key else "Options"
+    # Parameters of the query follow `*`.
+    signature = ", ".join(["self", *required, *(["*", *optional] if optional else []), f"**options: Unpack[{options}]"])
+    call = f"Call({', '.join([repr(operation.verb), _address(operation.path), result.reads, 'options', *sent])})"
+    define, wait, returns = form.define, form.wait, result.shape
+    if result.kind == "list":
+        define, wait, returns = "def", "", f"{form.pages}[{result.shape}]"
+    elif result.kind == "follow":
+        define, wait, returns = "def", "", form.stream.format(result.shape)
+        call += f", resumes={operation.verb == 'GET'}, on_open=on_open"
+    prepare = "        content, content_type = multipart_of(file)\n" if "file: Upload" in required else ""
     return (
-        f"    async def {method_name(verb, path)}({signature}) -> {returns}:\n        {docstring}\n"
-        f"        {reading.format(call=f'await self.send({call})')}\n"
+        f"    {define} {operation.name}({signature}) -> {returns}:\n        {_docstring(operation)}\n{prepare}"
+        f"        return {wait}self._{result.kind}({call})\n"
     )
 
 
-def _path_arguments(parameters: list[dict[str, Any]]) -> list[str]:
-    return [f"{_name(one['name'])}: {type_of(one['schema'], 'm.')}" for one in parameters if one["in"] == "path"]
+def _docstring(operation: _Operation) -> str:
+    text = f"{operation.content['summary']}.\n\n{operation.content.get('description', '')}".strip()
+    return '"""' + text.replace("\\", "\\\\").replace('"""', "'''").replace("\n", "\n        ") + '\n        """'
 
 
-def _body_argument(operation: dict[str, Any]) -> list[str]:
-    content = operation.get("requestBody", {}).get("content", {})
+def _arguments(operation: _Operation) -> tuple[list[str], list[str], list[str]]:
+    """The parameters by position, those by name, and the arguments of the call."""
+    in_path = [one for one in operation.parameters if one["in"] == "path"]
+    required = [f"{fields_of(one['name'])}: {_type(one['schema'])}" for one in in_path]
+    optional: list[str] = []
+    sent: list[str] = []
+    content = operation.content.get("requestBody", {}).get("content", {})
     if "multipart/form-data" in content:
-        return ["file: bytes", "media_type: str"]
-    if "application/json" not in content:
-        return []
-    kind = type_of(content["application/json"]["schema"], "m.")
-    return [f"body: {kind} = None" if kind.endswith("| None") else f"body: {kind}"]
-
-
-def _loose_arguments(parameters: list[dict[str, Any]]) -> list[str]:
-    loose = []
-    for one in parameters:
-        if one["in"] == "path":
-            continue
-        kind = "UUID | None" if one["name"] == "Idempotency-Key" else type_of(one["schema"], "m.")
-        if one["required"] and one["name"] != "Idempotency-Key":
-            loose.append(f"{_name(one['name'])}: {kind}")
-        else:
-            loose.append(f"{_name(one['name'])}: {kind.removesuffix(' | None')} | None = None")
-    return loose
-
-
-def _sent(operation: dict[str, Any], parameters: list[dict[str, Any]]) -> list[str]:
-    """The arguments of the call below the method."""
-    sent = []
-    for place, argument in (("query", "query"), ("header", "headers")):
-        pairs = [
-            f'"{one["name"]}": {_name(one["name"])}'
-            for one in parameters
-            if one["in"] == place and one["name"] != "Idempotency-Key"
-        ]
-        if pairs:
-            sent.append(f"{argument}={{{', '.join(pairs)}}}")
-    if any(one["name"] == "Idempotency-Key" for one in parameters):
-        sent += ["keyed=True", "key=idempotency_key"]
-    content = operation.get("requestBody", {}).get("content", {})
-    if "multipart/form-data" in content:
-        sent.append("file=(file, media_type)")
+        required.append("file: Upload")
+        sent.append("content=content, content_type=content_type")
     elif "application/json" in content:
-        sent.append("body=body")
-    if operation["security"] == []:
-        sent.append("signed=False")
-    return sent
+        kind = _type(content["application/json"]["schema"])
+        if not kind.startswith(_EMPTY_BODY):
+            required.append(f"body: {kind} = None" if kind.endswith("| None") else f"body: {kind}")
+            sent.append("**calls.json_body(body)")
+    for place, argument in (("query", "query"), ("header", "headers")):
+        entries = [one for one in operation.parameters if one["in"] == place and one["name"] != "Idempotency-Key"]
+        optional += [_parameter(one) for one in entries]
+        if entries:
+            pairs = ", ".join(f'"{one["name"]}": {_value(one)}' for one in entries)
+            sent.append(f"{argument}={{{pairs}}}")
+    if operation.has_key:
+        sent.append("key=calls.key_of(options)")
+    if operation.content["security"] == []:
+        sent.append("authenticated=False")
+    return required, optional, sent
 
 
-def _result(document: dict[str, Any], operation: dict[str, Any]) -> tuple[str, str]:
-    """Return a method's return type and the statement that converts the `{call}`."""
-    status = min(status for status in operation["responses"] if status.startswith("2"))
-    content = operation["responses"][status].get("content", {})
+def _parameter(parameter: dict[str, Any]) -> str:
+    name, kind = fields_of(parameter["name"]), _type(parameter["schema"])
+    if parameter["name"] == "If-Match":
+        kind = "int"
+    return f"{name}: {kind}" if parameter["required"] else f"{name}: {kind.removesuffix(' | None')} | None = None"
+
+
+def _value(parameter: dict[str, Any]) -> str:
+    name = fields_of(parameter["name"])
+    return f"calls.revision_header({name})" if parameter["name"] == "If-Match" else name
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """The annotation; a method `list` hides the type inside of its class."""
+    return type_of(schema, "m.").replace("list[", "builtins.list[")
+
+
+def _result(document: dict[str, Any], operation: _Operation) -> _Result:
+    responses = operation.content["responses"]
+    content = responses[min(status for status in responses if status.startswith("2"))].get("content", {})
     if not content:
-        return "None", "{call}"
+        return _Result("None", "calls.nothing")
     media, shown = next(iter(content.items()))
     if media == "text/event-stream":
-        return "AsyncIterator[ServerSentEvent]", ""
+        kinds = _type(shown["schema"])
+        return _Result(kinds, f"calls.events({kinds})", "follow")
     if media.startswith("text/"):
-        return "str", "return ({call}).text"
+        return _Result("str", "calls.text")
     if media != "application/json":
-        return "bytes", "return ({call}).content"
+        return _Result("bytes", "calls.content")
     schema = shown["schema"]
     if "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     inside = schema.get("properties", {})
     if set(inside) != _ENVELOPE:
-        return "Any", "return ({call}).json()"
+        kind = _type(shown["schema"])
+        return _Result("Any", "calls.json_document") if kind == "Any" else _Result(kind, f"calls.document({kind})")
     return _opened(document, inside)
 
 
-def _opened(document: dict[str, Any], inside: dict[str, Any]) -> tuple[str, str]:
-    kind = type_of(inside["data"], "m.")
-    meta = type_of(inside["meta"], "m.")
-    meta_fields = document["components"]["schemas"][inside["meta"]["$ref"].rpartition("/")[2]]["properties"]
+def _opened(document: dict[str, Any], inside: dict[str, Any]) -> _Result:
+    """The result in an envelope."""
+    kind, meta = _type(inside["data"]), _type(inside["meta"])
     if kind == "Any":
-        return "Any", 'return ({call}).json()["data"]'
-    if kind.startswith("list[") and {"next_cursor", "total"} & set(meta_fields):
-        item = kind.removeprefix("list[").removesuffix("]")
-        return f"Page[{item}, {meta}]", f"return read_page({{call}}, {item}, {meta})"
-    return kind, f"return read({{call}}, {kind})"
+        return _Result("Any", "calls.raw_data")
+    meta_fields = document["components"]["schemas"][inside["meta"]["$ref"].rpartition("/")[2]]["properties"]
+    if kind.startswith("builtins.list[") and {"next_cursor", "total_pages"} & set(meta_fields):
+        item = kind.removeprefix("builtins.list[").removesuffix("]")
+        return _Result(f"{item}, {meta}", f"calls.page({item}, {meta})", "list")
+    return _Result(kind, f"calls.data({kind})")
 
 
 def _address(path: str) -> str:
-    """Return the path as an expression; the connection escapes its parameters."""
+    """The path as an expression, its parameters escaped."""
     parts = re.findall(r"\{(\w+)\}", path)
     if not parts:
         return f'"{path}"'
-    return f'self.path("{path}", {", ".join(f"{name}={_name(name)}" for name in parts)})'
-
-
-def _name(name: str) -> str:
-    if name == "Idempotency-Key":
-        return "idempotency_key"
-    return fields_of(name)
-
-
-def _errors(codes: list[str]) -> str:
-    classes = [f'class {_error_name(code)}(Refused):\n    """The API responded with `{code}`."""\n' for code in codes]
-    known = ", ".join(f'"{code}": {_error_name(code)}' for code in codes)
-    return (
-        "\nfrom typing import Final\n\nfrom campus_client.refused import Refused\n\n\n"
-        + "\n\n".join(classes)
-        + f"\n\nBY_CODE: Final[dict[str, type[Refused]]] = {{{known}}}\n"
-    )
-
-
-def _error_name(code: str) -> str:
-    return "".join(word.capitalize() for word in code.split("_"))
+    return f'calls.path_of("{path}", {", ".join(f"{name}={fields_of(name)}" for name in parts)})'
 
 
 def _formatted(source: str) -> str:

@@ -1,0 +1,43 @@
+"""Each test plays with the blocking and with the asynchronous client."""
+
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from campus_client import AsyncCampus, Campus, session
+
+from .wire import AsynchronousCalls, BlockingCalls, Calls, Server, running_server
+
+Connect = Callable[..., Calls]
+# To read the system's certificates for each client would take most of the time.
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts follow each other at once; `Retry-After` is waited for."""
+    monkeypatch.setattr(session, "_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(session, "_RECONNECT_SECONDS", 0)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["blocking", "asynchronous"])
+async def connect(request: pytest.FixtureRequest, server: Server) -> AsyncIterator[Connect]:
+    """Opens clients of the server."""
+    with httpx.Client(verify=NO_TLS) as blocking:
+        async with httpx.AsyncClient(verify=NO_TLS) as asynchronous:
+
+            def connect(**options: Any) -> Calls:
+                if request.param == "blocking":
+                    return BlockingCalls(Campus(server.base_url, http=blocking, **options))
+                return AsynchronousCalls(AsyncCampus(server.base_url, http=asynchronous, **options))
+
+            yield connect
