@@ -108,6 +108,9 @@ typescript-check: setup ## Test the TypeScript client, in Node and in Chromium, 
 openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node)
 	@tools/openapi/check
 
+openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node; ARGS="--keep FOLDER", then tools/openapi/story/run FOLDER buys something with them)
+	@tools/openapi/check $(ARGS)
+
 schemas: setup ## Write migrations/schema.sql of each service anew from a migrated database
 	@WRITE_SCHEMA_FILES=1 .venv/bin/pytest -q tools/tests/test_schema_files.py
 

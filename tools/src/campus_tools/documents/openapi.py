@@ -174,12 +174,16 @@ def _parameter(path: str, parameter: Mapping[str, Any], samples: Samples) -> dic
     return shown
 
 
+_UUID_V4: Final = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
+
+
 def _idempotency_key(route: Route) -> dict[str, Any]:
     return {
         "name": "Idempotency-Key",
         "in": "header",
         "required": route.idempotency is Idempotency.REQUIRED,
-        "schema": {"type": "string", "format": "uuid"},
+        # Not `"format": "uuid"`: openapi-python-client gives httpx an object then, which is no header's value.
+        "schema": {"type": "string", "pattern": _UUID_V4},
         "description": "A UUID v4, new for each operation; the same one again gets the same answer.",
         "example": "7d3c2b1a-4e5f-4a6b-8c7d-9e0f1a2b3c4d",
     }
@@ -191,11 +195,17 @@ def _body(entry: Described, body: Mapping[str, Any], samples: Samples) -> dict[s
         content[media] = dict(inner)
         if media == "application/json":
             example = REQUESTS.get(entry.route.name)
-            schema = inner.get("schema", {})
+            schema = content[media]["schema"] = _present(inner.get("schema", {}))
             content[media]["example"] = samples.of(schema, whole=False) if example is None else example
         else:
             content[media]["example"] = samples.of(inner["schema"])
     return {**body, "content": content}
+
+
+def _present(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a body that may be absent: `null` is accepted too, and breaks the body of openapi-python-client."""
+    choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
+    return dict(choices[0]) if len(choices) == 1 else schema
 
 
 def _successes(entry: Described, schemas: dict[str, Any], samples: Samples) -> dict[str, Any]:

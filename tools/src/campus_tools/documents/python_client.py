@@ -181,14 +181,15 @@ def _arguments(operation: _Operation) -> tuple[list[str], list[str], list[str]]:
     required = [f"{fields_of(one['name'])}: {_type(one['schema'])}" for one in in_path]
     optional: list[str] = []
     sent: list[str] = []
-    content = operation.content.get("requestBody", {}).get("content", {})
+    body = operation.content.get("requestBody", {})
+    content = body.get("content", {})
     if "multipart/form-data" in content:
         required.append("file: Upload")
         sent.append("content=content, content_type=content_type")
     elif "application/json" in content:
-        kind = _type(content["application/json"]["schema"])
-        if not kind.startswith(_EMPTY_BODY):
-            required.append(f"body: {kind} = None" if kind.endswith("| None") else f"body: {kind}")
+        kind = _type(content["application/json"]["schema"]).removesuffix(" | None")
+        if kind != _EMPTY_BODY:
+            required.append(f"body: {kind}" if body.get("required") else f"body: {kind} | None = None")
             sent.append("**calls.json_body(body)")
     for place, argument in (("query", "query"), ("header", "headers")):
         entries = [one for one in operation.parameters if one["in"] == place and one["name"] != "Idempotency-Key"]
