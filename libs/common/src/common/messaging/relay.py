@@ -74,7 +74,7 @@ class Relay:
             try:
                 while True:
                     try:
-                        await self._run_once()
+                        await self.run_once()
                         pause.ended()
                     except Exception as error:
                         # `Database` logs its own outage.
@@ -86,7 +86,7 @@ class Relay:
                 with suppress(Exception):
                     await self._mark_and_poll()
 
-    async def _run_once(self) -> None:
+    async def run_once(self) -> None:
         """Publishes the rows that are handed over; each `POLL_SECONDS` marks them, and publishes those in the table."""
         clock = asyncio.get_running_loop().time
         is_woken = await self._database.handover.wait(max(0.0, self._poll_at - clock()))

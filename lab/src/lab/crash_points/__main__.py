@@ -1,0 +1,69 @@
+"""`make crash-points`: kill a process at every point of each scenario, and check the end and the audit."""
+
+import argparse
+import asyncio
+import random
+import sys
+from collections.abc import Sequence
+
+from lab.crash_points.exploration import Exploration, crashes_of, explore, record
+from lab.crash_points.marketplace import Marketplace
+from lab.crash_points.scenarios import SCENARIOS
+from lab.systems import logger
+
+
+def main() -> None:
+    """Exit with status 1 when a promise did not hold, or a point was not reached."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="default: all")
+    parser.add_argument("--sample", type=int, default=0, help="so many crashes of each scenario, instead of all")
+    parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
+    parser.add_argument("--from", dest="first", type=int, default=0, help="the first point")
+    parser.add_argument("--list", action="store_true", help="print the points, and crash at none")
+    options = parser.parse_args()
+    sys.exit(0 if asyncio.run(run(options)) else 1)
+
+
+async def run(options: argparse.Namespace) -> bool:
+    """Explore the chosen scenarios, print a line for each, and return whether all promises held."""
+    log = logger("crash-points")
+    explorations: list[Exploration] = []
+    async with Marketplace.opened(log) as market:
+        for name in options.scenario or list(SCENARIOS):
+            scenario = SCENARIOS[name]
+            await record(market, scenario)
+            points = await record(market, scenario)
+            if options.list:
+                for number, point in enumerate(points):
+                    print(f"{number:4} {point.process:16} {point.kind:16} {point.label}")
+                continue
+            log(f"{name}: {len(points)} points")
+            crashes = crashes_of(points)[2 * options.first :]
+            if options.sample:
+                crashes = random.Random(options.seed).sample(crashes, min(options.sample, len(crashes)))
+            explorations.append(await explore(market, name, scenario, crashes))
+            log(line_of(explorations[-1]))
+    print_table(explorations)
+    return all(exploration.holds for exploration in explorations)
+
+
+def line_of(exploration: Exploration) -> str:
+    return (
+        f"{exploration.scenario}: {len(exploration.points)} points, {exploration.runs} crashes, "
+        f"{len(exploration.broken)} broken, {len(exploration.not_reached)} not reached, {exploration.seconds:.0f} s"
+    )
+
+
+def print_table(explorations: Sequence[Exploration]) -> None:
+    """Print a line for each scenario, and each crash that broke a promise."""
+    for exploration in explorations:
+        print(line_of(exploration))
+        print(f"  {dict(sorted(exploration.kinds.items()))}")
+        for text in exploration.broken:
+            print(f"  BROKEN {text}")
+        for text in exploration.not_reached:
+            print(f"  NOT REACHED {text}")
+
+
+if __name__ == "__main__":
+    main()

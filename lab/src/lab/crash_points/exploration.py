@@ -1,0 +1,88 @@
+"""One run of a scenario for each crash, and its verdict."""
+
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from lab.crash_points.marketplace import Marketplace
+from lab.crash_points.points import SIDES, Crash, Point
+from lab.crash_points.scenarios import Scenario
+
+
+@dataclass(slots=True)
+class Exploration:
+    """What the runs of one scenario found. `broken`: a line for each crash after which a promise did not hold."""
+
+    scenario: str
+    points: Sequence[Point]
+    runs: int = 0
+    broken: list[str] = field(default_factory=list)
+    not_reached: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """The number of points of each kind."""
+        return Counter(point.kind for point in self.points)
+
+    @property
+    def holds(self) -> bool:
+        return not self.broken and not self.not_reached
+
+
+async def record(market: Marketplace, scenario: Scenario) -> Sequence[Point]:
+    """Run without a crash, and return the points. Raises AssertionError when the scenario itself fails."""
+    known = await market.findings()
+    given = await scenario.prepare(market)
+    market.points.start(None)
+    end = await scenario.run(market, given)
+    market.points.stop()
+    await end()
+    assert not (found := await market.findings() - known), found
+    return list(market.points.seen)
+
+
+def crashes_of(recorded: Sequence[Point]) -> list[Crash]:
+    """Before and after each point."""
+    return [Crash(number, side) for number in range(len(recorded)) for side in SIDES]
+
+
+async def explore(market: Marketplace, name: str, scenario: Scenario, crashes: Iterable[Crash] | None) -> Exploration:
+    """Run the scenario once for each crash; without `crashes`, for all of its points."""
+    # The first run creates rows that later ones find.
+    await record(market, scenario)
+    recorded = await record(market, scenario)
+    exploration, began = Exploration(name, recorded), time.monotonic()
+    for crash in crashes_of(recorded) if crashes is None else crashes:
+        await _run(market, scenario, exploration, crash)
+    exploration.seconds = time.monotonic() - began
+    return exploration
+
+
+async def _run(market: Marketplace, scenario: Scenario, exploration: Exploration, crash: Crash) -> None:
+    point = exploration.points[crash.number]
+    where = f"{crash.number} {crash.side} {point.process} {point.kind} {point.label}"
+    known = await market.findings()
+    exploration.runs += 1
+    try:
+        given = await scenario.prepare(market)
+        market.points.start(crash)
+        end = await scenario.run(market, given)
+        market.points.stop()
+        if not market.points.is_fired or market.points.seen[crash.number] != point:
+            seen = market.points.seen[crash.number] if len(market.points.seen) > crash.number else None
+            exploration.not_reached.append(f"{where}; seen: {seen}")
+        await market.time_passes(3)
+        await end()
+        if found := await market.findings() - known:
+            exploration.broken.append(f"{where}: {sorted(found)}")
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        exploration.broken.append(f"{where}: {type(error).__name__}: {error} ({last.name}, line {last.lineno})")
+    finally:
+        market.points.stop()
+        await market.revive()
+    if exploration.broken and exploration.broken[-1].startswith(where):
+        market.log(f"BROKEN {exploration.broken[-1]}")

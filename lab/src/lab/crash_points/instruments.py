@@ -1,0 +1,129 @@
+"""Wrappers around the connections of a process, installed from outside: PostgreSQL, RabbitMQ, and HTTP to providers.
+
+They do nothing for code that runs in no process of a crash run.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+import aio_pika
+import asyncpg
+import httpx
+
+from common.messaging.bus import Bus, Outgoing
+from lab.crash_points.points import CURRENT, Kind, ProcessKilled
+
+Result = TypeVar("Result")
+
+_SPACES: Final = re.compile(r"\s+")
+# A value in a label would differ from run to run.
+_VALUES: Final = re.compile(r"'[^']*'|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:CM|TRF|RCP|DSP)_?-?[A-Za-z0-9_-]{6,}")
+_LABEL_LENGTH: Final = 80
+# asyncpg's own question about a type, at the first use of a connection.
+_OF_THE_DRIVER: Final = "pg_catalog.pg_type"
+
+
+async def observed(kind: Kind, label: str, effect: Callable[[], Awaitable[Result]]) -> Result:
+    process = CURRENT.get()
+    if process is None:
+        return await effect()
+    number = process.points.before(process, kind, label)
+    try:
+        result = await effect()
+    except Exception as error:
+        if process.is_dead:
+            raise ProcessKilled from error
+        raise
+    process.points.after(process, number)
+    return result
+
+
+def label_of(text: str) -> str:
+    """A short text without values."""
+    return _VALUES.sub("?", _SPACES.sub(" ", text).strip())[:_LABEL_LENGTH]
+
+
+class ObservedConnection(asyncpg.Connection):
+    """A connection each of whose statements is a point."""
+
+    async def execute(self, query: str, *args: Any, **options: Any) -> str:
+        text: str = await self._point(query, lambda: super(ObservedConnection, self).execute(query, *args, **options))
+        return text
+
+    async def executemany(self, command: str, args: Any, **options: Any) -> None:
+        await self._point(command, lambda: super(ObservedConnection, self).executemany(command, args, **options))
+
+    async def fetch(self, query: str, *args: Any, **options: Any) -> list[Any]:
+        rows: list[Any] = await self._point(
+            query, lambda: super(ObservedConnection, self).fetch(query, *args, **options)
+        )
+        return rows
+
+    async def fetchmany(self, query: str, args: Any, **options: Any) -> list[Any]:
+        rows: list[Any] = await self._point(
+            query, lambda: super(ObservedConnection, self).fetchmany(query, args, **options)
+        )
+        return rows
+
+    async def fetchrow(self, query: str, *args: Any, **options: Any) -> Any:
+        return await self._point(query, lambda: super(ObservedConnection, self).fetchrow(query, *args, **options))
+
+    async def fetchval(self, query: str, *args: Any, **options: Any) -> Any:
+        return await self._point(query, lambda: super(ObservedConnection, self).fetchval(query, *args, **options))
+
+    async def _point(self, statement: str, run: Callable[[], Awaitable[Any]]) -> Any:
+        if _OF_THE_DRIVER in statement:
+            return await run()
+        kind: Kind = "commit" if statement == "COMMIT" else "statement"
+        return await observed(kind, label_of(statement), run)
+
+
+class ObservedMessage(aio_pika.IncomingMessage):
+    """A delivered message whose acknowledgement is a point."""
+
+    async def ack(self, multiple: bool = False) -> None:
+        await observed("acknowledgement", self.type or "", lambda: self.send_ack(multiple))
+
+    async def send_ack(self, multiple: bool) -> None:
+        """The effect of the point."""
+        await super().ack(multiple)
+
+
+class ObservedBus(Bus):
+    """A bus whose publishes are points."""
+
+    async def _publish_one(self, channel: Any, message: Outgoing) -> bool:
+        return await observed("publish", message.type, lambda: super(ObservedBus, self)._publish_one(channel, message))
+
+    async def delay(self, message: Outgoing, queue: str, seconds: float) -> None:
+        await observed("publish", f"delay {message.type}", lambda: self.send_delayed(message, queue, seconds))
+
+    async def send_delayed(self, message: Outgoing, queue: str, seconds: float) -> None:
+        """The effect of the point."""
+        await super().delay(message, queue, seconds)
+
+
+def observe_connections(provider_url: str) -> None:
+    """Wrap the connections that processes of this program open from now on.
+
+    Calls to other addresses than those that start with `provider_url` are no points.
+    """
+    connect, send = asyncpg.connect, httpx.AsyncClient.send
+
+    async def connect_observed(*arguments: Any, **options: Any) -> Any:
+        process = CURRENT.get()
+        if process is None:
+            return await connect(*arguments, **options)
+        connection = await connect(*arguments, **options, connection_class=ObservedConnection)
+        process.connections.append(connection)
+        return connection
+
+    async def send_observed(self: httpx.AsyncClient, request: httpx.Request, **options: Any) -> httpx.Response:
+        if CURRENT.get() is None or not str(request.url).startswith(provider_url):
+            return await send(self, request, **options)
+        label = label_of(f"{request.method} {request.url.path}")
+        return await observed("call", label, lambda: send(self, request, **options))
+
+    asyncpg.connect = connect_observed
+    httpx.AsyncClient.send = send_observed  # type: ignore[method-assign]

@@ -1,0 +1,367 @@
+"""All processes of the marketplace in one program, stepped one at a time, with their servers and the sandbox."""
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
+
+import asyncpg
+import httpx
+import structlog
+
+import common.process.runtime
+from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.system import System
+from common.primitives.clock import ManualClock, SystemClock
+from common.primitives.tls import client_tls
+from contracts import demo
+from lab.crash_points.instruments import observe_connections
+from lab.crash_points.points import Points
+from lab.crash_points.processes import Process, track_tasks
+from lab.crash_points.stepping import ARRIVALS, SteppedBus
+from lab.systems import NO_QUOTA, NO_TRACING, Log
+from operations.audit.gateway import Gateway
+from operations.audit.report import AUDITED, check_once
+from operations.environment import Environments, callers_environment
+from operations.processes import CAMPUS, SystemPlan
+from operations.services import SERVICES
+from testkit.service_kit import BASE_URL, Issuer, issuing
+from testkit.workers import throwaway_servers
+
+# The processes of a run, in the order in which they take their turns. Identity and notifications move no money.
+PROCESSES: Final = (
+    "api-gateway",
+    "orders-api",
+    "orders-worker",
+    "payments-api",
+    "payments-worker",
+    "payouts-api",
+    "payouts-worker",
+)
+_SEEDED_BY: Final = "identity-worker"
+# What real time brings within minutes. The others measure, purge, or run once a day.
+_TIMERS: Final = {
+    "orders-worker": ("timers",),
+    "payments-worker": (
+        "settle refunds",
+        "query unpaid payments",
+        "query revised webhooks",
+        "submit chargeback responses",
+        "query disputes",
+        "issue statements",
+    ),
+    "payouts-worker": ("compare-transfers", "due-transfers", "releases"),
+}
+_MINUTES: Final = timedelta(minutes=4)
+# A message that comes again does so within a second; rounds of a scenario end after a dozen.
+_ARRIVAL_SECONDS_MAX: Final = 5.0
+_ROUNDS_MAX: Final = 150
+_ATTEMPTS_MAX: Final = 10
+_SETTLEMENT: Final = {"refund_settlement": "manual", "transfer_settlement": "manual", "transfer_minimum_minor": 1}
+_WEBHOOKS: Final = ("charge_webhook", "transfer_webhook", "refund_webhook", "dispute_webhook")
+_SETTINGS: Final = {
+    **NO_QUOTA,
+    **NO_TRACING,
+    "BASE_URL": BASE_URL,
+    "RETRY_DELAYS_SECONDS": "0.05,0.1,0.2,0.4,0.8",
+    "OPENING_BALANCE_MINOR": "1000000000",
+    "PAYMENT_WINDOW_SECONDS": "86400",
+    "BANK_DETAILS_COOLING_SECONDS": "0",
+    "LOG_LEVEL": "CRITICAL",
+}
+
+
+class NotQuiet(Exception):
+    """Messages still move after more rounds than any scenario needs."""
+
+
+class StepRejected(Exception):
+    """The API rejected a step of a scenario."""
+
+    def __init__(self, method: str, path: str, response: httpx.Response | None) -> None:
+        self.status = 0 if response is None else response.status_code
+        super().__init__(f"{method} {path}: {self.status} {'' if response is None else response.text[:300]}")
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user of the demo data, with the claims of its tokens."""
+
+    id: UUID
+    claims: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        user = next(user for user in demo.USERS if user.name == name)
+        claims = {"roles": user.roles, "vendor_id": user.vendor_id, "campus_id": user.campus_id, "stepped_up": True}
+        return cls(user.id, claims)
+
+
+BUYER, VENDOR, MAKER, CHECKER = (User.of(name) for name in ("BUYER", "VENDOR", "MAKER", "CHECKER"))
+SUPPORT, OPS = User.of("SUPPORT"), User.of("OPS")
+
+
+class Marketplace:
+    """The processes and their world. Nothing moves except by the methods of this class."""
+
+    def __init__(self, system: System, issuer: Issuer, clock: ManualClock, log: Log) -> None:
+        self.clock, self.issuer, self.log = clock, issuer, log
+        self.secrets, self.points = system.secrets, Points()
+        self.processes: dict[str, Process] = {}
+        self.databases: dict[str, asyncpg.Connection] = {}
+        self.http = httpx.AsyncClient(base_url=system.base_url, timeout=60, trust_env=False, verify=client_tls())
+        self.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=60, trust_env=False, verify=client_tls())
+        self.gateway = Gateway.of(
+            {"OPENING_BALANCE_MINOR": _SETTINGS["OPENING_BALANCE_MINOR"]}, self.secrets, system.sandbox_url
+        )
+        self._gateway_key = self.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
+        self._webhooks_delivered = 0
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, log: Log) -> AsyncIterator[Self]:
+        """Servers, migrations and demo data of a new system, its sandbox, and all processes inside this program."""
+        logging.disable(logging.CRITICAL)
+        structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, _context: None)
+        track_tasks(loop)
+        clock = ManualClock(SystemClock().now())
+        async with AsyncExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-crashes-"))
+            servers = stack.enter_context(throwaway_servers())
+            log("starting the servers")
+            await asyncio.gather(asyncio.to_thread(servers.postgresql.start), asyncio.to_thread(servers.rabbitmq.start))
+            issuer = await stack.enter_async_context(issuing(clock))
+            sandbox = tuple(plan for plan in CAMPUS.processes if plan.service == "sandbox")
+            plan = SystemPlan(SERVICES, sandbox, CAMPUS.demo_services)
+            log("migrating, loading the demo data, starting the sandbox")
+            system = System(Path(folder), free_port_base(), _SETTINGS, plan=plan, servers=servers)
+            await stack.enter_async_context(system)
+            log("starting the processes")
+            market = cls(system, issuer, clock, log)
+            stack.push_async_callback(market._close)
+            observe_connections(system.sandbox_url)
+            common.process.runtime.Bus = SteppedBus  # type: ignore[misc]
+            environments = Environments(
+                callers_environment(_SETTINGS),
+                port_base=system.port_base,
+                state_dir=system.state_dir,
+                servers=servers,
+                secrets=system.secrets,
+            )
+            await market._open(environments)
+            yield market
+
+    async def _open(self, environments: Environments) -> None:
+        plans = {plan.name: plan for plan in CAMPUS.processes}
+        services = {service.name: service for service in SERVICES}
+        for name in (*PROCESSES, _SEEDED_BY):
+            plan = plans[name]
+            environment = environments.for_process(plan, services[plan.service])
+            self.processes[name] = Process(
+                plan, {**environment, "JWKS_URL": self.issuer.jwks_url}, self.clock, self.points
+            )
+        for service in SERVICES:
+            url = urlsplit(self.secrets["DATABASE_URL"])._replace(path=f"/{service.database}").geturl()
+            self.databases[service.name] = await asyncpg.connect(url)
+        await self._put("/control/settings", _SETTLEMENT)
+        await self.faults()
+        await self.revive()
+        await self.settle()
+        await self.time_passes()
+
+    async def _close(self) -> None:
+        for process in self.processes.values():
+            await process.stop()
+        for connection in self.databases.values():
+            await connection.close()
+        await self.http.aclose()
+        await self.sandbox.aclose()
+
+    # Time and messages
+
+    async def settle(self) -> None:
+        """Publish, deliver and handle until nothing moves any more."""
+        for _ in range(_ROUNDS_MAX):
+            if not await self._round():
+                return
+        raise NotQuiet
+
+    async def time_passes(self, times: int = 1) -> None:
+        """Minutes pass: leases end, timers run."""
+        for _ in range(times):
+            self.clock.advance(_MINUTES)
+            await self._end_leases()
+            for name, timers in _TIMERS.items():
+                await self.run_timers(name, *timers)
+            await self.settle()
+
+    async def run_timers(self, name: str, *timers: str) -> None:
+        """One round of each of these timers of a worker."""
+        for timer in timers:
+            await self.processes[name].run_loop(timer)
+            await self.revive()
+
+    async def revive(self) -> None:
+        """Wait for running requests, and start each dead process again."""
+        for process in self.processes.values():
+            await process.is_quiet()
+        for process in self.processes.values():
+            if process.is_dead:
+                await process.start()
+
+    async def _round(self) -> bool:
+        moved = False
+        for service in self.databases:
+            moved |= await self._relay(service)
+        for name in (*PROCESSES, _SEEDED_BY):
+            process = self.processes[name]
+            for queue in sorted(process.queues):
+                moved |= await self._deliver(name, queue)
+        return await self._deliver_webhooks() or moved
+
+    async def _relay(self, service: str) -> bool:
+        relays = [process for process in self.processes.values() if process.service == service]
+        if not relays or not await self._unpublished(service):
+            return False
+        for process in relays:
+            await process.relay()
+            await self.revive()
+            if not await self._unpublished(service):
+                return True
+        # The rows of a dead process wait for the end of their lease.
+        await self.databases[service].execute(
+            "UPDATE outbox SET next_attempt_at = clock_timestamp() WHERE published_at IS NULL"
+        )
+        return True
+
+    async def _unpublished(self, service: str) -> int:
+        return int(await self.databases[service].fetchval("SELECT count(*) FROM outbox WHERE published_at IS NULL"))
+
+    async def _deliver(self, name: str, queue: str) -> bool:
+        if queue not in ARRIVALS.queues and not ARRIVALS.expected[queue]:
+            return False
+        ARRIVALS.queues.discard(queue)
+        expected = ARRIVALS.expected.pop(queue, 0)
+        deadline = asyncio.get_running_loop().time() + _ARRIVAL_SECONDS_MAX
+        handled = 0
+        while True:
+            handled += await self.processes[name].consume(queue)
+            await self.revive()
+            if handled >= expected or asyncio.get_running_loop().time() > deadline:
+                return True
+            await asyncio.sleep(0.005)
+
+    async def _deliver_webhooks(self) -> bool:
+        """Sign and send the webhooks that the gateway has for us, until each is answered with 200."""
+        listed = (await self.sandbox.get("/control/webhooks", params={"status": "dropped", "limit": 20})).json()
+        waiting = [webhook for webhook in reversed(listed) if webhook["id"] > self._webhooks_delivered]
+        for webhook in waiting:
+            await self.send_webhook(webhook["body"].encode())
+            self._webhooks_delivered = webhook["id"]
+        return bool(waiting)
+
+    async def send_webhook(self, body: bytes) -> None:
+        """Send a signed webhook as the gateway does: until the answer is 200."""
+        signature = hmac.digest(self._gateway_key, body, hashlib.sha512).hex()
+        headers = {"x-gateway-signature": signature, "Content-Type": "application/json"}
+        for _ in range(_ATTEMPTS_MAX):
+            response = await self._send("POST", "/functions/v1/gateway-webhook", content=body, headers=headers)
+            await self.revive()
+            if response is not None and response.status_code == 200:
+                return
+        raise StepRejected("POST", "gateway-webhook", response)
+
+    async def _end_leases(self) -> None:
+        await self.databases["api-gateway"].execute(
+            "UPDATE idempotency_records SET leased_until = clock_timestamp() WHERE leased_until > clock_timestamp()"
+        )
+
+    # The API
+
+    async def get(self, path: str, user: User) -> Any:
+        return (await self.request("GET", path, user)).json()["data"]
+
+    async def post(self, path: str, user: User, body: Mapping[str, Any] | None = None) -> Any:
+        """POST with a key of its own, repeated with the same key after a crash. Returns the data."""
+        return (await self.request("POST", path, user, body or {})).json()["data"]
+
+    async def put(self, path: str, user: User, body: Mapping[str, Any]) -> Any:
+        return (await self.request("PUT", path, user, body)).json()["data"]
+
+    async def request(
+        self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None
+    ) -> httpx.Response:
+        """A request as a good client sends it: repeated while there is no answer. Raises StepRejected."""
+        headers = {"Idempotency-Key": str(uuid4())} if method == "POST" else {}
+        response = None
+        for _ in range(_ATTEMPTS_MAX):
+            token = self.issuer.token(user.id, **user.claims)
+            response = await self._send(
+                method, path, headers={**headers, "Authorization": f"Bearer {token}"}, json=body
+            )
+            await self.revive()
+            if response is not None and response.is_success:
+                return response
+            if response is not None and response.status_code < 500 and "Retry-After" not in response.headers:
+                break
+            await self._end_leases()
+        raise StepRejected(method, path, response)
+
+    async def _send(self, method: str, path: str, **request: Any) -> httpx.Response | None:
+        try:
+            return await self.http.request(method, path, **request)
+        except httpx.TransportError:
+            return None
+
+    # The outside world
+
+    async def faults(self, **rules: Any) -> None:
+        """Set fault rules of the sandbox; its webhooks are sent by `settle`."""
+        dropped = {kind: {"drop": True} for kind in _WEBHOOKS}
+        await self._put("/control/faults", {**dropped, **rules})
+
+    async def act(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Something happens at the payment gateway or a bank: a control call of the sandbox."""
+        return (await self.sandbox.post(f"/control/{path}", json=body or {})).raise_for_status().json()
+
+    async def _put(self, path: str, body: Mapping[str, Any]) -> None:
+        (await self.sandbox.put(path, json=body)).raise_for_status()
+
+    async def listed(self, path: str) -> Sequence[dict[str, Any]]:
+        """A list of the payment gateway's API."""
+        headers = {"Authorization": f"Bearer {self._gateway_key.decode()}"}
+        response = await self.sandbox.get(f"/gateway/{path}", params={"perPage": 1000}, headers=headers)
+        return list(response.raise_for_status().json()["data"])
+
+    # The verdict
+
+    async def findings(self) -> set[str]:
+        """The audit of all services, and messages or claims that nothing will ever finish."""
+        report = await check_once({name: self.databases[name] for name in AUDITED}, self.gateway)
+        found = {
+            f"{finding.kind}: {finding.where}: {finding.rule}: {row}"
+            for finding in report.findings
+            for row in finding.rows
+        }
+        if report.not_compared is not None:
+            found.add(f"not compared: {report.not_compared}")
+        for service, connection in self.databases.items():
+            if service == "api-gateway":
+                continue
+            for row in await connection.fetch("SELECT id, queue, error FROM dead_letters WHERE replayed_at IS NULL"):
+                found.add(f"dead letter: {service}: {row['queue']}: {row['id']}: {row['error']}")
+        for process in self.processes.values():
+            if process.bus is not None and process.bus.held:
+                found.add(f"without acknowledgement: {process.name}: {sorted(process.bus.held.values())}")
+        return found

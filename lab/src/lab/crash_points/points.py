@@ -1,0 +1,90 @@
+"""The crash points of a run: numbered effects of processes, one of which kills its process."""
+
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Kind = Literal["statement", "commit", "publish", "acknowledgement", "call"]
+Side = Literal["before", "after"]
+SIDES: tuple[Side, ...] = ("before", "after")
+
+
+class ProcessKilled(BaseException):
+    """The process is dead: no code of it runs on. Not an `Exception`, so that no handler of the product catches it."""
+
+
+class Victim(Protocol):
+    """A process that can be killed."""
+
+    name: str
+    is_dead: bool
+    connections: list[Any]
+
+    @property
+    def points(self) -> "Points":
+        """Where its effects are numbered."""
+
+    def die(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One effect: the process, its kind, and a text that is the same in each run."""
+
+    process: str
+    kind: Kind
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """The process of the point with this number, counted from 0, dies on this side of it."""
+
+    number: int
+    side: Side
+
+
+# The process whose code runs: inherited by each task that the code starts.
+CURRENT: ContextVar[Victim | None] = ContextVar("process of a crash run", default=None)
+
+
+@dataclass(slots=True)
+class Points:
+    """Numbers the effects while it is recording, and kills at the armed one."""
+
+    seen: list[Point] = field(default_factory=list)
+    is_recording: bool = False
+    crash: Crash | None = None
+    is_fired: bool = False
+
+    def start(self, crash: Crash | None) -> None:
+        """Number from 0. Without a crash the run is a recording only."""
+        self.seen, self.crash, self.is_recording, self.is_fired = [], crash, True, False
+
+    def stop(self) -> None:
+        """Later effects have no number."""
+        self.is_recording = False
+
+    def before(self, victim: Victim, kind: Kind, label: str) -> int | None:
+        """The number of the effect that follows. Raises ProcessKilled."""
+        if victim.is_dead:
+            raise ProcessKilled
+        if not self.is_recording or self.is_fired:
+            return None
+        number = len(self.seen)
+        self.seen.append(Point(victim.name, kind, label))
+        self._kill_at(victim, number, "before")
+        return number
+
+    def after(self, victim: Victim, number: int | None) -> None:
+        """Called when the effect is complete. Raises ProcessKilled."""
+        if victim.is_dead:
+            raise ProcessKilled
+        if number is not None:
+            self._kill_at(victim, number, "after")
+
+    def _kill_at(self, victim: Victim, number: int, side: Side) -> None:
+        if self.crash == Crash(number, side):
+            self.is_fired = True
+            victim.die()
+            raise ProcessKilled

@@ -1,0 +1,278 @@
+"""One process of a service inside this program: it starts, takes steps, dies, and starts again."""
+
+import asyncio
+import contextvars
+import os
+from collections.abc import Awaitable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import Any, Final, TypeVar, cast
+
+import asyncpg
+import uvicorn
+
+from common.messaging.consumers import Consumers
+from common.messaging.messages import Subscription
+from common.messaging.relay import Relay
+from common.primitives.clock import Clock
+from common.primitives.limits import WaitLimits
+from common.process.loops import Loop
+from common.process.revocations import on_session_revoked
+from common.process.runtime import Service, running
+from common.process.server import QuietServer
+from common.process.service import http_app
+from common.web.http_protocol import JoinedProtocol
+from contracts.identity import SessionRevoked
+from lab.crash_points.points import CURRENT, Points, ProcessKilled
+from lab.crash_points.stepping import ARRIVALS, SteppedBus
+from operations.processes import ProcessPlan
+
+Result = TypeVar("Result")
+
+# All processes share one event loop, so nothing may be late by itself.
+_PATIENT: Final = WaitLimits(60.0, 60.0, 60.0, 60.0)
+_STOP_SECONDS_MAX: Final = 20.0
+# As many as a batch of the product holds.
+_MESSAGES_MAX: Final = 16
+_EDGE: Final = "api-gateway"
+_CLIENTS: Final = ("aiormq", "aio_pika", "aiohttp")
+
+
+class _Server(QuietServer):
+    """A server of this program, which handles the signals itself."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Process:
+    """`api` answers requests; `worker` consumes messages and runs timers. Both publish what they commit."""
+
+    def __init__(self, plan: ProcessPlan, environment: Mapping[str, str], clock: Clock, points: Points) -> None:
+        self.name, self.service, self.points = plan.name, plan.service, points
+        self.is_worker = plan.module[-1] == "worker"
+        self.is_dead = True
+        self.starts = 0
+        self.connections: list[asyncpg.Connection] = []
+        self.loops: dict[str, Loop] = {}
+        self.bus: SteppedBus | None = None
+        self._definition: Service = import_module(f"{plan.module[0]}.app").SERVICE
+        self._environment, self._clock = environment, clock
+        self._port = int(environment["PORT"])
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._permanent: set[asyncio.Task[Any]] = set()
+        self._life: asyncio.Task[None] | None = None
+        self._server: _Server | None = None
+        self._runtime: Any = None
+
+    async def start(self) -> None:
+        """Start a new instance, and return when it is ready."""
+        await self.stop()
+        self.is_dead, self.starts, self.connections = False, self.starts + 1, []
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._life = self._create_task(self._live(ready))
+        await asyncio.wait([ready, self._life], return_when=asyncio.FIRST_COMPLETED)
+        if self._life.done():
+            self._life.result()
+        self._permanent = set(self._tasks)
+
+    async def stop(self) -> None:
+        """Wait for the end of a dead instance; end a living one as a kill does."""
+        if self._life is None:
+            return
+        if not self.is_dead:
+            self.die()
+        done, _ = await asyncio.wait([self._life], timeout=_STOP_SECONDS_MAX)
+        if not done:
+            raise TimeoutError(f"{self.name} did not end")
+        for queue in self.bus.held.values() if self.bus is not None else ():
+            # The broker delivers it again.
+            ARRIVALS.expected[queue] += 1
+        self._life, self.bus, self._server = None, None, None
+
+    def die(self) -> None:
+        """End at once: no statement, no message and no response follows."""
+        self.is_dead = True
+        for connection in self.connections:
+            connection.terminate()
+        if self._server is not None:
+            for server in getattr(self._server, "servers", ()):
+                server.close()
+            for protocol in list(self._server.server_state.connections):
+                cast("Any", protocol).transport.abort()
+        current = asyncio.current_task()
+        for task in list(self._tasks):
+            if task is not current:
+                task.cancel()
+
+    async def run(self, work: Awaitable[Result]) -> Result | None:
+        """Run a step in this process; None when it died."""
+        task = self._create_task(_as_coroutine(work))
+        await asyncio.wait([task])
+        try:
+            return task.result()
+        except (ProcessKilled, asyncio.CancelledError):
+            if not self.is_dead:
+                raise
+            return None
+        except Exception:
+            if not self.is_dead:
+                raise
+            return None
+
+    async def relay(self) -> None:
+        """Publish what this process committed, and what is due in the table."""
+        await self.run(Relay(self._runtime.database, self._runtime.bus).run_once())
+
+    async def consume(self, queue: str) -> int:
+        """Handle the messages of a queue, several together where the product does so. Returns how many there were."""
+        assert self.bus is not None
+        one_by_one = queue in self._work_queues
+        handled = 0
+        while not self.is_dead:
+            messages = await self.run(self.bus.take(queue, 1 if one_by_one else _MESSAGES_MAX))
+            if not messages:
+                break
+            handler = self.bus.consumers[queue]
+            await self.run(_all(handler(message) for message in messages))
+            handled += len(messages)
+        return handled
+
+    async def run_loop(self, name: str) -> bool:
+        """One round of a timer; whether it found work."""
+        with suppress(asyncpg.PostgresError):
+            return bool(await self.run(self.loops[name].run_once()))
+        return False
+
+    async def is_quiet(self) -> None:
+        """Wait for the end of the tasks that requests started."""
+        while pending := {task for task in self._tasks - self._permanent if not _is_of_a_client(task)}:
+            await asyncio.wait(pending)
+
+    @property
+    def queues(self) -> set[str]:
+        """The queues that this process consumes."""
+        return set(self.bus.consumers) if self.bus is not None else set()
+
+    @property
+    def _work_queues(self) -> set[str]:
+        return {item.queue for item in self._definition.work_items}
+
+    async def _live(self, ready: "asyncio.Future[None]") -> None:
+        with suppress(asyncio.CancelledError, ProcessKilled):
+            async with AsyncExitStack() as stack:
+                service = replace(self._definition, compose=self._compose, limits=_PATIENT)
+                settings = self._settings()
+                runtime, dependencies = await stack.enter_async_context(
+                    running(service, settings, self.name, self._clock)
+                )
+                self._runtime, self.bus = runtime, runtime.bus
+                stack.enter_context(runtime.database.handover.to_relay())
+                if self.is_worker:
+                    await self._start_consumers(service, runtime, dependencies)
+                elif self.service == _EDGE:
+                    protocol = import_module("api_gateway.protocol").EdgeProtocol
+                    await self._listen(dependencies.edge, protocol)
+                else:
+                    await self._listen(http_app(service, settings, runtime, dependencies), JoinedProtocol)
+                ready.set_result(None)
+                await asyncio.Event().wait()
+
+    @property
+    def _compose(self) -> Any:
+        if self.service == "payments":
+            return partial(self._definition.compose, gateway_connect_seconds_max=60.0)
+        if self.service != _EDGE:
+            return self._definition.compose
+        limits = import_module("api_gateway.limits").EdgeLimits(60.0, 60.0, 60.0, 60.0, 60.0, 60.0, 60.0)
+        return partial(self._definition.compose, limits=limits)
+
+    async def _start_consumers(self, service: Service, runtime: Any, dependencies: Any) -> None:
+        subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
+        consumers = Consumers(
+            service.name,
+            runtime.database,
+            runtime.bus,
+            dependencies,
+            subscriptions,
+            service.work_items,
+            account_required=runtime.account_required,
+        )
+        asyncio.create_task(consumers.run())  # noqa: RUF006 - tracked by the task factory
+        self.loops = {loop.name: loop for loop in service.loops(dependencies)}
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    async def _listen(self, app: Any, protocol: type[asyncio.Protocol]) -> None:
+        config = uvicorn.Config(
+            app,
+            host="127.0.0.1",
+            port=self._port,
+            http=protocol,
+            ws="none",
+            loop="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+        )
+        self._server = _Server(config)
+        serving = asyncio.create_task(self._server.serve())
+        while not self._server.started:
+            await asyncio.sleep(0.002)
+            if serving.done():
+                serving.result()
+
+    def _settings(self) -> Any:
+        before = dict(os.environ)
+        os.environ.clear()
+        os.environ.update(self._environment)
+        try:
+            return self._definition.settings.from_environment()
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+    def _create_task(self, work: Any) -> "asyncio.Task[Any]":
+        context = contextvars.copy_context()
+        context.run(CURRENT.set, self)
+        return asyncio.get_running_loop().create_task(work, context=context)
+
+    def track(self, task: "asyncio.Task[Any]") -> None:
+        """Remember a task of this process, which dies with it."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def track_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    """Each task of a process belongs to it, as do the tasks that it starts."""
+
+    def create(
+        loop: asyncio.AbstractEventLoop, work: Any, *, context: contextvars.Context | None = None
+    ) -> "asyncio.Task[Any]":
+        context = context or contextvars.copy_context()
+        task = asyncio.Task(work, loop=loop, context=context)
+        process = context.get(CURRENT)
+        if isinstance(process, Process):
+            process.track(task)
+        return task
+
+    loop.set_task_factory(cast("Any", create))
+
+
+def _is_of_a_client(task: "asyncio.Task[Any]") -> bool:
+    """Whether the task serves a connection of the broker's or the providers' client, for as long as that is open."""
+    code = getattr(task.get_coro(), "cr_code", None)
+    return code is not None and any(f"/{name}/" in code.co_filename for name in _CLIENTS)
+
+
+async def _as_coroutine(work: Awaitable[Result]) -> Result:
+    return await work
+
+
+async def _all(handling: Iterator[Awaitable[None]]) -> None:
+    await asyncio.gather(*handling)

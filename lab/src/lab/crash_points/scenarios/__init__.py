@@ -1,0 +1,29 @@
+"""The scenarios: what users, staff, banks and the gateway do, and the end that each run must reach."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from lab.crash_points.scenarios import chargebacks, orders, payments, payouts
+from lab.crash_points.scenarios.steps import Scenario
+
+SCENARIOS: Final[Mapping[str, Scenario]] = {
+    "purchase": Scenario(orders.purchase),
+    "expiry": Scenario(orders.expiry),
+    "cancel-against-charge": Scenario(orders.cancel_against_charge),
+    "cancelled-and-refunded": Scenario(orders.cancelled_and_refunded, orders.paid_order),
+    "dispute-and-split": Scenario(orders.dispute_and_split, orders.paid_order),
+    "return-after-release": Scenario(orders.return_after_release, orders.delivered_order),
+    "underpayment": Scenario(payments.underpayment, orders.placed_order),
+    "overpayment": Scenario(payments.overpayment, orders.placed_order),
+    "chargeback-lost": Scenario(chargebacks.lost, orders.delivered_order),
+    "chargeback-won": Scenario(chargebacks.won, orders.delivered_order),
+    "chargeback-before-delivery": Scenario(chargebacks.before_delivery, orders.paid_order),
+    "payout": Scenario(payouts.success, payouts.funds),
+    "payout-failed-and-reset": Scenario(payouts.failed_and_reset, payouts.funds),
+    "payout-reversed-and-reconciled": Scenario(payouts.reversed_and_reconciled, payouts.funds),
+    "payout-unknown": Scenario(payouts.unknown, payouts.funds),
+    "payout-late-answer": Scenario(payouts.late_answer, payouts.funds),
+    "bank-details-quarantined": Scenario(payouts.bank_details_quarantined, payouts.funds),
+}
+
+__all__ = ["SCENARIOS", "Scenario"]

@@ -1,0 +1,161 @@
+"""Orders: bought, expired, cancelled, disputed, returned."""
+
+from datetime import timedelta
+from typing import Any
+
+from lab.crash_points.marketplace import BUYER, CHECKER, SUPPORT, VENDOR, Marketplace
+from lab.crash_points.scenarios.steps import (
+    NET_MINOR,
+    PRICE_MINOR,
+    End,
+    Given,
+    added,
+    assert_refunded_once,
+    order_of,
+    pay_out_refunds,
+    product,
+    wallet,
+)
+
+# The payment window of a run.
+_WINDOW = timedelta(days=1)
+
+
+async def placed_order(market: Marketplace) -> Given:
+    """An order with an intent."""
+    items = [{"productId": await product(market), "quantity": 1}]
+    order = await market.post("/api/orders/checkout", BUYER, {"items": items})
+    await market.settle()
+    intent = await market.post("/api/payments/intent", BUYER, {"orderId": order["id"]})
+    return {**order, "reference": intent["reference"]}
+
+
+async def paid_order(market: Marketplace) -> Given:
+    order = await placed_order(market)
+    await pay(market, order)
+    return order
+
+
+async def delivered_order(market: Marketplace) -> Given:
+    order = await paid_order(market)
+    await deliver(market, order)
+    return order
+
+
+async def pay(market: Marketplace, order: Given, **terms: Any) -> None:
+    """The payer pays, and the webhook arrives; `terms` differ from the intent's."""
+    await market.act(f"charges/{order['reference']}/pay", terms)
+    await market.settle()
+
+
+async def deliver(market: Marketplace, order: Given) -> None:
+    await market.post(f"/api/orders/{order['id']}/dispatch", VENDOR)
+    await market.settle()
+    pin = (await market.get(f"/api/orders/{order['id']}/delivery-pin", BUYER))["pin"]
+    await market.post(f"/api/orders/{order['id']}/verify-delivery", VENDOR, {"pin": pin})
+    await market.settle()
+
+
+async def purchase(market: Marketplace, given: Given) -> End:
+    """Checkout, payment, escrow, dispatch, PIN, release."""
+    before = await wallet(market)
+    order = await delivered_order(market)
+
+    async def end() -> None:
+        assert (await order_of(market, order))["status"] == "paid"
+        assert added(before, await wallet(market)) == {"availableMinor": NET_MINOR}
+
+    return end
+
+
+async def expiry(market: Marketplace, given: Given) -> End:
+    """An order that nobody pays frees its stock once."""
+    stock = await _stock(market)
+    order = await placed_order(market)
+    market.clock.advance(_WINDOW)
+    await market.run_timers("orders-worker", "timers")
+    await market.settle()
+
+    async def end() -> None:
+        assert (await order_of(market, order))["status"] == "expired"
+        assert await _stock(market) == stock
+
+    return end
+
+
+async def cancel_against_charge(market: Marketplace, given: Given) -> End:
+    """The buyer cancels after paying, before the webhook arrives: the money pays the order."""
+    stock = await _stock(market)
+    before = await wallet(market)
+    order = await placed_order(market)
+    await market.act(f"charges/{order['reference']}/pay")
+    await market.post(f"/api/orders/{order['id']}/cancel", BUYER, {"reason": "changed my mind"})
+    await market.settle()
+
+    async def end() -> None:
+        assert (await order_of(market, order))["status"] == "paid_escrow"
+        assert await _stock(market) == stock - 1
+        assert added(before, await wallet(market)) == {"lockedMinor": NET_MINOR}
+
+    return end
+
+
+async def cancelled_and_refunded(market: Marketplace, order: Given) -> End:
+    """A paid order is cancelled, and the gateway pays the money back."""
+    before = await wallet(market)
+    await market.post(f"/api/orders/{order['id']}/cancel", SUPPORT, {"reason": "the vendor is ill"})
+    await market.settle()
+    await pay_out_refunds(market, order)
+
+    async def end() -> None:
+        await assert_refunded_once(market, order, PRICE_MINOR)
+        assert (await order_of(market, order))["status"] == "refunded"
+        assert added(before, await wallet(market)) == {"lockedMinor": -NET_MINOR}
+
+    return end
+
+
+async def dispute_and_split(market: Marketplace, order: Given) -> End:
+    """Two of staff give the buyer a part, and the vendor the rest."""
+    before = await wallet(market)
+    complaint = {"reason": "half is missing", "details": "One of two boxes was empty."}
+    await market.post(f"/api/orders/{order['id']}/dispute", BUYER, complaint)
+    await market.settle()
+    split = {"outcome": "split", "refundMinor": PRICE_MINOR // 2}
+    resolution = await market.post(f"/api/orders/{order['id']}/resolve", SUPPORT, split)
+    approve = f"/api/dispute-resolutions/{resolution['resolutionId']}/approve"
+    await market.post(approve, CHECKER, {"hash": resolution["hash"]})
+    await market.settle()
+    await pay_out_refunds(market, order)
+
+    async def end() -> None:
+        await assert_refunded_once(market, order, PRICE_MINOR // 2)
+        found = await order_of(market, order)
+        assert (found["status"], found["refundedMinor"]) == ("paid", PRICE_MINOR // 2)
+        assert added(before, await wallet(market)) == {"availableMinor": NET_MINOR // 2, "lockedMinor": -NET_MINOR}
+
+    return end
+
+
+async def return_after_release(market: Marketplace, order: Given) -> End:
+    """Returned goods are paid for by the vendor's wallet."""
+    before = await wallet(market)
+    body = {"items": [{"itemId": order["items"][0]["id"], "quantity": 1}], "reason": "The zip is torn."}
+    requested = await market.post(f"/api/orders/{order['id']}/return-requests", BUYER, body)
+    await market.settle()
+    await market.post(f"/api/return-requests/{requested['id']}/approve", VENDOR)
+    await market.settle()
+    await pay_out_refunds(market, order)
+
+    async def end() -> None:
+        await assert_refunded_once(market, order, PRICE_MINOR)
+        assert (await order_of(market, order))["status"] == "refunded"
+        assert added(before, await wallet(market)) == {"availableMinor": -NET_MINOR}
+
+    return end
+
+
+async def _stock(market: Marketplace) -> int:
+    own = await market.get("/api/products/mine?limit=100", VENDOR)
+    wanted = await product(market)
+    return next(int(line["stock"]) for line in own if line["id"] == wanted)

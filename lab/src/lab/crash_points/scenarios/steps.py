@@ -1,0 +1,87 @@
+"""What scenarios share."""
+
+import itertools
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lab.crash_points.marketplace import BUYER, VENDOR, Marketplace
+
+End = Callable[[], Awaitable[None]]
+"""Raises AssertionError unless the run reached its end."""
+Given = dict[str, Any]
+
+PRICE_MINOR: Final = 250_000
+# The default commission of five percent is taken off.
+NET_MINOR: Final = 237_500
+_PRODUCTS: Final[dict[int, str]] = {}
+_NUMBERS: Final = itertools.count(1)
+
+
+async def nothing(market: Marketplace) -> Given:
+    """A scenario that starts from the demo data."""
+    await product(market)
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """`run(market, given)` is killed at each of its points; `prepare` is not."""
+
+    run: Callable[[Marketplace, Given], Awaitable[End]]
+    prepare: Callable[[Marketplace], Awaitable[Given]] = nothing
+
+
+def unique_minor(at_least_minor: int) -> int:
+    """An amount that no other run uses, by which the gateway's records are found."""
+    return at_least_minor + next(_NUMBERS)
+
+
+async def product(market: Marketplace) -> str:
+    """A product with more stock than all runs buy."""
+    if id(market) not in _PRODUCTS:
+        body = {
+            "name": "Crash test",
+            "description": "For a run",
+            "category": "lab",
+            "priceMinor": PRICE_MINOR,
+            "stock": 10**6,
+        }
+        _PRODUCTS[id(market)] = str((await market.post("/api/products", VENDOR, body))["id"])
+        await market.settle()
+    return _PRODUCTS[id(market)]
+
+
+async def order_of(market: Marketplace, order: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(await market.get(f"/api/orders/{order['id']}", BUYER))
+
+
+async def wallet(market: Marketplace) -> dict[str, Any]:
+    return dict(await market.get("/api/wallets/current", VENDOR))
+
+
+def added(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, int]:
+    """How much the amounts of a wallet changed, in kobo, without those that did not."""
+    names = ("availableMinor", "lockedMinor", "inTransitMinor", "heldMinor")
+    changes = {name: after[name] - before[name] for name in names}
+    return {name: change for name, change in changes.items() if change}
+
+
+async def refunds_of(market: Marketplace, order: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The gateway's refunds of an order's charge."""
+    return [line for line in await market.listed("refund") if line["transaction_reference"] == order["reference"]]
+
+
+async def pay_out_refunds(market: Marketplace, order: Mapping[str, Any]) -> None:
+    """The bank pays the pending refunds of a charge out."""
+    for refund in await refunds_of(market, order):
+        if refund["status"] == "pending":
+            await market.act(f"refunds/{refund['id']}/process")
+    await market.settle()
+
+
+async def assert_refunded_once(market: Marketplace, order: Mapping[str, Any], amount_minor: int) -> None:
+    """The gateway paid this amount back once, and payments knows it."""
+    await pay_out_refunds(market, order)
+    refunds = await refunds_of(market, order)
+    assert [(line["amount"], line["status"]) for line in refunds] == [(amount_minor, "processed")], refunds

@@ -1,0 +1,84 @@
+"""A bus that delivers messages when it is asked to, one step at a time."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import aiormq
+
+from common.messaging.bus import OnMessage, Outgoing
+from lab.crash_points.instruments import ObservedBus, ObservedMessage
+
+
+class Arrivals:
+    """The queues that may hold messages, so that nobody asks the others."""
+
+    def __init__(self) -> None:
+        self.queues: set[str] = set()
+        # Messages that arrive without a further publish: after a delay, or from a dead consumer.
+        self.expected: Counter[str] = Counter()
+
+
+ARRIVALS: Final = Arrivals()
+
+
+class SteppedMessage(ObservedMessage):
+    """A message that was taken. `held`: the queues of its consumer's unsettled messages, by delivery tag."""
+
+    held: dict[int, str]
+
+    async def send_ack(self, multiple: bool) -> None:
+        await super().send_ack(multiple)
+        tag = self.delivery_tag or 0
+        for settled in [other for other in self.held if other == tag or (multiple and other < tag)]:
+            del self.held[settled]
+
+    async def nack(self, multiple: bool = False, requeue: bool = True) -> None:
+        await super().nack(multiple, requeue)
+        ARRIVALS.expected[self.held.pop(self.delivery_tag or 0)] += 1
+
+
+class SteppedBus(ObservedBus):
+    """Consumers register; `take` is their turn."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.consumers: dict[str, OnMessage] = {}
+        # The queue of each message without an acknowledgement.
+        self.held: dict[int, str] = {}
+        self._getting: aiormq.Channel | None = None
+
+    async def consume(self, queue: str, open_consumer: Callable[[], OnMessage]) -> None:
+        self.consumers[queue] = open_consumer()
+        await asyncio.Event().wait()
+
+    async def take(self, queue: str, count_max: int) -> Sequence[SteppedMessage]:
+        """The messages of a queue, at most `count_max`."""
+        if self._getting is None:
+            channel = await (await self._connected()).channel(publisher_confirms=False)
+            self._getting = await channel.get_underlay_channel()
+        messages: list[SteppedMessage] = []
+        while len(messages) < count_max:
+            delivered = await self._getting.basic_get(queue)
+            if isinstance(delivered.delivery, aiormq.spec.Basic.GetEmpty):
+                break
+            message = SteppedMessage(delivered)
+            message.held = self.held
+            self.held[message.delivery_tag or 0] = queue
+            messages.append(message)
+        return messages
+
+    async def _publish_one(self, channel: Any, message: Outgoing) -> bool:
+        # Before the effect: a publish without a confirm may have arrived.
+        ARRIVALS.queues.update(self._queues_of(message))
+        return await super()._publish_one(channel, message)
+
+    async def send_delayed(self, message: Outgoing, queue: str, seconds: float) -> None:
+        await super().send_delayed(message, queue, seconds)
+        ARRIVALS.expected[queue] += 1
+
+    def _queues_of(self, message: Outgoing) -> set[str]:
+        if message.queue is not None:
+            return {message.queue}
+        return {name for name, types in self.topology.bindings.items() if message.type in types}
