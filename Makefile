@@ -108,9 +108,6 @@ typescript-check: setup ## Test the TypeScript client, in Node and in Chromium, 
 	@tools/setup browser
 	@clients/typescript/scripts/check
 
-openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node)
-	@tools/openapi/check
-
 openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node; ARGS="--keep FOLDER", then tools/openapi/story/run FOLDER buys something with them)
 	@tools/openapi/check $(ARGS)
 

@@ -50,7 +50,8 @@ def main() -> None:
 
     wanted = CreatePaymentIntentRequest(order_id=order.id)
     intent = until(
-        PaymentIntentResponse, lambda: payments_create_intent.sync(client=buyer, body=wanted, idempotency_key=str(uuid4()))
+        PaymentIntentResponse,
+        lambda: payments_create_intent.sync(client=buyer, body=wanted, idempotency_key=str(uuid4())),
     ).data
     page = f"{SANDBOX_URL}/pay/{intent.access_code}"
     httpx.post(page, data={"action": "pay"}, headers={"Accept": "application/json"}).raise_for_status()
