@@ -45,7 +45,7 @@ Found = TypeVar("Found")
 
 
 async def eventually(probe: Callable[[], Found | Awaitable[Found]], seconds: float = 60.0) -> Found:
-    """Ask until the probe answers something true; fails with what it saw last."""
+    """Poll until the probe returns a true value; fails with the last value."""
     deadline = time.monotonic() + seconds
     while True:
         seen = probe()
@@ -60,7 +60,7 @@ async def eventually(probe: Callable[[], Found | Awaitable[Found]], seconds: flo
 
 @dataclass
 class Receiver:
-    """Keeps every webhook whose signature is right; `answers` are the statuses for the next ones (then 200)."""
+    """Stores every webhook with a valid signature; `answers` are the statuses for the next ones (then 200)."""
 
     address: str = ""
     received: list[tuple[str, bytes]] = field(default_factory=list)
@@ -136,7 +136,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 @contextlib.contextmanager
 def held_port() -> Iterator[int]:
-    """A port that nobody else is given meanwhile: it is bound and not listened on, so that the sandbox can listen there."""
+    """A reserved port: it is bound and not listened on, so that the sandbox can listen there."""
     with closing(socket.socket()) as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))
@@ -163,7 +163,7 @@ def environment_for(
 
 
 class QuietServer(uvicorn.Server):
-    """A server inside the test process leaves the signals of that process alone."""
+    """A server inside the test process does not change the signal handlers of that process."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

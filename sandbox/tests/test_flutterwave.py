@@ -1,4 +1,4 @@
-"""The second gateway: its answers and webhooks are of the shapes that its documentation shows."""
+"""The second gateway: its responses and webhooks have the documented shapes."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ KEY = "FLWSECK_TEST-key"
 
 
 class Flutterwave:
-    """Calls of the second gateway; every answer is checked against its schema."""
+    """Calls of the second gateway; every response is checked against its schema."""
 
     def __init__(self, sandbox):
         self.sandbox = sandbox

@@ -58,7 +58,7 @@ FAULTS = {"well": None, "fail": Fault(fail="Account number is invalid"), "revers
 
 
 class Story:
-    """Plays steps against a real book, and remembers what each of them should have done to the balance."""
+    """Executes steps on a real ledger, and records the expected effect of each on the balance."""
 
     def __init__(self, state_dir: Path) -> None:
         address = "http://127.0.0.1:1"
@@ -75,7 +75,7 @@ class Story:
         try:
             getattr(self, step[0])(*step[1:])
         except RefusedError:
-            # A refusal is an answer; the invariants below say that it changed nothing.
+            # A rejection is a valid response; the invariants below check that it changed nothing.
             assert not self.book.connection.in_transaction
 
     def charge(self, amount_minor, currency):

@@ -17,7 +17,7 @@ USER_ID = "NG.13491208655302741918"
 
 @pytest.fixture(autouse=True)
 async def conformance(sandbox: Sandbox, receiver: Receiver):
-    """Every answer of the messaging app, and every webhook, is one that WhatsApp could have sent."""
+    """Every response of the messaging app, and every webhook, is one that WhatsApp could have sent."""
 
     async def check(response):
         path = response.request.url.path.removeprefix("/messaging")

@@ -1,4 +1,4 @@
-"""What the sandbox answers and sends about transfers, recipients, banks and the balance has Paystack's shape."""
+"""The sandbox's responses and webhooks about transfers, recipients, banks and the balance have Paystack's shape."""
 
 import json
 from collections.abc import Callable

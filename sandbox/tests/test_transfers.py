@@ -98,7 +98,8 @@ async def test_manual_mode_rejects_forbidden_transitions(funded) -> None:
     assert (await act("reverse", reason="Returned by bank")).json()["gateway_response"] == "Returned by bank"
     assert (await act("reverse")).status_code == 409
     assert await funded.balance() == 500_000
-    # The bank contradicts itself: the money leaves a second time.
+    # The bank contradicts itself: the balance is debited a second time.
+
     assert (await act("succeed")).json()["status"] == "success"
     assert await funded.balance() == 400_000
     assert (await act("explode")).status_code == 404

@@ -96,7 +96,7 @@ class Keys:
 
 @dataclass
 class KeyServer:
-    """Serves key sets under `/<name>`; `visits` tells who asked for what."""
+    """Serves key sets under `/<name>`; `visits` lists the requests."""
 
     sets: dict[str, Any] = field(default_factory=dict)
     visits: list[str] = field(default_factory=list)
@@ -116,7 +116,7 @@ class KeyServer:
 
 @asynccontextmanager
 async def key_server(*routes: Route) -> AsyncIterator[KeyServer]:
-    """A running key server; further `routes` stand beside the key sets."""
+    """A running key server with further `routes`."""
     server = KeyServer()
     async with served(Starlette(routes=[*routes, Route("/{name}", server.response)])) as address:
         server.address = address

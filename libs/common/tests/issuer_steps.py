@@ -66,7 +66,7 @@ def club(**changed: Any) -> dict[str, Any]:
 
 @dataclass
 class LocalUsers:
-    """The identity service as the verifier meets it: one address that knows the people of ours."""
+    """The identity service of the verifier: one address with the lookup of our users."""
 
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     requested: list[str] = field(default_factory=list)
@@ -87,7 +87,7 @@ class World:
 
 @asynccontextmanager
 async def open_world() -> AsyncIterator[World]:
-    """A verifier that believes us, the school by its published keys, and the club by a secret."""
+    """A verifier that trusts us, the school by its published keys, and the club by a secret."""
     users = LocalUsers(known={"roles": ["buyer", "support_agent"], "vendorId": None, "campusId": CAMPUS})
     async with key_server(Route(USER_STATUS_PATH, users.response)) as keys:
         keys.sets |= {"ours": OURS.jwks(), "school": THEIRS.jwks()}

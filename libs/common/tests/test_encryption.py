@@ -45,7 +45,7 @@ def test_a_text_is_decrypted_with_its_key_purpose_and_context_only() -> None:
 
 
 def test_every_process_decrypts_at_every_step_of_a_rotation() -> None:
-    """First everybody can read the next key, then it encrypts, then the one before is dropped."""
+    """First every process has the next key, then it encrypts, then the previous one is removed."""
     phases = [Encryptor("PINs", OLD), Encryptor("PINs", OLD, NEW), Encryptor("PINs", NEW, OLD), Encryptor("PINs", NEW)]
     for before, after in itertools.pairwise(phases):
         for writer, reader in ((before, after), (after, before)):

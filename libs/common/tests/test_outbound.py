@@ -23,7 +23,7 @@ PATIENT = 60.0
 
 
 class Names:
-    """A resolver that gives one answer after the other, and counts how often it was asked."""
+    """A resolver that returns one response after the other, and counts its queries."""
 
     def __init__(self, *responses: Sequence[str]) -> None:
         self._responses, self.requested = list(responses), 0
@@ -35,7 +35,7 @@ class Names:
 
 @dataclass
 class Server:
-    """What a server received: the head of each request, and the names that TLS was asked for."""
+    """What a server received: the head of each request, and the names of its TLS handshakes."""
 
     port: int = 0
     heads: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Server:
 async def serving(
     address: str = HERE, port: int = 0, *, response: bytes = OK, tls: ssl.SSLContext | None = None, keep: bool = False
 ) -> AsyncIterator[Server]:
-    """A server that gives each request the same answer, and with `keep` then neither closes nor says more."""
+    """A server that sends each request the same response, and with `keep` then neither closes nor sends more."""
     server, held = Server(), asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -161,7 +161,7 @@ async def test_a_name_that_resolves_to_a_refused_address_is_never_connected() ->
 
 
 async def test_a_call_connects_to_the_checked_address(tmp_path: Path, authority) -> None:
-    """DNS rebinding: the second answer is never asked for, in either order."""
+    """DNS rebinding: the name is never resolved a second time, in either order."""
     server_of, tls = authority
     async with serving(tls=server_of(tmp_path, NAME)) as server:
         url = f"https://{NAME}:{server.port}/"
@@ -287,7 +287,7 @@ async def test_a_body_is_bounded_without_being_decompressed() -> None:
 
 @pytest.mark.parametrize("keep", [True, False])
 async def test_an_interrupted_body_keeps_the_status(keep: bool) -> None:
-    """The server says nothing more, or hangs up."""
+    """The server sends nothing more, or closes the connection."""
     started = b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf"
     async with serving(response=started, keep=keep) as server:
         async with client_of(Names([HERE]), seconds=3) as client:
@@ -318,7 +318,7 @@ async def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.Monkey
 
 
 class _AnyPort(OutboundRules):
-    """The rules of production at the port of a test's server: loopback stands for the public internet."""
+    """The rules of production at the port of a test's server: loopback replaces the public internet."""
 
     def __init__(self) -> None:
         super().__init__(allow_loopback=True)

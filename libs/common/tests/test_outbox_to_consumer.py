@@ -54,7 +54,7 @@ async def all_published(mechanisms: Mechanisms) -> bool:
 
 
 class Notebook:
-    """A consumer that writes what it hears as rows, and fails as often as it is told."""
+    """A consumer that writes events as rows, and fails a set number of times."""
 
     def __init__(self) -> None:
         self.attempts: Counter[str] = Counter()
@@ -132,7 +132,7 @@ async def test_republished_messages_take_effect_once(mechanisms: Mechanisms, bus
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", received_event.order_id))
         await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
     await publish(mechanisms, lost, waiting)
-    # As it stands when the broker has confirmed the message and then lost its queues.
+    # The state after the broker confirmed the message and then lost its queues.
     await rows(mechanisms, "UPDATE outbox SET published_at = now() WHERE subject = $1 RETURNING id", lost.subject)
     [[long_ago]] = await rows(mechanisms, "SELECT now() - interval '1 hour'")
     [[to_come]] = await rows(mechanisms, "SELECT now() + interval '1 hour'")
@@ -343,7 +343,7 @@ async def test_a_returned_message_stays_in_the_outbox(mechanisms: Mechanisms, bu
 
 
 class GatedNotebook(Notebook):
-    """A consumer whose handlers wait at a gate, so that messages collect behind them."""
+    """A consumer whose handlers wait for a gate, so that messages queue up."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -191,7 +191,7 @@ async def test_a_message_that_the_broker_dead_lettered_can_be_replayed(
         channel = await connection.channel()
         queue = await channel.get_queue("tests.orders")
         await publish(broker_url, "campus.events", OrderDispatched.TYPE, envelope(event))
-        # A rejection takes the way of a reached delivery limit.
+        # A rejected message is routed like one at its delivery limit.
         message = await queue.get(timeout=60)
         await message.reject(requeue=False)
     async with consuming(mechanisms, bus, notebook):

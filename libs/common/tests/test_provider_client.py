@@ -42,7 +42,7 @@ async def serving(serve: Serve, *, tls: ssl.SSLContext | None = None) -> AsyncIt
 
 
 class Recording:
-    """Answers each request of a connection with the next response, and keeps heads, bodies and connections."""
+    """Sends each request of a connection the next response, and stores heads, bodies and connections."""
 
     def __init__(self, *responses: bytes) -> None:
         self._responses = list(responses)
@@ -141,7 +141,7 @@ async def test_an_unknown_name_says_that_nothing_was_sent():
 
 async def test_a_connection_that_is_not_accepted_in_time_says_that_nothing_was_sent():
     with socket.socket() as full:
-        # Nobody accepts: the one place of the backlog is taken, and the next handshake gets no answer.
+        # No call of accept: the backlog of one is full, and the next handshake gets no response.
         full.bind((HOST, 0))
         full.listen(0)
         port = full.getsockname()[1]

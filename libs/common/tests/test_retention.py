@@ -128,7 +128,7 @@ async def test_concurrent_workers_remove_each_row_once(mechanisms: Mechanisms) -
     await publish(mechanisms, 95, published_days_ago=8)
     await publish(mechanisms, 5, published_days_ago=6)
     removed = await asyncio.gather(*(remove(mechanisms, PUBLISHED) for _ in range(4)))
-    # Whoever passes over what another holds may end early; the next round finds what is left.
+    # A worker that skips locked rows may end early; the next round purges the rest.
     assert sum(removed) + await remove(mechanisms, PUBLISHED) == 95
     assert await published(mechanisms) == {"6": 5}
 

@@ -1,4 +1,4 @@
-"""The server of a process: it sleeps without requests, dates its responses, and ends when it is told."""
+"""The server of a process: it sleeps without requests, dates its responses, and stops on request."""
 
 import asyncio
 import time

@@ -75,7 +75,7 @@ def test_origins_are_normalized(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = _read(
         monkeypatch, BASE_URL="https://shop.example/", ALLOWED_ORIGINS="https://Shop.example/, http://localhost:3000"
     )
-    # Problems say `{base_url}/errors/...`, and tokens name it as their issuer.
+    # Problem types are `{base_url}/errors/...`, and tokens name it as their issuer.
     assert settings.base_url == "https://shop.example"
     assert settings.allowed_origins == ("https://shop.example", "http://localhost:3000")
 

@@ -52,14 +52,14 @@ class Api:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def api() -> AsyncIterator[Api]:
-    """A door of its own, whose clock and keys a test may move."""
+    """An endpoint of its own, whose clock and keys a test may change."""
     async with open_api() as api:
         yield api
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def common_api() -> AsyncIterator[Api]:
-    """One door for all who only knock."""
+    """One endpoint for all tests that only call it."""
     async with open_api() as api:
         yield api
 

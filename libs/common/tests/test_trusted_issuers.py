@@ -46,7 +46,7 @@ from .issuer_steps import (
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world() -> AsyncIterator[World]:
-    """A stage of its own, whose clock, keys and people a test may move."""
+    """An environment of its own, whose clock, keys and users a test may change."""
     async with open_world() as world:
         yield world
 
@@ -226,7 +226,7 @@ async def test_claims_are_read_from_configured_paths() -> None:
 
 
 class _Everybody:
-    """Standings of a service that finds people at home."""
+    """The user lookup of a service in its own tables."""
 
     def __init__(self) -> None:
         self.found: list[UUID] = []
@@ -248,7 +248,7 @@ async def test_a_withdrawn_key_invalidates_its_tokens(world: World) -> None:
     await world.verifier.renew_keys_once()
     with pytest.raises(Unauthorized):
         await world.verifier.caller_of(ours)
-    # Other issuers are asked every five minutes; what was verified is verified again within one.
+    # Other issuers' keys are fetched every five minutes; a verified token is verified again within one.
     await world.verifier.caller_of(theirs)
     world.clock.advance(timedelta(seconds=300))
     await world.verifier.renew_keys_once()

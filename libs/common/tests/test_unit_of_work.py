@@ -23,7 +23,7 @@ async def note_of(database: Database, owner: UUID) -> UUID:
 
 
 async def visible_to(database: Database, caller: Caller) -> set[UUID]:
-    """What a query shows that has forgotten every filter."""
+    """The rows of a query without any filter."""
     async with database.unit_of_work(acting_as=caller) as uow:
         return {row["id"] for row in await uow.fetch("SELECT id FROM notes")}
 

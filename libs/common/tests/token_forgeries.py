@@ -25,12 +25,12 @@ from .forging import (
 KEYS = Keys()
 ED = {"alg": "EdDSA", "kid": "ed", "typ": "JWT"}
 EC = {"alg": "ES256", "kid": "ec", "typ": "JWT"}
-# The order of the group of Ed25519: S + L verifies like S where nobody checks its size.
+# The order of the group of Ed25519: S + L verifies like S where its size is not checked.
 L = 2**252 + 27742317777372353535851937790883648493
 
 
 def ed(header: Any = ED, claims: Any = None, **changed: Any) -> str:
-    """Signed with our own key, whatever it says."""
+    """Signed with our own key, whatever its claims."""
     return token_of(header, our_claims(**changed) if claims is None else claims, KEYS.ed.sign)
 
 
@@ -66,7 +66,7 @@ def flattened_serialization() -> str:
 
 
 def raw_claims(members: str) -> str:
-    """Claims written by hand: `members` stand after all good ones."""
+    """Claims written by hand: `members` follow the valid ones."""
     return ed(claims=json.dumps(our_claims())[:-1] + f", {members}}}")
 
 
@@ -155,7 +155,7 @@ FORMS: dict[str, Callable[[], str]] = {
     "kid with a NUL": lambda: ed({**ED, "kid": "ed\x00"}),
     "kid with a lone surrogate": lambda: ed({**ED, "kid": "\ud800"}),
     "kid of four thousand characters": lambda: ed({**ED, "kid": "k" * 4_000}),
-    # Headers that bring keys or want to be understood
+    # Headers that contain keys or require support
     "jwk of a stranger": lambda: signed_as({**ED, "kid": "theirs", "jwk": FOREIGN_JWK}, FOREIGN_KEY.sign),
     "jwk of a stranger under our kid": lambda: signed_as({**ED, "jwk": FOREIGN_JWK}, FOREIGN_KEY.sign),
     "jku of a stranger": lambda: signed_as({**ED, "jku": CANARY}, FOREIGN_KEY.sign),

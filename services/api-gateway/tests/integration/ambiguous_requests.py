@@ -24,8 +24,8 @@ def post(body: bytes, *fields: str, target: str = WEBHOOK, media: str = "Content
 
 @dataclass(frozen=True)
 class Form:
-    """`seen` are the paths that reach the service, in order, and `body` what the last of them carries. `owes`: its client keeps
-    back what it announced, and the connection ends when the gateway has waited for that."""
+    """`seen` are the paths that reach the service, in order, and `body` is the body of the last one. `owes`: its client
+    withholds announced bytes, and the gateway closes the connection after its timeout."""
 
     name: str
     sent: bytes
@@ -50,7 +50,7 @@ def passes(name: str, sent: bytes, *seen: str, body: bytes | None = None, closes
     return Form(name, sent, 200, closes, seen or ("/api/products",), body)
 
 
-# Two framings, or one that two readers may take differently.
+# Two framings, or one that two parsers may read differently.
 FRAMINGS = [
     refused("CL and TE", post(b"0\r\n\r\n" + HIDDEN, "Content-Length: 5", CHUNKED)),
     refused("TE and CL", post(b"0\r\n\r\n" + HIDDEN, CHUNKED, "Content-Length: 5")),

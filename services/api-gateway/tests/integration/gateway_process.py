@@ -1,4 +1,4 @@
-"""`python -m api_gateway api` in a process of its own, as it is shipped but for how long it waits for what the test plays."""
+"""`python -m api_gateway api` as its own process, as deployed except for shorter timeouts."""
 
 import asyncio
 import os

@@ -81,7 +81,7 @@ class Client:
             return Result(status, headers, await self._reader.readexactly(length))
 
     async def is_closed(self) -> bool:
-        """Whether the gateway has ended the connection, after what it had to say."""
+        """Whether the gateway has closed the connection after its response."""
         try:
             async with asyncio.timeout(60):
                 return await self._reader.read(1) == b""

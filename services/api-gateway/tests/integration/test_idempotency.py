@@ -366,7 +366,7 @@ async def send_image(
 
 @pytest.mark.parametrize("in_pieces", [False, True])
 async def test_a_picture_under_a_key_is_taken_once(app: GatewayApp, in_pieces: bool) -> None:
-    """Each try of a client frames the same file anew: that is the same request. Another file under the key is another one."""
+    """Each attempt of a client has a new boundary around the same file: it is the same request. Another file is not."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     app.upstream.response = (201, {"data": {"id": 1}})
     first = await send_image(app, user, key, url, form(IMAGE, "a1b2"), "a1b2", in_pieces=in_pieces)

@@ -95,7 +95,7 @@ async def test_a_change_is_seen_by_the_next_reader(app: GatewayApp) -> None:
 
 
 async def test_a_buyer_reads_the_remaining_stock_after_a_purchase(app: GatewayApp) -> None:
-    """A purchase is published only when it sells the last unit: its own gateway knows of each."""
+    """A purchase is published only when it sells the last unit; its own gateway invalidates for each."""
     buyer = {**app.bearer(), "Idempotency-Key": str(uuid4())}
     post, urls = app.client.post, ("/api/products", f"/api/products/{PRODUCT}")
     for status, seen in ((409, 1), (201, 3)):

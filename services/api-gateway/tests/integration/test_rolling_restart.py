@@ -1,4 +1,4 @@
-"""Gateways behind a balancer are restarted one after another under load, and no client notices."""
+"""Gateways behind a balancer are restarted one after another under load, and no request fails."""
 
 import asyncio
 import signal
@@ -16,8 +16,8 @@ from testkit.service_kit import Issuer
 from .conftest import Upstream
 from .gateway_process import Process, running_process
 
-# Far more often than a real balancer asks, and with more time to see that a gateway leaves than by default: on a busy machine a
-# process may stand still for a second or two.
+# Far more often than a real balancer probes, and with a longer drain than by default: on a busy machine a process may
+# pause for a second or two.
 PROBE_SECONDS = 0.1
 SHUTDOWN_DRAIN_SECONDS = "5"
 CLIENTS = 8
@@ -25,7 +25,7 @@ CLIENTS = 8
 
 @dataclass
 class Balancer:
-    """Passes connections, byte for byte, to the gateways that say they are ready, in turn. It knows nothing of HTTP but that question."""
+    """Forwards connections, byte for byte, to the ready gateways in turn. Its readiness probe is its only use of HTTP."""
 
     ports: Sequence[int]
     ready: set[int] = field(default_factory=set)

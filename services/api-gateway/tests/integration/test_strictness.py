@@ -1,7 +1,7 @@
-"""What arrives as bytes and not as a browser would send it: refused or harmless, form by form, on one gateway process.
+"""Ambiguous requests, which no browser sends, are rejected or harmless, form by form, on one gateway process.
 
-The forms stand in `ambiguous_requests.py`. Each states what its client is answered, whether the connection ends, and what its service sees:
-nothing that the gateway did not judge. What the service saw is read by a reader of its own that takes no framing but the strictest.
+`ambiguous_requests.py` has the forms. Each gives the client's response, whether the connection ends, and the requests of its service:
+only requests that the gateway has checked. The service's requests are parsed by a separate parser with the strictest framing.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from .ambiguous_requests import FORMS, KEY, KEY_2, LOGIN, WEBHOOK, Form, get, po
 from .gateway_process import Process, running_process
 from .raw_http import LONG_RESPONSE, Recorder, connected
 
-# Each form is its own request: quotas do not apply, and no response comes from the cache.
+# Each form is its own request: quotas do not apply, and no response is cached.
 SETTINGS = {
     "RATE_TIER_1": "100000",
     "RATE_TIER_2": "100000",
@@ -31,7 +31,7 @@ SETTINGS = {
     "RATE_MACHINES": "100000",
     "EDGE_CACHE_SECONDS": "0",
 }
-# For the clients that owe something, and only for them: any other may be late on a busy machine.
+# Only for clients that withhold announced bytes: any other may be late on a busy machine.
 IMPATIENT = {"CLIENT_HEAD_SECONDS_MAX": "1", "CLIENT_BODY_SECONDS_MAX": "1", "CLIENT_ANSWER_SECONDS_MAX": "1"}
 
 
@@ -60,7 +60,7 @@ async def patient(module_urls: DatabaseUrls, broker_url: str) -> AsyncIterator[B
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def impatient(module_urls: DatabaseUrls, broker_url: str) -> AsyncIterator[Bench]:
-    """A gateway that waits a second for what a client owes."""
+    """A gateway that waits a second for announced bytes of a client."""
     async with benched(module_urls, broker_url, SETTINGS | IMPATIENT) as bench:
         yield bench
 

@@ -11,7 +11,7 @@ from api_gateway.headers import quota_headers
 from api_gateway.sliding_window import MICROSECONDS, Counter, QuotaStatus, SlidingWindows
 
 WINDOW = 60 * MICROSECONDS
-# A Structured Field (RFC 9651) of the shape that the draft asks for: a List of one String with Integer parameters.
+# A Structured Field (RFC 9651) of the shape that the draft defines: a List of one String with Integer parameters.
 _STRING = r'"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"'
 _PARAMETER = r";[a-z*][a-z0-9_\-.*]*=-?[0-9]{1,15}"
 ITEM = re.compile(rf"({_STRING})((?:{_PARAMETER})*)")
@@ -26,7 +26,7 @@ def item(value: bytes) -> tuple[str, dict[str, int]]:
 
 
 def rendered(quota_status: QuotaStatus, now: int) -> tuple[dict[bytes, bytes], dict[str, int], dict[str, int]]:
-    """All headers, and the parameters of both fields, which must speak of the same policy."""
+    """All headers, and the parameters of both fields, which must name the same policy."""
     headers = dict(quota_headers(quota_status, now, WINDOW))
     policy, quota = item(headers[b"ratelimit-policy"])
     named, left = item(headers[b"ratelimit"])

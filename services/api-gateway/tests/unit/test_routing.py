@@ -1,4 +1,4 @@
-"""The route table: what a path finds, and what a table may not say."""
+"""The route table: the route of a path, and rejected tables."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -34,7 +34,7 @@ USERS = {user.name: user for user in demo.USERS}
 
 
 class _Address:
-    """An address that exists before the application behind it."""
+    """An address that exists before its application."""
 
     app: Any = None
 

@@ -40,7 +40,7 @@ PROFILE = "/api/profiles/current"
 
 @dataclass(slots=True)
 class Elsewhere:
-    """The identity service that believes a school and a club, and the tokens of these."""
+    """The identity service that trusts a school and a club, and tokens of both."""
 
     app: IdentityApp
 
@@ -287,7 +287,7 @@ async def test_a_suspended_federated_user_is_rejected(elsewhere: Elsewhere) -> N
     await app.service.fetch(
         "INSERT INTO suspensions (user_id, suspended_by, suspended_at) VALUES ($1, $2, now())", user_id, new_id()
     )
-    # The look of a minute ago ends, and whatever the school signs since is refused as well.
+    # The cached lookup of a minute ago expires, and every later token of the school is rejected as well.
     app.clock.advance(timedelta(seconds=60))
     for refused in (token, elsewhere.token(SCHOOL, user_id, session_id="another")):
         assert error_of(await app.get(PROFILE, token=refused)) == UNAUTHORIZED
@@ -299,7 +299,7 @@ async def test_a_suspended_federated_user_is_rejected(elsewhere: Elsewhere) -> N
 
 
 async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:
-    """The status of an application, and the extension of its refusal."""
+    """The status of an application, and the extension of its rejection."""
     app = elsewhere.app
     [campus] = await app.service.fetch("SELECT id FROM campuses")
     body = {
@@ -379,6 +379,6 @@ async def test_a_federated_user_confirms_the_number_of_the_profile(
     shown = {"phone": "+2348031234567", "code": code}
     response = await app.post("/api/auth/otp/verify", shown, token=token)
     assert response.status_code == 200, response.text
-    # The school may not speak about staff, in this session either.
+    # The school may not assert staff roles, in this session either.
     assert claims_of(response.json()["data"])["app_metadata"]["roles"] == ["buyer"]
     assert (await app.get(PROFILE, token=token)).json()["data"]["phoneConfirmed"] is True

@@ -120,7 +120,7 @@ async def test_an_installation_of_the_previous_release_keeps_its_hashes_and_secr
         before = Encryptor("unused", "unused", old_keys=(SHARED,))
         for row in await app.service.fetch("SELECT id, secret_sealed FROM totp_factors"):
             assert before.decrypt(row["secret_sealed"], f"totp:{row['id']}") in DEMO_SECRETS.values()
-        # The release before knows no such table: the first start makes the key of its hashes from the shared one.
+        # The previous release has no such table: the first start derives the key of its hashes from the shared one.
         await app.service.fetch("DELETE FROM hash_keys RETURNING 1")
     async with open_identity({**NEW, "sealing_key_previous": SHARED}) as app:
         await stepped_up(app)

@@ -54,7 +54,7 @@ async def step_up(app: IdentityApp, tokens: dict[str, Any], authenticator: Authe
 
 
 async def everything(app: IdentityApp) -> list[Any]:
-    """What a refused request must leave as it was."""
+    """The rows that a rejected request must not change."""
     return [
         [tuple(row) for row in await app.service.fetch(f"SELECT * FROM {table} ORDER BY 1")]
         for table in ("passkeys", "passkey_challenges", "refresh_tokens", "accounts")

@@ -1,4 +1,4 @@
-"""The row policies hold even when a query forgets its filter (contract section 5)."""
+"""The row policies apply even to a query without its filter (contract section 5)."""
 
 from typing import Any
 from uuid import UUID
@@ -191,7 +191,7 @@ SELECT roleid::regrole::text FROM pg_auth_members WHERE member = (SELECT oid FRO
 _OWN_GRANTS = """
 SELECT c.relname FROM pg_class c, aclexplode(c.relacl) a WHERE a.grantee = (SELECT oid FROM pg_roles WHERE rolname = current_user)
 """
-# Grants to everybody (0) count as well.
+# Grants to PUBLIC (0) count as well.
 _PRIVILEGES = """
 SELECT c.relname, a.privilege_type, '*' AS columns FROM pg_class c, aclexplode(c.relacl) a
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind <> 'S' AND a.grantee IN ($1::text::regrole, 0)
@@ -277,7 +277,7 @@ async def test_a_bare_statement_with_anothers_settings_sees_and_changes_nothing(
             await nothing_of_others(app, caller, name, may)
             await refused(app, caller, f"DELETE FROM {name}")
             await refused(app, caller, f"TRUNCATE {name}")
-            # The policy is judged before any other constraint.
+            # The policy is evaluated before any other constraint.
             await refused(app, caller, f"INSERT INTO {name} DEFAULT VALUES")
             if "UPDATE" not in may:
                 column = next(iter(await columns_of(app, name)))

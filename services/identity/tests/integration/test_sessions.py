@@ -71,7 +71,7 @@ async def test_sign_up_of_a_known_address_looks_like_a_new_one_and_changes_nothi
     assert second.json()["data"].keys() == first.json()["data"].keys()
     assert second.json()["data"] != first.json()["data"]
     after = await state_of(app)
-    # One item of work tells the owner.
+    # One work item notifies the owner.
     assert [row["queue"] for row in after.pop("outbox") if row not in before["outbox"]] == ["identity.codes"]
     assert after == {table: rows for table, rows in before.items() if table != "outbox"}
     await app.service.fetch("UPDATE profiles SET confirmed_email = email")
@@ -350,7 +350,7 @@ async def test_retention_purges_old_sessions_and_keeps_active_ones(app: Identity
     living = (await app.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})).json()["data"]
     assert await app.service.remove_old() == 0
     app.clock.advance(timedelta(days=10))
-    # The forgotten login's session and token, and the used token of the living session.
+    # The abandoned login's session and token, and the used token of the active session.
     assert await app.service.remove_old() == 3
     assert await app.count("sessions") == await app.count("refresh_tokens") == 1
     assert (await app.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})).status_code == 200

@@ -39,7 +39,7 @@ async def test_the_lists_are_paged_sorted_and_filtered(staff: StaffAdministratio
     assert await names(suspended="true") == ["BUYER"]
     assert await names(role="auditor") == ["AUDITOR"]
     assert sorted(await names(campusId=str(demo.LAGOS.id))) == ["CAMPUS", "HUB"]
-    # Whoever is granted a first role is found by the exact address.
+    # A user with a first role is found by the exact address.
     assert await names(email=f" {USERS['BUYER2'].email.upper()} ") == ["BUYER2"]
     assert await names(email="nobody@unilag.edu.ng") == []
     assert await names(email=USERS["BUYER2"].email, role="auditor") == []

@@ -97,7 +97,7 @@ async def test_logging_out_everywhere_revokes_tokens_of_the_same_second_but_no_l
         assert error_of(await app.get("/api/profiles/current", token=tokens["accessToken"])) == UNAUTHORIZED
         assert (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code == 401
     assert await is_alive(app, fresh)
-    # Another service knows only the published events.
+    # Another service has only the published events.
     received = Revocations()
     for event in await app.service.published(REVOKED):
         session_id = UUID(event["sessionId"]) if "sessionId" in event else None

@@ -31,7 +31,7 @@ EVENTS = ("identity.vendor_approved.v1", "identity.vendor_application_decided.v1
 
 
 class Campus:
-    """The service with the demo data, and the people of these stories signed in when they are first needed."""
+    """The service with the demo data, and its users, signed in when they are first needed."""
 
     def __init__(self, app: IdentityApp) -> None:
         self.app = app

@@ -23,7 +23,7 @@ IN_FULL = {"ownerUserId", "legalName", "status", "suspensionReason", "commission
 
 
 class Staff:
-    """People of the demo data, signed in."""
+    """Users of the demo data, signed in."""
 
     def __init__(self, app: IdentityApp, tokens: dict[str, str]) -> None:
         self.app, self.tokens = app, tokens
@@ -128,7 +128,7 @@ async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staf
         assert (await staff.send("POST", f"{ADA}/suspend", body, "CAMPUS")).status_code == 422
     assert (await staff.send("POST", f"/api/vendors/{uuid4()}/suspend", {"reason": "x"}, "CAMPUS")).status_code == 404
     assert await staff.state() == state
-    # Hidden and absent look the same to the staff of another campus.
+    # Hidden and absent vendors are the same 404 for the staff of another campus.
     await staff.suspend()
     assert (await staff.reinstate("BUYER2")).status_code == 404
 

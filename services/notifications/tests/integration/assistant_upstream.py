@@ -104,7 +104,7 @@ class AssistantUpstream:
     url: str = ""
 
     def reset(self) -> None:
-        """Forget all requests and replies."""
+        """Delete all requests and replies."""
         self.replies, self.requests, self.request_headers = [], [], []
         self.products, self.orders, self.market_requests, self.market_tokens = [], [], [], []
         self.shows_all_orders, self.market_status, self.started, self.disconnects = False, 200, 0, 0

@@ -1,4 +1,4 @@
-"""Signed webhooks of the messaging app and what they leave in the database, for the tests of that app."""
+"""Signed webhooks of the messaging app and their rows in the database, for the tests of that app."""
 
 import hmac
 import json

@@ -53,7 +53,7 @@ async def test_a_message_fails_with_an_alert_after_the_last_retry(
         running_tasks(scenario.app, "worker"),
     ):
         providers.sms_down = True
-        # Told by hand: over the broker the PIN could be faster, and climb the short ladder to its end.
+        # Called directly: over the broker the PIN could arrive first and use up its short retry ladder.
         await scenario.receive(scenario.buyer())
         await scenario.publish(scenario.pin())
         await eventually(lambda: providers.pages)

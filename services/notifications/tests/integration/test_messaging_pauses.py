@@ -79,7 +79,7 @@ async def test_a_rejected_account_pauses_the_channel_with_one_alert(
     for _ in range(3):
         assert await scenario.send_queued() == 0
     assert (await status_of_messaging(scenario), providers.approved) == ("queued", [])
-    # The probe that is due is taken by one message, and its status ends the pause.
+    # One message claims the due probe, and its status ends the pause.
     scenario.clock.advance(PROBE_EVERY)
     await scenario.send_queued()
     assert len(providers.approved) == 1
@@ -151,7 +151,7 @@ async def test_a_message_is_not_held_for_more_than_a_day(scenario: Scenario, pro
     await scenario.send_queued()
     assert await status_of_messaging(scenario) == "queued"
     for _ in range(2):
-        # Another message takes each probe.
+        # Another message claims each probe.
         scenario.clock.advance(timedelta(hours=12))
         await scenario.fetch("UPDATE provider_pauses SET probe_at = $1 RETURNING 1", scenario.clock.now() + PROBE_EVERY)
         await scenario.send_queued()

@@ -108,7 +108,7 @@ async def test_a_rate_limit_in_a_status_is_retried_later(scenario: Scenario, pro
     assert await scenario.send_queued() == 1
     await process(scenario, {"statuses": [status("wamid.2", "delivered")]})
     assert (await scenario.channel_statuses())["messaging"] == "delivered"
-    # The report of the first attempt comes again, and changes nothing.
+    # The report of the first attempt arrives again, and changes nothing.
     await process(scenario, {"statuses": [failed(131048, timestamp="1767225601")]})
     assert (await scenario.channel_statuses())["messaging"] == "delivered"
     assert (len(providers.approved), await alerts(scenario)) == (2, [])

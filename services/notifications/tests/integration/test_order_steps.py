@@ -1,4 +1,4 @@
-"""Notifications at each step of an order's and a payout's money; a vendor learns nothing of the buyer."""
+"""Notifications at each step of an order's and a payout's money; a vendor receives no data of the buyer."""
 
 import pytest
 

@@ -67,8 +67,8 @@ async def months(scenario: Scenario):
 
 
 async def create_months(scenario: Scenario, *, workers=1):
-    """Run retention until the months around LATER exist. A round without its locks within half a second leaves them to the
-    next round by design.
+    """Run retention until the months around LATER exist. A round without its locks within half a second skips them until
+    the next round by design.
     """
 
     async def created():

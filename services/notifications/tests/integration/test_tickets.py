@@ -384,7 +384,7 @@ async def test_an_unknown_customer_gets_replies_by_the_messaging_app(
 
 
 async def test_all_digits_of_a_ticket_are_masked_alike(scenario: Scenario, client: httpx.AsyncClient) -> None:
-    """A vendor who posts digits learns nothing about the PIN of the order."""
+    """The response to a vendor's digits reveals nothing about the PIN of the order."""
     await scenario.receive(scenario.pin("042917"))
     merchant = scenario.headers(scenario.owner_id, roles=["merchant"], vendor_id=scenario.vendor_id)
     body = {"subject": "Buyer away", "message": "Nobody there", "orderId": str(scenario.order_id)}

@@ -43,7 +43,7 @@ class Webhook:
 
 @dataclass
 class Receiver:
-    """What arrived, and the next responses; without one it answers 200."""
+    """The received requests, and the next responses; without one it responds 200."""
 
     url: str = ""
     webhooks: list[Webhook] = field(default_factory=list)

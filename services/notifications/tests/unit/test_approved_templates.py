@@ -51,7 +51,7 @@ def test_a_text_satisfies_the_rules_of_the_review(name) -> None:
     count = len(placeholders_of(text))
     assert re.fullmatch(r"[a-z0-9_]{1,512}", name)
     assert len(text) <= BODY_MAX
-    # A variable is neither the first nor the last word, and never beside another one.
+    # A variable is neither the first nor the last word, and never next to another one.
     assert re.match(r"\w", text)
     assert re.search(r"\w[^{}]*$", text.rpartition("}}")[2])
     assert re.search(r"\}\}[^\w]*\{\{", text) is None
@@ -74,7 +74,7 @@ def test_codes_and_pins_use_authentication_templates_with_a_copy_button() -> Non
             "buttons": [{"type": "OTP", "otp_type": "COPY_CODE", "text": "Copy code"}],
         }
         assert len(example_of(name)[parameter]) <= CODE_MAX
-    # A PIN is given to the seller, a code to nobody.
+    # Buyers give a PIN to the seller; a code stays secret.
     assert body_of(EXPORT["one_time_code"])["add_security_recommendation"] is True
     assert body_of(EXPORT["delivery_pin"])["add_security_recommendation"] is False
 

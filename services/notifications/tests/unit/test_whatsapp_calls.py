@@ -1,4 +1,4 @@
-"""Calls of the messaging app's client by WhatsApp's API: every body conforms, and every documented answer has its reading."""
+"""Calls of the messaging app's client by WhatsApp's API: every body conforms, and every documented response is classified."""
 
 import json
 from typing import Any
@@ -40,7 +40,7 @@ EXPECTED = registrations("en")
 
 
 class Platform:
-    """Answers in turn, and holds every request and answer against the facts."""
+    """Returns the responses in turn, and checks every request and response against the schemas."""
 
     def __init__(self, *responses: tuple[int, Any], is_conform: bool = True) -> None:
         self.responses, self.requests, self.is_conform = list(responses), [], is_conform

@@ -35,7 +35,7 @@ async def test_support_and_auditors_see_all_campuses_and_a_campus_admin_the_own_
         meta = response.json()["meta"]
         assert (meta["page"], meta["limit"], meta["total"], meta["total_pages"]) == (1, 20, 2, 1)
         assert "commissionMinor" in response.json()["data"][0]
-    # A campus admin who bought something elsewhere oversees that campus no more than anybody.
+    # A campus admin who bought something elsewhere has no rights over that campus.
     admin = market.headers(market.buyer_id, roles=("buyer", "campus_admin"), campus_id=market.campus_id)
     assert [order["id"] for order in (await listed(market, admin)).json()["data"]] == [here["id"]]
     assert (await listed(market, admin, campusId=there["campusId"])).json()["data"] == []

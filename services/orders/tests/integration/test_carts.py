@@ -1,4 +1,4 @@
-"""The cart: the same on every device, true to the shelf, and checked out once."""
+"""The cart: the same on every device, consistent with the catalog, and checked out once."""
 
 import asyncio
 from datetime import timedelta

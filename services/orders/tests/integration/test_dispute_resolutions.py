@@ -1,4 +1,4 @@
-"""Resolutions of disputes: prepared by one person, approved by another (contract section 6)."""
+"""Resolutions of disputes: prepared by one user, approved by another (contract section 6)."""
 
 import asyncio
 from collections.abc import Callable

@@ -86,7 +86,7 @@ async def test_resolved_for_the_vendor_all_that_is_held_is_released(market: Mark
     response = await decide(market, await prepared(market, order, "vendor"))
     assert (response.status_code, response.json()["data"]["status"]) == (200, "delivered")
     assert await events(market, "refund_requested") == []
-    # No second release beside the resolution's own: the PIN was not accepted.
+    # No second release in addition to the resolution's: the PIN was not accepted.
     assert await events(market, "order_delivered") == []
     [resolved] = await events(market, "dispute_resolved")
     assert (resolved["refundMinor"], resolved["releaseMinor"], resolved.get("refundId")) == (

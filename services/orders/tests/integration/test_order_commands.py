@@ -94,7 +94,7 @@ async def test_late_replays_never_change_the_stock_again(market: Market) -> None
         assert await fire_timers_once(market.app.dependencies) == 0
     refund = (await market.published("orders.refund_requested.v1"))[0]
     await market.receive(refund_settled(order, refund["refundId"], order["totalMinor"]))
-    # The cancellation has run its course: asking again is a success without effect.
+    # The cancellation is complete: a repeated request is a success without effect.
     assert (await market.post(order, "cancel", market.as_buyer(), cancelled)).status_code == 200
     assert (await market.status_of(order), await market.stock_of(product)) == ("refunded", 2)
 
@@ -111,8 +111,8 @@ async def test_a_cancellation_returns_no_stock_of_dispatched_units(market: Marke
 
 
 async def test_the_stock_of_a_late_charge_returns_once(market: Market) -> None:
-    """Freed by the end of the payment window, taken again by the late charge, and freed again when that order is
-    cancelled.
+    """Stock is released at the end of the payment window, reserved again by the late charge, and released again when that
+    order is cancelled.
     """
     product = await market.sell(stock=1)
     order = await market.ordered(product)

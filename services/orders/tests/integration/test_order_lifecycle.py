@@ -164,7 +164,7 @@ async def reached(market: Market, state) -> Story:
 
 
 async def everything(market: Market):
-    """Everything that a command may change; the escrowed amount comes from payments in every state."""
+    """Everything that a command may change; the escrowed amount is payments' in every state."""
     tables = (
         "order_timers",
         "order_refunds",

@@ -16,7 +16,7 @@ async def listed(market: Market, headers, **query):
 
 
 async def visible(market: Market, table, user_id, **claims):
-    """What a bare SELECT shows to this caller: a query that has forgotten its filter."""
+    """The rows of a query without its filter, for this caller."""
     caller = await market.app.runtime.verifier.caller_of(market.app.token(user_id, **claims))
     column = "id" if table == "orders" else "order_id"
     async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
@@ -25,7 +25,7 @@ async def visible(market: Market, table, user_id, **claims):
 
 @pytest.fixture
 async def two_orders(market: Market):
-    """One of the buyer at the market's vendor; one of a stranger at another vendor on another campus."""
+    """One of the buyer at the market's vendor; one of another buyer at another vendor on another campus."""
     mine = await market.paid()
     foreign = await market.sell(vendor_id=new_id(), campus_id=new_id())
     theirs = await market.paid(product_id=foreign, buyer_id=new_id())

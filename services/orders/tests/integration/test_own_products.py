@@ -1,4 +1,4 @@
-"""What merchants do in the catalog: every refusal, two writers at once, and the policies under them."""
+"""Merchants' catalog operations: every rejection, concurrent writers, and the row policies."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,5 +1,5 @@
-"""A person who wants to go: what is under way is told, nothing new is begun meanwhile, and afterwards nothing they
-wrote is left.
+"""Erasure of a user: open obligations are reported, no new ones start meanwhile, and then all their texts are
+removed.
 """
 
 import asyncio

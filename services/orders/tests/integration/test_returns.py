@@ -277,7 +277,8 @@ async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market: Ma
 async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_looked_for(
     market: Market, verb: str
 ) -> None:
-    """The order of checks (contract section 5): callers without the permission do not learn whether the request exists."""
+    """The order of checks (contract section 5): without the permission, known and unknown requests get the same response."""
+
     known = await requested_return(market, await delivered(market, (100_000, 1)), 1)
     for headers in (
         market.as_buyer(),

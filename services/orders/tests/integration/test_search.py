@@ -62,8 +62,8 @@ async def test_a_search_with_one_typo_in_each_word_finds(market: Market) -> None
 
 
 async def test_a_search_finds_accented_words_typed_with_and_without_their_accents(market: Market) -> None:
-    """Names as phones of Lagos write them: letters with marks behind them, whether or not one character exists for
-    both.
+    """Names as phones in Lagos send them: letters followed by combining marks, whether or not a composed character
+    exists.
     """
     marked = {
         "O\u0323\u0300fada\u0300 Rice": ("O\u0323\u0300fada\u0300", "\u1ecd\u0300fad\u00e0", "ofada", "ofda"),

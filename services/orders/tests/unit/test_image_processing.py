@@ -1,4 +1,4 @@
-"""Images are rendered anew: visible content stays, hidden content of a file does not."""
+"""Images are encoded again: visible content stays, hidden content of a file does not."""
 
 import asyncio
 import io
@@ -21,7 +21,7 @@ def drawn(form="JPEG", size=(640, 480), mode="RGB", **options):
 
 
 def with_gps():
-    """A photograph lying on its side, taken at 6.5 degrees north by a named camera."""
+    """A photograph with EXIF orientation, position and camera name."""
     exif = Image.Exif()
     exif[0x0112] = 6
     exif[0x010F] = "CameraMaker"

@@ -505,7 +505,7 @@ async def open_app(gateway: Gateway, clock: ManualClock) -> OpenApp:
 
 @pytest.fixture
 def flutterwave_settings(gateway: Gateway) -> dict[str, Any]:
-    """The settings of a service that takes new payments with the second gateway."""
+    """The settings of a service that opens new payments at the second gateway."""
     return {
         "gateway_provider": "flutterwave",
         "flutterwave_api_url": f"{gateway.address}/flutterwave/v3",

@@ -1,4 +1,4 @@
-"""The gateway's fee of a transfer that pays a refund is booked once, as the gateway reported it (decision 40)."""
+"""The gateway's fee of a transfer that pays a refund is posted once, as the gateway reported it (decision 40)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -48,7 +48,7 @@ async def _reconcile(app: PaymentsApp) -> None:
 
 
 async def _fees(app: PaymentsApp) -> tuple[int, int]:
-    """The booked fees, and our balance less the gateway's."""
+    """The posted fees, and our balance less the gateway's."""
     balances = await app.balances()
     await app.check_ledger()
     theirs_minor = await app.paystack.balance_minor("NGN")

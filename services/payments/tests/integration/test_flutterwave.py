@@ -1,4 +1,4 @@
-"""Payments with the second gateway, Flutterwave, alone and beside the first one."""
+"""Payments with the second gateway, Flutterwave, alone and together with the first one."""
 
 import base64
 import hmac
@@ -196,7 +196,7 @@ async def test_a_refund_whose_response_was_lost_is_not_sent_twice(app: Any) -> N
 
 @pytest.mark.parametrize(("action", "outcome"), [("lose", "lost"), ("win", "won")])
 async def test_a_chargeback_follows_the_gateways_decision(app: Any, action: str, outcome: str) -> None:
-    # Another payment covers what a lost chargeback takes beyond the fee.
+    # Another payment covers the debit of a lost chargeback beyond the fee.
     await paid_order(app)
     placed, reference = await paid_order(app)
     dispute = await app.gateway.control("POST", f"charges/{reference}/dispute", {})

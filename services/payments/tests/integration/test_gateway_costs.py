@@ -1,4 +1,4 @@
-"""What the gateway costs and where its balance goes: fees of charges, and settlements to our bank account."""
+"""The gateway's costs and settlements: fees of charges, and settlements to our bank account."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

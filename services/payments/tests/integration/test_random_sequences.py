@@ -1,5 +1,5 @@
-"""Random sequences of events on the real database, drawn by hypothesis: the books are right after every step, and what is
-refused or repeated changes nothing.
+"""Random sequences of events on the real database, drawn by hypothesis: the ledgers are right after every step, and
+rejected and repeated events change nothing.
 
 The seed is printed with a failure, and `SEQUENCES_SEED` in the environment runs it again; `SEQUENCES_EXAMPLES` runs more.
 """
@@ -45,7 +45,7 @@ class Sequences(RuleBasedStateMachine):
 
     @initialize(target=data, commission=st.integers(0, 10), delivery_fee_minor=st.integers(0, 50))
     def place_orders(self, commission: int, delivery_fee_minor: int) -> Any:
-        """The last order is paid at once, so that no sequence leaves the ledger empty."""
+        """The last order is paid at once, so that every sequence has postings."""
         self.orders = [
             self.run(
                 self.app.place_order(

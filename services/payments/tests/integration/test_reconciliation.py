@@ -199,7 +199,7 @@ async def test_an_amount_changed_in_the_ledger_is_one_case_however_often_it_is_f
     assert (await _reconcile(app)).unexplained.cases == 0
     await _tamper(app, connect_as, "UPDATE ledger_entries SET amount_minor = 100 WHERE account = 'gateway_cash'")
     assert (await _reconcile(app)).unexplained.minor == 499_900
-    # The case closes when the difference is gone.
+    # The case closes when the difference has disappeared.
     await _tamper(app, connect_as, "UPDATE ledger_entries SET amount_minor = 500000 WHERE account = 'gateway_cash'")
     assert (await _reconcile(app)).unexplained.cases == 0
     assert sorted(case["status"] for case in await _cases(app)) == ["closed", "explained"]

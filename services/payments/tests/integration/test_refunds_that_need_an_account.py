@@ -1,4 +1,4 @@
-"""A refund that the gateway cannot return by the payer's own means: two people name the payer's account (section 7)."""
+"""A refund that the gateway cannot return by the payer's own means: maker and checker name the payer's account (section 7)."""
 
 from datetime import timedelta
 from typing import Any

@@ -43,7 +43,7 @@ async def test_verify_and_refund_report_a_rejected_key_too(app: PaymentsApp) -> 
     await use_keys(app, "sk_another")
     assert await settle_refunds_once(app.service.dependencies) == 0
     assert len(await alerts(app)) == 1
-    # A second fault after the first was mended is a new alert.
+    # A second fault after the first was fixed is a new alert.
     await use_keys(app, SECRET)
     await recheck_rejected_keys_once(app.service.dependencies)
     await use_keys(app, "sk_another")

@@ -301,7 +301,7 @@ async def test_evidence_and_the_resolution_are_sent_in_the_gateways_form() -> No
     assert [(one.method, one.content, one.headers["content-type"]) for one in calls.files] == [
         ("PUT", PDF, "application/pdf")
     ] * 2
-    # Our key never leaves for another host.
+    # Our key is never sent to another host.
     assert all("authorization" not in one.headers for one in calls.files)
 
 

@@ -139,7 +139,7 @@ class Staff:
         return [row["reference"] for row in rows]
 
     async def sent(self, case: Case) -> list[str]:
-        """Returns the payout's references that the gateway knows."""
+        """Returns the payout's references that the gateway has."""
         queries = {
             reference: await self.sandbox.client.get(f"/gateway/transfer/verify/{reference}")
             for reference in await self.references(case)

@@ -185,7 +185,7 @@ async def test_a_person_queries_the_gateway_and_a_success_closes_the_exception(
         assert (await act(scenario, exception["id"], "query", role=role)).status_code == 403
     assert (await act(scenario, new_id(), "query")).status_code == 404
     assert await attempt.exception() == exception
-    # The gateway knows better than the report: it has paid.
+    # The gateway contradicts the report: it has paid.
     moved = await shared_sandbox.client.post(f"/control/transfers/{attempt.reference}/succeed", json={})
     assert moved.status_code == 200, moved.text
     shown = data_of(await act(scenario, exception["id"], "query"))
@@ -228,7 +228,7 @@ async def states(scenario: Scenario, payouts):
     return {str(row["id"]): (row["status"], row["minor"], row["live"]) for row in rows}
 
 
-# --- People ---
+# --- Staff ---
 
 
 async def test_the_response_time_of_a_classification_counts_from_the_opening(shared_scenario: Scenario) -> None:

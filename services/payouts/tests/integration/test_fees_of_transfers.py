@@ -1,4 +1,4 @@
-"""The gateway's fees: covered by the balance before a batch is sent, and booked as the gateway reports them."""
+"""The gateway's fees: covered by the balance before a batch is sent, and posted as the gateway reports them."""
 
 from datetime import timedelta
 
@@ -71,7 +71,7 @@ async def test_a_reversal_returns_the_fee_that_the_gateway_returned(scenario: Sc
     await charging.client.post(f"/control/transfers/{reference}/reverse", json={})
     await poll(scenario, 1)
     assert await booked(scenario) == (0, -AMOUNT)
-    # A late webhook of the success does not book it again.
+    # A late webhook of the success does not post it again.
     await scenario.app.deliver(success(reference, FEE), sequence=9)
     assert await booked(scenario) == (0, -AMOUNT)
 

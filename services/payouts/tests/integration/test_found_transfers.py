@@ -119,7 +119,7 @@ async def test_a_lost_payout_is_recorded_again_and_its_shortfall_becomes_debt(
     vendor = await scenario.ready_vendor(5_000)
     await left(immediate, 8_000)
     await put_back(scenario)
-    # Of two at once one takes it in; whichever comes second may find it in hand, and is not complete then.
+    # Of two concurrent runs one records it; the second may find it locked, and is not complete then.
     at_once = await asyncio.gather(compare(scenario), compare(scenario))
     assert sum(compared.recorded for compared in at_once) == 1
     assert (await compare(scenario)).is_complete

@@ -164,7 +164,7 @@ async def reach(
         dispatching = asyncio.create_task(running.dispatch())
         await waiting(watch, "INSERT INTO dispatch_batches")
     elif step == "after the write":
-        # The plan waits to write its attempts, and the test waits behind it for the payout: it gets it when the plan
+        # The plan waits to write its attempts, and the test queues for the payout's lock: it gets it when the plan
         # commits.
         attempts = await hold.acquire("LOCK TABLE payout_transfers IN SHARE MODE")
         dispatching = asyncio.create_task(running.dispatch())

@@ -207,7 +207,7 @@ async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sand
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
     assert await quarantined(scenario, vendor, payout_id) is None
-    # The bank returns it: from here on two people decide.
+    # The bank returns it: from here on maker and checker decide.
     await settle_at_gateway(sandbox, reference, "reverse")
     assert await quarantined(scenario, vendor, payout_id) is None
     await run_worker(scenario)
@@ -263,7 +263,7 @@ async def test_an_attempt_without_a_response_is_held_until_the_gateway_reports(s
 
 
 async def test_a_rejected_attempt_absent_at_the_gateway_is_returned(scenario, sandbox, vendor) -> None:
-    """Our records have it as failed; the gateway, queried, does not know it: nothing was paid."""
+    """Our records have it as failed; the gateway, queried, does not have it: nothing was paid."""
     await sandbox.faults(transfer_call={"error_before": True})
     payout_id = await scenario.payout(vendor, AMOUNT)
     await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])

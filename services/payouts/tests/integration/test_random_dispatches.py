@@ -238,7 +238,7 @@ def test_every_schedule_sends_each_payout_once(shared_scenario: tuple[Any, Any, 
             stateful_step_count=STEPS,
             deadline=None,
             database=None,
-            # A schedule takes a second: the seed repeats a failed one, and none is shrunk.
+            # A schedule lasts a second: the seed repeats a failed one, and none is shrunk.
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         ),

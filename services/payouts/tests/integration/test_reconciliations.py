@@ -281,7 +281,7 @@ async def test_a_success_after_a_returned_reversal_is_recovered_by_two_people(st
 
 
 async def test_a_success_after_an_unreturned_reversal_restores_the_transfer(staff) -> None:
-    """Two people reviewed the reversal and rejected its return; then the bank reports a success."""
+    """Maker and checker reviewed the reversal and rejected its return; then the bank reports a success."""
     case = await staff.reversed()
     prepared = await staff.prepared(case)
     assert (await staff.payout(case))["transfer"]["status"] == "reversed"

@@ -125,7 +125,7 @@ class SimulatedGateway:
             self.webhooks.append((reference, status))
 
     def do(self, call: Call, outcome: str, now: datetime) -> Response:
-        """Carries out a call, and returns what its caller receives."""
+        """Executes a call, and returns its response."""
         verb, reference, until = call
         if outcome == "lost_before" or (verb == "transfer" and now >= until):
             return Unclear("timeout")
@@ -352,7 +352,7 @@ class Store:
         self.excepted.pop(payout.id, None)
 
     def reconcile(self, payout: Payout) -> None:
-        """The decision of two people, whichever is needed."""
+        """The four-eyes decision, whichever is needed."""
         plan = plan_reconciliation(self.locked_payout(payout), self.wallet())
         self.seen[plan.kind] += 1
         self.post(plan.posting)

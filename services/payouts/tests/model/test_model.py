@@ -1,5 +1,5 @@
 """Thousands of schedules over the dispatch in memory: processes interleave and die at any step, calls get no response,
-webhooks come late, twice, in any order or never, operators act concurrently. `MODEL_SCHEDULES` sets their number
+webhooks arrive late, twice, in any order or never, operators act concurrently. `MODEL_SCHEDULES` sets their number
 (`make model-check`).
 """
 
@@ -345,7 +345,7 @@ def test_every_schedule_sends_each_payout_once_and_loses_none() -> None:
 
 
 def test_a_double_payment_of_the_bank_is_recovered_by_two_people() -> None:
-    """Beyond the schedules' assumptions: a transfer that had failed is paid after all, beside its successor."""
+    """Beyond the schedules' assumptions: a transfer that had failed is paid after all, in addition to its successor."""
     store, gateway = Store(), SimulatedGateway()
     store.request()
     [payout] = store.payouts

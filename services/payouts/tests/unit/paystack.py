@@ -1,4 +1,4 @@
-"""The adapter of Paystack over answers of the test."""
+"""The adapter of Paystack over responses of the test."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from payouts.domain.transfer_fees import FeeSchedule
 
 
 class Responses:
-    """Answers each call in turn, the last one again and again, and keeps the requests."""
+    """Returns the responses in turn, the last one repeatedly, and stores the requests."""
 
     def __init__(self, *responses: tuple[int, Any]) -> None:
         self._responses = list(responses)
@@ -24,7 +24,7 @@ class Responses:
         return httpx.Response(status, content=content)
 
     def then(self, *responses: tuple[int, Any]) -> None:
-        """Answers so from now on."""
+        """Responds so from now on."""
         self._responses = list(responses)
 
     async def on_key_rejected(self) -> None:

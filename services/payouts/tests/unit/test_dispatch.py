@@ -71,5 +71,5 @@ def test_the_lease_outlasts_all_calls_of_a_submission() -> None:
 
     longest = next(rule.le for rule in Settings.model_fields["gateway_timeout_seconds"].metadata if hasattr(rule, "le"))
     assert timedelta(seconds=4 * longest) < LEASE
-    # And a lost call is awaited for much longer than a call within the lease can take.
+    # And a lost call is awaited for much longer than the longest call within the lease.
     assert 5 * (LEASE + timedelta(seconds=longest)) < LOST_CALL

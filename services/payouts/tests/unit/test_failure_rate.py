@@ -18,7 +18,7 @@ ALARMS = [
     (100, 6, 1, True),
     (1000, 50, 1, False),
     (1000, 51, 1, True),
-    (19, 19, 20, False),  # too few to speak of a rate
+    (19, 19, 20, False),  # too few for a rate
     (20, 2, 20, True),
     (10**9, 5 * 10**7, 1, False),
     (10**9, 5 * 10**7 + 1, 1, True),
@@ -56,7 +56,7 @@ def test_a_noisy_rate_around_five_percent_raises_one_alert(seed: int) -> None:
 
 
 def test_a_low_rate_clears_the_alert() -> None:
-    minutes = 12  # of a look each five seconds
+    minutes = 12  # of a poll each five seconds
     assert alert_steps([60] * 3 + [20] * 119) == ["raise"]
     assert alert_steps([60] * 3 + [29] * 122) == ["raise", "clear"]
     assert alert_steps([60] * 3 + [30] * 500) == ["raise"]  # 3 % is not below 3 %

@@ -1,4 +1,4 @@
-"""Months and days in Lagos, schedules, and amounts as people read them."""
+"""Months and days in Lagos, schedules, and formatted amounts."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What each shape of Paystack's answers about transfers, accounts and banks means."""
+"""The classification of each shape of Paystack's responses about transfers, accounts and banks."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every call of the adapter is one that Paystack's API has, with the parameters and the body that it takes."""
+"""Every call of the adapter is one that Paystack's API has, with the documented parameters and body."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Whole answers in the shapes of Paystack's documentation, checked against its schemas, and what we read in each."""
+"""Whole responses in the shapes of Paystack's documentation, checked against its schemas, and their records."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -94,7 +94,7 @@ META = {"total": 2, "skipped": 0, "perPage": 50, "page": 1, "pageCount": 1}
 
 
 def example(method, path, status, data, **further):
-    """One answer, held against the schema of its operation."""
+    """One response, checked against the schema of its operation."""
     body = {"status": status < 300, "message": "A message", **({} if data is None else {"data": data}), **further}
     checking.check_response(method, path, status, body)
     return paystack(Responses((status, body)))

@@ -36,7 +36,7 @@ def test_a_malformed_schedule_is_refused(text: str) -> None:
         FeeSchedule.parse(text)
 
 
-# booked, source, status, reported -> to book
+# posted, source, status, reported -> to post
 BOOKINGS = [
     (None, "webhook", "success", 1000, 1000),
     (None, "call", "success", 1000, 1000),
@@ -46,7 +46,7 @@ BOOKINGS = [
     (None, "query", "failed", 1000, None),
     (None, "webhook", "reversed", 1000, None),
     (1000, "webhook", "success", 1000, None),
-    # An older webhook that comes late corrects nothing.
+    # An older webhook that arrives late corrects nothing.
     (0, "webhook", "success", 1000, None),
     (1000, "webhook", "reversed", 0, None),
     (1000, "query", "reversed", 0, 0),
