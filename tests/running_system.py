@@ -16,7 +16,7 @@ from operations.processes import CONSOLE_PORT
 from tests.end_to_end.issuers import FurtherIssuers, further_issuers
 from tests.end_to_end.responses import Responses
 
-# Many people act from one machine here: each client has an address of its own behind a trusted proxy, and the tiers that
+# Many users act from one machine here: each client has an address of its own by a trusted proxy, and the tiers that
 # count users are out of the way. Tier 1 keeps its sixty.
 SETTINGS = {
     "TRUSTED_PROXIES": "127.0.0.1",
@@ -41,7 +41,7 @@ def new_address() -> str:
 
 @dataclass
 class Users:
-    """Everybody of the demo data; their tokens are renewed between tests, so that a slow run outlives none."""
+    """Every user of the demo data; their tokens are renewed between tests, so that none expires in a slow run."""
 
     buyer: SignedInUser
     other_buyer: SignedInUser
@@ -58,7 +58,7 @@ class Users:
 
 @pytest.fixture(scope="session")
 def issuers() -> Iterator[FurtherIssuers]:
-    """Two issuers that the system believes besides its own."""
+    """Two issuers that the system trusts in addition to its own."""
     with further_issuers() as running:
         yield running
 
@@ -79,7 +79,7 @@ def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) ->
 
 @pytest.fixture(scope="session")
 def responses(system: System) -> Iterator[Responses]:
-    """Compares every answer of the run with the served document; the run fails at its end when one differs."""
+    """Compares every response of the run with the served document; the run fails at its end when one differs."""
     document = httpx.get(f"{system.base_url}/openapi.json", trust_env=False).json()
     compared = Responses(document)
     yield compared

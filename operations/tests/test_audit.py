@@ -1,4 +1,4 @@
-"""The audit tells a broken rule from what a person has to decide and from what is under way, and whether it saw the gateway."""
+"""The audit separates broken rules, open decisions of staff and work in progress, and reports whether it reached the gateway."""
 
 import json
 from collections.abc import AsyncIterator
@@ -218,7 +218,7 @@ async def test_a_payout_that_came_back_is_open_until_its_reconciliation_is_decid
     )  # fmt: skip
     kinds = await world.kinds()
     assert (kinds[ONCE], kinds[GATEWAY]) == ("open", "open")
-    # One kobo more is explained by nobody's decision.
+    # No decision explains one more kobo.
     world.outside.balance_minor = 1
     assert await kind_of(world, GATEWAY) == "broken"
     world.outside.balance_minor = 0
@@ -232,7 +232,7 @@ async def test_a_payout_that_came_back_is_open_until_its_reconciliation_is_decid
 @pytest.mark.parametrize(
     ("status", "booked", "charged", "balance_minor"),
     [
-        # Taken at acceptance, and reported with the success.
+        # Debited at acceptance, and reported with the success.
         ("pending", None, 25, -25),
         ("success", None, 25, -25),
         ("success", 25, 25, -25),

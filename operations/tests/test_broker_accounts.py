@@ -69,7 +69,7 @@ Attempt = Callable[[AbstractChannel], Awaitable[object]]
 
 
 async def refused(url: str, attempt: Attempt) -> bool:
-    """Whether the broker refuses it, on a channel of its own, which the refusal closes."""
+    """Whether the broker rejects it, on a channel of its own, which the rejection closes."""
     async with channel_of(url) as channel:
         try:
             await attempt(channel)
@@ -266,7 +266,7 @@ async def by_expiry_into_retries(channel: AbstractChannel) -> None:
 async def test_what_passes_the_permissions_of_the_broker_is_refused_by_the_consumer(
     way: Attempt, broker: Broker
 ) -> None:
-    """Without an account in the message, as under `make run`: each arrives in the queue, and is not believed."""
+    """Without an account in the message, as under `make run`: each arrives in the queue, and is not accepted."""
     async with channel_of(broker.servers.broker_url) as ours, channel_of(broker.url("identity")) as theirs:
         queue = await ours.get_queue("payouts.payments")
         await queue.purge()

@@ -26,13 +26,13 @@ PAYOUT = {"id": ID, "vendorId": OTHER, "amountMinor": 450_050, "status": "failed
 
 @dataclass
 class Gateway:
-    """What the server answers, and what it was asked."""
+    """The server's responses and received requests."""
 
     url: str = ""
     responses: dict[str, tuple[int, Any]] = field(default_factory=dict)
     requests: list[dict[str, Any]] = field(default_factory=list)
     expires_in: int = 900
-    # So many next requests get no answer.
+    # So many next requests get no response.
     dropped: int = 0
 
     def bodies(self, path: str) -> list[Any]:
@@ -64,7 +64,7 @@ def response_of(gateway: Gateway, path: str) -> tuple[int, dict[str, Any]]:
 def handler_of(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
-            """Nothing: the tests read what was asked from the gateway."""
+            """Nothing: the tests read the requests at the gateway."""
 
         def do_GET(self) -> None:
             self._respond()

@@ -1,4 +1,4 @@
-"""Passwords of databases are rotated with the old and the new one valid together, and nobody sees or may less or more meanwhile."""
+"""Passwords of databases are rotated with the old and the new one valid together; no role's rights change meanwhile."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ async def test_both_passwords_open_until_the_old_one_is_closed(own_servers: Serv
         await (await asyncpg.connect(url)).close()
     assert await close_previous_logins(own_servers.database_url, newer, [ORDERS]) == []
 
-    # And back again: the closed one takes the next password, not the one that it had.
+    # And back again: the closed one gets the next password, not its former one.
     newest = {**newer, **await open_next_logins(own_servers.database_url, newer, [ORDERS])}
     assert newest[login_variable(ORDERS)] == "a"
     for url in urls(own_servers, newest):
@@ -127,7 +127,7 @@ async def test_row_security_and_grants_are_the_same_under_both(own_servers: Serv
 async def test_an_installation_whose_roles_were_logins_goes_on_with_its_passwords(
     own_servers: Servers, secrets: dict[str, str]
 ) -> None:
-    """An earlier version let the roles themselves in. Its processes work on while this one's start beside them."""
+    """In an earlier version the roles themselves logged in. Its processes continue while those of this version start."""
     admin = await asyncpg.connect(own_servers.database_url)
     for role in ORDERS.running_roles:
         await admin.execute(f"DROP ROLE {role}_a; DROP ROLE {role}_b")

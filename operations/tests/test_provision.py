@@ -1,4 +1,4 @@
-"""What provisioning leaves behind, and that it may run again."""
+"""The result of provisioning, which can be repeated."""
 
 import asyncio
 from pathlib import Path

@@ -165,7 +165,7 @@ def test_a_process_that_began_anew_counts_from_nothing() -> None:
 
 
 class Metrics(ThreadingHTTPServer):
-    """A process's metrics door and a Prometheus at once."""
+    """A process's metrics endpoint and a Prometheus at once."""
 
     text = ""
     sums: Mapping[str, float] = {}

@@ -1,4 +1,4 @@
-"""Each container's file of secrets holds what that container may know, and no more."""
+"""Each container's file of secrets contains the secrets of that container only."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ def handed_out(folder: Path, **given: str) -> None:
 
 
 def words_of(folder: Path) -> set[str]:
-    """Every value that stands in the files of one holder."""
+    """Every value in the files of one holder."""
     return {text for path in folder.iterdir() for text in read_secrets(path).values()}
 
 

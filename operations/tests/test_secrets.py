@@ -59,7 +59,7 @@ def test_an_installation_of_the_release_before_keeps_the_key_that_its_services_s
     kept = load_secrets(tmp_path, {})
     assert kept["SEALING_KEY"] == kept["SHARED_SEALING_KEY"] == "shared by all services"
     assert keys_of_purposes(kept)["SEALING_KEY"] == "shared by all services"
-    # After its rotation it does not come back, and a new installation never has one.
+    # After its rotation it is not created again, and a new installation never has one.
     write_secrets(tmp_path / "secrets.env", {**kept, "SEALING_KEY": "new", "SHARED_SEALING_KEY": ""})
     assert load_secrets(tmp_path, {})["SHARED_SEALING_KEY"] == ""
     assert load_secrets(tmp_path / "another", {})["SHARED_SEALING_KEY"] == ""

@@ -1,8 +1,8 @@
-"""Renders an overlay of deploy/k8s as `kubectl kustomize` does, for a machine that has none: the part of kustomize that is used there.
+"""Renders an overlay of deploy/k8s like `kubectl kustomize`, without kubectl: the part of kustomize that is used there.
 
-What it does not know it refuses, so that no line of a kustomization is passed over.
+Unsupported fields are rejected, so that no line of a kustomization is ignored.
 
-    python -m tests.architecture.kustomize [OVERLAY...]     # is it the same as what kubectl renders? Needs kubectl
+    python -m tests.architecture.kustomize [OVERLAY...]     # compares the result with kubectl's; needs kubectl
 """
 
 import copy
@@ -150,7 +150,7 @@ def pod_of(resource: Resource) -> dict[str, Any] | None:
 
 
 def _with_hashes(resources: list[Resource]) -> list[Resource]:
-    """A generated map is named by its content, so that a change of it starts the processes anew."""
+    """The name of a generated map contains a hash of its content, so that a change restarts the processes."""
     names = {}
     for resource in resources:
         if resource.pop("generated", False):
@@ -169,7 +169,7 @@ def _hash_of(content: dict[str, str]) -> str:
     )
     for character in "&<>":
         encoded = encoded.replace(character, f"\\u{ord(character):04x}")
-    # Kustomize writes without vowels and without digits that look like letters.
+    # Kustomize uses no vowels and no digits that resemble letters.
     return hashlib.sha256(encoded.encode()).hexdigest()[:10].translate(str.maketrans("013ae", "ghkmt"))
 
 

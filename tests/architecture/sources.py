@@ -14,7 +14,7 @@ SERVICES = {
     for path in sorted((ROOT / "services").iterdir())
     if path.is_dir()
 }
-# The edge is a proxy, not a bounded context with doors and rooms: it keeps the rules of tidiness, not those of shape.
+# The edge is a proxy and no bounded context: the rules of style apply to it, those of structure do not.
 SHAPED = {name: package for name, package in SERVICES.items() if name != "api-gateway"}
 
 
@@ -64,7 +64,7 @@ def inside(path: Path, package: Path) -> str:
 
 
 def for_each(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
-    """One test that checks a rule on each file, and names all files that break it. A test for each file and rule takes a
+    """One test that checks a rule on each file, and names all files that break it. A test for each file and rule costs a
     minute of every run."""
 
     def decorate(rule: Callable[[Path], None]) -> Callable[[], None]:

@@ -73,7 +73,7 @@ def test_no_session_state_outlives_its_transaction(path) -> None:
 
 @for_each(PRODUCT)
 def test_private_attributes_stay_in_their_module(path) -> None:
-    """asyncpg's `_con`, say, may change with any release of it."""
+    """asyncpg's `_con`, for example, may change with any release."""
     tree = tree_of(path)
     attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     own = {node.attr for node in attributes if ast.unparse(node.value) in {"self", "cls"}}
@@ -186,5 +186,5 @@ def test_every_documented_operator_command_exists(page) -> None:
         # The page of all commands names them bare.
         if page.stem == "campusctl" and not given:
             continue
-        # Parsed as it stands, without being run.
+        # Parsed without being run.
         command.make_context(words, [word for word in given if word])

@@ -16,7 +16,7 @@ OURS = {name: part for name, part in PARTS.items() if part["image"].startswith("
 PROCESSES = [name for name, part in OURS.items() if part.get("command") in ("api", "worker")]
 # Written into the file of secrets by operations.secret_files.
 ADDRESSES_WITH_PASSWORDS = {"API_DATABASE_URL", "SERVICE_DATABASE_URL", "BROKER_URL"}
-# Every service could be told, and only some use it; identity's address follows from JWKS_URL.
+# Settings of every service that only some use; identity's address follows from JWKS_URL.
 UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY", "IDENTITY_URL"}
 READ_OUTSIDE_SETTINGS = {
     "DEMO_DATA",
@@ -25,7 +25,7 @@ READ_OUTSIDE_SETTINGS = {
     "OTEL_TRACES_SAMPLER_ARG",
 }
 ROOT_INSIDE = {"secrets", "demo", "audit"}
-"""They hand out, or read, what belongs to several others (deploy/README.md)."""
+"""They read or write files of several owners (deploy/README.md)."""
 processes = pytest.mark.parametrize("process", PROCESSES)
 
 

@@ -1,4 +1,4 @@
-"""A distribution declares what it imports, and installing one service leaves the others unimportable."""
+"""A distribution declares its imports, and an installation of one service does not contain the others."""
 
 import json
 import re
@@ -68,7 +68,7 @@ def test_a_distribution_declares_what_it_imports(folder: str) -> None:
     project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
     declared = {normalized(requirement) for requirement in [project["name"], *project["dependencies"]]}
     if "campus-common" in declared:
-        # Every service is built on the library: its frameworks come along.
+        # Every service requires the library, and with it its frameworks.
         library = tomllib.loads((ROOT / "libs/common/pyproject.toml").read_text())["project"]["dependencies"]
         declared |= {normalized(requirement) for requirement in library}
     # Ours are installed editable, so that their metadata do not list their packages.

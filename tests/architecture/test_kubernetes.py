@@ -95,7 +95,7 @@ def test_every_schema_has_its_source() -> None:
 
 
 def test_every_manifest_is_part_of_an_overlay() -> None:
-    """A file that no kustomization names would be believed and never applied."""
+    """A file that no kustomization names would never be applied."""
     named = set()
     for path in FOLDER.rglob("kustomization.yaml"):
         kustomization = yaml.safe_load(path.read_text())
@@ -351,7 +351,7 @@ def test_resources_are_applied_after_their_requirements(overlay) -> None:
 
 
 def test_a_second_roll_out_changes_nothing() -> None:
-    """The server merges: merged by kubectl, lists with defaults were written anew each time, and a budget's selector as well."""
+    """Server-side apply: kubectl's own merge rewrites lists with defaults, and a budget's selector, each time."""
     script = (FOLDER / "roll-out").read_text()
     (command,) = re.findall(r"kubectl apply .*", script)
     assert {"--server-side", "--force-conflicts", "--validate=strict"} <= set(command.split())

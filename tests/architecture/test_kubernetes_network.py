@@ -126,7 +126,7 @@ def allows(policies: list[dict[str, Any]], place: Place, direction: str, other: 
 
 
 def ports_open_to_anywhere(policies: list[dict[str, Any]], place: Place) -> set[int]:
-    """Of the rules that name nobody."""
+    """Of the rules without a peer."""
     mine = [it for it in policies if is_selected(it["podSelector"], place.labels)]
     assert all("from" in rule for policy in mine for rule in policy.get("ingress", []))
     nameless = [rule for policy in mine for rule in policy.get("egress", []) if "to" not in rule]
@@ -180,7 +180,7 @@ def calls_of(service: str, process: str, *, has_endpoints: bool) -> set[Edge]:
         elif name == "rate_limit_store_url":
             edges.add((process, "valkey", 6379))
         elif name == "jwks_url" or name.removesuffix("_url") in SETTINGS:
-            # Tokens are checked, requests forwarded and the assistant's questions asked where requests are answered.
+            # API processes check tokens, forward requests and run the assistant.
             called = "identity" if name == "jwks_url" else name.removesuffix("_url")
             edges |= {(process, f"{called}-api", 8080)} if has_endpoints else set()
         elif name == "smtp_url":
@@ -199,19 +199,19 @@ def expected_edges(overlay: str) -> set[Edge]:
     for it in of_kind(overlay, "CronJob"):
         edges |= calls_of(service_of(it), name_of(it), has_endpoints=False)
     for it in (*processes(overlay), *of_kind(overlay, "CronJob")):
-        # Whoever is told of a collector sends spans to it.
+        # Every process with a collector's address sends spans to it.
         if address := environment_of(overlay, it).get("OTEL_EXPORTER_OTLP_ENDPOINT"):
             edges.add((name_of(it), "tracing", urlsplit(address).port or 443))
     for service in SETTINGS:
         database, pooler = f"{service}-db", f"{service}-pooler"
         edges |= {(f"{service}-migrate", database, 5432), (pooler, database, 5432)}
-        # Replication and the look whether the others are there.
+        # Replication and health checks of the other instances.
         edges |= {(database, database, 5432), (database, database, 8000)}
         edges |= {("database-operator", database, 5432), ("database-operator", database, 8000)}
         edges |= {("monitoring", database, 9187), ("monitoring", pooler, 9127)}
-        # Each follows its object at the Kubernetes API, whose address no selector names; backups leave by 443.
+        # Each watches its object at the Kubernetes API, whose address no selector matches; backups use 443.
         edges |= {(place, "anywhere", port) for place in (database, pooler) for port in (443, 6443)}
-    # Webhooks, beside 443.
+    # Webhooks, in addition to 443.
     edges.add(("notifications-worker", "outside", 8443))
     edges |= {("broker", "broker", port) for port in (4369, 25672, 35672)}
     edges |= {("monitoring", "broker", 15692), ("broker-operator", "broker", 15672)}

@@ -95,7 +95,7 @@ def test_production_samples_one_trace_of_a_hundred(monkeypatch: pytest.MonkeyPat
         assert given_settings.keys() >= READ_BY_THE_TRACING_LIBRARY, name_of(process)
         for name in READ_BY_THE_TRACING_LIBRARY:
             monkeypatch.setenv(name, given_settings[name])
-        # The library passes over what it cannot read and takes all: its own description of what it took is compared.
+        # The library ignores malformed values and samples everything: compare its own description of the sampler.
         sampler = TracerProvider().sampler.get_description()
         assert sampler.startswith("ParentBased{root:TraceIdRatioBased{0.01}"), name_of(process)
 
@@ -320,7 +320,7 @@ def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay) -> None
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_poolers_accept_the_startup_parameters_of_the_processes(overlay) -> None:
-    """PgBouncer refuses start parameters it does not know; what it is told to pass over must hold on the server."""
+    """PgBouncer rejects unknown startup parameters; the server must set those that it ignores."""
     source = (ROOT / "libs/common/src/common/database/unit_of_work.py").read_text()
     output = dict(re.findall(r'"(\w+)": "(\w+)"', re.search(r"server_settings=({.*})", source)[1]))
     statements = int(re.search(r"statement_cache_size=(\d+)", source)[1])

@@ -13,7 +13,7 @@ from operations.secrets import load_secrets
 from operations.services import service_named
 from tests.architecture.manifests import SETTINGS
 
-# Every service could be told, and only some use it.
+# Settings of every service that only some use.
 UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY"}
 GIVEN = {
     "DATABASE_URL": "postgresql://account:password@servers.example/postgres",

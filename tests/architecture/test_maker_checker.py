@@ -7,7 +7,7 @@ from fastapi.routing import APIRoute
 from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, routers_of, template_of
 from common.web.schemas import DecisionApproval
 
-# One person asks here and another one answers; nobody prepared a content that could differ from what was read.
+# Another user decides on a user's request; no prepared content could differ from the one that was read.
 DECIDED: Final = {
     "/api/vendor-applications/:id/approve",
     "/api/return-requests/:id/approve",

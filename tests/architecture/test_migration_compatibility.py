@@ -1,7 +1,7 @@
-"""A migration runs while the version before it still serves: it takes nothing away from that code, and holds no table for long.
+"""A migration runs while the previous version still serves: it removes nothing that its code uses, and locks no table for long.
 
-The statements are those that alembic would send, revision by revision. What stood before the first release is not judged: no older
-version runs beside it, and its tables are empty.
+The statements are those that alembic would send, revision by revision. The first revision is not checked: no older version runs at
+that time, and its tables are empty.
 """
 
 import importlib.util
@@ -21,19 +21,19 @@ from operations.services import SERVICES
 
 # The newest revision that was written before the first release; only later ones are checked.
 FIRST_RELEASE = "0001"
-# (service, revision, statement's beginning): why this one does no harm beside the old code.
+# (service, revision, statement's start): why this one does not affect the old code.
 JUSTIFIED: dict[tuple[str, str, str], str] = {}
 
 _CREATED = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.IGNORECASE)
 _ALTERED = re.compile(r"^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+)\s+(.*)$", re.IGNORECASE | re.DOTALL)
 _INDEXED = re.compile(r"^CREATE (?:UNIQUE )?INDEX (.*?)\s*\bON (?:ONLY )?(\w+)", re.IGNORECASE | re.DOTALL)
-# What ALTER TABLE may drop without taking a column away.
+# What ALTER TABLE may drop without removing a column.
 _NO_COLUMN = r"(?!CONSTRAINT\b|NOT NULL\b|DEFAULT\b|EXPRESSION\b|IDENTITY\b)"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that must not be done to a table that the old code uses; `why` says what to do instead."""
+    """A forbidden change of a table that the old code uses; `why` gives the alternative."""
 
     name: str
     pattern: re.Pattern[str]
@@ -70,7 +70,7 @@ ACTIONS = (
 
 
 def objections(statements: list[str]) -> Iterator[tuple[str, str]]:
-    """(statement, what is wrong with it) of one revision; a table that it makes itself is nobody's yet."""
+    """(statement, what is wrong with it) of one revision; a table that it creates itself is not in use yet."""
     own = {match[1] for statement in statements if (match := _CREATED.match(statement))}
     for statement in statements:
         if re.match(r"DROP TABLE\b", statement, re.IGNORECASE):
@@ -91,7 +91,7 @@ def objections(statements: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def actions_of(altering: str) -> Iterator[str]:
-    """The parts of one ALTER TABLE, at the commas that stand in no bracket."""
+    """The parts of one ALTER TABLE, split at commas outside brackets."""
     depth, begin = 0, 0
     for place, character in enumerate(altering):
         depth += (character == "(") - (character == ")")

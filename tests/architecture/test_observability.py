@@ -173,7 +173,7 @@ def test_the_windows_of_a_burn_are_those_that_are_recorded() -> None:
 
 
 def test_prometheus_accepts_the_rules(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where promtool can be had: found, or installed. Elsewhere that is said aloud, and the tests above stand alone."""
+    """promtool, found or installed. Without it a message reports that its tests did not run."""
     promtool = found("promtool", "THE RULES WERE NOT RUN", capsys)
     if promtool is None:
         return

@@ -4,7 +4,7 @@ import ast
 
 from tests.architecture.sources import ROOT, product_files, tree_of
 
-# Each place that makes an HTTP client, and where its addresses come from.
+# Each place that creates an HTTP client, and the source of its addresses.
 CLIENTS = {
     "common/media/storage.py": "the store of images, by settings",
     "common/web/outbound.py": "addresses that clients gave",

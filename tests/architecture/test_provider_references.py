@@ -1,4 +1,4 @@
-"""The schemas of the providers' APIs agree with the specifications in `REFERENCES_DIR`; the report says when it is not set."""
+"""The schemas of the providers' APIs agree with the specifications in `REFERENCES_DIR`; the report names a missing setting."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""Roles and doors tell one story: the table of permissions, the guards, the gateway's route table and the contract's 'Who'.
+"""Roles and endpoints agree: the table of permissions, the guards, the gateway's route table and the contract's 'Who'.
 
-Every door of every service is knocked at by everybody. Guards are judged before the body, so no database is needed for it: a
-caller who was let in finds a service without dependencies, which is anything but a 401 or 403.
+Every role calls every endpoint of every service. Guards run before the body is parsed, so no database is needed: an admitted caller
+reaches a service without dependencies, whose status is neither 401 nor 403.
 """
 
 from collections.abc import AsyncIterator
@@ -27,13 +27,13 @@ from contracts.permissions import MONEY_PERMISSIONS, MONEY_ROLES, PERMISSIONS_BY
 from testkit.service_kit import BASE_URL, SERVICE_ROLE_KEY, Issuer, issuing
 
 ENDPOINTS = endpoints()
-# Asked among services, and not routed by the gateway.
+# Called between services, and not routed by the gateway.
 INTERNAL = {"GET /internal/standings/current"}
 EVERYBODY = frozenset(ROLES_BY_RANK)
 FINANCE = {"finance_maker", "finance_checker"}
 
 # The contract's 'Who' (sections 5 to 12), written by hand: a guard that is changed without its contract is noticed here. What
-# remains to the rows ("parties", "own") is for everybody signed in at the door. AAL2 is the list of section 5.
+# remains to the rows ("parties", "own") is open to every signed-in user at the endpoint. AAL2 is the list of section 5.
 CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     # Section 6
     "POST /api/orders/checkout": ({"buyer"}, False),
@@ -207,7 +207,7 @@ STEP_UP_OF_STAFF = {
     "POST /api/flash-sales/:id/end": "flash_sales:propose",
 }
 
-# What section 5 gives each role, literally; the table may say it in more words, and gives what other sections name.
+# The permissions of each role in section 5, literally; the table may split them, and adds those of other sections.
 SECTION_5 = {
     "support_agent": "orders:read orders:cancel returns:decide reviews:moderate tickets:manage disputes:prepare "
     "notifications:resend payments:read refunds:read quarantine:read",
@@ -224,7 +224,7 @@ SECTION_5 = {
 
 @dataclass(frozen=True)
 class Visitor:
-    """Somebody at the doors: a role alone, at AAL1 or AAL2; without a role nobody, with or without the service key."""
+    """A caller: a role alone, at AAL1 or AAL2; without a role an anonymous one, with or without the service key."""
 
     role: str | None
     stepped_up: bool
@@ -233,7 +233,7 @@ class Visitor:
 
 
 class _LetIn(Problem):
-    """Told by a service without dependencies: the guard let the caller in."""
+    """Raised by a service without dependencies: the guard admitted the caller."""
 
     status = 418
 
@@ -245,7 +245,7 @@ class _NoDependencies:
 
 @dataclass(frozen=True)
 class Doorstep:
-    """The real applications of the services behind their real guards, and the people before them."""
+    """The real applications of the services with their guards, and the callers."""
 
     clients: dict[str, httpx.AsyncClient]
     issuer: Issuer
@@ -301,7 +301,7 @@ class _Identified:
 
 
 def expected(endpoint: Endpoint, visitor: Visitor) -> tuple[int, str] | None:
-    """What the contract's order of checks says: token, permission, step-up. None: let in."""
+    """The result of the contract's order of checks: token, permission, step-up. None: admitted."""
     guard = endpoint.guard
     if guard.ignores_token or (guard.service_key and visitor.has_service_key):
         return None

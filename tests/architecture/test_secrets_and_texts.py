@@ -6,7 +6,7 @@ import re
 from tests.architecture.sources import ROOT, product_files, texts_of, tree_of
 
 PRODUCT = product_files()
-# Where a secret is decrypted, and what it is for. A decrypted secret goes to its owner or to a provider, and is compared with nothing.
+# Where a secret is decrypted, and its purpose. A decrypted secret is sent to its owner or a provider, and never compared.
 DECRYPTED = {
     "common/primitives/encryption.py": "the cipher itself",
     "common/database/hash_keys.py": "the key of the keyed hashes of this service",
@@ -82,6 +82,6 @@ def test_a_ticket_stores_masked_texts_alone() -> None:
 
 
 def test_no_query_reads_the_pin_of_a_delivery() -> None:
-    """The PIN of a message is sealed text that only its sending opens: no query picks it out, for whatever comparison."""
+    """The PIN of a message is encrypted text that only its delivery decrypts: no query selects it for a comparison."""
     picked = re.compile(r"sealed\s*(->|#>|\?|@>)", re.IGNORECASE)
     assert [short(path) for path in PRODUCT if any(picked.search(text) for text in texts_of(path))] == []

@@ -28,7 +28,7 @@ class FurtherIssuers:
 
     @property
     def setting(self) -> str:
-        """What TRUSTED_ISSUERS says of them."""
+        """Their entries of TRUSTED_ISSUERS."""
         school = {
             "issuer": SCHOOL,
             "jwksUrl": self.jwks_url,
@@ -77,7 +77,7 @@ def further_issuers() -> Iterator[FurtherIssuers]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Nobody reads it."""
+            """The logs are not read."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), KeyPage)
     issuers.jwks_url = f"http://127.0.0.1:{server.server_port}/keys"

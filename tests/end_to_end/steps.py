@@ -1,4 +1,4 @@
-"""Shorthands of the story for tests."""
+"""Shorthands of the journey for tests."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from contracts.demo import ADA, LAGOS
 from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import Users
 
-# Five tests of a run may empty a shelf; a well-stocked product keeps the others independent.
+# Five tests of a run may sell a product out; a well-stocked product keeps the others independent.
 STOCK_MIN = 10
 
 
@@ -44,14 +44,14 @@ async def delivered_order(market: Marketplace, users: Users) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Shop:
-    """A vendor of one test alone, stepped up, with money in the wallet and three accounts that the bank knows."""
+    """A vendor of one test alone, stepped up, with money in the wallet and three existing bank accounts."""
 
     owner: SignedInUser
     path: str
     accounts: tuple[str, str, str]
 
     async def set_account(self, market: Marketplace, account_number: str) -> tuple[int, dict[str, Any]]:
-        """The status and answer of a change of the bank details."""
+        """The status and response of a change of the bank details."""
         body = {"accountNumber": account_number, "bankCode": "058"}
         response = await market.http.put(self.path, json=body, headers=self.owner.headers)
         return response.status_code, response.json()

@@ -1,4 +1,4 @@
-"""An outside subscriber hears public events with the guide's example, and its account can do nothing else (docs/guides/subscribing.md)."""
+"""An outside subscriber receives public events with the guide's example, and its account can do nothing else (docs/guides/subscribing.md)."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ SECONDS_MAX = 60
 
 @asynccontextmanager
 async def own_queue(url: str) -> AsyncIterator[str]:
-    """A name of the team's own; the queue goes after the test."""
+    """A name of the team's own; the queue is deleted after the test."""
     name = f"sub.demo.{uuid4().hex}"
     connection = await aio_pika.connect(url)
     async with connection:

@@ -1,4 +1,4 @@
-"""The assistant through the gateway: the catalog, the caller's own orders, and words that come before the end (contract section 12)."""
+"""The assistant through the gateway: the catalog, the caller's own orders, and words that arrive before the end (contract section 12)."""
 
 import json
 
@@ -61,7 +61,7 @@ async def test_a_word_is_seen_before_the_reply_ends_and_no_key_keeps_the_answer(
         event, content = last.split("\n")
         assert event == "event: done"
         assert json.loads(content.removeprefix("data: "))["provider"] == "built-in"
-        # What waited for a gateway that was given no time arrives in one piece, and is asked for again.
+        # On a busy machine the gateway may forward the whole reply at once: request it again.
         return "event: done" not in first
 
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Messages through the running system: by every channel, with what the companies say became of them (contract section 12)."""
+"""Messages through the running system: by every channel, with the companies' receipts (contract section 12)."""
 
 import base64
 import os
@@ -18,7 +18,7 @@ def in_base64(raw: bytes) -> str:
 
 
 async def notices_of(market: Marketplace, user_id, channel):
-    """The id of a message that was taken; None while the service has not heard of the person yet."""
+    """The id of an accepted message; None while the user's event has not arrived yet."""
     key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
     notice = {"notificationId": str(uuid4()), "userId": user_id, "channel": channel}
     items = [{"name": "Jollof rice", "quantity": 2, "lineTotalMinor": 500_000}]
@@ -56,7 +56,7 @@ async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far
         logs = await market.get("/api/notification-delivery-logs", users.auditor, params={"limit": 100})
         mine = [one for one in logs if one["userId"] == user_id and one["notificationId"] in notices.values()]
         reached = {(one["channel"], one["status"]) for one in mine}
-        # The SMS company says that the telephone has it.
+        # The SMS company reports the delivery.
         expected = {("push", "sent"), ("messaging", "sent"), ("sms", "delivered"), ("email", "sent")}
         return mine if expected <= reached and len(mine) == 5 else None
 

@@ -1,4 +1,4 @@
-"""A payer's bank asks for the money back: frozen, held, decided, and the audit clean at the end."""
+"""A payer's bank requests a chargeback: frozen, held, decided, and the audit clean at the end."""
 
 from campus_tools.launcher.system import System
 from operations.audit import findings_of

@@ -1,4 +1,4 @@
-"""Money that waits for two people: quarantined charges and failed refunds, through the whole system (section 7)."""
+"""Four-eyes decisions: quarantined charges and failed refunds, through the whole system (section 7)."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What goes wrong after the payment: disputes resolved by two people, goods that come back, and the books in the end."""
+"""Problems after the payment: disputes resolved by maker and checker, returned products, and the ledgers at the end."""
 
 import asyncio
 import csv
@@ -26,7 +26,7 @@ async def release(market: Marketplace, users: Users, order, amount_minor):
 
 
 async def frozen(market: Marketplace, users: Users, order):
-    """Payments has heard of the dispute: nothing is released any more."""
+    """Payments has consumed the dispute: nothing is released any more."""
 
     async def probe():
         response = await release(market, users, order, order["totalMinor"] + 1)
@@ -51,7 +51,7 @@ async def ledgers_agree(system: System, market: Marketplace):
 
 
 async def refunded_at_the_gateway(market: Marketplace, users: Users, order, refunded_minor, *refund_ids):
-    """The order shows what went back, and the gateway has sent it: what these refunds owed to the buyer is settled in the ledger."""
+    """The order shows the refunds, the gateway has sent them, and the ledger has settled them."""
 
     async def posted():
         shown = await market.order(users.buyer, order["id"])

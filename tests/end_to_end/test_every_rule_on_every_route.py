@@ -30,16 +30,16 @@ from tests.end_to_end.issuers import FurtherIssuers
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 
 ENDPOINTS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
-# As many as two processors answer without a queue.
+# As many as two cores serve without a queue.
 AT_ONCE = 16
 REQUEST_ID = re.compile(r"req_[A-Za-z0-9]{16,64}")
 KEY = "Idempotency-Key"
-# They believe signatures and keys of their senders: test_signed_endpoints.py has their faults.
+# They authenticate by signatures and keys of their senders: test_signed_endpoints.py has their faults.
 SIGNED = (
     "/functions/v1/gateway-webhook", "/api/webhooks/flutterwave", "/functions/v1/sms-receipts/", "/functions/v1/mail-unsubscribe",
     "/api/messaging/webhook",
 )  # fmt: skip
-# Tables to which only a request adds a row, so that nothing that still goes on behind an earlier test shows here. Every column of
+# Tables to which only a request adds a row, so that background work of an earlier test has no effect here. Every column of
 # the rows is left out of it: timers and consumers move them.
 WRITTEN_BY_USERS = {
     "identity": (
@@ -85,7 +85,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Cast:
-    """Who asks: each account once with a password only and once with two factors, a token past its time, and the service key."""
+    """The callers: each account once with a password only and once with two factors, an expired token, and the service key."""
 
     once: Mapping[str, SignedInUser]
     twice: Mapping[str, SignedInUser]
@@ -242,11 +242,11 @@ def faults_of_queries(cast: Cast, route: Route, known: frozenset[str]) -> Iterat
     if "limit" not in known:
         return
     for name, values in BAD_QUERIES.items():
-        # Whatever a list is sorted by, a word that it does not know is refused (contract section 1).
+        # Every list rejects an unknown sort field (contract section 1).
         if name in known or name == "sort":
             for value in values:
                 if value == FORGED and ":id" in route.path:
-                    # Whose list it is stands in its seal, so the row is looked for first, and nobody has it.
+                    # The cursor is bound to its list, so the row is looked up first, and does not exist.
                     continue
                 query = f"{name}={value}"
                 yield Fault(query[:40], route, 422, "VALIDATION_FAILED", cast.allowed(route), query=query, named=name)
@@ -276,7 +276,7 @@ async def send(client: httpx.AsyncClient, fault: Fault) -> httpx.Response:
 
 
 def wrong_of(response: httpx.Response, fault: Fault, base_url: str, asked_at: float) -> str | None:
-    """What is wrong with a refusal, or None; `asked_at` in seconds since 1970."""
+    """What is wrong with an error response, or None; `asked_at` in seconds since 1970."""
     if response.status_code != fault.status:
         return f"{response.status_code} {response.text[:160]}"
     problem: dict[str, Any] = response.json()
@@ -311,7 +311,7 @@ def wrong_of(response: httpx.Response, fault: Fault, base_url: str, asked_at: fl
 
 
 async def rows_of_users(system: System) -> dict[str, int]:
-    """How many rows people have written in each of these tables."""
+    """The number of rows by requests in each of these tables."""
     found: dict[str, int] = {}
     for service, tables in WRITTEN_BY_USERS.items():
         url = urlsplit(system.secrets["DATABASE_URL"])._replace(path=f"/campus_{service}").geturl()

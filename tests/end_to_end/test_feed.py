@@ -13,7 +13,7 @@ from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import a_product
 
-# A log-out takes effect everywhere within this (contract section 5).
+# A log-out is effective everywhere within this time (contract section 5).
 EVERYWHERE_SECONDS_MAX = 60
 
 
@@ -33,7 +33,7 @@ async def following(market: Marketplace, user: SignedInUser, last: str | None = 
                     if line.startswith("data: "):
                         return json.loads(line.removeprefix("data: "))
 
-        # The stream has begun when its first line is here: later notifications arrive on it.
+        # The first line confirms that the stream has started: later notifications arrive on it.
         assert (await anext(lines)).startswith("retry:")
         yield next_entry
 

@@ -64,7 +64,7 @@ async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_answers
 ) -> None:
     order = await placed_order(market, users)
     intent = await market.pay_intent(users.buyer, order["id"])
-    # The gateway takes the money and its own message is lost: the fifty that follow are the first.
+    # The gateway accepts the money and its own webhook is lost: the fifty that follow are the first.
     await market.sandbox.put("/control/faults", json={"charge_webhook": {"drop": True, "match": intent["reference"]}})
     await market.pay(intent)
     bearer = {"Authorization": f"Bearer {system.secrets['GATEWAY_SECRET_KEY']}"}

@@ -1,7 +1,7 @@
-"""After a purchase with its PIN and a sign-in with a code, neither stands anywhere but on the telephone (contract section 12).
+"""After a purchase with its PIN and a sign-in with a code, only the telephone has either of them (contract section 12).
 
-Searched are the logs of every process and server, every row of every database, the queues of the broker, every event that was said
-meanwhile, and the traces. The sandbox's inbox is the telephone itself.
+The test searches the logs of every process and server, every row of every database, the queues of the broker, every published event,
+and the traces. The sandbox's inbox is the telephone.
 """
 
 import json
@@ -24,7 +24,7 @@ from testkit.fixtures import eventually
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import a_product
 
-# A text of columns and rows, where a bytea stands as hexadecimal digits.
+# A text of columns and rows, with a bytea as hexadecimal digits.
 ROWS = "SELECT t::text FROM {table} t WHERE t::text ~ $1"
 TABLES = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"
 HAD_A_SECRET = {"api-gateway", "identity-api", "orders-api", "orders-worker", "notifications-worker"}
@@ -38,7 +38,7 @@ def pattern_of(secret: str) -> str:
 
 @asynccontextmanager
 async def received_events(system: System) -> AsyncIterator[list[bytes]]:
-    """A copy of every event that is said meanwhile, inside and to outside subscribers, with its headers."""
+    """A copy of every event that is published meanwhile, internal and public, with its headers."""
     connection = await aio_pika.connect(system.secrets["BROKER_URL"])
     channel = await connection.channel()
     tap = await channel.declare_queue(exclusive=True)
@@ -57,7 +57,7 @@ async def received_events(system: System) -> AsyncIterator[list[bytes]]:
 
 
 async def code_on_the_phone(market: Marketplace, phone: str, before: str, length: int) -> str:
-    """The newest code on a phone that stands after these words."""
+    """The newest code on a phone, after this text."""
 
     async def probe() -> str | None:
         for message in await market.messages(phone, "sms"):
@@ -69,8 +69,8 @@ async def code_on_the_phone(market: Marketplace, phone: str, before: str, length
 
 
 async def play(market: Marketplace, users: Users) -> tuple[str, dict[str, str], int]:
-    """A purchase and a sign-in: the order's id, what nobody else may know, and when the PIN was shown (nanoseconds since 1970).
-    Each meets a provider that is away at first."""
+    """A purchase and a sign-in: the order's id, the secrets, and when the PIN was shown (nanoseconds since 1970).
+    Each finds its provider unavailable at first."""
     phone = f"+23480{uuid4().int % 10**8:08d}"
     fault = {"sms": {"error_before": True, "times": 3, "match": phone}}
     (await market.sandbox.put("/control/faults", json=fault)).raise_for_status()
@@ -105,7 +105,7 @@ def logs_of(system: System) -> Iterator[tuple[str, str]]:
 
 
 async def rows_with(system: System, pattern: str) -> list[str]:
-    """Where it stands in a database: the table, and the row."""
+    """Its table and row in a database."""
     found = []
     for service in SERVICES:
         address = system.servers.postgresql.url.rsplit("/", 1)[0] + f"/{service.database}"
@@ -120,7 +120,7 @@ async def rows_with(system: System, pattern: str) -> list[str]:
 
 
 async def waiting_messages(system: System) -> list[str]:
-    """What stands in the queues of the broker, delay queues and dead letters among them."""
+    """The messages in the broker's queues, with delay queues and dead letters."""
     async with httpx.AsyncClient(base_url=system.servers.management_url, timeout=30, trust_env=False) as client:
         queues = (await client.get("/api/queues")).raise_for_status().json()
         assert any(queue["name"] == "notifications.deliveries.sms" for queue in queues)
@@ -151,20 +151,20 @@ async def test_no_pin_or_code_of_a_run_is_in_any_log_table_queue_event_or_trace(
 ) -> None:
     found = await where_a_secret_stands(market, users, system)
     if found:
-        # An amount, a size or the number of a process may have the six digits of a PIN. What stands somewhere by chance does not do
+        # An amount, a size or the number of a process may have the six digits of a PIN. A match by chance does not do
         # so twice; what is exported there is exported again.
         found &= await where_a_secret_stands(market, users, system)
     assert found == set()
 
 
 async def where_a_secret_stands(market: Marketplace, users: Users, system: System) -> set[tuple[str, str]]:
-    """Play the story once, and return where its secrets are found afterwards."""
+    """Run the journey once, and return where its secrets are found."""
     async with received_events(system) as received:
         order_id, secrets, shown_at = await play(market, users)
     output = b"\n".join(received).decode(errors="replace")
     logs, waiting = dict(logs_of(system)), await waiting_messages(system)
     spans = await spans_of(system, shown_at)
-    # The search would find something: this stands there.
+    # The search works: it finds this.
     assert await rows_with(system, order_id)
     assert order_id in output
     assert "pinSealed" in output

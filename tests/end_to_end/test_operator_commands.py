@@ -14,7 +14,7 @@ from campus_tools.launcher.system import System
 from operations.campusctl.commands.dead_letters import Service
 from operations.journey import Marketplace
 
-# What begins as a token does: three letters alone also stand in a key or a cursor that was drawn.
+# The start of a token: three letters alone may also occur in a random key or cursor.
 TOKEN = r"eyJ[\w-]{8,}\.eyJ"
 
 

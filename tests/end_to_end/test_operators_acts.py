@@ -1,4 +1,4 @@
-"""What operators change by the command line, each act once against the running system: people, payouts, dead letters, keys, demo data."""
+"""Operators' changes by the command line, each once against the running system: staff, payouts, dead letters, keys, demo data."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ class CommandLine:
         return result.exit_code, json.loads(result.stdout)
 
     async def done(self, *arguments: str) -> Any:
-        """What a command that succeeds says."""
+        """The output of a command that succeeds."""
         code, output = await self.call(*arguments)
         assert (code, output["ok"], output["error"]) == (0, True, None), output
         return output["data"]
@@ -202,7 +202,7 @@ async def given_up(system: System, webhook_id: str) -> str:
         return bool(await connection.fetchval(done, webhook_id))
 
     try:
-        # The worker has had its turn: nothing that it does comes after what is written here.
+        # The worker's run is over: it writes nothing after the rows below.
         await eventually(worked_on)
         await connection.execute("UPDATE processed_webhook_events SET outcome = 'dead' WHERE id = $1", webhook_id)
         await connection.execute(

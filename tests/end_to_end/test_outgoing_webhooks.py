@@ -25,7 +25,7 @@ PLACED, HELD = "orders.order_placed.v1", "payments.escrow_held.v1"
 
 @dataclass
 class Receiver:
-    """A vendor's server on this machine: what it received, and how many calls it answers with 500 first."""
+    """A vendor's server on this machine: the received requests, and the number of first calls that get 500."""
 
     url: str = ""
     received: list[tuple[dict[str, str], bytes]] = field(default_factory=list)

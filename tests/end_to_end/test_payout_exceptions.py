@@ -13,7 +13,7 @@ FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def shop(market: Marketplace, users: Users):
-    """A vendor of whom nothing was ever rejected, with an account that the bank knows."""
+    """A vendor without rejected transfers, with an existing bank account."""
     shop = await open_shop(market, users)
     status, response = await shop.set_account(market, shop.accounts[0])
     assert status == 200, response
@@ -85,7 +85,7 @@ async def test_a_rejected_account_alerts_everyone_concerned_and_ends_by_the_gate
     assert classified.json()["data"]["severity"] == "SEV-1"
     assert await market.until("the graver page", lambda: page("SEV-1"), 60)
 
-    # The bank was wrong about itself: the gateway now says success, and, asked, stands by it.
+    # The bank was wrong: the gateway now reports success, and a query confirms it.
     await move(market, reference, "succeed")
     await market.payout_reaches(shop.owner, payout_id, "processed")
     shown = await market.get(f"/api/payout-exceptions/{exception['id']}", users.ops)

@@ -1,4 +1,4 @@
-"""A person takes along what is kept of them, and goes: nothing that names them is left in any database, and the books stand."""
+"""A user downloads their data and is erased: no database names them any more, and the ledgers are unchanged."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from .conftest import Users
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "clients/python/examples/my_records.py"
 SECONDS_MAX = 120
-# Where a name may stand until its own time is over (docs, privacy).
+# Where a name may remain until its retention ends (docs, privacy).
 EXPIRES_BY_ITSELF = re.compile(r"campus_[a-z_]+\.(outbox|dead_letters|processed_webhook_events|idempotency_records): ")
 
 
@@ -107,7 +107,7 @@ async def test_a_person_takes_their_records_along_and_goes_without_a_trace(
     sections = {name: set(json.loads(text)) for name, text in recorded.items()}
     assert {"orders", "orderItems", "reviews"} <= sections["orders"]
     assert {"contact", "tickets", "ticketMessages", "notifications", "messagesSent"} <= sections["notifications"]
-    # The search would find something: all this stands there.
+    # The search works: it finds all of this.
     assert len({row.split(":")[0] for row in await rows_with(system, student.pattern)}) > 8
 
     await send(market, user)

@@ -1,4 +1,4 @@
-"""Two at once through the gateway: a few rounds of what `make races` plays two hundred times."""
+"""Concurrent requests through the gateway: a few rounds of `make races`, which runs two hundred."""
 
 import pytest
 

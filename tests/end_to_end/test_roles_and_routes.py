@@ -1,4 +1,4 @@
-"""Everybody of the demo at every route of the gateway's table: who is let in is what the permission table and the guards say."""
+"""Every demo user at every route of the gateway's table: admission equals the permission table and the guards."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ ENDPOINTS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoin
 # What ends the session that knocks, or changes its own credentials, when it is let in. Whom these let in the services' own
 # tests tell.
 OWN_CREDENTIALS = ("/api/auth/",)
-# As many as the gateway answers at once on two processors without a queue.
+# As many as the gateway serves at once on two cores without a queue.
 AT_ONCE = 8
-# Role removal and suspension take effect everywhere within this (contract section 5).
+# Role removal and suspension are effective everywhere within this time (contract section 5).
 EVERYWHERE_SECONDS_MAX = 60
 USERS = {user.name: user for user in demo.USERS}
 
@@ -39,7 +39,7 @@ class Knocker:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def knockers(system: System) -> list[Knocker]:
-    """Each person of the demo at AAL1; staff and a vendor at AAL2 too; and nobody."""
+    """Each demo user at AAL1; staff and a vendor at AAL2 too; and an anonymous caller."""
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
     market.http.headers["X-Forwarded-For"] = new_address()
     shown = [Knocker("nobody", (), False, None)]
@@ -84,7 +84,7 @@ async def stepped_up(market: Marketplace, email: str) -> SignedInUser:
 
 
 def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:
-    """The refusal by the contract's order of checks; None for an accepted caller."""
+    """The error by the contract's order of checks; None for an accepted caller."""
     if knocker.signed_in is None:
         return None if endpoint.guard.anonymous else (401, "AUTH_UNAUTHORIZED")
     held = permissions_of(knocker.roles)
@@ -96,13 +96,13 @@ def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:
 
 
 async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[int, str]:
-    """Status and code of an empty request for a row that nobody has."""
+    """Status and code of an empty request for an absent row."""
     # Requests without a token are counted by address.
     headers = dict(knocker.signed_in.headers) if knocker.signed_in else {"X-Forwarded-For": new_address()}
     if route.idempotency is Idempotency.REQUIRED:
         headers["Idempotency-Key"] = str(uuid4())
     if route.method == "GET":
-        # From after an event that nobody has: a stream that accepts the caller rejects it, and does not last.
+        # After an absent event: a stream that accepts the caller rejects the id, and ends.
         headers["Last-Event-ID"] = str(uuid4())
     content: dict[str, object] = {}
     if route.media is Media.IMAGE:

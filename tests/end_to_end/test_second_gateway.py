@@ -1,4 +1,4 @@
-"""The journey with Flutterwave as the gateway of new payments and transfers, beside a payment that began at Paystack."""
+"""The journey with Flutterwave as the gateway of new payments and transfers, with a payment that started at Paystack."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ PAYOUT_MINOR = 40_000
 
 @dataclass
 class Began:
-    """The state that a system with Paystack leaves to its next start."""
+    """The state of a system with Paystack, for its next start."""
 
     state_dir: Path
     port_base: int

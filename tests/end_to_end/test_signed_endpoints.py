@@ -131,7 +131,7 @@ def faults(raw: bytes, secrets: Mapping[str, str]) -> Iterator[Fault]:
 
 
 def wrong_of(response: httpx.Response, fault: Fault, base_url: str) -> str | None:
-    """What is wrong with a refusal, or None."""
+    """What is wrong with an error response, or None."""
     if response.status_code != fault.status:
         return f"{response.status_code} {response.text[:160]}"
     document = response.json()

@@ -1,4 +1,4 @@
-"""Signing in and out through the whole system: codes by SMS and mail, a forgotten password, and log-out everywhere."""
+"""Signing in and out through the whole system: codes by SMS and mail, a password reset, and log-out everywhere."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from operations.processes import API_PORTS
 
 PASSWORD = "the first good password"
 NEW_PASSWORD = "the second good password"
-# A log-out takes effect everywhere within this (contract section 5).
+# A log-out is effective everywhere within this time (contract section 5).
 EVERYWHERE_SECONDS_MAX = 60
 
 
@@ -34,7 +34,7 @@ async def newcomer(market: Marketplace) -> Newcomer:
 
 
 async def received(market: Marketplace, to: str, channel: str, form: str) -> str:
-    """What a message to this person holds in this form, alone on its line or between spaces."""
+    """The text of this form in a message to this user, alone on its line or between spaces."""
 
     async def probe() -> str | None:
         for message in await market.messages(to, channel):
@@ -46,7 +46,7 @@ async def received(market: Marketplace, to: str, channel: str, form: str) -> str
 
 
 def stands_in_logs(system: System, secret: str) -> list[str]:
-    """The logs in which it stands, but not as a part of a longer word or number."""
+    """The logs that contain it, but not as a part of a longer word or number."""
     alone = re.compile(rf"(?<![0-9A-Za-z.-]){re.escape(secret)}(?![0-9A-Za-z])")
     logs = sorted((system.state_dir / "logs").glob("*.log"))
     assert {"identity-api.log", "identity-worker.log", "notifications-worker.log", "api-gateway.log"} <= {

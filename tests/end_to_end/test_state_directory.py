@@ -1,4 +1,4 @@
-"""What a running system leaves on the disk: readable by its owner alone, but for who runs where."""
+"""Files of a running system are readable by their owner only, except the list of processes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A vendor's month through the edge: as data, as a file and as a page, after a sale and a payout; and the chained book behind it."""
+"""A vendor's month through the edge: as data, as a file and as a page, after a sale and a payout; and its hash-chained ledger."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ def lasts() -> bool:
 
 
 async def test_a_month_is_equal_as_json_csv_and_page(market: Marketplace, users: Users, system: System) -> None:
-    # Both sale and payout are to stand in it. What earlier tests sold is in the wallet by now.
+    # It must contain sale and payout. Sales of earlier tests are in the wallet by now.
     await eventually(lasts, within=300, every=1)
     assert await findings_of(system.secrets, market.sandbox) == []
     before = await market.wallet(users.vendor)
@@ -90,7 +90,7 @@ async def test_a_month_is_equal_as_json_csv_and_page(market: Marketplace, users:
 
 async def test_a_vendor_sets_the_schedule_of_payout_requests(market: Marketplace, users: Users) -> None:
     path = f"/api/vendors/{ADA.id}/payout-schedule"
-    # Days away: nothing is asked for before the schedule is taken back.
+    # Days away: no payout is requested before the schedule is removed.
     weekday = f"{datetime.now(UTC) + timedelta(days=3):%A}"
     body = {"frequency": "weekly", "weekday": weekday.lower(), "minimumMinor": 100_000}
     try:

@@ -1,4 +1,4 @@
-"""Support through the running system: customers ask in the app and in the messaging app, staff answer (contract section 12)."""
+"""Support through the running system: customers write in the app and in the messaging app, staff reply (contract section 12)."""
 
 import io
 import json
@@ -55,7 +55,7 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
     user_id = (await market.get("/api/profiles/current", student))["id"]
 
     async def known():
-        # deliver-notification answers 404 until the service has heard of the person.
+        # deliver-notification responds 404 until the user's event has arrived.
         notice = {"notificationId": str(uuid4()), "userId": user_id, "channel": "email"}
         key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
         body = {**notice, "template": "vendor_reinstated", "data": {"businessName": "Ada's Kitchen"}}

@@ -1,7 +1,7 @@
-"""The table of moves (contract section 6): each row walked through the gateway, with the payment gateway's sandbox as the outside world.
+"""The table of transitions (contract section 6): each row executed through the gateway, with the sandbox as the payment gateway.
 
-All rows but those of the timers are walked at once, and each is judged by itself: what it went through, in this order. Every pair of
-state and trigger that is no row is tried in the orders service's own tests.
+All rows except those of the timers run concurrently, and each is checked by itself: its states, in this order. The tests of the orders
+service try every pair of state and trigger that is no row.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ REFUNDS_DIFFER = (
 
 @dataclass
 class Scenario:
-    """A shelf, the people around it, and what they may do with an order."""
+    """A product, its buyer and vendor, and their operations on an order."""
 
     market: Marketplace
     users: Users
@@ -77,13 +77,13 @@ class Scenario:
     # The ways to each state
 
     async def placed(self, quantity: int = 1, product_id: str | None = None) -> dict[str, Any]:
-        """An order that waits for its payment, which stands open on the gateway's page."""
+        """An order that waits for its payment, which is open on the gateway's page."""
         order = await self.market.checkout(self.users.buyer, product_id or self.product_id, quantity)
         order["intent"] = await self.market.pay_intent(self.users.buyer, order["id"])
         return order
 
     async def placed_in_time(self, product_id: str | None = None) -> dict[str, Any]:
-        """As `placed`, while the window for a payment is short: one that ended before the intent was made is begun again."""
+        """As `placed`, while the window for a payment is short: one that ended before the intent was created is started again."""
 
         async def probe() -> dict[str, Any] | None:
             try:
@@ -156,7 +156,7 @@ class Scenario:
         return dict(await self.market.get(f"/api/orders/{order['id']}/dispute", self.users.buyer))
 
     async def give_back(self, order: dict[str, Any], quantity: int) -> str:
-        """So many of the goods come back, and the vendor takes them."""
+        """So many units are returned, and the vendor approves."""
         body = {"items": [{"itemId": order["items"][0]["id"], "quantity": quantity}], "reason": "The zip is torn."}
         requested = await self.act(self.users.buyer, order, "return-requests", body)
         await self.market.post(f"/api/return-requests/{requested['id']}/approve", {}, self.users.vendor)
@@ -208,7 +208,7 @@ async def late_charge_without_stock(scenario: Scenario) -> list[str]:
 
 
 async def money_goes_back(scenario: Scenario, order: dict[str, Any]) -> list[str]:
-    """`refund_pending` may be over before anybody looks; nothing else leads to `refunded` here."""
+    """`refund_pending` may be over before the first poll; nothing else leads to `refunded` here."""
     await scenario.reach(order, "refund_pending", "refunded")
     return ["refund_pending", await scenario.reach(order, "refunded")]
 
@@ -258,7 +258,7 @@ async def chargeback_after_release(scenario: Scenario) -> list[str]:
     async def free() -> bool | None:
         return (await scenario.market.wallet(scenario.users.vendor))["heldMinor"] == before or None
 
-    # The wallets that the tests after this one look at are at rest.
+    # The wallets that later tests check no longer change.
     await scenario.market.until("the hold is free", free, 60)
     return path
 
@@ -431,7 +431,7 @@ async def test_the_books_agree_after_all_rows_and_the_audit_finds_a_refund_that_
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
-# The rows that need a part of the system to stand still, or other windows
+# The rows that need a stopped part of the system, or other windows
 
 
 # Sessions in a transaction or a statement.
@@ -466,7 +466,7 @@ async def stopped_between_transactions(system: System, name: str, process_id: in
 async def test_a_release_committed_before_the_freeze_arrived_makes_the_disputed_order_paid(
     system: System, scenario: Any
 ) -> None:
-    """The event of a dispute takes a tenth of a second: a release within it finds the money not frozen yet."""
+    """The event of a dispute needs a tenth of a second: a release within it precedes the freeze."""
     order = await scenario.dispatched()
     async with suspended(system, "payments-worker"):
         assert (await scenario.act(scenario.users.buyer, order, "dispute", COMPLAINT))["status"] == "disputed"
@@ -480,7 +480,7 @@ async def test_a_release_committed_before_the_freeze_arrived_makes_the_disputed_
     for verb, body, status in (("approve", read, 409), ("reject", {}, 200)):
         response = await scenario.market.http.post(f"{url}/{verb}", json=body, headers=checker.headers)
         assert response.status_code == status
-    # Payments' freeze has ended as well: what comes back is refunded as after any other release.
+    # Payments' freeze has ended as well: returns are refunded as after any other release.
     assert await scenario.give_back(order, 1) == "refunded"
     await scenario.refunded(order, order["totalMinor"])
     assert await findings_of(system.secrets, scenario.market.sandbox) == []
@@ -532,7 +532,7 @@ async def test_each_timer_moves_its_orders_and_a_late_charge_brings_an_expired_o
     assert ends == ["expired", "expired", "disputed", ["refund_pending", "refunded"]]
     assert (await scenario.dispute_of(undelivered))["cause"] == "pin_window"
     assert (await scenario.show(untouched))["status"] == "paid_escrow"
-    # The unit that the expired order held is for sale again, and then gone.
+    # The unit that the expired order reserved is for sale again, and then sold.
     await scenario.market.checkout(scenario.users.other_buyer, last_one, key=uuid4())
     await scenario.pay(late)
     await scenario.pay(too_late)

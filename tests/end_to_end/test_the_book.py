@@ -1,4 +1,4 @@
-"""The book through the edge and by command: chained, reconciled, exported, and read as it was at an instant."""
+"""The ledger through the edge and by command: chained, reconciled, exported, and read as of an instant."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The Python client's example plays a whole purchase against the running system."""
+"""The Python client's example runs a whole purchase against the running system."""
 
 import asyncio
 import os

@@ -129,7 +129,7 @@ async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(
 )  # fmt: skip
 async def test_a_wrong_checkout_is_refused_and_changes_nothing(market: Marketplace, users: Users, body) -> None:
     async def orders():
-        """What was ordered: where an order stands may move meanwhile, when the time for its payment is over."""
+        """The ordered items: an order's status may change meanwhile, when its payment window ends."""
         listed = await market.get("/api/orders", users.other_buyer, params={"limit": 100})
         return [(order["id"], order["totalMinor"], order["items"]) for order in listed]
 

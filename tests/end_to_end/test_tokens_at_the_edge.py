@@ -86,7 +86,7 @@ async def requested(client: httpx.AsyncClient, token: str, path: str = ORDERS, *
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def service_address(system: System):
-    """The orders service itself, past the gateway: no header of the gateway is believed there either."""
+    """The orders service without the gateway: it trusts no header of the gateway either."""
     async with httpx.AsyncClient(
         base_url=f"http://127.0.0.1:{system.port_base + API_PORTS['orders']}", timeout=60
     ) as client:
@@ -95,7 +95,7 @@ async def service_address(system: System):
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def provisioned(market: Marketplace, system: System, issuers: FurtherIssuers):
-    """A new person of the school for whom create-user was called."""
+    """A new user of the school for whom create-user was called."""
     user_id = uuid4()
     await create_user(market, system, user_id)
     return user_id
@@ -140,7 +140,7 @@ async def test_a_user_of_the_school_is_a_buyer_only_after_create_user(
         assert await requested(client, token) == (200, None)
     # The edge does not route the internal user endpoints.
     assert await requested(market.http, token, "/internal/standings/current") == (404, "RESOURCE_NOT_FOUND")
-    # The edge counts the person, by the tier of what our service says they are.
+    # The edge counts the user in the tier of the roles that identity returned.
     response = await market.http.get(ORDERS, headers={"Authorization": f"Bearer {token}"})
     assert response.headers["RateLimit-Limit"] == "100000"
     profile = (await market.http.get("/api/profiles/current", headers={"Authorization": f"Bearer {token}"})).json()[

@@ -27,7 +27,7 @@ SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL) + (SELECT count(
 async def journey(
     market: Marketplace, buyer: SignedInUser, vendor: SignedInUser, product_id: str, progress: Counter[str]
 ) -> str:
-    """One purchase up to the released escrow; every step may be repeated with its own key until it is answered."""
+    """One purchase up to the released escrow; every step may be repeated with its own key until it gets a response."""
     order = await market.checkout(buyer, product_id, key=uuid4())
     progress["placed"] += 1
     await market.pay(await market.pay_intent(buyer, order["id"]))
@@ -37,7 +37,7 @@ async def journey(
     await dispatched(market, vendor, order["id"])
     pin = await market.delivery_pin(buyer, order["id"])
     delivered = await market.verify_delivery(vendor, order["id"], pin, key=uuid4())
-    # A lost answer is asked for again, and by then the money may have been released.
+    # A lost response is requested again, and by then the money may have been released.
     assert delivered["status"] in ("delivered", "paid")
     progress["delivered"] += 1
     await market.order_reaches(buyer, order["id"], "paid", within=STEP_SECONDS)
@@ -46,7 +46,7 @@ async def journey(
 
 
 async def dispatched(market: Marketplace, vendor: SignedInUser, order_id: str) -> None:
-    """Dispatching again what is dispatched is a success without effect, so a lost answer is simply asked for again."""
+    """A repeated dispatch is a success without effect, so a lost response is requested again."""
     await market.post(f"/api/orders/{order_id}/dispatch", {}, vendor, key=uuid4())
 
 
@@ -71,7 +71,7 @@ async def fifty_journeys(market: Marketplace, progress: Counter[str]) -> tuple[l
 
 
 async def in_the_middle(progress: Counter[str]) -> None:
-    """Until journeys stand at every kind of step."""
+    """Until journeys are at every kind of step."""
     await eventually(lambda: progress["held"] >= 3 and progress["placed"] >= AT_ONCE, within=STEP_SECONDS, every=0.01)
 
 
@@ -93,7 +93,7 @@ VICTIMS = {
     "the payments worker": lambda system: kill_process(system, "payments-worker"),
     # It settles the charges whose webhooks it received.
     "the API of payments": lambda system: kill_process(system, "payments-api"),
-    # Its relay carries what the API commits: orders placed, PINs verified.
+    # Its relay publishes the API's events: orders placed, PINs verified.
     "the relay of orders": lambda system: kill_process(system, "orders-api"),
     "RabbitMQ": lambda system: kill_server(system, "rabbitmq"),
     "PostgreSQL": lambda system: kill_server(system, "postgresql"),
@@ -118,7 +118,7 @@ async def test_all_journeys_finish_after_a_kill_in_the_middle(victim: str, syste
 
 
 async def nothing_waits(system: System) -> None:
-    """The last mails of fifty journeys leave a little later than their money; then no outbox holds anything, and no letter is dead."""
+    """The last mails of fifty journeys are sent a little later than their money; then every outbox is empty, without dead letters."""
 
     async def drained() -> bool:
         waiting = await waiting_messages(system)
@@ -129,7 +129,7 @@ async def nothing_waits(system: System) -> None:
 
 
 async def waiting_messages(system: System) -> dict[str, int]:
-    """What still stands in an outbox or was given up, by service; empty when no message is lost or stuck."""
+    """Unpublished outbox rows and dead letters, by service; empty when no message is lost or stuck."""
     import asyncpg
 
     from operations.services import SERVICES
@@ -148,7 +148,7 @@ async def waiting_messages(system: System) -> dict[str, int]:
 
 
 async def test_a_payout_survives_the_death_of_its_dispatcher(system: System, market: Marketplace) -> None:
-    """Killed while transfers leave: each ends processed, and the gateway moved each once."""
+    """Killed while transfers are sent: each ends processed, and the gateway moved each once."""
     vendor = await market.sign_in("vendor@unilag.edu.ng")
     buyer = await market.sign_in("buyer@unilag.edu.ng")
     progress: Counter[str] = Counter()
@@ -162,7 +162,7 @@ async def test_a_payout_survives_the_death_of_its_dispatcher(system: System, mar
     key = uuid4()
 
     async def dispatch() -> None:
-        # The answer may be lost with the process; the effect may not.
+        # The response may be lost with the process; the effect may not.
         with suppress(StepFailed):
             await market.post("/api/payouts/dispatch", {"payoutIds": payouts}, maker, key=key)
 

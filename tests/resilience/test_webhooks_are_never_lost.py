@@ -1,4 +1,4 @@
-"""The intake of webhooks while something is away: what was answered 200 has its effect, what could not be kept is told so."""
+"""The intake of webhooks during an outage: a 200 has its effect, and a webhook that cannot be stored gets 503."""
 
 import asyncio
 import hmac
@@ -34,7 +34,7 @@ async def send(system: System, client: httpx.AsyncClient, number: int) -> int:
 async def send_until(
     system: System, client: httpx.AsyncClient, over: asyncio.Event, responses: dict[int, int]
 ) -> dict[int, int]:
-    """One webhook after the other until it is over: the answer to each."""
+    """One webhook after the other until the outage is over: the response to each."""
     while not over.is_set():
         number = next(_numbers)
         responses[number] = await send(system, client, number)
@@ -43,7 +43,7 @@ async def send_until(
 
 
 async def recorded(system: System, numbers: list[int]) -> bool:
-    """Whether each of these webhooks stands once, and its work is done."""
+    """Whether each of these webhooks is stored once and processed."""
     url = system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + "/campus_payments"
     connection = await asyncpg.connect(url)
     try:
@@ -113,7 +113,7 @@ async def test_a_read_only_database_is_reported_and_no_acknowledged_webhook_is_l
     assert refused
 
     async def sent_again() -> bool:
-        # As the gateway does it: until it is answered 200.
+        # As the gateway does: until the response is 200.
         while refused:
             assert await send(system, market.http, refused[0]) == 200
             refused.pop(0)

@@ -11,7 +11,7 @@ import pytest
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory on the import path of child processes, with the program `small_server` in it.
 
-    It answers readiness on METRICS_PORT, writes its environment beside its log, and dies at the start when told so.
+    It serves readiness on METRICS_PORT, writes its environment to a file next to its log, and exits at the start on request.
     """
     directory = tmp_path / "programs"
     directory.mkdir()

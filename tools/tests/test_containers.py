@@ -1,4 +1,4 @@
-"""Servers in containers, with an engine that only remembers what it was asked for."""
+"""Servers in containers, with an engine that only records its calls."""
 
 from pathlib import Path
 from types import SimpleNamespace

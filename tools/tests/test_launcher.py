@@ -1,4 +1,4 @@
-"""The launcher: what dies comes back, what is stopped is gone, and mistakes are named."""
+"""The launcher: dead processes are restarted, stopped ones are gone, and mistakes are named."""
 
 import contextlib
 import json
@@ -76,7 +76,7 @@ def test_logs_and_all_that_children_write_are_for_their_owner_alone(
 
 
 def test_every_log_is_opened_for_its_owner_alone() -> None:
-    """By `open_log`: a file of another mode would be readable by everybody on the machine."""
+    """By `open_log`: a file of another mode would be readable by every user of the machine."""
     folders = [Path(module.__file__).parent for module in (campus_tools, lab, operations, testkit)]
     sources = [path for folder in folders for path in folder.rglob("*.py")]
     assert [str(path) for path in sources if re.search(r"""open\(["']ab?["']\)""", path.read_text())] == []
@@ -339,7 +339,7 @@ def _name(process: psutil.Process) -> str:
 
 
 def _runs(process: psutil.Process) -> bool:
-    """A helper of the broker that has ended and waits for the system's first process to take note runs no more."""
+    """A zombie process of the broker, which init has not reaped yet, is not running."""
     with contextlib.suppress(psutil.NoSuchProcess):
         return process.status() != psutil.STATUS_ZOMBIE
     return False

@@ -1,4 +1,4 @@
-"""The merged log of `make run` is for people."""
+"""The merged log of `make run` is readable."""
 
 from campus_tools.launcher.log_lines import readable
 

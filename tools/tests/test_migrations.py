@@ -1,4 +1,4 @@
-"""Every migration of every service goes up, down as far as it permits, and up again, and leaves what the tables of the code say."""
+"""Every migration of every service upgrades, downgrades as far as it permits, and upgrades again, to the schema of the code's tables."""
 
 import asyncio
 import importlib
@@ -22,11 +22,11 @@ from common.migrations.runner import migrations_folder
 from operations.services import SERVICES
 from testkit.fixtures import DatabaseFactory, DatabaseUrls, eventually
 
-# What a schema consists of, without the order in which its columns came to be.
+# The parts of a schema, without the order of its columns.
 CATALOG = {
     "columns": "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns "
     "WHERE table_schema = 'public'",
-    # An older form that is put back is not checked against rows that came since.
+    # A restored older constraint is not checked against newer rows.
     "constraints": "SELECT conrelid::regclass::text, conname, replace(pg_get_constraintdef(oid), ' NOT VALID', '') FROM pg_constraint "
     "WHERE connamespace = 'public'::regnamespace",
     "indexes": "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
@@ -146,7 +146,7 @@ async def test_a_migration_gives_way_to_the_holder_of_a_table_and_ends_when_the_
         await holder.execute("BEGIN; LOCK TABLE wallets IN SHARE MODE")
         migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config, "head"))
         await eventually(lambda: waits(True))
-        # No other transaction waits behind the migration any more, and it has not failed.
+        # No other transaction waits for the migration any more, and it has not failed.
         await eventually(lambda: waits(False))
         assert not migrating.done()
         await holder.execute("COMMIT")

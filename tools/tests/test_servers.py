@@ -1,4 +1,4 @@
-"""The private servers come back from a power cut with everything that was confirmed."""
+"""The private servers restart after a power cut with everything that was confirmed."""
 
 import asyncio
 import contextlib
@@ -92,7 +92,7 @@ async def test_killed_rabbitmq_restarts_with_what_was_confirmed(own_servers: Ser
     connection = await aio_pika.connect(own_servers.broker_url)
 
     async def found() -> bytes | None:
-        # A request that comes before the queue has elected its leader is never answered: ask again on a new channel.
+        # A request before the queue has elected its leader gets no response: repeat it on a new channel.
         channel = await connection.channel()
         with contextlib.suppress(TimeoutError):
             message = await (await channel.get_queue("kept")).get(timeout=1, fail=False)
@@ -112,7 +112,7 @@ async def test_a_first_start_that_was_interrupted_is_made_good_by_the_next(
     first = subprocess.Popen(
         [sys.executable, "-c", _START_POSTGRESQL, str(tmp_path), str(port)], stderr=subprocess.DEVNULL
     )
-    # By this file one would take it for a cluster, seconds before it is one.
+    # This file exists seconds before the cluster is complete.
     await eventually(lambda: any(state.glob("*/PG_VERSION")))
     first.send_signal(signal.SIGINT)
     await asyncio.to_thread(first.wait)

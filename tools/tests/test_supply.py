@@ -1,4 +1,4 @@
-"""What the images are made of is said in full, and silence about a weakness is never taken for health."""
+"""The bills of materials are complete, and a missing report of advisories never counts as clean."""
 
 import json
 import re

@@ -95,7 +95,7 @@ class Sandbox:
 
 @contextmanager
 def held_port() -> Iterator[int]:
-    """A port that nobody else is given meanwhile, for TCP and UDP: bound, and not listened on."""
+    """A reserved port, for TCP and UDP: bound, and not listened on."""
     with closing(socket.socket()) as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))
@@ -189,7 +189,7 @@ def lines(findings: list[Finding]) -> list[tuple[str, str]]:
 
 
 def only_line(findings: list[Finding], state: str, subject: str) -> Finding:
-    """The finding of this state and subject; every finding with a risk says what to do."""
+    """The finding of this state and subject; every finding with a risk names the remedy."""
     assert all(finding.advice for finding in findings if finding.state != "ok"), findings
     [found] = [finding for finding in findings if (finding.state, finding.subject) == (state, subject)]
     return found

@@ -15,8 +15,8 @@ Call = tuple[str, str, Any]
 class Plant:
     """A fault: `rules` of the sandbox, `calls` to its control paths or `settings` of the services plant it.
 
-    Every line of the check is `ok` before. Afterwards the line of `subject` has the state, and contains `found`; its
-    advice contains `advice`. `after` are calls that end what `heal` does not.
+    Every line of the check is `ok` before. With the fault the line of `subject` has the state, and contains `found`;
+    its advice contains `advice`. `after` are calls that remove what `heal` does not.
     """
 
     check: str

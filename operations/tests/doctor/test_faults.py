@@ -1,4 +1,4 @@
-"""Each line of doctor is produced by a fault: one that the sandbox plays, or a setting of the services."""
+"""Each line of doctor is produced by a fault: one of the sandbox, or a setting of the services."""
 
 import ast
 import sys
@@ -36,7 +36,7 @@ def sites() -> set[Site]:
 
 @pytest.fixture
 def reached(monkeypatch: pytest.MonkeyPatch) -> set[Site]:
-    """The sites that were called since the test began."""
+    """The sites that were called since the test started."""
     called: set[Site] = set()
 
     def recording(original: Any) -> Any:
@@ -91,7 +91,7 @@ async def examine(plant: Plant, sandbox: Sandbox, *, is_planted: bool) -> list[F
 
 
 async def call(control: httpx.AsyncClient, calls: tuple[tuple[str, str, Any], ...]) -> None:
-    """Make the calls; the word RECIPIENT stands for the code that an earlier one returned."""
+    """Make the calls; the word RECIPIENT is replaced by the code that an earlier one returned."""
     recipient = ""
     for method, path, document in calls:
         if isinstance(document, dict) and document.get("recipient") == "RECIPIENT":
