@@ -1,4 +1,4 @@
-"""The checks of calls, answers and events, and the comparison with a specification."""
+"""The checks of calls, responses and events, and the comparison with a specification."""
 
 import httpx
 import pytest

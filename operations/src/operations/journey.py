@@ -156,7 +156,7 @@ class Marketplace:
         return dict(await self.post("/api/orders/checkout", body, buyer, key=key or uuid4()))
 
     async def pay_intent(self, buyer: SignedInUser, order_id: str, *, key: UUID | None = None) -> dict[str, Any]:
-        """Create an intent. Payments returns 404 until it received the order: the request is repeated, as the contract says."""
+        """Create an intent. Payments returns 404 until it received the order: the request is repeated, as the contract requires."""
 
         async def probe() -> dict[str, Any] | None:
             try:

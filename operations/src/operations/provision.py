@@ -109,7 +109,7 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
     try:
         connection = await asyncpg.connect(admin_url)
     except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        # The message leaves out the address: it holds a password.
+        # The message omits the address, which contains a password.
         raise ProvisioningFailed(f"PostgreSQL rejects the account of DATABASE_URL: {error}.") from error
     try:
         # Concurrent starts take turns: concurrent grants on one object fail with "tuple concurrently updated". The lock ends with

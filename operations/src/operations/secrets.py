@@ -116,7 +116,7 @@ def read_secrets(path: Path) -> dict[str, str]:
     """Read `NAME=value` lines, as a shell would.
 
     Raises:
-        FileNotFoundError: no system was started with this STATE_DIR; the message says so.
+        FileNotFoundError: no system was started with this STATE_DIR.
     """
     values = {}
     try:

@@ -1,1 +1,1 @@
-"""The outside world for development and tests: other companies, on their own wire protocols."""
+"""The providers for development and tests, with their own wire protocols."""

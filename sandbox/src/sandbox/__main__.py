@@ -9,7 +9,7 @@ import uvicorn
 from sandbox.app import create_app
 from sandbox.settings import SettingsError, read_settings
 
-# Connections that are still being answered (a fault that never answers, for one) are cut after this.
+# Connections with an open request (such as a fault without a response) are closed after this time.
 STOP_SECONDS_MAX = 1
 
 

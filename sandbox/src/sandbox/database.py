@@ -10,7 +10,7 @@ from sandbox.clock import now_text
 
 SCHEMA = (Path(__file__).parent / "schema.sql").read_text()
 
-# SQLite's largest integer; a number above it would be an overflow in the driver instead of a refusal.
+# SQLite's largest integer; a number above it would be an overflow in the driver instead of an error response.
 AMOUNT_MINOR_MAX = 2**63 - 1
 
 # What newer versions added to tables of an older file.
@@ -39,7 +39,7 @@ NEWER_COLUMNS = {
 
 
 class InsufficientBalance(Exception):
-    """A movement would take more than the balance of its currency holds."""
+    """A movement would exceed the balance of its currency."""
 
 
 class Database:

@@ -16,7 +16,7 @@ from sandbox.web import RefusedError, hold, ok, refused
 class Fault(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """
     One rule. Effects: `duplicate` extra copies, `delay` in seconds, `drop`, `fail` with a reason, `reverse` (true or a
-    reason), `timeout` (true: never answer; a number: answer after so many seconds; the work is done in both cases),
+    reason), `timeout` (true: no response; a number: a response after so many seconds; both process the call),
     `error_before` and `error_after` (500 or the status given, without or with effect), `data` (fields of the response
     in place of the true ones). `times`: how often it still applies, without it for ever. `match`: only for this
     reference, account number, amount, phone number or address.
@@ -72,7 +72,7 @@ QUALIFIERS = frozenset({"times", "match"})
 # More copies of one webhook than any receiver must prove itself against.
 DUPLICATES_MAX = 100
 
-# A day; nobody waits longer for a fault.
+# A day, longer than any test of a fault.
 WAIT_SECONDS_MAX = 86_400
 
 Rules = dict[str, list[Fault]]
@@ -180,7 +180,7 @@ async def respond_with_faults(
     request: Request, faults: Faults, kind: str, keys: tuple[str, ...], work: Work, refuse: Refuse | None = None
 ) -> Response:
     """
-    Do the work of one call and answer it, as badly as the rules in force demand.
+    Process one call and respond, with the faults of the active rules.
 
     `refuse` writes the provider's own error for `fail` and for the statuses; without it, `fail` is left to the work (a
     transfer is accepted and fails later) and an error has the gateway's envelope.

@@ -1,6 +1,6 @@
-"""What the sandbox plays by state, not by call: our accounts, the certificate, the mail server and the DNS records.
+"""Faults of a state, not of a call: our accounts, the certificate, the mail server and the DNS records.
 
-A fault of such a kind names with `match` what it changes, and with `fail` the state in place of the sound one:
+A fault of such a kind names with `match` what it changes, and with `fail` the state in place of the valid one:
 `{"account": {"match": "termii_sender", "fail": "pending"}}`.
 """
 

@@ -15,15 +15,15 @@ DISPUTE_HOURS_MAX = 720
 
 class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """
-    `transfer_fees`: `standard` takes the gateway's fee with each transfer, and returns it with the money; `none` takes none.
+    `transfer_fees`: `standard` debits the gateway's fee with each transfer, and returns it with the money; `none` debits none.
     `transfer_settlement`: `auto` settles after `transfer_delay_seconds`, `manual` waits for a control call, `immediate`
-    answers `success` at once, `otp` answers `otp` and waits for the code. `refund_settlement`: `auto` or `manual`.
+    returns `success` at once, `otp` returns `otp` and waits for the code. `refund_settlement`: `auto` or `manual`.
     `transfer_minimum_minor`: the smallest transfer, in kobo.
     `charge_fees`: `standard` deducts the fee of a local charge from the balance, `unreported` too, but omits it from the
     webhook; `none` deducts nothing. `dispute_hours`: the time to respond to a dispute.
     `messaging_template_review`: `auto` approves a template at once, `manual` waits for a control call.
     `flutterwave_signature`: the secret hash itself, or an HMAC of the body with it.
-    `clock_skew_seconds`: how far the `Date` of all responses is ahead; negative: behind.
+    `clock_skew_seconds`: the difference of the `Date` of all responses to the true time; positive: ahead.
     """
 
     transfer_settlement: Literal["auto", "manual", "immediate", "otp"] = "auto"
@@ -49,7 +49,7 @@ def read_switches(database: Database) -> Switches:
 
 
 def change_switches(database: Database, current: Switches, changes: dict[str, Any]) -> Switches:
-    """Change the named switches and keep them in the book; raises RefusedError 400 for an unknown name or value."""
+    """Change the named switches and store them; raises RefusedError 400 for an unknown name or value."""
     try:
         changed = msgspec.convert({**msgspec.to_builtins(current), **changes}, Switches)
     except msgspec.ValidationError as problem:

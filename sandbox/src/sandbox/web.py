@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 # Above any request that the protocols define, below what would hurt a developer's machine.
 BODY_BYTES_MAX = 8 * 1024 * 1024
 
-# A call that is never answered is let go after this time, so that forgotten faults do not pile up connections.
+# A call without a response is closed after this time, so that forgotten faults do not accumulate connections.
 HOLD_SECONDS_MAX = 600.0
 
 

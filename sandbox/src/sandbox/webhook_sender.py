@@ -19,14 +19,14 @@ from sandbox.switches import read_switches
 
 log = logging.getLogger("sandbox.webhook_sender")
 
-# Enough to keep a receiver busy that takes a few milliseconds per event, few enough not to be its load test.
+# Enough to keep a receiver busy that needs a few milliseconds per event, few enough not to be its load test.
 PARALLEL_DELIVERIES_MAX = 16
 
-# The real gateway retries for 72 hours; here 72 tries take about 35 minutes, so a developer sees the end of it.
+# The real gateway retries for 72 hours; here 72 tries last about 35 minutes, so that a developer sees the last one.
 ATTEMPTS_MAX = 72
 RETRY_DELAYS_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 
-# Ten times what the receiver promises (500 ms), with room for a debugger's machine.
+# Ten times the receiver's limit (500 ms), with room for a debugger's machine.
 RESPONSE_SECONDS_MAX = 10.0
 
 
@@ -62,7 +62,7 @@ class WebhookSender:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._wake.wait(), seconds)
             finally:
-                # A delivery cut off here stays pending in the book and is sent again by the next start.
+                # An interrupted delivery stays pending in the database and is sent again by the next start.
                 for task in self._under_way.values():
                     task.cancel()
                 await asyncio.gather(*self._under_way.values(), return_exceptions=True)

@@ -25,7 +25,7 @@ CREDENTIAL_ID_BYTES: Final = 32
 
 @dataclass(slots=True)
 class Authenticator:
-    """One security key with one passkey. The fields say what it claims; a test changes them to make it lie."""
+    """One security key with one passkey. The fields are its claims; a test changes them to make them false."""
 
     origin: str
     rp_id: str = "localhost"

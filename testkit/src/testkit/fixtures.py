@@ -1,6 +1,6 @@
 """The pytest plugin of the workspace: real PostgreSQL and RabbitMQ for tests, and waiting with a probe.
 
-Loaded with `-p testkit.fixtures`. A server starts when the first test asks for it: from the environment, in Docker,
+Loaded with `-p testkit.fixtures`. A server starts when the first test requests it: from the environment, in Docker,
 or as a private process on free ports, thrown away at the end. A PostgreSQL given by `DATABASE_URL` must not be one that
 a running system uses: the tests set the passwords of the services' roles.
 
@@ -12,7 +12,7 @@ Fixtures:
     module_database, module_empty_database: the same for all tests of one module.
     broker_url: a virtual host of its own on RabbitMQ for the module.
     management_url: RabbitMQ's management API with the administrator's account.
-    held_port: `held_port()`, a port to listen on that nobody else is given before the test is over.
+    held_port: `held_port()`, a port to listen on, reserved until the test is over.
 
 A service that a test opens waits a minute for its own servers (`PATIENT`); in processes of their own the limits are as shipped.
 """
@@ -51,28 +51,28 @@ from testkit.workers import run_of, shared_environment, throwaway_servers
 
 Seen = TypeVar("Seen")
 
-# How long an example takes is the machine's business: one that waits for a busy core is not wrong, and is not tried again to see.
+# The duration of an example depends on the machine: a slow example is not wrong, and not repeated.
 hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("unhurried")
-# Nothing is promised by it: it only ends a test that would wait for ever.
+# No objective: it only ends a test that would wait for ever.
 WAIT_SECONDS_MAX = 60.0
 
 
 class NeverHappened(AssertionError):
-    """What a test waited for did not come; the message says what was last seen."""
+    """The condition of a test did not occur; the message has the last value."""
 
 
 async def eventually(
     probe: Callable[[], Awaitable[Seen] | Seen], within: float = WAIT_SECONDS_MAX, *, every: float = 0.05
 ) -> Seen:
-    """Ask `probe` until its answer is true, and return that answer. `within` and `every` are seconds.
+    """Call `probe` until its result is true, and return it. `within` and `every` are seconds.
 
     A probe may be async or not; an `AssertionError` of it means "not yet" and is part of the description.
 
     Raises:
-        NeverHappened: with what the probe answered last.
+        NeverHappened: with the last result of the probe.
     """
     deadline = time.monotonic() + within
     while True:
@@ -110,13 +110,13 @@ EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
 
 
 # A service in a test shares one event loop with its clients and with all that it calls, and a busy machine gives that loop a
-# tenth of its time: what takes milliseconds is late there without anything being away.
+# tenth of its time: a step of milliseconds is late there although every server is available.
 PATIENT = WaitLimits(WAIT_SECONDS_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MAX)
 
 
 @pytest.fixture(scope="session")
 def servers(pytestconfig: pytest.Config) -> Iterator[Servers]:
-    """Where PostgreSQL, RabbitMQ and Redis come from in this session. None is started yet, unless workers share them."""
+    """The source of PostgreSQL, RabbitMQ and Redis in this session. None is started yet, unless workers share them."""
     shared = shared_environment(pytestconfig)
     with throwaway_servers({**os.environ, **shared} if shared else None) as found:
         yield found
@@ -166,7 +166,7 @@ class _Databases:
                 self._templates[service.name] = await self._migrated_template(service)
             name = self._next_name(service.import_name)
             template = self._templates[service.name]
-            # Copying the files takes half of what copying through the log takes.
+            # A copy of the files needs half the time of a copy through the WAL.
             await self._execute(
                 f'CREATE DATABASE "{name}" TEMPLATE "{template}" OWNER {service.owner_role} STRATEGY FILE_COPY'
             )
@@ -321,13 +321,13 @@ async def broker_url(servers: Servers, management_url: str) -> AsyncIterator[str
 
 @pytest.fixture
 def held_port() -> Iterator[Callable[[], int]]:
-    """`held_port()`: a port of 127.0.0.1 for a server of the test, which nobody else is given before the test is over."""
+    """`held_port()`: a port of 127.0.0.1 for a server of the test, reserved until the test is over."""
     with ExitStack() as stack:
         yield lambda: stack.enter_context(held_ports(1))[0]
 
 
 def role_passwords(admin_url: str) -> dict[str, str]:
-    """Passwords that every test run on one server agrees upon, so that two runs beside each other do no harm."""
+    """Fixed passwords of all test runs on one server, so that concurrent runs do not conflict."""
     key = (urlsplit(admin_url).password or "").encode()
     return {name: hmac.new(key, name.encode(), hashlib.sha256).hexdigest() for name in ROLE_PASSWORDS}
 

@@ -1,7 +1,7 @@
-"""A service opened inside a test: the real application, database and broker, with a clock and an identity provider in hand.
+"""A service opened inside a test: the real application, database and broker, with a clock and an identity provider of the test.
 
 async with opened(SERVICE, urls, broker_url, clock=clock, cursor_key="...") as service:
-    answer = await service.client.get("/api/orders", headers=service.headers(buyer))
+    response = await service.client.get("/api/orders", headers=service.headers(buyer))
     await service.deliver(EscrowHeld(...))
     assert await service.published("orders.delivery_pin_issued.v1")
 """
@@ -110,7 +110,7 @@ async def issuing(clock: Clock | None = None) -> AsyncIterator[Issuer]:
 
     app = web.Application()
     app.router.add_get("/.well-known/jwks.json", keys)
-    # It ends at once: nearly every test has an issuer of its own, and uvicorn looks only ten times a second whether it shall.
+    # It ends at once: nearly every test has an issuer of its own, and uvicorn checks only ten times a second.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:
@@ -177,9 +177,9 @@ class OpenService:
         attempt: int = 1,
         is_last_attempt: bool = False,
     ) -> Received:
-        """Gives an event to the service's consumers as the broker would; raises what they raise.
+        """Deliver an event to the service's consumers as the broker would; raises what they raise.
 
-        Call it again with the `event_id` of the answer to deliver the same message twice.
+        Call it again with the returned `event_id` to deliver the same message twice.
         """
         if sequence is None:
             sequence = self._sequences.get(event.subject, 0) + 1
@@ -194,7 +194,7 @@ class OpenService:
         return received
 
     async def work(self, queue: str, *, attempt: int = 1, is_last_attempt: bool = False) -> int:
-        """Does the work items that wait in the outbox for `queue` and those below it (`queue.*`), once each; tells how many.
+        """Process the work items in the outbox for `queue` and those below it (`queue.*`), once each; return their number.
 
         Raises what they raise.
         """
@@ -219,7 +219,7 @@ class OpenService:
         return len(waiting)
 
     async def remove_old(self) -> int:
-        """One round of what the worker removes; tells how many rows went."""
+        """One round of the worker's retention; return the number of purged rows."""
         rules = (*self.runtime.retention_rules, *self.service.retention_rules(self.dependencies))
         return await purge_expired_once(self.runtime.database, rules, self.runtime.clock, pause_seconds=0)
 

@@ -98,7 +98,7 @@ def open_log(path: Path) -> IO[bytes]:
 
 
 def signal_group(process_id: int, number: signal.Signals) -> None:
-    """Signal a child and everything it started; a group that is gone is no error."""
+    """Signal a child and everything it started; a group that has ended is no error."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process_id, number)
 

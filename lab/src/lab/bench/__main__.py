@@ -84,7 +84,7 @@ def main() -> int:
 
 
 async def _orders(against: str | None, effort: Effort, rate: float) -> list[Row]:
-    """Measure orders on systems without other data: of this version, and of a commit beside it."""
+    """Measure orders on systems without other data: of this version, and of a commit to compare with."""
     versions = [*([version_of(against, _log)] if against else []), this_version()]
     async with together(*(running_version(version, _log) for version in versions)) as systems:
         named = {version.name: system for version, system in zip(versions, systems, strict=True)}

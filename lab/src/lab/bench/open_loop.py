@@ -1,6 +1,6 @@
 """Load at a fixed rate: a request is sent when it is due, even if earlier ones are unfinished.
 
-The time of a response counts from the moment at which the request was due. The wait behind a stalled server is
+The time of a response counts from the moment at which the request was due. The wait for a stalled server is
 included.
 """
 

@@ -1,4 +1,4 @@
-"""Two instances of each API process behind balancers, as on Kubernetes, so that restarts lose no request."""
+"""Two instances of each API process behind balancers, as on Kubernetes, so that no request fails during restarts."""
 
 import asyncio
 import signal

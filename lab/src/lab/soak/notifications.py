@@ -274,7 +274,7 @@ async def _break(
 async def _stop_provider(market: Marketplace, load: MessageLoad, outage: _Outage, log: Log) -> None:
     await asyncio.sleep(DOWN_AFTER * load.count / load.rate)
     log(f"{load.down} is down for {load.down_seconds:g} s, {load.how}")
-    # The delay comes before the error: no message is received without a response.
+    # The delay precedes the error: no message is received without a response.
     rule = {"error_before": True, **({"delay": 30.0} if load.how == "hanging" else {})}
     (await market.sandbox.put("/control/faults", json={load.down: rule})).raise_for_status()
     outage.began = time.time()

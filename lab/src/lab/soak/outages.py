@@ -161,7 +161,7 @@ def _key_of(body: bytes) -> str:
 
 
 async def _run_outages(system: System, progress: _Progress, outages: Outages, log: Log) -> int:
-    """Run both outages in turn; the number of webhooks that were answered 503 and yet stored."""
+    """Run both outages in turn; the number of webhooks that got 503 and yet were stored."""
     await asyncio.sleep(PAUSE_SECONDS)
     kept = 0
     if outages.read_only_seconds:

@@ -144,7 +144,7 @@ async def _orders_and_escrow(databases: Connections, _: Gateway) -> list[Offence
     for order in await databases["orders"].fetch(_ORDERS):
         escrow = escrows.pop(order["id"], None)
         locked = escrow["locked_minor"] if escrow else 0
-        # A chargeback took money of a disputed order from escrow, and staff have not resolved it yet.
+        # A chargeback debited escrow of a disputed order, and staff have not resolved it yet.
         due_minor = order["total_amount"] - (escrow["charged_back_minor"] if escrow else 0)
         released_by_staff = escrow is not None and order["status"] in HELD and locked < due_minor
         if order["status"] in HELD and locked != due_minor and not (released_by_staff and locked > 0):
@@ -281,7 +281,7 @@ async def _gateway_balance(databases: Connections, gateway: Gateway) -> list[Off
 
 
 async def _fees_on_the_way(databases: Connections, statement: GatewayStatement) -> int:
-    """The fees that the gateway took and the ledgers do not have yet, less those that it returned with their transfer."""
+    """The gateway's fees that the ledgers do not have yet, less those that it returned with their transfer."""
     references = list(statement.fees)
     rows = await databases["payouts"].fetch(_BOOKED_FEES, references)
     rows += await databases["payments"].fetch(_BOOKED_FEES_OF_REFUNDS, references)

@@ -1,4 +1,4 @@
-"""Our own public address: its host, its certificate, and the webhook endpoints behind it."""
+"""Our own public address: its host, its certificate, and its webhook endpoints."""
 
 import asyncio
 import ipaddress

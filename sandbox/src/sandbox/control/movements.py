@@ -12,7 +12,7 @@ from sandbox.gateway.paging import Conditions
 from sandbox.web import JsonResponse, read_json
 from sandbox.world import world_of
 
-# Movement kind to the name in the summary. What comes back from a transfer has a line of its own.
+# Movement kind to the name in the summary. The returned money of a transfer has a line of its own.
 LINES = {
     "opening": "opening",
     "charge": "charges",

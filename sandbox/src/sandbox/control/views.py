@@ -27,7 +27,7 @@ POLL_SECONDS = 0.1
 
 
 async def show_inbox(request: Request) -> Response:
-    """What each person received: groups in the order of their newest message."""
+    """The messages of each recipient: groups in the order of their newest message."""
     database = world_of(request).database
     words = request.query_params.get("q", "")
     groups: dict[str, list[Row]] = {}

@@ -10,7 +10,7 @@ from sandbox.endpoints.certificates import ServerCertificates
 from sandbox.web import BODY_BYTES_MAX
 from sandbox.world import World
 
-# Headers of one connection (RFC 9110, 7.6.1); lengths are set anew.
+# Headers of one connection (RFC 9110, 7.6.1); lengths are set again.
 OF_A_CONNECTION = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "content-length"}
 )

@@ -58,7 +58,7 @@ async def create_transfer(request: Request) -> Response:
 
 
 def _read_order(world: World, body: dict[str, Any]) -> TransferOrder:
-    """`beneficiary` stands in the place of `account_bank` and `account_number`."""
+    """`beneficiary` replaces `account_bank` and `account_number`."""
     number = row_id(body.get("beneficiary"))
     recipient = None if number is None else world.database.one("SELECT * FROM recipients WHERE id = ?", number)
     if recipient is None:

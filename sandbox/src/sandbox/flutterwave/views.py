@@ -1,4 +1,4 @@
-"""Transactions, refunds, transfers and chargebacks as Flutterwave's answers and webhooks show them."""
+"""Transactions, refunds, transfers and chargebacks as in Flutterwave's responses and webhooks."""
 
 from decimal import ROUND_HALF_UP, Decimal
 from sqlite3 import Row
@@ -82,7 +82,7 @@ def transaction_view(charge: Row) -> dict[str, Any]:
 
 
 def listed_view(charge: Row) -> dict[str, Any]:
-    """A row of the list of transactions: without metadata and card, and with the customer's fields beside the others."""
+    """A row of the list of transactions: without metadata and card, and with the customer's fields on the same level."""
     view = transaction_view(charge)
     customer = view.pop("customer")
     del view["meta"]
@@ -111,7 +111,7 @@ def refund_view(refund: Row) -> dict[str, Any]:
 
 
 def refund_event(refund: Row) -> dict[str, Any]:
-    """The webhook of a refund writes its names in another case than the answers of the API."""
+    """The webhook of a refund has its names in another case than the API's responses."""
     return {
         "event": "refund.completed",
         "data": {

@@ -57,7 +57,7 @@ def _meta(volume_minor: int, _length: int) -> dict[str, Any]:
 
 
 def charge_view(charge: Row) -> dict[str, Any]:
-    """A transaction as verify shows it; `abandoned` means that nobody has paid yet."""
+    """A transaction as verify shows it; `abandoned` means that it is unpaid."""
     return {
         **_charge_fields(charge),
         "receipt_number": None,

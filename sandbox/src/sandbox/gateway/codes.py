@@ -5,7 +5,7 @@ import string
 
 ALPHABET = string.ascii_lowercase + string.digits
 
-# The merchant number in every answer; the real gateway has one per business.
+# The merchant number in every response; the real gateway has one per business.
 INTEGRATION = 100043
 
 

@@ -73,7 +73,7 @@ async def show_upload_url(request: Request) -> Response:
 
 
 async def receive_upload(request: Request) -> Response:
-    """The store of files behind the signed address: its name is the permission."""
+    """The file store of the signed address: its name is the permission."""
     body = await read_body(request)
     database = world_of(request).database
     file_name = request.path_params["file_name"]

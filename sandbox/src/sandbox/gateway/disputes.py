@@ -57,7 +57,7 @@ def open_dispute(world: World, charge: Row, amount_minor: int | None, due_at: st
 
 
 def move_dispute(world: World, dispute: Row, action: str) -> Row:
-    """A reminder, the decision, or its revision; the money of a lost one leaves with it and returns with an overturned one.
+    """A reminder, the decision, or its revision; a lost one debits the balance, and an overturned one credits it again.
 
     Raises RefusedError 409.
     """
@@ -106,9 +106,9 @@ def reserve_file(database: Database, dispute: Row) -> str:
 def respond(
     world: World, dispute: Row, resolution: str, message: str, amount_minor: int, file_name: str, evidence: int | None
 ) -> Row:
-    """The merchant accepts, and the money leaves at once; or declines, and the bank decides.
+    """The merchant accepts, and the balance is debited at once; or declines, and the bank decides.
 
-    Raises RefusedError 400 for a response that is not awaited, an unknown file or evidence, or too large an amount.
+    Raises RefusedError 400 for an unexpected response, an unknown file or evidence, or too large an amount.
     """
     _check_awaited(dispute)
     database = world.database

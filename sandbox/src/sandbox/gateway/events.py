@@ -21,7 +21,7 @@ INSTRUMENTS = {
         "bank": "TEST BANK",
     },
     "bank_transfer": {
-        # The gateway masks what stands for the card of a transfer.
+        # The gateway masks the card fields of a transfer.
         "bin": "413XXX",
         "last4": "X413",
         "exp_month": "12",
@@ -71,7 +71,7 @@ def authorization_of(charge: Row) -> dict[str, Any]:
 
 
 def customer_of(charge: Row) -> dict[str, Any]:
-    """The payer of a transaction: the page asks for the mail address only."""
+    """The payer of a transaction: the page requires the mail address only."""
     return {
         "id": charge["customer_id"],
         "first_name": None,
@@ -119,7 +119,7 @@ def charge_failed(charge: Row) -> dict[str, Any]:
 
 
 def transfer_fields(transfer: Row) -> dict[str, Any]:
-    """The fields of a transfer that every answer and event has."""
+    """The fields of a transfer in every response and event."""
     return {
         "amount": transfer["amount_minor"],
         "currency": transfer["currency"],
@@ -169,7 +169,7 @@ def recipient_of(transfer: Row) -> dict[str, Any]:
 
 
 def bank_response(transfer: Row) -> str | None:
-    """Why the bank did not keep the money; null for a transfer that it took."""
+    """Why the bank returned the money; null for an accepted transfer."""
     return transfer["failure"] if transfer["status"] in ("failed", "reversed") else None
 
 

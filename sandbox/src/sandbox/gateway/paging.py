@@ -31,7 +31,7 @@ async def respond_page(
     view: Callable[[Row], Any],
     meta: MetaFields | None = None,
 ) -> Response:
-    """Newest first. `source` is what stands after FROM, its main table is named `listed`. `meta` gives the list's own fields of the
+    """Newest first. `source` is the FROM clause, its main table is named `listed`. `meta` gives the list's own fields of the
     meta, from the sum of the amounts and the length of a page.
     """
     world = world_of(request)

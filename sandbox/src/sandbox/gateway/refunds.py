@@ -39,8 +39,8 @@ def accept_refund(
     world: World, charge: Row, amount_minor: int | None, merchant_note: str, customer_note: str, fault: Fault | None
 ) -> Row:
     """
-    Write down a refund, of everything that is left when no amount is given. The money leaves when it is processed.
-    Raises RefusedError 400 when nothing was paid or more is asked for than is left.
+    Record a refund, of the remaining amount when none is given. The balance is debited when it is processed.
+    Raises RefusedError 400 when nothing was paid or the amount exceeds the remainder.
     """
     database = world.database
     if charge["status"] != "success":
@@ -88,7 +88,7 @@ def settle_refund(world: World, refund_id: int, failure: str | None = None) -> R
 
 
 def request_account(world: World, refund_id: int) -> Row:
-    """The payer's bank takes no refund of an open one: it needs attention until the merchant names an account. Raises RefusedError 409."""
+    """The payer's bank rejects an open refund: it needs attention until the merchant names an account. Raises RefusedError 409."""
     refund = _found(world.database, refund_id)
     if refund["gateway"] != "paystack":
         raise RefusedError(409, "Refunds of this gateway take no account")

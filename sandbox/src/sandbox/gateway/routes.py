@@ -29,7 +29,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def requires_secret_key(endpoint: Endpoint) -> Endpoint:
-    """The endpoint behind the merchant's secret key: 401 without one of the accepted keys as Bearer."""
+    """The endpoint, guarded by the merchant's secret key: 401 without one of the accepted keys as Bearer."""
 
     async def guarded(request: Request) -> Response:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")

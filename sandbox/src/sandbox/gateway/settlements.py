@@ -30,7 +30,7 @@ def settle_balance(
 ) -> Row:
     """Settles every paid transaction of the currency at a gateway that is not settled yet, less fees and deductions.
 
-    The money leaves the balance unless the destination is WALLET. Raises RefusedError 409 without such a transaction, or when the
+    The balance is debited unless the destination is WALLET. Raises RefusedError 409 without such a transaction, or when the
     balance does not cover it.
     """
     database = world.database

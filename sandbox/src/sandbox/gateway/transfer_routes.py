@@ -72,7 +72,7 @@ def _read_order(world: World, body: dict[str, Any]) -> TransferOrder:
 
 
 async def finalize_transfer(request: Request) -> Response:
-    """The second step of a transfer that asked for a one-time password; any password of six digits is right."""
+    """The second step of a transfer with a one-time password; any password of six digits is valid."""
     world = world_of(request)
     body = await read_json(request)
     transfer = find_transfer(world.database, "transfer_code", read_text(body, "transfer_code"))
@@ -108,7 +108,7 @@ async def list_transfers(request: Request) -> Response:
 
 
 def _accepted_view(transfer: Row) -> dict[str, Any]:
-    """The answer of the call that moves money: `recipient` is a number here, an object everywhere else."""
+    """The response of the call that moves money: `recipient` is a number here, an object everywhere else."""
     return {
         "transfersessionid": [],
         "transfertrials": [],
@@ -119,7 +119,7 @@ def _accepted_view(transfer: Row) -> dict[str, Any]:
 
 
 def transfer_view(transfer: Row) -> dict[str, Any]:
-    """A transfer. `reason` is the merchant's narration; `gateway_response` is what the bank answered."""
+    """A transfer. `reason` is the merchant's narration; `gateway_response` is the bank's response."""
     return {
         **transfer_fields(transfer),
         "request": transfer["id"],

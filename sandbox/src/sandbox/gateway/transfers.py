@@ -1,4 +1,4 @@
-"""Transfers: acceptance, and all transitions afterwards."""
+"""Transfers: acceptance, and all later transitions."""
 
 import time
 from dataclasses import dataclass
@@ -70,8 +70,8 @@ def find_transfer(database: Database, column: str, value: str | int) -> Row | No
 
 def accept_transfer(world: World, order: TransferOrder, plan: Plan, gateway: str = "paystack") -> Row:
     """
-    Take the money off the balance and write the transfer down, together. Raises RefusedError 400 for a reference that
-    was already used (no money moves) and for a balance that does not cover the amount.
+    Debit the balance and record the transfer in one transaction. Raises RefusedError 400 for a used reference (no money
+    moves) and for a balance that does not cover the amount.
     """
     database = world.database
     if find_transfer(database, "reference", order.reference) is not None:
@@ -175,7 +175,7 @@ def _move_money(database: Database, before: Row, status: str) -> None:
 
 
 def charged_fee_minor(transfer: Row) -> int:
-    """The fee as the gateway shows it: nothing for a transfer whose money came back."""
+    """The fee as the gateway shows it: nothing for a transfer whose money was returned."""
     return 0 if transfer["status"] in ("failed", "reversed") else transfer["fee_minor"] or 0
 
 

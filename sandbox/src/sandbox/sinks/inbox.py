@@ -32,7 +32,7 @@ class Message:
 
 
 def normal_recipient(text: str) -> str:
-    """One spelling per person: a phone number as `+` and digits, an address in lower case."""
+    """One spelling per recipient: a phone number as `+` and digits, an address in lower case."""
     text = text.strip()
     if phone := PHONE.fullmatch(text):
         return "+" + re.sub(r"[^0-9]", "", phone[1])
@@ -65,7 +65,7 @@ def list_messages(
     limit: int = 200,
     after: int = 0,
 ) -> list[Row]:
-    """Newest first. `words` is looked for in recipient, sender, subject and text; `after` is the id of an older message."""
+    """Newest first. `words` is searched in recipient, sender, subject and text; `after` is the id of an older message."""
     conditions: list[str] = []
     values: list[str | int] = []
     if recipient:

@@ -84,7 +84,7 @@ def _check_template(world: World, body: dict[str, Any], contact: dict[str, str])
 
 
 def rendered(body: dict[str, Any]) -> str:
-    """What the person reads: the text, or the template's name with its parameters. Raises RefusedError 400."""
+    """The shown text, or the template's name with its parameters. Raises RefusedError 400."""
     kind = body.get("type", "text")
     try:
         if kind == "text":
@@ -105,7 +105,7 @@ def rendered(body: dict[str, Any]) -> str:
 def _enqueue_statuses(
     world: World, phone_number_id: str, contact: dict[str, str], message_id: str, callback: Any
 ) -> None:
-    """Sent, delivered, read; or failed, when a fault says so. What the sender gave along comes back with each of them."""
+    """Sent, delivered, read; or failed, by a fault. Each contains the sender's own data."""
     key = normal_recipient(contact.get("wa_id") or contact["user_id"])
     fault = world.faults.claim_fault("messaging_status", key) or Fault()
     statuses = ("failed",) if fault.fail is not None else STATUSES

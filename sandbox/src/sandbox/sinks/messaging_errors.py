@@ -53,7 +53,7 @@ def refuse_code(code: int, details: str | None = None) -> Response:
 
 
 def refuse_parameter(message: str, *, subcode: int | None = None, title: str = "", sentence: str = "") -> Response:
-    """The error of a parameter or of a template's content, as the graph answers it."""
+    """The error of a parameter or of a template's content, in the Graph API's form."""
     error: dict[str, Any] = {
         "message": message,
         "type": "OAuthException",

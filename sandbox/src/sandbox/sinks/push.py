@@ -42,7 +42,7 @@ RETRY_SECONDS = "30"
 
 
 def _refuse_native(status: int, message: str) -> Response:
-    """A fault that fails with a name of FAULTS answers as the real service does then."""
+    """A fault with a name of FAULTS returns the real service's response."""
     name = message
     status, message = FAULTS.get(name, (status, message))
     error: dict[str, Any] = {"code": status, "message": message, "status": REASONS.get(status, "UNKNOWN")}
@@ -84,7 +84,7 @@ async def send_native(request: Request) -> Response:
     target = None if not isinstance(message, dict) else message.get("token") or message.get("topic")
     if not isinstance(message, dict) or not isinstance(target, str):
         return _refuse_native(400, "Recipient of the message is not set.")
-    # A message with a secret is for the app alone: its words stand in `data`.
+    # A message with a secret is for the app only: its text is in `data`.
     notification = message.get("notification") or message.get("data")
     shown = notification if isinstance(notification, dict) else {}
     name = f"projects/{request.path_params['project']}/messages/{new_code(length=16)}"
@@ -105,13 +105,13 @@ async def send_native(request: Request) -> Response:
 
 
 def _refuse_web(status: int, message: str) -> Response:
-    """`fail` means here that the subscription is gone (410); too many messages and a busy service have words of their own."""
+    """`fail` means that the subscription is gone (410); too many messages and a busy service have their own values."""
     status = {"QUOTA_EXCEEDED": 429, "UNAVAILABLE": 503}.get(message, 410) if status == 400 else status
     return Response(message, status, {"Retry-After": RETRY_SECONDS} if status in (429, 503) else None)
 
 
 async def send_web(request: Request) -> Response:
-    """POST /push/web/{id}: kept as it came, encrypted for the browser, in base64."""
+    """POST /push/web/{id}: stored as received, encrypted for the browser, in base64."""
     world = world_of(request)
     subscription = request.path_params["id"]
     body = await read_body(request)

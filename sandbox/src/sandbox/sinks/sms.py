@@ -95,7 +95,7 @@ async def send_africas_talking(request: Request) -> Response:
     def refuse(status: int, message: str) -> Response:
         if status >= 500:
             return Response(message, status)
-        # This company takes the request and says per number that it was not delivered.
+        # This company accepts the request and reports for each number that it was not delivered.
         return _africas_talking_response(
             [_africas_talking_view(number, africas_talking_code(message), message, "None") for number in recipients]
         )

@@ -62,7 +62,7 @@ def enqueue_twilio_statuses(
 def enqueue_receipts(
     world: World, company: str, recipient: str, message_id: str, sender: str, text: str, channel: str = ""
 ) -> None:
-    """Receipts of one message, in the company's own shape, unless they are switched off or nobody asked for them."""
+    """Receipts of one message, in the company's own shape, unless they are switched off or not requested."""
     if not world.settings.sms_receipt_url or not world.switches.sms_receipts:
         return
     fault = world.faults.claim_fault("sms_receipt", normal_recipient(recipient)) or Fault()

@@ -23,7 +23,7 @@ from sandbox.world import world_of
 # About an hour of a busy development machine; older spans make room.
 SPANS_KEPT = 200_000
 TRACES_LISTED = 50
-# The newest spans among which the listed traces are looked for.
+# The number of newest spans that are searched for traces.
 SPANS_LOOKED_AT = 5_000
 
 STATUS_NAMES = {0: "unset", 1: "ok", 2: "error"}
@@ -71,7 +71,7 @@ def _row(service: Any, span: Span) -> tuple[Any, ...]:
         str(service),
         span.name,
         Span.SpanKind.Name(span.kind).removeprefix("SPAN_KIND_").lower(),
-        # Times beyond SQLite's integers come only from a broken clock; they are kept as its largest.
+        # Times beyond SQLite's integers, from a broken clock, are stored as its largest.
         min(span.start_time_unix_nano, 2**63 - 1),
         min(span.end_time_unix_nano, 2**63 - 1),
         STATUS_NAMES.get(span.status.code, "unset"),
@@ -103,7 +103,7 @@ def find_spans(database: Database, trace_id: str) -> list[Row]:
 
 
 def span_tree(rows: list[Row]) -> list[dict[str, Any]]:
-    """The spans as trees: a span whose parent is not there (yet) stands at the top."""
+    """The spans as trees: a span without a stored parent is a root."""
     nodes = {row["span_id"]: _node(row) for row in rows}
     roots = []
     for node in nodes.values():

@@ -1,4 +1,4 @@
-"""Check every call of a provider's API that passes through an ASGI application, and every answer to one."""
+"""Check every call of a provider's API that passes through an ASGI application, and every response to one."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,7 @@ class CheckedExchanges:
         self, method: str, path: str, query: Mapping[str, str], body: bytes, start: Mapping[str, Any], sent: bytes
     ) -> None:
         try:
-            # A rejected key is answered before the body is read.
+            # A rejected key gets its response before the body is read.
             if start["status"] != 401:
                 self._check_request(method, path, query, json.loads(body) if body else None)
             is_changed = FAULT_HEADER in {name for name, _ in start["headers"]}

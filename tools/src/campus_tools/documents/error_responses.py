@@ -221,7 +221,7 @@ def _invalid_requests(entry: Described) -> dict[str, Problem]:
 def _by_status(errors: Sequence[type[Problem]]) -> dict[int, dict[str, Problem]]:
     found: dict[int, dict[str, Problem]] = {}
     for error in errors:
-        # Some take values in place of a text: their own text is shown without.
+        # Some have values in place of a text: their own text is shown without.
         problem = Problem.__new__(error)
         Problem.__init__(problem)
         found.setdefault(problem.http_status, {})[to_camel(_snake(error.__name__))] = problem

@@ -91,6 +91,6 @@ def _kind(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
 
 
 def _prose(text: str) -> str:
-    """Escaped, with what stands between backquotes as code."""
+    """Escaped, with text between backquotes as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

@@ -35,7 +35,7 @@ class Lifecycle:
 
 
 def lifecycles() -> list[Lifecycle]:
-    """Return all lifecycles. Raises KeyError for a trigger of which nobody says who causes it."""
+    """Return all lifecycles. Raises KeyError for a trigger without a cause."""
     orders = {trigger: _as_texts(rule.to) for trigger, rule in ORDER_TRANSITIONS.items()}
     transfers = {event: _as_texts(row.to) for event, row in TRANSFER_TRANSITIONS.items() if row.to}
     tickets: dict[str, dict[str, str]] = {}

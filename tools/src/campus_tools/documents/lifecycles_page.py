@@ -88,7 +88,7 @@ def _diagram(lifecycle: Lifecycle) -> str:
 def _arrow(
     before: int, after: int, tops: Sequence[int], heights: Sequence[int], marker: str, depths: dict[int, int]
 ) -> str:
-    """A straight arrow to the next box, or an arc beside the boxes: down on the right, up on the left."""
+    """A straight arrow to the next box, or an arc next to the boxes: down on the right, up on the left."""
     if after == before + 1:
         x = _BOX_LEFT + _BOX_WIDTH // 2
         return f'<path d="M{x} {tops[before] + heights[before]}V{tops[after] - 1}" marker-end="url(#{marker})"/>'
@@ -124,6 +124,6 @@ def _are_alike(one: str, other: str, edges: set[tuple[str, str]]) -> bool:
 
 
 def _prose(text: str) -> str:
-    """Escaped, with what stands between backquotes as code."""
+    """Escaped, with text between backquotes as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

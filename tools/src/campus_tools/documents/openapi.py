@@ -232,7 +232,7 @@ def _successes(entry: Described, schemas: dict[str, Any], samples: Samples) -> d
             for media, inner in response.get("content", {}).items()
             if media == "application/json" or len(response["content"]) == 1 or inner.get("schema")
         }
-        # FastAPI adds an empty JSON shape beside the one that a file's route declares.
+        # FastAPI adds an empty JSON shape to the one that a file's route declares.
         if len(content) > 1 and not response["content"].get("application/json", {"schema": 1}).get("schema"):
             del content["application/json"]
         if content:

@@ -13,7 +13,7 @@ _LINE_MAX: Final = 100
 
 
 class NotUnderstood(Exception):
-    """The document holds a form of schema that the client's generator does not know yet."""
+    """The document has a form of schema that the client's generator does not support."""
 
 
 def model_name(name: str) -> str:
@@ -28,12 +28,12 @@ def fields_of(name: str) -> str:
 
 
 def type_of(schema: dict[str, Any], models: str = "", *, is_received: bool = False) -> str:
-    """The annotation of a schema; `models` stands before the name of a model.
+    """The annotation of a schema; `models` is the prefix of a model's name.
 
     A received enum is open: a later server may add a value, and an order with a new status can still be read.
 
     Raises:
-        NotUnderstood: a form of schema that is not known.
+        NotUnderstood: an unsupported form of schema.
     """
     if "$ref" in schema:
         return models + model_name(schema["$ref"].rpartition("/")[2])

@@ -12,7 +12,7 @@ _SINGULARS: Final[Mapping[str, str]] = {"campuses": "campus", "categories": "cat
 
 
 def shown_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a component. A request's defaults are told in its descriptions: a generator takes a default for a promise."""
+    """Return a component. A request's defaults are in its descriptions: generated clients would send a declared default."""
     is_request = schema.get("additionalProperties") is False
     shown: dict[str, Any] = {
         "type": "object",
@@ -87,7 +87,7 @@ def _plain(value: Any) -> Any:
 
 
 def _id_in(path: str, name: str) -> str:
-    """`{order_id}` and the `{id}` behind `/payouts/` are the ids of an order and of a payout."""
+    """`{order_id}` and the `{id}` after `/payouts/` are the ids of an order and of a payout."""
     noun = name.removesuffix("_id")
     if name == "id":
         collection = path.split("/{id}")[0].rsplit("/", 1)[-1]

@@ -2,4 +2,4 @@
 
 
 class StartFailed(Exception):
-    """The system did not start; the message says why and what to do."""
+    """The system did not start; the message has the reason and the remedy."""

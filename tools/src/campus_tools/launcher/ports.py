@@ -43,7 +43,7 @@ def free_port_base() -> int:
 def _reserved(port_base: int) -> bool:
     file = os.open(Path(tempfile.gettempdir()) / f"campus-ports-{port_base}", os.O_CREAT | os.O_WRONLY)
     try:
-        # Held until this process ends: a second start looks for ports while the servers of the first one are not up yet.
+        # Held until this process ends: a second start searches ports while the servers of the first one are not up yet.
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(file)

@@ -1,6 +1,7 @@
 """Service level objectives, their error ratios over six windows, and the burn-rate alerts of the 30-day error budget.
 
-An alert needs a fast burn over a long and a short window, so that an incident that is over pages nobody.
+An alert needs a fast burn over a long and a short window, so that an incident that is over raises no alert.
+
 """
 
 from dataclasses import dataclass

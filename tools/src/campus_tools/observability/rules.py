@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
-# Response time of the people on call by severity (specification: payout failure handling; all alerts use it).
+# Response time of the on-call staff by severity (specification: payout failure handling; all alerts use it).
 RESPONSE: Final[dict[Severity, str]] = {"SEV-1": "15 minutes", "SEV-2": "1 hour", "SEV-3": "4 hours"}
 
 

@@ -2,4 +2,4 @@
 
 
 class ServerUnavailable(Exception):
-    """A server could be neither found nor started; the message says what to do."""
+    """A server could be neither found nor started; the message names the remedy."""

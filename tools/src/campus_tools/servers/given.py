@@ -11,7 +11,7 @@ CONNECT_SECONDS_MAX = 30.0
 
 
 class GivenServer:
-    """The server behind `DATABASE_URL`, `BROKER_URL` or `RATE_LIMIT_STORE_URL`."""
+    """The server of `DATABASE_URL`, `BROKER_URL` or `RATE_LIMIT_STORE_URL`."""
 
     def __init__(self, name: str, url: str, *, variable: str, default_port: int) -> None:
         self.name = name

@@ -262,7 +262,7 @@ def data_directory(home: Path, account: tuple[int, int] | None) -> Path:
 
 
 def sweep_orphaned_directories() -> None:
-    """Remove data directories whose state directory no longer knows them and whose server is dead."""
+    """Remove data directories that their state directory no longer names and whose server is dead."""
     for place in (found for root in _DATA_ROOTS for found in root.glob("campus-*")):
         with contextlib.suppress(OSError):
             note = place / "belongs-to"

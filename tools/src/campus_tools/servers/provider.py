@@ -1,4 +1,4 @@
-"""Finds PostgreSQL and RabbitMQ (and Redis when asked): given by the environment, in Docker, or as local processes.
+"""Finds PostgreSQL and RabbitMQ (and Redis on request): given by the environment, in Docker, or as local processes.
 
 The same provider serves `make run` and the tests (architecture, sections 6 and 8).
 """
@@ -94,10 +94,10 @@ def find_servers(
     durable: bool = True,
     report: Callable[[str], None] = print,
 ) -> Servers:
-    """Decide where each server comes from, without starting any.
+    """Decide the source of each server, without starting any.
 
-    A server whose address is in `environment` is used as it is; the others come from Docker when its engine answers,
-    else from local binaries. `redis` asks for a private Redis when no `RATE_LIMIT_STORE_URL` is given. Without `durable` a private
+    A server whose address is in `environment` is used as it is; the others run in Docker when its engine responds,
+    else by local binaries. `redis` requests a private Redis when no `RATE_LIMIT_STORE_URL` is given. Without `durable` a private
     PostgreSQL does not wait for the disk: for temporary data.
     """
     given = os.environ if environment is None else environment
@@ -151,7 +151,7 @@ def start_servers(
     """Find the servers and start them, on the ports above `port_base` (+60 PostgreSQL, +61 AMQP, +62 management).
 
     Raises:
-        ServerUnavailable: one could be neither found nor started; the message says what to do.
+        ServerUnavailable: one could be neither found nor started; the message names the remedy.
     """
     servers = find_servers(state_dir, ServerPorts.above(port_base), environment=environment, redis=redis, report=report)
     servers.start()
@@ -220,8 +220,8 @@ def _rabbitmq_container(state_dir: Path, ports: ServerPorts) -> "tuple[Container
 def _speaks_postgresql(port: int) -> bool:
     """Whether PostgreSQL itself responds: Docker's proxy accepts connections earlier.
 
-    An SSL request is answered by one letter, also while the server starts up; only the first start's temporary server,
-    which listens on no port, must not be taken for the real one.
+    The response to an SSL request is one byte, also while the server starts up. The first start's temporary server
+    listens on no port and does not count.
     """
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:

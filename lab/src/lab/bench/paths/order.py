@@ -1,4 +1,5 @@
-"""What an order costs: processor time by process, database and broker, commits, rows, messages and bytes of log.
+"""The cost of an order: CPU time by process, database and broker, commits, rows, messages and bytes of WAL.
+
 
 The purchase (up to `paid_escrow`), the whole order (to the vendor's wallet) at one user and at a fixed rate, and a payout. The
 idle second is measured first and subtracted. Several versions take turns: one is under load while the others rest.

@@ -174,7 +174,7 @@ async def retire_signing_keys(drill: DrillEnvironment, old_kid: str, old_token: 
     new_kid = _kid_of((await drill.load.market.sign_in("buyer2@unilag.edu.ng")).access_token)
     published = {key["kid"] for key in (await drill.load.market.http.get("/.well-known/jwks.json")).json()["keys"]}
     expect(published == {new_kid} != {old_kid}, f"the published keys are {published}, expected {new_kid} only")
-    # Verifiers forget a withdrawn key within half a minute.
+    # Verifiers drop a withdrawn key within half a minute.
     await asyncio.sleep(30)
     refused = await drill.load.market.http.get("/api/orders", headers={"Authorization": f"Bearer {old_token}"})
     expect(refused.status_code == 401, f"the response to a token of the old key is {refused.status_code}, expected 401")

@@ -156,7 +156,7 @@ def classify(
     note: Annotated[str, typer.Option(help="Why.")],
     key: Key = None,
 ) -> Output:
-    """Correct severity and cause. A higher severity alerts the people on call again."""
+    """Correct severity and cause. A higher severity alerts the on-call staff again."""
     body = {"severity": severity.value, "cause": cause, "note": note}
     return Output(operator.api.act(f"/api/payout-exceptions/{exception_id}/classify", body, key).data)
 

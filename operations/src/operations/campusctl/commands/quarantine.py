@@ -1,4 +1,4 @@
-"""Charges in quarantine: they pay for nothing yet. Two people of finance accept or return them."""
+"""Charges in quarantine: they pay for nothing yet. Two users of finance accept or return them."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -65,7 +65,7 @@ def prepare(
 def approve(
     operator: Operator, charge_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
 ) -> Output:
-    """Approve a decision that another user prepared. The money leaves quarantine."""
+    """Approve a decision that another user prepared. It ends the quarantine of the money."""
 
     def question(charge: dict[str, Any]) -> str:
         decision = charge["decision"] or {"outcome": "not prepared", "reason": ""}

@@ -1,4 +1,4 @@
-"""Refunds that failed, or that need an account of the payer. Two people of finance decide."""
+"""Refunds that failed, or that need an account of the payer. Two users of finance decide."""
 
 from enum import StrEnum
 from typing import Annotated, Any

@@ -9,7 +9,7 @@ TEXT: Final[Schema] = {"type": "string"}
 NULLABLE_TEXT: Final[Schema] = {"type": ["string", "null"]}
 # Lists show the ids of transactions as text, and single responses as numbers.
 IDENTIFIER: Final[Schema] = {"type": ["integer", "string"]}
-# Money that was asked for or moved: at most two decimals.
+# Requested or moved money: at most two decimals.
 NAIRA: Final[Schema] = {"type": "number", "minimum": 0, "multipleOf": Decimal("0.01")}
 # A fee is calculated, and may have more decimals (26.875).
 FEE: Final[Schema] = {"type": ["number", "null"], "minimum": 0}

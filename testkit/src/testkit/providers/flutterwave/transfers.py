@@ -60,7 +60,7 @@ CREATE_BENEFICIARY: Final = exact(
 BENEFICIARY: Final = success(
     record({"id": IDENTIFIER, "account_number": TEXT, "bank_code": TEXT, "full_name": TEXT, "bank_name": TEXT})
 )
-# A beneficiary stands in the place of the account.
+# A beneficiary replaces the account.
 CREATE_TRANSFER: Final = {
     "anyOf": [
         exact({"beneficiary": {"type": "integer"}, "amount": NAIRA, "currency": CURRENCY}, _OPTIONAL),

@@ -6,7 +6,7 @@ from testkit.providers.operations import Operation
 from testkit.providers.paystack.envelopes import FAULT, OBJECT_OR_NULL, success
 from testkit.providers.schemas import DIGITS, FLAG, INSTANT, TEXT, WHOLE, choice, nullable, record
 
-# The account behind a recipient; of a card there is an authorization, and no number.
+# The account of a recipient; of a card there is an authorization, and no number.
 DETAILS: Final = record(
     {
         "authorization_code": nullable(TEXT),

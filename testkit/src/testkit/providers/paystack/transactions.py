@@ -45,7 +45,7 @@ _AUTHORIZATION_FIELDS: Final = {
     "signature": TEXT,
     "account_name": ANYTHING,
 }
-# Empty while nobody has paid.
+# Empty while it is unpaid.
 AUTHORIZATION: Final = record(_AUTHORIZATION_FIELDS, optional=_AUTHORIZATION_FIELDS)
 LISTED_AUTHORIZATION: Final = record(
     {name: FLAG if name == "reusable" else nullable(TEXT) for name in _AUTHORIZATION_FIELDS}

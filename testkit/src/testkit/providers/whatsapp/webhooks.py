@@ -35,7 +35,7 @@ _MEDIA: Final = record(
     optional=("id", "mime_type", "sha256", "url", "caption", "filename"),
 )
 _CHOICE: Final = record({"id": TEXT, "title": TEXT, "description": TEXT}, optional=("description",))
-# The object of each kind of message. A reaction without `emoji` takes one back; an `interactive` may be absent.
+# The object of each kind of message. A reaction without `emoji` removes one; an `interactive` may be absent.
 KINDS: Final[Mapping[str, Schema]] = {
     "text": record({"body": TEXT}),
     "image": _MEDIA,
