@@ -1,1 +1,1 @@
-"""The published language: what services say to each other, and the roles that all of them know. Imports nothing of ours."""
+"""The published language: events between services, and the roles of all of them. Imports nothing of ours."""

@@ -212,5 +212,5 @@ class OneTimeCodeIssued(Event, frozen=True, kw_only=True):
     address_sealed: str
     code_sealed: str
     user_id: UUID | None = None
-    # The code confirms the mail address for the first time, and the mail says so.
+    # The code confirms the mail address for the first time, and the mail has a text for that.
     confirms_email: bool = False

@@ -32,10 +32,10 @@ def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence:
 
 
 class EscrowState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The money of one order after a movement, in kobo: `held_minor` came in, and `locked_minor` of it is in escrow.
+    """The money of one order after a movement, in kobo: `held_minor` was paid, and `locked_minor` of it is in escrow.
 
-    `net_minor`, `commission_minor` and `delivery_fee_minor` were released to the vendor and the platform and not taken
-    back. The rest returned to the buyer, as refunds or chargebacks.
+    `net_minor`, `commission_minor` and `delivery_fee_minor` were released to the vendor and the platform and not
+    reversed. The rest returned to the buyer, as refunds or chargebacks.
     """
 
     held_at: str
@@ -132,7 +132,7 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
 
     `amount_minor` is the disputed amount. `vendor_minor` is the vendor's part of it while it is open. `from_vendor_minor` is
     the deduction from the vendor's earnings for a lost chargeback, `to_vendor_minor` its return when that is won later.
-    `remaining_minor` and `remaining_vendor_minor` are the parts of the order in escrow afterwards.
+    `remaining_minor` and `remaining_vendor_minor` are the order's parts in escrow after the movement.
     """
 
     TYPE: ClassVar[str] = "payments.charge_disputed.v1"
@@ -160,7 +160,7 @@ class VendorStatementIssued(Event, frozen=True, kw_only=True):
 
 
 class EscrowStated(Event, frozen=True, kw_only=True):
-    """The escrow of an order without a movement, for services that began to keep it after the order was paid."""
+    """The escrow of an order without a movement, for services that project it only since a later version."""
 
     TYPE: ClassVar[str] = "payments.escrow_stated.v1"
     order_id: UUID

@@ -17,7 +17,7 @@ class ClientAddresses:
         self._trusted = tuple(trusted)
 
     def of(self, peer: str, forwarded_for: bytes | None) -> str:
-        """Return the rightmost untrusted entry of `X-Forwarded-For` behind a trusted proxy, else the peer."""
+        """Return the rightmost untrusted entry of `X-Forwarded-For` from a trusted proxy, else the peer."""
         if not self._trusted or forwarded_for is None or not self.trusts(peer):
             return subject_of(peer)
         nearest = peer

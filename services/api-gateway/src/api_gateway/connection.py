@@ -142,7 +142,7 @@ class Connection(asyncio.Protocol):
     # Called by the exchange
 
     def start_exchange(self, now: float, seconds_max: float) -> None:
-        """Start an exchange in which the service is never silent for longer than `seconds_max`."""
+        """Start an exchange in which the service never pauses for longer than `seconds_max`."""
         self.idle_since = 0.0
         self._reusable = False
         self._is_cut_off = False
@@ -219,7 +219,7 @@ class Connection(asyncio.Protocol):
             self._pool.discard_busy(self)
 
     def check_deadline(self, now: float) -> None:
-        """End an exchange whose service is silent for too long, and watch the client of a slow one. The sweep calls
+        """End an exchange whose service has timed out, and watch the client of a slow one. The sweep calls
         it.
         """
         if now - self._idle_since > self._seconds_max and not self._reading_paused:

@@ -184,7 +184,7 @@ class Edge:
         if self.cross_origin.is_preflight(call.method, call.headers):
             await self._respond_preflight(call, allowed_methods(routes))
             return
-        # Errors of a deprecated route carry its headers too, because their clients must migrate as well.
+        # Errors of a deprecated route have its headers too, because their clients must migrate as well.
         call.extra = [*call.extra, *route.deprecation_headers] if route and route.deprecated_at else call.extra
         if route is not None and route.is_compressed:
             call.extra = [*call.extra, VARIES]

@@ -24,7 +24,7 @@ class BufferedForm:
         self._file, self._delimiter = file, delimiter
 
     async def comparable(self) -> bytes:
-        """Return the bytes that identify the form: all but the boundary, which clients choose anew for each attempt."""
+        """Return the bytes that identify the form: all but the boundary, which clients generate for each attempt."""
         return await asyncio.to_thread(self._without_boundaries)
 
     async def chunks(self) -> AsyncIterator[bytes]:

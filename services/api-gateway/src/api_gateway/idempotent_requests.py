@@ -82,7 +82,7 @@ class IdempotentExecutor:
             finally:
                 response.release()
         except UpstreamFailed as failure:
-            # A silent service may still process the request: the key stays claimed until the lease ends.
+            # A service may still process the request after its timeout: the key stays claimed until the lease ends.
             if not failure.still_running:
                 await self._finish_claim(call, claim, None)
             raise

@@ -37,7 +37,7 @@ Key = tuple[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A cached response without its `meta`, which each reader gets anew. `fetched_at` is in microseconds."""
+    """A cached response without its `meta`, which is new for each reader. `fetched_at` is in microseconds."""
 
     content: bytes
     meta: dict[str, Any]

@@ -1,4 +1,4 @@
-"""The pages behind the `type` of a problem document: meaning and advice of each error code."""
+"""The pages of the `type` of a problem document: meaning and advice of each error code."""
 
 import json
 from collections.abc import Mapping, Sequence

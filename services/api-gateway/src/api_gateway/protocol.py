@@ -24,7 +24,7 @@ URL_BYTES_MAX: Final = 8 * 1024
 # A longer head is rejected before its end is parsed, so nothing beyond it is kept in memory. Twice the size of a read,
 # because the bytes of a read count in full for every head that starts in it.
 HEAD_BYTES_MAX: Final = 512 * 1024
-# A browser behind two proxies sends forty. Each header costs time at every step, whatever its length.
+# A browser through two proxies sends forty. Each header costs time at every step, whatever its length.
 HEADERS_MAX: Final = 128
 
 # A name, an IPv4 address or an IPv6 one in brackets, with or without a port (RFC 3986, 3.2.2).

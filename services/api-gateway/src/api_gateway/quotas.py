@@ -17,7 +17,7 @@ from common.primitives.problems import Unavailable
 
 log = get_logger(__name__)
 
-# A slower store is not worth waiting for: the request itself takes a few milliseconds.
+# A slower store would delay the request, which itself takes a few milliseconds.
 # The pause after a failure, so that an outage costs one request in many.
 UNAVAILABLE_SECONDS: Final = 1.0
 # Waiting checks share the next round trip; a larger script would delay the others.

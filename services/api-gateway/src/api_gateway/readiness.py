@@ -1,4 +1,4 @@
-"""Readiness of this gateway: its database and the services behind its routes (decision 34).
+"""Readiness of this gateway: its database and the services of its routes (decision 34).
 
 One missing service is reported and blocks nothing. Without every essential service the gateway is not ready. The broker
 is not checked: every route works without it.

@@ -17,7 +17,7 @@ UPSTREAMS: Final = (IDENTITY, ORDERS, PAYMENTS, PAYOUTS, NOTIFICATIONS)
 IMAGE_BODY_BYTES_MAX: Final = 5 * MIB + 4 * KIB
 # A dispatch calls the payment gateway for every payout of its batch. All other operations are far shorter.
 DISPATCH_SECONDS_MAX: Final = 100.0
-# An unstreamed reply is silent until its end, which the service's AI_ANSWER_SECONDS bounds. A streamed one pings.
+# An unstreamed reply sends no byte until its end, which the service's AI_ANSWER_SECONDS bounds. A streamed one pings.
 REPLY_SECONDS_MAX: Final = 80.0
 
 

@@ -70,7 +70,7 @@ class Route:
     """One line of the route table. `seconds_max` is the longest tolerated silence of the service.
 
     `is_shared`: anonymous readers may share a response for a few seconds. `is_page`: a successful response is a page
-    for people with its own content policy. `is_compressed`: responses hold no secret, so they may be compressed.
+    for browsers with its own content policy. `is_compressed`: responses hold no secret, so they may be compressed.
 
     `guard`: the service's guard of an operation with an idempotency key, so that a stored response is replayed only to
     admitted callers. `passes_token`: the service of a CREDENTIALS route reads a token.

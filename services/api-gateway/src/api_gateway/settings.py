@@ -99,7 +99,7 @@ class Settings(ServiceSettings):
     client_head_seconds_max: float = Field(
         default=20.0, gt=0, description="Seconds in which a client must send the head of a request", examples=["20"]
     )
-    # The slowest useful uplink carries 5 MiB in a minute.
+    # The slowest useful uplink sends 5 MiB in a minute.
     client_body_seconds_max: float = Field(
         default=60.0, gt=0, description="Seconds in which a client must send a whole body", examples=["60"]
     )

@@ -37,13 +37,13 @@ class QuotaStatus(msgspec.Struct, frozen=True):
         return max(0, self.limit - self.counted)
 
     def reset_second(self, now: int, window: int) -> int:
-        """Return the Unix second at which the oldest counted request leaves the window; without one, of a request
+        """Return the Unix second at which the oldest counted request expires; without one, of a request
         counted now.
         """
         return math.ceil(((now if self.oldest is None else self.oldest) + window) / MICROSECONDS)
 
     def seconds_to_reset(self, now: int, window: int) -> int:
-        """Return the whole seconds until the oldest counted request leaves the window."""
+        """Return the whole seconds until the oldest counted request expires."""
         return max(0, math.ceil(((now if self.oldest is None else self.oldest) + window - now) / MICROSECONDS))
 
     def retry_after_seconds(self, now: int, window: int) -> int:

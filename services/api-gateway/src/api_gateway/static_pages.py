@@ -1,4 +1,4 @@
-"""Responses that are identical for everybody: documents and pages in this package."""
+"""Responses that are identical for all callers: documents and pages in this package."""
 
 import hashlib
 from functools import cached_property

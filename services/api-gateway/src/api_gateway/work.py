@@ -40,7 +40,7 @@ _decode_part = msgspec.json.Decoder(_Part).decode
 
 
 class MergedWork:
-    """Ask all services at once, under the caller's token. A service without a response is named in `meta.unavailable`."""
+    """Call all services at once, under the caller's token. A service without a response is named in `meta.unavailable`."""
 
     def __init__(self, forwarder: Forwarder, metrics: Metrics, seconds_max: float) -> None:
         self._forwarder, self._metrics, self._seconds_max = forwarder, metrics, seconds_max

@@ -37,7 +37,7 @@ class Dependencies:
     institutions: Institutions
     issuer: str
     further_issuers: frozenset[str]
-    # The subset of `further_issuers` whose tokens may carry staff roles.
+    # The subset of `further_issuers` whose tokens may assert staff roles.
     staff_issuers: frozenset[str]
     referral_reward_minor: int
     demo: DemoSecrets

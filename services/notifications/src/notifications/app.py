@@ -95,7 +95,7 @@ class ChannelProviders:
     vapid_key: str | None
 
     async def close(self) -> None:
-        """Gives back what is retention_rules open beside the HTTP client."""
+        """Close the connections of the clients, without the HTTP client."""
         await self.mail.close()
 
 

@@ -91,7 +91,7 @@ def _contact_encryption(settings: Settings) -> ContactEncryption:
 
 
 def _hash_key(settings: Settings) -> Encryptor:
-    """The key of the keyed hashes is stored encrypted; a rotation of `PIN_KEY` encrypts it anew and changes no hash."""
+    """The key of the keyed hashes is stored encrypted; a rotation of `PIN_KEY` encrypts it again and changes no hash."""
     return Encryptor("orders: hash key", settings.pin_key, settings.pin_key_previous, counted_as="pin-key")
 
 

@@ -1,4 +1,4 @@
-"""The subscriptions of the service: event to use case. No other module knows the events of other services."""
+"""The subscriptions of the service: event to use case. No other module uses the events of other services."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -206,7 +206,7 @@ def _timing(dependencies: Dependencies) -> _Timing:
 
 
 async def _project_escrow(uow: UnitOfWork, order_id: UUID, escrow: EscrowState | None, sequence: int) -> None:
-    """Project the sale; an event of the previous release does not carry it."""
+    """Project the sale; an event of the previous release does not contain it."""
     if escrow is not None:
         await project_sale(uow, order_id, _sale(escrow), sequence)
 

@@ -33,7 +33,7 @@ QUERY_UNPAID_EVERY_SECONDS = 5.0
 # Staff wait for the result of a response; the index of due ones is almost always empty.
 SUBMIT_RESPONSES_EVERY_SECONDS = 5.0
 ALERT_DUE_EVERY_SECONDS = 60.0
-# A lost webhook leaves most of the hours that a dispute allows.
+# After a lost webhook most of the hours of a dispute remain.
 QUERY_DISPUTES_EVERY_SECONDS = 900.0
 METRICS_EVERY_SECONDS = 300.0
 # As often as payouts queries its balance. Without an open alert it makes no call.

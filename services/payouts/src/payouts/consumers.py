@@ -100,7 +100,7 @@ async def _project_vendor_status(
     uow: UnitOfWork,
     dependencies: Dependencies,
 ) -> Outcome:
-    # The event carries the whole vendor. It may be the first one received.
+    # The event contains the whole vendor. It may be the first one received.
     await _project_vendor(event, received, uow, dependencies)
     return applied_if(await project_vendor_status(uow, event.vendor_id, suspended, received.sequence))
 

@@ -1,4 +1,4 @@
-"""Verified bank details for the demo vendors, at accounts that the sandbox knows under their legal names."""
+"""Verified bank details for the demo vendors, at accounts of the sandbox under their legal names."""
 
 from typing import Final
 

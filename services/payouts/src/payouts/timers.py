@@ -31,10 +31,10 @@ from payouts.use_cases.transfers.send_retry import send_retry
 
 log = get_logger(__name__)
 
-# No more than are processed concurrently: each takes some calls to the gateway, and its lease must outlast them.
+# No more than are processed concurrently: each needs some calls to the gateway, and its lease must outlast them.
 CLAIM_BATCH_MAX = SUBMISSIONS_CONCURRENT_MAX
 ROUND_MAX = 200
-# Each takes one verification and a sum over its lines: this many vendors are checked within a second.
+# Each needs one verification and a sum over its lines: this many vendors are checked within a second.
 VENDORS_CHECKED_MAX = 500
 
 

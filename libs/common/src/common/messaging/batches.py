@@ -10,7 +10,7 @@ from aio_pika.abc import AbstractIncomingMessage
 # A longer transaction would hold its row locks for too long.
 MESSAGES_MAX: Final = 16
 # While one batch waits for a row lock, or for the disk, the others continue. With fewer, a queue with many messages falls
-# behind one with few, and messages arrive before what they depend on.
+# after one with few, and messages arrive before their dependencies.
 BATCHES_AT_ONCE: Final = 4
 
 Messages = Sequence[AbstractIncomingMessage]
@@ -28,7 +28,7 @@ class Batches:
         self._under_way: list[Messages] = []
 
     async def add(self, message: AbstractIncomingMessage) -> None:
-        """Handles the message, or leaves it to a batch that ends soon."""
+        """Handles the message, or adds it to a batch that ends soon."""
         self._waiting.append(message)
         # Messages that arrived together join the batch.
         await asyncio.sleep(0)

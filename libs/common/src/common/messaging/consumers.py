@@ -9,7 +9,7 @@ always has one.
 | it fails, retries are left | publish to a delay queue with confirm, acknowledge: the inbox ignores repetitions |
 | it fails the last attempt, or permanently | store as a dead letter with an alert in one transaction, acknowledge |
 | the named service did not publish it | the same with a SEV-1 alert, before any handler; never replayed |
-| the database or broker is unavailable | leave unacknowledged, or delay without counting an attempt |
+| the database or broker is unavailable | keep unacknowledged, or delay without counting an attempt |
 """
 
 import asyncio

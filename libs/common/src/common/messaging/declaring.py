@@ -18,7 +18,7 @@ COMMAND: Final = "declare-broker"
 
 
 class DeclarationFailed(Exception):
-    """The broker rejects the topology or the account; the message says what to do."""
+    """The broker rejects the topology or the account; the message names the remedy."""
 
 
 async def declare_broker(broker_url: str, environment: Mapping[str, str]) -> None:

@@ -100,8 +100,8 @@ async def append(
 class Handover:
     """Committed rows of this process, which its relay publishes without reading the table.
 
-    Other relays leave them alone for `lease_seconds`. A row that is lost here, with the process or because too many
-    wait, is published from the table afterwards.
+    Other relays skip them for `lease_seconds`. A row that is lost here, with the process or because too many wait, is
+    then published from the table.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Schema changes: the runner behind `migrate`, and versioned SQL functions that migrations call."""
+"""Schema changes: the runner of `migrate`, and versioned SQL functions that migrations call."""
 
 __all__ = [
     "alembic_environment",

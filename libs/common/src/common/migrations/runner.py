@@ -20,7 +20,7 @@ def migrate(package: str) -> None:
 
 
 def migrations_folder(package: str) -> Path:
-    """`migrations/` beside the installed package, or in the service's folder of a checkout."""
+    """`migrations/` next to the installed package, or in the service's folder of a checkout."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise SystemExit(f"{package} is not installed here")

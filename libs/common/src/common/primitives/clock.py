@@ -40,7 +40,7 @@ _WITHOUT_FRACTION: Final = len("2026-01-01T00:00:00Z")
 def iso(instant: datetime) -> str:
     """ISO 8601 UTC with milliseconds and `Z` (contract section 1).
 
-    By msgspec, at a sixth of what `isoformat` takes: a page of orders has sixty instants.
+    By msgspec, in a sixth of the time of `isoformat`: a page of orders has sixty instants.
     """
     text: str = msgspec.to_builtins(instant if instant.tzinfo is UTC else instant.astimezone(UTC))
     return f"{text[:-1]}.000Z" if len(text) == _WITHOUT_FRACTION else f"{text[:_MILLISECONDS_END]}Z"

@@ -154,7 +154,7 @@ class ValidationFailed(Problem):
 
 
 class NotFound(Problem):
-    """Absent, or invisible to the caller: the two look the same (contract section 14.9)."""
+    """Absent, or invisible to the caller: both get the same response (contract section 14.9)."""
 
     status, code, detail = 404, "RESOURCE_NOT_FOUND", "There is no such resource."
 

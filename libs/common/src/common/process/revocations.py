@@ -60,7 +60,7 @@ async def consume_broadcasts(runtime: Runtime, *, revocations_only: bool = False
 
 
 async def load_stored_revocations(runtime: Runtime) -> None:
-    """Adds the stored revocations to the verifier, and forgets those that no longer cover a valid token."""
+    """Adds the stored revocations to the verifier, and removes those that no longer cover a valid token."""
     runtime.verifier.revocations.forget_old(runtime.clock.now())
     rows = await runtime.database.fetch_for(
         THE_SERVICE, _RECENT_REVOCATIONS, REVOCATIONS_REMEMBERED, REVOCATIONS_LOADED_MAX

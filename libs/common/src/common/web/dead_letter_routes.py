@@ -100,7 +100,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
 
 
 def dead_letter_work(service: str) -> WorkKind:
-    """The dead letters that nobody has replayed yet."""
+    """The dead letters without a replay."""
     return WorkKind(
         "dead_letters",
         ("dead_letters:read", "webhooks:replay"),

@@ -42,7 +42,7 @@ def public(endpoint: Endpoint) -> Endpoint:
 
 
 def before_sign_in(endpoint: Endpoint) -> Endpoint:
-    """Admits every caller and ignores the token: a refresh may come with an expired one."""
+    """Admits every caller and ignores the token: a refresh may be sent with an expired one."""
     return _guarded(endpoint, Guard(anonymous=True, ignores_token=True))
 
 

@@ -22,7 +22,7 @@ from common.web.schemas import ResponseShape
 from contracts.work import WorkKindName
 
 WORK_PATH: Final = "/api/work"
-# Nobody works through more at once, and the cost of a request stays bounded.
+# No user processes more at once, and the cost of a request stays bounded.
 COUNT_MAX: Final = 1_000
 COUNTING: Final = ServiceItself("the caller may read the list, but not each table that decides on the step")
 

@@ -10,7 +10,7 @@ WAITING_MAX: Final = 128
 
 
 class LoginThrottle:
-    """Delay logins, a bounded number at a time. Tests pass their own `pause`, which takes seconds."""
+    """Delay logins, a bounded number at a time. Tests pass their own `pause`, a function of seconds."""
 
     def __init__(self, pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self.pause = pause

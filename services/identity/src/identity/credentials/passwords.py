@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 HASHER: Final = PasswordHasher(time_cost=3, memory_cost=19_456, parallelism=1)
 # Hashing is bound by processors and memory: more threads than processors only add latency.
 THREADS: Final = min(4, os.cpu_count() or 1)
-# A longer queue would take longer than a user waits.
+# The wait in a longer queue would be too long for a login.
 WAITING_MAX: Final = 100
 
 
@@ -38,7 +38,7 @@ class Passwords:
         return await self._in_thread(self._hash, password)
 
     async def matches(self, password_hash: str | None, password: str) -> bool:
-        """Whether the password matches. None stands for an unknown address: the same work, never a match."""
+        """Whether the password matches. None is an unknown address: the same work, never a match."""
         matched = await self._in_thread(self._matches, password_hash or self._dummy_hash, password)
         return matched and password_hash is not None
 

@@ -1,4 +1,4 @@
-"""The roles, campus and vendor that an access token carries (contract section 5)."""
+"""The roles, campus and vendor of an access token (contract section 5)."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -9,7 +9,7 @@ Status = Literal["asked", "refused", "done"]
 
 
 def evaluate(verdicts: Mapping[str, Sequence[str]]) -> Status:
-    """Return `asked` until all services have evaluated; then one open obligation is enough to refuse."""
+    """Return `asked` until all services have evaluated; then one open obligation is enough to reject."""
     if not verdicts.keys() >= EVALUATING_SERVICES:
         return "asked"
     return "refused" if any(verdicts.values()) else "done"

@@ -6,13 +6,13 @@ from common.primitives.problems import Conflict, Forbidden, InvalidParam, RateLi
 
 
 class WrongCredentials(Unauthorized):
-    """Unknown address or wrong password: the response does not say which (contract section 10)."""
+    """Unknown address or wrong password: the response does not reveal which (contract section 10)."""
 
     detail = "The address or the password is wrong."
 
 
 class ConfirmationRequired(Forbidden):
-    """The account's mail address is not confirmed. Clients ask for the code (contract section 10.1)."""
+    """The account's mail address is not confirmed. Clients prompt for the code (contract section 10.1)."""
 
     detail = "Confirm your mail address first. A code has been sent to it."
 
@@ -42,7 +42,7 @@ class WrongCode(ValidationFailed):
 
 
 class WrongOneTimeCode(ValidationFailed):
-    """The sent code is wrong, used or expired, or the address is unknown: the response does not say which."""
+    """The sent code is wrong, used or expired, or the address is unknown: the response does not reveal which."""
 
     detail = "The code is wrong, was used before, or is too old."
 
@@ -96,7 +96,7 @@ class LastFactorOfStaff(Conflict):
 
 
 class FactorIdWithRecoveryCode(ValidationFailed):
-    """The request names a factor beside a recovery code."""
+    """The request names a factor in addition to a recovery code."""
 
     detail = "A recovery code does not belong to a factor. Omit factorId."
 
@@ -114,7 +114,7 @@ class ChallengeInvalid(ValidationFailed):
 
 
 class PasskeyRejected(ValidationFailed):
-    """The authenticator's response is invalid. The response does not say which check failed."""
+    """The authenticator's response is invalid. The response does not reveal which check failed."""
 
     detail = "The passkey's response is not valid for this challenge on this site."
 
@@ -137,7 +137,7 @@ class ProfileMissing(Forbidden):
 
 
 class AnotherCampus(Forbidden):
-    """Everybody may read it, but only staff of its campus may change it."""
+    """Every caller may read it, but only staff of its campus may change it."""
 
     detail = "This belongs to a campus other than yours."
 
@@ -226,7 +226,7 @@ class OwnAppointment(Forbidden):
 
 
 class LastAdmin(Conflict):
-    """Without another active platform_admin nobody could appoint staff."""
+    """Without another active platform_admin no user could appoint staff."""
 
     detail = "This is the last platform_admin who is not suspended."
 

@@ -1,4 +1,4 @@
-"""The mailbox behind an address: one mailbox is one user, who is rewarded once (contract section 10)."""
+"""The mailbox of an address: one mailbox is one user, who is rewarded once (contract section 10)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _YAHOO: Final = frozenset({"ymail.com", "rocketmail.com", "myyahoo.com"})
 def mailbox_of(address: str) -> str:
     """Return the canonical spelling of a normal address's mailbox, without tag and ignored characters.
 
-    In doubt two addresses are one mailbox: a reward can be paid later, but not taken back.
+    In doubt two addresses are one mailbox: a reward can be paid later, but not reversed.
     """
     local, _, domain = address.rpartition("@")
     provider = _provider_of(domain)

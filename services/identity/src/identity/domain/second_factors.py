@@ -1,4 +1,4 @@
-"""Second factors beside TOTP codes: their number, the life of a challenge, and their removal."""
+"""Second factors other than TOTP codes: their number, the validity of a challenge, and their removal."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -46,7 +46,7 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class Reused:
-    """The token was exchanged before: one of its two holders is a thief, so the session is revoked."""
+    """The token was exchanged before, so one of its two holders stole it: the session is revoked."""
 
 
 @dataclass(frozen=True, slots=True)

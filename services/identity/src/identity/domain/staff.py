@@ -12,9 +12,9 @@ from contracts.permissions import MONEY_ROLES, STAFF_ROLES
 from identity.domain.errors import AppointedElsewhere, ConflictingRoles, OwnGrant
 
 ADMIN: Final = "platform_admin"
-# A grant that nobody approves within a day was not intended or was forgotten.
+# A grant without an approval within a day was not intended.
 GRANT_LIFE: Final = timedelta(hours=24)
-# Nobody both prepares and approves, and nobody who appoints staff moves money.
+# No user both prepares and approves, and no user who appoints staff moves money.
 _EXCLUDE_EACH_OTHER: Final = frozenset(
     {frozenset({"finance_maker", "finance_checker"}), *(frozenset({ADMIN, role}) for role in MONEY_ROLES)}
 )

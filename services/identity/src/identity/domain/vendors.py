@@ -59,7 +59,7 @@ def check_may_suspend_vendor(caller: Caller, *, owner_user_id: UUID, campus_id: 
 def check_may_change_vendor(caller: Caller, fields: Iterable[str], *, owner_user_id: UUID) -> None:
     """Allow owners to change how the shop presents itself, and the platform its commission.
 
-    Nobody changes the commission of their own vendor. Raises OwnVendor and Forbidden.
+    No user changes the commission of their own vendor. Raises OwnVendor and Forbidden.
     """
     changed = frozenset(fields)
     is_owner = owner_user_id == caller.id

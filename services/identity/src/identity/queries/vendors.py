@@ -1,4 +1,4 @@
-"""Vendors: the public part for everybody, every field for the owner and the staff."""
+"""Vendors: the public part for all callers, every field for the owner and the staff."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -85,7 +85,7 @@ async def page_of_vendors_in_full(
 
 
 async def find_vendor_in_full(uow: UnitOfWork, vendor_id: UUID) -> VendorInFull | None:
-    """Return the vendor to its owner and the staff, None to everybody else."""
+    """Return the vendor to its owner and the staff, None to other callers."""
     row = await uow.fetch_row(_VENDOR_IN_FULL, vendor_id)
     return VendorInFull(*row) if row else None
 

@@ -83,7 +83,7 @@ async def start_passkey_assertion_route(
 @router.post("/api/auth/mfa/passkeys/verify", operation_id="auth.verifyPasskey", responses={200: {"model": Tokens}})
 @signed_in
 async def verify_passkey_route(request: Request, caller: CurrentCaller, body: VerifyPasskeyRequest) -> Response:
-    """Verifies the passkey's answer to a challenge, and returns tokens with `aal2`."""
+    """Verifies the passkey's response to a challenge, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)

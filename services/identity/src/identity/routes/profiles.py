@@ -74,7 +74,7 @@ async def request_erasure_route(
 @router.get("/api/profiles/current/erasure", operation_id="profiles.getErasure", responses=responses_for(Erasure, 404))
 @signed_in
 async def read_erasure_route(request: Request, caller: CurrentCaller) -> Response:
-    """Return the newest erasure request. `openMatters` lists the obligations that caused a refusal."""
+    """Return the newest erasure request. `openMatters` lists the obligations that caused a rejection."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         erasure = await newest_erasure_of(uow, caller.id)

@@ -102,7 +102,7 @@ async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUI
 async def revoke_role_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: RevokeRoleRequest
 ) -> Response:
-    """Takes a role from a user and ends their sessions."""
+    """Revokes a role of a user and ends their sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 

@@ -55,7 +55,7 @@ async def record_account_if_new(uow: UnitOfWork, user_id: UUID, email: str, pass
 
 
 async def record_federated_account_if_new(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
-    """Create the account of a further issuer's user: without address and password, so nobody can log in to it."""
+    """Create the account of a further issuer's user: without address and password, so a login to it is impossible."""
     await uow.execute(_RECORD_FOREIGN_ACCOUNT, user_id, now)
 
 
@@ -71,7 +71,7 @@ async def find_account(uow: UnitOfWork, email: str) -> UUID | None:
 
 @dataclass(frozen=True, slots=True)
 class OpenAccount:
-    """An account for a login. The password is None after a first confirmation that came without it."""
+    """An account for a login. The password is None after a first confirmation without it."""
 
     user_id: UUID
     password_hash: str | None

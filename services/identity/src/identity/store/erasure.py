@@ -133,7 +133,7 @@ async def list_verdicts(uow: UnitOfWork, request_id: UUID) -> dict[str, list[str
 
 
 async def list_oldest_pending(uow: UnitOfWork) -> dict[str, datetime | None]:
-    """Return since when each service owes an evaluation; None when it owes none."""
+    """Return since when each service's evaluation is missing; None when it is not."""
     return {row["judge"]: row["since"] for row in await uow.fetch(_LIST_OLDEST_PENDING, sorted(EVALUATING_SERVICES))}
 
 

@@ -1,4 +1,4 @@
-"""The built-in assistant behind the interface of a language model, with the same tools and limits."""
+"""The built-in assistant with the interface of a language model, with the same tools and limits."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any

@@ -204,7 +204,7 @@ class _CompletionReader:
             return
         content = choice.get(part)
         if isinstance(content, dict):
-            # A refusal is the model's own text, in place of the content.
+            # A model's refusal is its own text, in place of the content.
             for text in (*_texts(content.get("content")), *_texts(content.get("refusal"))):
                 await self._on_text(text)
             self._read_calls(content.get("tool_calls"))

@@ -87,7 +87,7 @@ class Mail:
     def _compose(self, outbound: OutboundMessage, message_id: str) -> bytes:
         """Return the mail as wire bytes (RFC 5322, RFC 2045).
 
-        The standard library takes 2 ms for these few constant headers, this function 0.04 ms.
+        The standard library needs 2 ms for these few constant headers, this function 0.04 ms.
         """
         message = outbound.message
         # Quoted-printable never contains "=_", so no body contains the boundary (RFC 2045, 6.7).

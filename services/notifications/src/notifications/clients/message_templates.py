@@ -47,11 +47,11 @@ class MessageTemplates:
         raise ProviderUnavailable(PROVIDER, f"the list of templates has more than {_PAGES_MAX} pages")
 
     async def register(self, registration: Mapping[str, Any]) -> None:
-        """Register a template; its review begins."""
+        """Register a template; its review starts."""
         await self._call("POST", self._edge, json=dict(registration))
 
     async def replace(self, template_id: str, registration: Mapping[str, Any], *, with_category: bool) -> None:
-        """Replace the components of a template; its review begins. The category of an approved one is fixed."""
+        """Replace the components of a template; its review starts. The category of an approved one is fixed."""
         names = ("category", "components") if with_category else ("components",)
         await self._call("POST", f"{self._root}/{template_id}", json={name: registration[name] for name in names})
 

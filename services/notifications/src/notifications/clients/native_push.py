@@ -73,7 +73,7 @@ class NativePush:
 
 
 def _token_fault(error: RefreshError) -> ProviderUnavailable:
-    """Classify an answer of the token endpoint: an OAuth error such as `invalid_grant` is a fault of our account."""
+    """Classify a response of the token endpoint: an OAuth error such as `invalid_grant` is a fault of our account."""
     body = error.args[1] if len(error.args) > 1 else None
     code = body.get("error") if isinstance(body, dict) else None
     if error.retryable or not isinstance(code, str):
@@ -87,7 +87,7 @@ def _message(outbound: OutboundMessage) -> dict[str, Any]:
     content = {"title": outbound.message.subject, "body": outbound.message.text}
     data = {"notificationId": str(outbound.notification_id), "template": outbound.template}
     if outbound.subject is not None:
-        # FCM takes texts only.
+        # FCM accepts texts only.
         data["subject"] = msgspec.json.encode(outbound.subject).decode()
     apple = {"apns-collapse-id": collapse, "apns-priority": "10" if is_urgent else "5"}
     message: dict[str, Any] = {

@@ -46,7 +46,7 @@ async def on_user_provisioned(
 async def on_email_confirmed(
     event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """Delete the devices from before the first proof of the address: they may be another person's."""
+    """Delete the devices from before the first proof of the address: they may be another user's."""
     await store.delete_devices_registered_before(uow, event.user_id, datetime.fromisoformat(event.confirmed_at))
 
 

@@ -170,7 +170,7 @@ async def _closing_template(uow: UnitOfWork, order_id: UUID, template: str) -> s
 async def on_order_disputed(
     event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    """Leave out the reason: it may contain the buyer's contact data."""
+    """Omit the reason: it may contain the buyer's contact data."""
     parameters = {"orderId": str(event.order_id)}
     notify_user(
         uow,

@@ -1,4 +1,4 @@
-"""Request bodies that page the people on call: Alertmanager, PagerDuty Events v2 or a plain webhook."""
+"""Request bodies that page the on-call staff: Alertmanager, PagerDuty Events v2 or a plain webhook."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -135,7 +135,7 @@ def evaluate_clearing(
 
 @dataclass(frozen=True, slots=True)
 class PageNow:
-    """The people on call are paged."""
+    """The on-call staff are paged."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ class ApprovedTemplate:
     """A template: its parameters in the order of the placeholders {{1}}, {{2}}, ..., and its text.
 
     The provider writes the text of an authentication template; its only parameter is the code, which a button copies.
-    `warns_about_sharing` adds the provider's sentence that nobody may be given the code; `lifetime_seconds` is how long
-    the provider tries to deliver the message.
+    `warns_about_sharing` adds the provider's warning not to share the code; `lifetime_seconds` is how long the provider
+    tries to deliver the message.
     """
 
     parameters: tuple[str, ...]

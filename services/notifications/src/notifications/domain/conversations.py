@@ -36,7 +36,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message for a model. `call_id` names the call that a tool's message answers."""
+    """One message for a model. `call_id` names the call of a tool's message."""
 
     role: Role
     text: str

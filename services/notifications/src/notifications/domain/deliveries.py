@@ -55,7 +55,7 @@ class Contact:
     def first_name(self) -> str:
         """The name in the salutation: the first word of the full name if it is a plain name, else "there".
 
-        Anybody can sign up with another person's address. The salutation must not carry a link or a sentence there.
+        A sign-up may use another user's address. The salutation must not contain a link or a sentence then.
         """
         first, *_ = (self.full_name or "").split() or [""]
         name = first.rstrip(",.;")

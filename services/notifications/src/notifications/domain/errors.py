@@ -147,7 +147,7 @@ class TooManyAttachments(Conflict):
 
 
 class OrderNotOwn(ValidationFailed):
-    """The order is unknown or belongs to other users; both cases look alike."""
+    """The order is unknown or belongs to other users; both get the same response."""
 
     def __init__(self) -> None:
         reason = "must be an order that you bought or sell"
@@ -182,8 +182,7 @@ class AssistantUnavailable(Unavailable):
 
 
 class ConversationBusy(Conflict):
-    """A message arrived while an earlier one of its conversation is being answered. Every reply must know the messages
-    before it."""
+    """A message arrived while an earlier one of its conversation is in progress. Every reply needs the messages before it."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -11,7 +11,7 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """`about` lists keywords, or their stems, of the questions that the article answers."""
+    """`about` lists keywords, or their stems, of the article's questions."""
 
     id: str
     title: str

@@ -35,7 +35,7 @@ _OBJECT_UNKNOWN: Final = 33
 # Statuses of an invalid request; every other one may pass.
 _PERMANENT: Final = frozenset({400, 404, 413, 422})
 _TEXT_MAX: Final = 160
-# The app begins messages with the code: `(#131026) Message undeliverable`.
+# The app starts messages with the code: `(#131026) Message undeliverable`.
 _CODE_PREFIX: Final = re.compile(r"^\(#[0-9]+\)\s*")
 
 

@@ -43,7 +43,7 @@ def is_signed(raw: bytes, offered: Sequence[str], secret: str) -> bool:
 
 
 def is_subscription(mode: str | None, offered: str | None, verify_token: str) -> bool:
-    """Return whether the handshake carries the verify token. False without a configured token."""
+    """Return whether the handshake has the verify token. False without a configured token."""
     expected, given = verify_token.encode(), (offered or "").encode(errors="replace")
     return hmac.compare_digest(expected, given) and bool(verify_token) and mode == "subscribe"
 
@@ -84,7 +84,7 @@ def items_of(body: Any) -> list[Item]:
 
 
 def errors_of(body: Any) -> list[MessagingError]:
-    """Return the errors that the app reports beside messages and statuses, such as a rate limit of our number."""
+    """Return the errors that the app reports in addition to messages and statuses, such as a rate limit of our number."""
     return [read_error(error) for value in _values(body) for error in _list(value.get("errors"))]
 
 
@@ -109,7 +109,7 @@ def _sender(message: Mapping[str, Any]) -> str:
 
 
 def _app_user_id(message: Mapping[str, Any]) -> str | None:
-    """Return the app's id of the sender, which it names beside a number too."""
+    """Return the app's id of the sender, which it also sends together with a number."""
     user_id = message.get("from_user_id")
     return user_id if isinstance(user_id, str) and is_app_user_id(user_id) else None
 

@@ -76,7 +76,7 @@ def fault_of_status(status: int, error: ModelError, key: str, retry_after_second
 
 
 def fault_in_stream(error: ModelError, key: str) -> AssistantUnavailable:
-    """Return the fault of an error object inside a response that had begun."""
+    """Return the fault of an error object inside a response that had started."""
     reason = _reason("the provider broke the answer off", error, key, with_message=error.is_account_fault)
     if error.is_account_fault:
         return AssistantUnavailable(reason, _CLOSED, retry_after_seconds=60, is_outage=True)

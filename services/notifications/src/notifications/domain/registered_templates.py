@@ -36,7 +36,7 @@ class RegisteredTemplate:
 
 @dataclass(frozen=True, slots=True)
 class TemplateState:
-    """One of our templates and what the provider says of it. `reason` is the provider's; empty without one."""
+    """One of our templates and its state at the provider. `reason` is the provider's; empty without one."""
 
     name: str
     state: State

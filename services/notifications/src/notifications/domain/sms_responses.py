@@ -6,8 +6,8 @@
 | `AccountFault` | key, account, balance, sender or route is rejected | the second company sends at once; one alert |
 | `RecipientUnreachable` | do-not-disturb, opted out, or an invalid number | the delivery fails |
 | `ProviderRejected` | the message is invalid | the delivery fails |
-| `ProviderUnavailable` | not taken: rate limit, overload, no route | the second company sends at once |
-| `ProviderTimeout` | unknown: the company may have taken the message | the second company sends only a PIN or code |
+| `ProviderUnavailable` | not accepted: rate limit, overload, no route | the second company sends at once |
+| `ProviderTimeout` | unknown: the company may have accepted the message | the second company sends only a PIN or code |
 
 Any other shape of a response is unknown, too: a message that may have arrived is not sent by another company.
 """
@@ -43,7 +43,7 @@ class SmsResponse:
 Reader = Callable[[SmsResponse], str]
 _Fault = type[DeliveryError]
 
-# Termii has no error codes: its texts tell. A complaint about the sender may name the number, so these come first.
+# Termii has no error codes, only texts. A complaint about the sender may name the number, so these come first.
 _TERMII_ACCOUNT: Final = (
     *("sender", "balance", "insufficient", "api key", "apikey", "unauthorized", "not active", "inactive"),
     *("deactivated", "disabled", "not set up on this route", "contact administrator", "permission"),

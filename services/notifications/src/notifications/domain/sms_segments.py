@@ -6,7 +6,7 @@ SEGMENTS_MAX: Final = 3
 # Concatenated segments hold 153 characters of the GSM alphabet or 67 UTF-16 units.
 _GSM_SEGMENT: Final = 153
 _UCS2_SEGMENT: Final = 67
-# GSM extension characters take two positions. Other characters, and the grave accent, switch the message to UTF-16.
+# GSM extension characters need two positions. Other characters, and the grave accent, switch the message to UTF-16.
 # GSM's own non-ASCII letters count as UTF-16 too: the estimate is never too low.
 _GSM_EXTENDED: Final = frozenset("^{}[]~\\|")
 _ELLIPSIS: Final = "..."

@@ -92,7 +92,7 @@ def subject_of(
     """Return the subject of a message to a user.
 
     `named_id` is the id of a subject that no parameter names. Without the subject's own id it is the order, else the
-    user's account; None for a message to nobody.
+    user's account; None for a message without a user.
     """
     kind, order_id = KIND_BY_TEMPLATE[template], _id_in(parameters, "orderId")
     parameter = _PARAMETER_BY_KIND.get(kind)

@@ -15,7 +15,7 @@ _APP_USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}", re.A
 def e164_of(wa_id: str) -> str | None:
     """Convert `2348030000001` to `+2348030000001`; None for text that is no number.
 
-    A number that is invalid in its country is accepted: a message came from it.
+    A number that is invalid in its country is accepted: it sent a message.
     """
     digits = wa_id.removeprefix("+")
     if _DIGITS.fullmatch(digits) is None:

@@ -60,7 +60,7 @@ CATALOG: Final[Mapping[str, Template]] = {
     "order_expired": Template({"orderId": "text", "businessName": "text"}),
     # A closed order with a quarantined payment: the text makes no claim about the payment.
     "order_closed_under_review": Template({"orderId": "text", "businessName": "text"}),
-    # Money in another currency was never an order's, and is told without its amount.
+    # Money in another currency was never an order's, and is named without its amount.
     "payment_under_review": Template({"orderId": "text", "amountMinor": "kobo"}, optional=frozenset({"amountMinor"})),
     "payment_failed": Template({"orderId": "text", "amountMinor": "kobo", "failureReason": "text"}),
     "order_completed": Template({"orderId": "text", "businessName": "text", "netMinor": "kobo"}),
@@ -68,7 +68,7 @@ CATALOG: Final[Mapping[str, Template]] = {
         {"orderId": "text", "businessName": "text", "amountMinor": "kobo", "fromVendorMinor": "kobo"}
     ),
     "refund_on_its_way": Template({"orderId": "text", "amountMinor": "kobo"}),
-    # Money in another currency was never an order's, and is told without its amount.
+    # Money in another currency was never an order's, and is named without its amount.
     "refund_settled": Template({"orderId": "text", "amountMinor": "kobo"}, optional=_ORDER_AND_AMOUNT),
     "refund_failed": Template({"orderId": "text", "amountMinor": "kobo"}, optional=_ORDER_AND_AMOUNT),
     "dispute_opened": Template({"orderId": "text"}),
@@ -95,7 +95,7 @@ CATALOG: Final[Mapping[str, Template]] = {
     "vendor_reinstated": Template({"businessName": "text"}),
     # Customers read replies in the ticket. `messageId` finds the text for the messaging app.
     "ticket_reply": Template({"ticketId": "text", "messageId": "text"}, optional=frozenset({"messageId"})),
-    # `matters` lists open obligations. `account_erased` goes to an address that is not stored afterwards.
+    # `matters` lists open obligations. `account_erased` is sent to an address that is then deleted.
     "erasure_refused": Template({"matters": "text"}),
     "account_erased": Template({}, channels=frozenset({"email"}), in_feed=False),
     # An intruder can read the feed, but not the owner's mailbox and devices.

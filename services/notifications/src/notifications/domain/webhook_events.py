@@ -1,4 +1,4 @@
-"""The events of outgoing webhooks: their types, who receives them, and the fields that leave the platform."""
+"""The events of outgoing webhooks: their types, who receives them, and the fields that are sent out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ from common.web.pending_work import WorkKind
 from notifications.queries.tickets import AWAITING_TICKET
 
 PENDING_WORK: Final = (
-    # `webhooks:replay` tells the people on call from auditors, who read alerts too.
+    # `webhooks:replay` distinguishes the on-call staff from auditors, who read alerts too.
     WorkKind(
         "alerts",
         ("alerts:read", "webhooks:replay"),

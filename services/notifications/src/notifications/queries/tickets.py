@@ -15,7 +15,7 @@ SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, re
 FROM support_tickets
 """
 _ONE: Final = _TICKET + "WHERE id = $1"
-# An open ticket waits for its assignee, or for everybody without one; never for its own customer.
+# An open ticket waits for its assignee, or for all staff without one; never for its own customer.
 AWAITING_TICKET: Final = """
 status = 'open' AND (assignee_id IS NULL OR assignee_id = (SELECT app_user_id()))
 AND user_id IS DISTINCT FROM (SELECT app_user_id())
@@ -95,7 +95,7 @@ async def list_tickets(
     awaiting_response: bool = False,
 ) -> list[TicketRow]:
     """Return the tickets that the caller may see, newest first, after a cursor position; with `awaiting_response` those
-    that the caller should answer as staff.
+    that wait for the caller's reply as staff.
     """
     at, ticket_id = after or (None, None)
     statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if awaiting_response else "")

@@ -1,4 +1,4 @@
-"""Alerts for the people on call."""
+"""Alerts for the on-call staff."""
 
 from typing import Annotated, Literal
 

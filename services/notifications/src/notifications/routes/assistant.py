@@ -36,7 +36,7 @@ _CHAT_RESPONSES: Final = responses_for(ChatReply, 404, 409, 422, 429)
 @router.post("/api/assistant/chat", operation_id="assistant.chat", responses=_CHAT_RESPONSES)
 @signed_in
 async def chat_with_assistant(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
-    """Ask the assistant and return the whole reply."""
+    """Send a message to the assistant and return the whole reply."""
     dependencies = dependencies_of(request, Dependencies)
     turn = await _open(dependencies, caller, body)
     reply = await _until_disconnect(request, _reply(dependencies, request, turn, caller, _discard))
@@ -55,7 +55,7 @@ async def chat_with_assistant(request: Request, caller: CurrentCaller, body: Cha
 )
 @signed_in
 async def stream_assistant_reply(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
-    """Ask the assistant and stream the reply. A disconnect cancels it; the turn is not saved."""
+    """Send a message to the assistant and stream the reply. A disconnect cancels it; the turn is not saved."""
     dependencies = dependencies_of(request, Dependencies)
     turn = await _open(dependencies, caller, body)
     # The queue holds one event: a slow client slows the model down and costs no memory.
@@ -152,7 +152,7 @@ async def _open(dependencies: Dependencies, caller: Caller, body: ChatRequest) -
 
 
 async def _reply(dependencies: Dependencies, request: Request, turn: Turn, caller: Caller, on_text: OnText) -> Reply:
-    """Answer under the token of this request, which is used for the lookups of this turn only."""
+    """Reply under the token of this request, which is used for the lookups of this turn only."""
     token = bearer_token(request.headers.get("authorization")) or ""
     return await run_turn(dependencies.assistant, turn, caller, token, on_text)
 

@@ -72,7 +72,7 @@ async def verify_messaging_webhook(request: Request) -> Response:
 async def receive_messaging_webhook_route(request: Request) -> Response:
     """Accept any body with a valid `X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body.
 
-    A 401 also carries `error: "Invalid signature"`.
+    A 401 also has `error: "Invalid signature"`.
     """
     dependencies = dependencies_of(request, Dependencies)
     raw = await read_raw_body(request, BODY_BYTES_MAX)

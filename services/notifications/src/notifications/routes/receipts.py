@@ -51,7 +51,7 @@ async def receive_termii_receipt(request: Request) -> Response:
 )
 @before_sign_in
 async def receive_africas_talking_report(request: Request) -> Response:
-    """Africa's Talking's report, a form. The company does not sign: its callback address carries `?key=`."""
+    """Africa's Talking's report, a form. The company does not sign: its callback address has `?key=`."""
     raw = await read_raw_body(request, BODY_BYTES_MAX)
     if not is_key_valid(request.query_params.get("key"), dependencies_of(request, Dependencies).receipt_keys.shared):
         raise Unauthorized

@@ -1,4 +1,4 @@
-"""The link of `List-Unsubscribe`: a page that asks, and the one click of a mail program (RFC 8058)."""
+"""The link of `List-Unsubscribe`: a confirmation page, and the one click of a mail program (RFC 8058)."""
 
 from typing import Any, Final
 
@@ -54,7 +54,7 @@ _QUERY: Final[dict[str, Any]] = {
 @any_query
 @before_sign_in
 async def show_unsubscribe_page(request: Request) -> Response:
-    """Ask before the change: mail scanners open links."""
+    """Confirm before the change: mail scanners open links."""
     links = dependencies_of(request, Dependencies).delivery_sender.unsubscribe_links
     if links.user_of(request.query_params.get("token")) is None:
         raise LinkInvalid

@@ -8,7 +8,7 @@ from common.web.schemas import ResponseShape
 
 
 class Alert(ResponseShape):
-    """An alert for the people on call."""
+    """An alert for the on-call staff."""
 
     id: UUID
     severity: Literal["SEV-1", "SEV-2", "SEV-3"]

@@ -47,7 +47,7 @@ class QuietHoursPreference(RequestBody):
 class ReplacePreferencesRequest(RequestBody):
     """Replace the preferences. Without `revision` the last writer wins; a stale one is 409.
 
-    Without `optionalMail` it stays as it is: a client that does not know it must not undo an unsubscription.
+    Without `optionalMail` it is unchanged: a client without support for it must not undo an unsubscription.
     """
 
     channels: ChannelPreferences
@@ -73,7 +73,7 @@ class QuietHoursWindow(ResponseShape):
 class NotificationPreferences(ResponseShape):
     """The effective preferences, defaults included. `revision` is 0 before the first change.
 
-    `optionalMail`: mails that carry a link to unsubscribe, about orders and tickets that the app shows as well.
+    `optionalMail`: mails with a link to unsubscribe, about orders and tickets that the app shows as well.
     """
 
     channels: ChannelPreferences

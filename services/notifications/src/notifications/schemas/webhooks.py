@@ -71,7 +71,7 @@ class ReplayWebhooksRequest(RequestBody):
 class WebhookEndpoint(ResponseShape):
     """An endpoint without its secret. `vendorId` null: it belongs to the platform and receives all events.
 
-    `disabledReason`: `owner`, `gone` (it answered 410) or `failing` (no success for five days).
+    `disabledReason`: `owner`, `gone` (it responded 410) or `failing` (no success for five days).
     """
 
     id: UUID

@@ -53,7 +53,7 @@ async def record_messaging_webhook_if_new(
 ) -> bool:
     """Commit the body with its work item; return False for a repetition.
 
-    JSON that jsonb cannot store, and anything else, is stored as text beside the bytes. Raises DatabaseUnavailable.
+    JSON that jsonb cannot store, and anything else, is stored as text in addition to the bytes. Raises DatabaseUnavailable.
     """
     text = raw.decode("utf-8", "replace").replace("\x00", "\ufffd")
     if is_json:

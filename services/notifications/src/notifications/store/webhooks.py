@@ -88,7 +88,7 @@ RETURNING delivery.id AS delivery_id, delivery.attempts, endpoint.id AS endpoint
     endpoint.vendor_id AS endpoint_vendor_id, endpoint.url, endpoint.secret_sealed, endpoint.previous_secret_sealed,
     endpoint.previous_secret_until, event.id AS event_id, event.type, event.vendor_id, event.occurred_at, event.data
 """
-# A worker that outlived its lease records nothing: another attempt has begun.
+# A worker that outlived its lease records nothing: another attempt has started.
 _SAVE_ATTEMPT: Final = """
 UPDATE webhook_deliveries
 SET status = $3, next_attempt_at = $4, finished_at = $5, response_status = $6, response_excerpt = $7, error = $8

@@ -203,7 +203,7 @@ class DeliveryDispatcher:
                 errors = await record_outcomes([outcome for outcome, _ in batch], self._sender)
                 for (_, recorded), error in zip(batch, errors, strict=True):
                     if recorded.done():
-                        # The process ends, and nobody waits for the record.
+                        # The process ends without waiting for the record.
                         continue
                     if error is None:
                         recorded.set_result(None)

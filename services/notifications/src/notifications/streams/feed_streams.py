@@ -163,7 +163,7 @@ class FeedStreams:
                 yield PING
 
     async def _announce(self, *user_ids: UUID) -> None:
-        """Have the new notifications of these users published: without a stream nobody would receive them."""
+        """Have the new notifications of these users published: without a stream they would have no receiver."""
         async with self._database.unit_of_work(acting_as=THE_SERVICE, async_commit=True) as uow:
             await store.save_streamed(uow, user_ids, self._clock.now() + STREAMED_FOR)
 

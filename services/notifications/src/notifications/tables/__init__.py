@@ -1,4 +1,4 @@
-"""The tables of the notifications database, as the migrations leave them; one module per area."""
+"""The tables of the notifications database, as the migrations create them; one module per area."""
 
 from notifications.tables import messages, webhooks
 from notifications.tables.metadata import metadata

@@ -1,4 +1,4 @@
-"""Example values of every message for `python -m notifications preview` and the tests. They belong to nobody."""
+"""Example values of every message for `python -m notifications preview` and the tests. No user has them."""
 
 from collections.abc import Mapping
 from typing import Any, Final

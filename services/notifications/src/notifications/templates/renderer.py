@@ -1,4 +1,4 @@
-"""Rendering of message templates. The texts are beside this file, one set of blocks for each message."""
+"""Rendering of message templates. The texts are in this folder, one set of blocks for each message."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,7 +11,7 @@ from notifications.domain.feed import FeedEntry
 from notifications.domain.sms_segments import truncate_to_segments
 from notifications.domain.templates import CATALOG
 
-# The salutation. A message to a bare address, such as a one-time code, names nobody.
+# The salutation. A message to a bare address, such as a one-time code, has no name.
 RECIPIENT_NAME: Final = "recipientName"
 # Shop names of this length keep the longest text message in one segment.
 SHORT_MAX: Final = 30

@@ -7,7 +7,7 @@ from uuid import UUID
 from orders.domain.order_roles import Actor, OrderParties, roles_of
 
 ContactParty = Literal["buyer", "vendor"]
-# The goods are on their way, or both sides explain why they are not.
+# The products are on their way, or both sides explain why they are not.
 CONTACT_STATES: Final = ("paid_escrow", "dispatched", "disputed")
 
 

@@ -87,7 +87,7 @@ def refund_of(outcome: ResolutionOutcome, refund_minor: int | None, total_minor:
 def release_of(refund_minor: int, escrow_minor: int) -> int:
     """The release of a resolution: the escrow balance less the refund.
 
-    Staff may have released a part before the dispute. A refund takes escrow first and then the released part, so the
+    Staff may have released a part before the dispute. A refund debits escrow first and then the released part, so the
     vendor ends with the total less the refund in every case.
     """
     return max(0, escrow_minor - refund_minor)

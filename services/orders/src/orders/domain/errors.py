@@ -12,7 +12,7 @@ from common.primitives.problems import (
     ValidationFailed,
 )
 
-# A reissue by the buyer unlocks the PIN and takes about this long.
+# A reissue by the buyer unlocks the PIN and needs about this time.
 LOCKED_PIN_RETRY_AFTER_SECONDS = 60
 
 

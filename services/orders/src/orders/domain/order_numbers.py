@@ -1,4 +1,4 @@
-"""Order numbers for people: `CM-XXXX-XXXX` in Crockford's base 32 (contract section 6.6).
+"""Readable order numbers: `CM-XXXX-XXXX` in Crockford's base 32 (contract section 6.6).
 
 The alphabet has no I, L, O and U. A reader's O means 0, and a reader's I or L means 1.
 """
@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-# 40 bits: a thousand billion numbers. A number that is taken is drawn again.
+# 40 bits: a thousand billion numbers. A used number is drawn again.
 SYMBOLS: Final = 8
 _READ_AS: Final = str.maketrans("OIL", "011")
 _FOUR: Final = f"([{ALPHABET}]{{4}})"
@@ -21,6 +21,6 @@ def order_number(symbols: str) -> str:
 
 
 def read_order_number(text: str) -> str | None:
-    """The order number that a person typed, in any case, with or without hyphens; None for any other text."""
+    """The order number as typed by a user, in any case, with or without hyphens; None for any other text."""
     match = _NUMBER.fullmatch(text.strip().upper().translate(_READ_AS))
     return None if match is None else order_number("".join(part for part in match.groups() if part))

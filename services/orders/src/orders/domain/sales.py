@@ -25,7 +25,7 @@ CSV_COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """The money of a paid order as payments reported it: `gross_minor` came in, and `locked_minor` of it is in escrow.
+    """The money of a paid order as payments reported it: `gross_minor` was paid, and `locked_minor` of it is in escrow.
 
     `net_minor` reached the vendor's wallet, `commission_minor` and `delivery_fee_minor` are the platform's. The rest
     returned to the buyer.

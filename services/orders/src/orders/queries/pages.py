@@ -31,5 +31,5 @@ def newest_page(
 
 
 def response_row(record: Mapping[str, Any] | Record) -> Row:
-    """A record whose columns carry the public names; its instants become ISO 8601 texts."""
+    """A record whose columns have the public names; its instants become ISO 8601 texts."""
     return {name: iso(value) if isinstance(value, datetime) else value for name, value in record.items()}

@@ -6,7 +6,7 @@ from typing import Final
 from common.primitives.clock import iso
 from orders.queries.pages import Row
 
-# `has_sales` spares products without any sale the subquery. The service's clock, not the database's, finds the running
+# `has_sales` skips the subquery for products without a sale. The service's clock, not the database's, finds the running
 # sale.
 _FLASH_SALES: Final = """
     CASE WHEN has_sales THEN ARRAY (

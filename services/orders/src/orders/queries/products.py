@@ -88,7 +88,7 @@ async def page_of_products(
 ) -> CursorPage[ListedProduct]:
     """One page of the listed products, in one round trip: the rows are public, so no caller is set in the database.
 
-    A search without a result runs again with each unknown word replaced by its nearest known words. Its cursor carries
+    A search without a result runs again with each unknown word replaced by its nearest known words. Its cursor contains
     these words.
     """
     sort = SORTS[sort_name]

@@ -1,4 +1,4 @@
-"""Reviews for everybody, for their authors and for moderators (contract section 11)."""
+"""Reviews for all readers, for their authors and for moderators (contract section 11)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

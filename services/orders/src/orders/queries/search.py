@@ -9,7 +9,7 @@ from typing import Any, Final
 # scan of the list.
 NEAR_PRODUCTS: Final = 1_000
 FEW_MATCHES_MAX: Final = 2_000
-# An unknown word is replaced by its two nearest words, for at most four words of a search: the cursor carries them.
+# An unknown word is replaced by its two nearest words, for at most four words of a search: the cursor contains them.
 NEAR_WORDS_MAX: Final = 2
 CORRECTED_WORDS_MAX: Final = 4
 

@@ -184,7 +184,7 @@ async def list_dispute_resolutions(
 @router.get(ONE_RESOLUTION, operation_id="disputeResolutions.get", responses=responses_for(DisputeResolution, 403, 404))
 @requires_one_of(*READERS)
 async def show_dispute_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
-    """One resolution with the complaint that it answers."""
+    """One resolution with its complaint."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, found(await find_resolution(uow, resolution_id)))

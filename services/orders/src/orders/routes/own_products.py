@@ -137,7 +137,7 @@ async def delete_product(
 )
 @requires("catalog:own")
 async def add_product_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """Takes a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and stores it re-encoded without metadata."""
+    """Accepts a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and stores it re-encoded without metadata."""
     dependencies = dependencies_of(request, Dependencies)
     content = await read_image(request)
     image_id = image_id_of(product_id, content)

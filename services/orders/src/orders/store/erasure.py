@@ -14,9 +14,9 @@ from orders.domain.errors import ErasureInProgress
 
 ErasureStatus = Literal["stays", "leaves", "gone"]
 
-# The counterpart of the triggers on orders and products, which take this lock shared for both parties.
+# The counterpart of the triggers on orders and products, which acquire this lock shared for both parties.
 _LOCK_PARTY: Final = "SELECT pg_advisory_xact_lock(hashtextextended('leaving:' || $1::uuid, 0))"
-# A stale event changes nothing: a request that arrives after its own refusal finds a higher sequence.
+# A stale event changes nothing: a request that arrives after its own rejection finds a higher sequence.
 _SAVE_STATUS: Final = """
 INSERT INTO leaving_people AS known (user_id, vendor_id, standing, sequence) VALUES ($1, $2, $3, $4)
 ON CONFLICT (user_id) DO UPDATE SET standing = excluded.standing, sequence = excluded.sequence,

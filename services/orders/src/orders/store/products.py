@@ -16,7 +16,7 @@ _COLUMNS: Final = """
 _LOCK_OWN_PRODUCT: Final = f"SELECT {_COLUMNS} FROM products WHERE id = $1 AND vendor_id = $2 FOR NO KEY UPDATE"
 _FIND_OWN_PRODUCT: Final = f"SELECT {_COLUMNS} FROM products WHERE id = $1 AND vendor_id = $2"
 _FIND_VENDOR_OF: Final = "SELECT vendor_id FROM products WHERE id = $1"
-# Vendor name and campus come from the projection of identity's vendors.
+# Vendor name and campus are those of the projection of identity's vendors.
 _SAVE_NEW_PRODUCT: Final = f"""
 INSERT INTO products (
     id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, draft, created_at, updated_at

@@ -22,7 +22,7 @@ async def list_due_timers(reads: Reads, now: datetime, limit: int) -> list[tuple
 
 
 async def claim_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind, now: datetime) -> bool:
-    """Lock the timer's order; False when the timer is gone or another transaction holds the order."""
+    """Lock the timer's order; False when the timer does not exist or another transaction has locked the order."""
     return await uow.fetch_row(_CLAIM_TIMER, order_id, kind, now) is not None
 
 

@@ -137,7 +137,7 @@ class FlutterwaveGateway:
         return QueriedEvent(event_type, key, records.dump(event_type, data), records.moved_money(event_type, data))
 
     async def page_of_paid_transactions(self, start: datetime, end: datetime, page: int) -> Page[Charge]:
-        """`GET /transactions` of the paid ones. The gateway takes days."""
+        """`GET /transactions` of the paid ones. The gateway's parameters are days."""
         query = {**_days(start, end), "page": page, "status": "successful"}
         return await self._page("/transactions", query, records.read_charge)
 
@@ -174,7 +174,7 @@ class FlutterwaveGateway:
         return refunds
 
     async def page_of_refunds(self, start: datetime, end: datetime, page: int) -> Page[RefundUpdate]:
-        """`GET /refunds`. The gateway takes days."""
+        """`GET /refunds`. The gateway's parameters are days."""
         return await self._page("/refunds", {**_days(start, end), "page": page}, records.read_refund)
 
     async def find_dispute(self, dispute_id: str) -> ChargebackUpdate | None:
@@ -188,15 +188,15 @@ class FlutterwaveGateway:
         return await self._page("/chargebacks", query, records.identity_of_chargeback)
 
     async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
-        """Raises GatewayRejected: staff respond in the gateway's dashboard, which takes the files."""
+        """Raises GatewayRejected: staff respond and upload files in the gateway's dashboard."""
         raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)
 
     async def resolve_dispute(self, dispute_id: str, resolution: DisputeResolution) -> None:
-        """Raises GatewayRejected: staff respond in the gateway's dashboard, which takes the files."""
+        """Raises GatewayRejected: staff respond and upload files in the gateway's dashboard."""
         raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)
 
     async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
-        """`GET /settlements`. The gateway takes days. Those to the wallet are left out: their money stays in our balance."""
+        """`GET /settlements`. The gateway's parameters are days. Those to the wallet are omitted: their money stays in our balance."""
         listed = await self._page("/settlements", {**_days(start, end), "page": page}, records.read_settlement)
         to_bank = [settlement for settlement in listed.rows if settlement is not None]
         return Page(to_bank, listed.unreadable, listed.is_last)
@@ -262,7 +262,7 @@ class FlutterwaveGateway:
         return str(data.get("id"))
 
     async def _find(self, subject: GatewaySubject) -> Mapping[str, Any] | None:
-        """The object behind a subject, None when the gateway has none."""
+        """The object of a subject, None when the gateway has none."""
         key = subject.key
         if subject.kind == "transfer":
             return await self._find_listed("/transfers", {"reference": key}, "reference", key)
@@ -312,7 +312,7 @@ class FlutterwaveGateway:
         return [fields_of(row) for row in listed], page >= pages
 
     async def _get(self, path: str, **arguments: Any) -> Mapping[str, Any] | None:
-        """An object; None when the gateway has none. It answers 400 as well as 404 for an unknown one."""
+        """An object; None when the gateway has none. Its status for an unknown one is 400 or 404."""
         try:
             return _object(await self._call("GET", path, **arguments))
         except GatewayRejected as rejection:
@@ -333,7 +333,7 @@ class FlutterwaveGateway:
             raise GatewayUnavailable(f"{method} {path}: {type(error).__name__}") from error
         status = response.status_code
         if status in _KEY_REJECTED and fields_of(body).get("status") == "error":
-            # A proxy's 403 is not in the gateway's own format, and says nothing about the key.
+            # A proxy's 403 is not in the gateway's own format, and is no statement about the key.
             if self._on_key_rejected is not None:
                 await self._on_key_rejected()
             raise GatewayKeyRejected(f"{method} {path}: {status}")

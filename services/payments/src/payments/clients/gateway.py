@@ -1,4 +1,4 @@
-"""The port to a payment gateway: calls, and the reading of its answers and webhooks, without a gateway's own format.
+"""The port to a payment gateway: calls, and the parsing of its responses and webhooks, without a gateway's own format.
 
 Never called inside a unit of work: decide and commit, call, record (contract section 14.7). Amounts in minor units.
 """
@@ -47,7 +47,7 @@ class GatewayUnavailable(Unavailable):
 
 
 class GatewayKeyRejected(GatewayUnavailable):
-    """The gateway does not accept our key: an operator must mend it. The request had no effect."""
+    """The gateway does not accept our key: an operator must correct it. The request had no effect."""
 
     detail = (
         "The payment gateway cannot be used for the moment, because of a fault on our side. Nothing was charged or changed, and our team "
@@ -73,7 +73,7 @@ class OpenedTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """A page of one of the gateway's lists. People check the rows that lack a required field."""
+    """A page of one of the gateway's lists. Staff check the rows that lack a required field."""
 
     rows: Sequence[Row]
     unreadable: Sequence[UnreadableRow]
@@ -85,7 +85,7 @@ class GatewayEvents(Protocol):
 
     @property
     def name(self) -> GatewayName:
-        """The name that is stored with everything that this gateway took."""
+        """The name that is stored with all objects of this gateway."""
 
     @property
     def confirms_webhooks(self) -> bool:
@@ -170,7 +170,7 @@ class PaymentGateway(GatewayEvents, Protocol):
         """Send evidence for a disputed charge; repeatable. Returns the gateway's id of it, if it has one."""
 
     async def resolve_dispute(self, dispute_id: str, resolution: DisputeResolution) -> None:
-        """Upload the attachment, then accept or contest the claim. The gateway takes one resolution of a dispute."""
+        """Upload the attachment, then accept or contest the claim. The gateway accepts one resolution of a dispute."""
 
     async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
         """The settlements of a period to our bank account. Pages start at 1."""
@@ -205,7 +205,7 @@ def check_transfer_amount(amount_minor: int, minimum_minor: int) -> None:
 
 
 class Gateways:
-    """The active gateways: new payments go to one, and everything else to the gateway that took it."""
+    """The active gateways: new payments go to one, and everything else to the gateway of its payment."""
 
     def __init__(self, adapters: Sequence[PaymentGateway], for_new_payments: GatewayName) -> None:
         self._adapters: dict[GatewayName, PaymentGateway] = {adapter.name: adapter for adapter in adapters}

@@ -53,7 +53,7 @@ _QUERIES: Final = {
     "refund": "/refund/",
     "dispute": "/dispute/",
 }
-# The codes of an unknown transaction and the like, which come with the status 400.
+# The codes of an unknown transaction and the like, whose status is 400.
 _NOT_FOUND: Final = "_not_found"
 _DUPLICATE_REFERENCE: Final = "duplicate_reference"
 # The `type` of an error about the request's own values. Older ones have none.
@@ -171,7 +171,7 @@ class PaystackGateway:
     async def retry_refund(self, gateway_refund_id: str, recipient_code: str, currency: str) -> RefundUpdate:
         """`POST /refund/retry_with_customer_details/:id` with the account of `GET /transferrecipient/:code`.
 
-        The gateway wants its own number of the bank, which `GET /bank/resolve` returns.
+        The gateway requires its own number of the bank, which `GET /bank/resolve` returns.
         """
         recipient = _object(await self._call("GET", f"/transferrecipient/{quote(recipient_code, safe='')}"))
         details = fields_of(recipient.get("details"))
@@ -336,7 +336,7 @@ class PaystackGateway:
         except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
             raise GatewayUnavailable(f"{method} {path}: {type(error).__name__}") from error
         if response.status_code in _KEY_REJECTED and fields_of(body).get("status") is False:
-            # A proxy's 403 is not in the gateway's own format, and says nothing about the key.
+            # A proxy's 403 is not in the gateway's own format, and is no statement about the key.
             if self._on_key_rejected is not None:
                 await self._on_key_rejected()
             raise GatewayKeyRejected(f"{method} {path}: {response.status_code}")

@@ -47,7 +47,7 @@ def escrow(order_id: UUID) -> Account:
 
 
 def refund_payable(refund_id: UUID) -> Account:
-    """The amount that one refund owes to its payer."""
+    """The amount of one refund that is due to its payer."""
     return Account(f"refund_payable:{refund_id}", "credit", guarded=True)
 
 

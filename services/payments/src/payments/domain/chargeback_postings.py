@@ -28,7 +28,7 @@ def chargeback_won(
     allocation: ChargebackAllocation,
     recreated: Sequence[UnsentRefund],
 ) -> Posting:
-    """The reversal of a lost chargeback: the money returns to its accounts, or is owed to the payer again."""
+    """The reversal of a lost chargeback: the money returns to its accounts, or is due to the payer again."""
     parts = _parts(order_id, vendor_id, currency, allocation)
     parts += [(accounts.refund_payable(refund.id), refund.amount_minor) for refund in recreated]
     returned = sum(amount_minor for _, amount_minor in parts)

@@ -19,7 +19,7 @@ ATTACHMENT_BYTES_MAX: Final = 180_000
 RETRY_FIRST: Final = timedelta(minutes=2)
 # A dispute allows hours, so a gateway that recovers must get the response soon after.
 RETRY_LONGEST: Final = timedelta(minutes=15)
-# Gateways whose API takes no responses, and where staff respond. Queries show such a response here.
+# Gateways without responses in their API: staff respond in the dashboard, and queries show the response.
 DASHBOARDS: Final[Mapping[GatewayName, str]] = {FLUTTERWAVE: "Flutterwave's dashboard (Transactions, Chargebacks)"}
 _MEDIA_TYPES: Final = {b"%PDF-": "application/pdf", b"\x89PNG\r\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
@@ -64,7 +64,7 @@ class RespondableChargeback:
 
 
 def check_respondable(chargeback: RespondableChargeback) -> None:
-    """Raises ResponseNotAccepted (409), and ResponseInDashboard (422) for a gateway whose API takes no response."""
+    """Raises ResponseNotAccepted (409), and ResponseInDashboard (422) for a gateway whose API accepts no response."""
     if chargeback.status != "opened":
         raise ResponseNotAccepted(f"The dispute is decided: {chargeback.status}.")
     if chargeback.has_response:

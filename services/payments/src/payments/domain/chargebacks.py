@@ -87,7 +87,7 @@ def allocate_chargeback(
 ) -> ChargebackAllocation:
     """Allocate a lost chargeback to unsent refunds, then escrow, then the receivers of released money.
 
-    Refunds come first: the bank has returned what they owe, and no money goes back twice.
+    Refunds come first: the bank has returned their money, and no money is returned twice.
     """
     rest = amount_minor
     from_refunds = []

@@ -24,7 +24,7 @@ class Charge:
 
     The amount of a charge that did not succeed is 0 when it is not reported.
 
-    `is_currency_literal` is false for a currency code that is not in capitals: such a charge is posted in that currency, and people
+    `is_currency_literal` is false for a currency code that is not in capitals: such a charge is posted in that currency, and staff
     decide whether it pays. `fee_minor` is the gateway's fee; 0 when it is not reported.
     """
 

@@ -92,7 +92,7 @@ class UnrecordedRefund(Exception):
 
 
 class MalformedEvent(Exception):
-    """A signed event about money lacks a required field. No retry resolves it; people must check."""
+    """A signed event about money lacks a required field. No retry resolves it; staff must check."""
 
 
 class ChargeCannotBeAccepted(Conflict):
@@ -105,11 +105,11 @@ class NotInQuarantine(Conflict):
 
 
 class ResponseNotAccepted(Conflict):
-    """The dispute takes no response now; the detail has the reason."""
+    """The dispute accepts no response now; the detail has the reason."""
 
 
 class ResponseInDashboard(ValidationFailed):
-    """The gateway's API takes no responses to disputes."""
+    """The gateway's API accepts no responses to disputes."""
 
     def __init__(self, dashboard: str) -> None:
         super().__init__(

@@ -19,7 +19,7 @@ class Parts(NamedTuple):
         return self.vendor_minor + self.commission_minor + self.delivery_fee_minor
 
     def share(self, amount_minor: int) -> "Parts":
-        """`amount_minor` of the parts in proportion, the remainder on the last part that can carry it."""
+        """`amount_minor` of the parts in proportion, the remainder on the last part that can include it."""
         return Parts(*apportion(amount_minor, self))
 
     def plus(self, other: "Parts") -> "Parts":

@@ -1,4 +1,4 @@
-"""Faults of our account at a gateway, which an operator must mend."""
+"""Faults of our account at a gateway, which an operator must correct."""
 
 from typing import Final
 

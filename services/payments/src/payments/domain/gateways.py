@@ -1,4 +1,4 @@
-"""The payment gateways that this service can use. The name is stored with everything that a gateway took."""
+"""The payment gateways that this service can use. The name is stored with all objects of a gateway."""
 
 from typing import Final, Literal
 

@@ -116,7 +116,7 @@ def refund_settled(refund_id: UUID, attempt_id: UUID, amount_minor: int, currenc
 
 
 def refund_reversed(refund_id: UUID, attempt_id: UUID, amount_minor: int, currency: str) -> Posting:
-    """A settled refund that the bank reversed: it is owed again."""
+    """A settled refund that the bank reversed: it is due again."""
     return balanced(
         f"refund_reversed:{attempt_id}",
         "refund_reversed",

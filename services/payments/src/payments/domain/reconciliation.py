@@ -33,7 +33,7 @@ Kind = Literal[
 SELF_RESOLVING: Final[frozenset[Kind]] = frozenset(
     {"charge_not_in_book", "refund_not_in_book", "settlement_not_in_book"}
 )
-# No query about one of them is possible: people close these cases with evidence.
+# No query about one of them is possible: staff close these cases with evidence.
 CHECKED_IN_LISTS_ONLY: Final[frozenset[Kind]] = frozenset(
     {"unreadable_at_gateway", "settlement_not_at_gateway", "settlement_differs"}
 )

@@ -11,7 +11,7 @@ from payments.domain.transfers import TransferOutcome, TransferUpdate
 
 RefundKind = Literal["order", "overpayment", "quarantine"]
 
-# `pending` is owed and unsent, `submitting` is sent without a response, `submitted` is accepted by the gateway. A `prepared` one
+# `pending` is due and unsent, `submitting` is sent without a response, `submitted` is accepted by the gateway. A `prepared` one
 # failed, and its decision waits for the checker.
 RefundStatus = Literal["pending", "submitting", "submitted", "settled", "failed", "prepared"]
 RefundAction = Literal["retry", "other_destination"]
@@ -69,7 +69,7 @@ class RefundUpdate:
     currency: str
     failure: str | None
     updated_at: datetime | None = None
-    # The gateway shows no note: only its id tells whether the refund is ours.
+    # The gateway shows no note: only its id identifies our refund.
     is_anonymous: bool = False
     transfer_fee_minor: int | None = None
 
@@ -108,8 +108,8 @@ def refund_of_transfer(transfer: TransferUpdate) -> RefundUpdate:
 def fee_to_post(update: RefundUpdate, booked_minor: int | None, *, is_queried: bool) -> int | None:
     """The fee that the ledger must have after this update; None when it stays as it is.
 
-    A fee is booked with a success that reports it. Only the response to a query corrects a booked fee, for example after
-    a reversal: a webhook may be older than what is booked.
+    A fee is posted with a success that reports it. Only the response to a query corrects a posted fee, for example after
+    a reversal: a webhook may be older than the posted fee.
     """
     reported_minor = update.transfer_fee_minor
     if reported_minor is None or reported_minor == booked_minor:
@@ -122,7 +122,7 @@ def fee_to_post(update: RefundUpdate, booked_minor: int | None, *, is_queried: b
 def check_refund(update: RefundUpdate, amount_minor: int, currency: str) -> None:
     """Raises RefundContradiction when the update is over another amount or currency than the refund.
 
-    The refund of a charge without a currency is in the currency that the gateway took.
+    The refund of a charge without a currency is in the currency of the gateway's charge.
     """
     expected = update.currency if currency == NO_CURRENCY else currency
     if (update.amount_minor, update.currency) != (amount_minor, expected):

@@ -26,7 +26,7 @@ REFUND_TRANSITIONS: Final[Transitions] = {
     "failed": dict.fromkeys(("pending", "submitting", "submitted", "settled"), "failed"),
     "decision_prepared": {"failed": "prepared"},
     "decision_rejected": {"prepared": "failed"},
-    # A new attempt, or the account that the gateway asked for.
+    # A new attempt, or the account that the gateway requested.
     "attempt_approved": {"prepared": "pending"},
     "account_approved": {"prepared": "submitting"},
 }

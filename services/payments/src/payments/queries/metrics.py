@@ -1,4 +1,4 @@
-"""The values of the gauges: held escrow, and webhooks and charges that wait for people."""
+"""The values of the gauges: held escrow, and webhooks and charges that wait for staff."""
 
 from typing import Final
 

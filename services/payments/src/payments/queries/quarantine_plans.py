@@ -1,4 +1,4 @@
-"""What the outcomes of a quarantined charge would post, for the people who decide on it."""
+"""What the outcomes of a quarantined charge would post, for its maker and checker."""
 
 from typing import Any, Final
 from uuid import UUID

@@ -50,7 +50,7 @@ async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) ->
 )
 @service_key_only
 async def record_audit_route(request: Request, body: schemas.RecordAuditRequest) -> Response:
-    """Records the result of an audit once by its id. A broken one alerts the people on call."""
+    """Records the result of an audit once by its id. A broken one alerts the on-call staff."""
     dependencies = dependencies_of(request, Dependencies)
     findings = tuple(AuditFinding(**finding.model_dump()) for finding in body.findings)
     audit = Audit(body.id, body.started_at, body.finished_at, body.gateway_reason, findings)

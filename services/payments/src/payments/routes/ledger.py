@@ -146,7 +146,7 @@ async def list_ledger_accounts(
     account: Name = None,
     at: Annotated[QueryInstant | None, Query(description="Balances as they were at this instant.")] = None,
 ) -> Response:
-    """Accounts whose name begins with `account`, with their balance, now or at a past instant."""
+    """Accounts whose name starts with `account`, with their balance, now or at a past instant."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_accounts(uow, page, account or None, at)

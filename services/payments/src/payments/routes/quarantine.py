@@ -85,7 +85,7 @@ async def show_postings(request: Request, caller: CurrentCaller, charge_id: UUID
 async def prepare_quarantine_decision(
     request: Request, caller: CurrentCaller, charge_id: UUID, body: PrepareQuarantineDecisionRequest
 ) -> Response:
-    """Says whether the charge pays its order or goes back; another person decides on it. No money moves yet."""
+    """Prepares that the charge pays its order or is returned; another user decides on it. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await prepare_quarantine(uow, charge_id, body.outcome, body.reason, caller.id, dependencies.clock.now())
@@ -98,7 +98,7 @@ async def prepare_quarantine_decision(
 async def approve_quarantine_decision(
     request: Request, caller: CurrentCaller, charge_id: UUID, body: DecisionApproval
 ) -> Response:
-    """The charge leaves quarantine as the decision with this hash says. Its maker is refused, under any role."""
+    """Approves the decision with this hash, which ends the quarantine. Its maker is rejected, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await approve_quarantine(uow, charge_id, body.hash, caller.id, dependencies.clock.now())
@@ -111,7 +111,7 @@ async def approve_quarantine_decision(
 async def reject_quarantine_decision(
     request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectDecisionRequest
 ) -> Response:
-    """The charge stays in quarantine, and may be prepared anew."""
+    """The charge stays in quarantine, and may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_quarantine(uow, charge_id, body.reason, caller.id, dependencies.clock.now())

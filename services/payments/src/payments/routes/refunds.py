@@ -70,7 +70,7 @@ async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) 
 async def prepare_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: PrepareRefundDecisionRequest
 ) -> Response:
-    """For a failed refund: the same way again under a new reference, or to a bank account. Another person decides on it."""
+    """For a failed refund: the same way again under a new reference, or to a bank account. Another user decides on it."""
     dependencies = dependencies_of(request, Dependencies)
     destination = None if body.destination is None else Destination(**body.destination.model_dump())
     plan = RefundPlan(body.reason, destination)
@@ -85,7 +85,7 @@ async def prepare_refund_route(
 async def approve_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval
 ) -> Response:
-    """Sends the refund again as the decision with this hash says. Its maker is refused, under any role."""
+    """Approves the decision with this hash, which sends the refund again. Its maker is rejected, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await approve_refund(uow, refund_id, body.hash, caller.id, dependencies.clock.now())
@@ -98,7 +98,7 @@ async def approve_refund_route(
 async def reject_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectDecisionRequest
 ) -> Response:
-    """The refund stays failed, and may be prepared anew."""
+    """The refund stays failed, and may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_refund(uow, refund_id, body.reason, caller.id, dependencies.clock.now())

@@ -28,7 +28,7 @@ router = APIRouter(route_class=RawRoute, tags=["functions"])
 )
 @before_sign_in
 async def receive_gateway_webhook(request: Request) -> Response:
-    """Money news from the payment gateway. The signature is the only thing that is judged, over the raw bytes."""
+    """Webhooks of the payment gateway. The signature over the raw bytes is the only check."""
     dependencies = dependencies_of(request, Dependencies)
     raw = await _raw_body(request)
     secret = signed_by(raw, request.headers.get(dependencies.signature_header), dependencies.webhook_secrets)
@@ -45,7 +45,7 @@ async def receive_gateway_webhook(request: Request) -> Response:
 )
 @before_sign_in
 async def receive_flutterwave_webhook(request: Request) -> Response:
-    """Webhooks of the second gateway, Flutterwave. An accepted one causes a query; its content is never believed."""
+    """Webhooks of the second gateway, Flutterwave. An accepted one causes a query; its content is never trusted."""
     dependencies = dependencies_of(request, Dependencies)
     raw = await _raw_body(request)
     offered = request.headers.get("verif-hash"), request.headers.get("flutterwave-signature")

@@ -34,7 +34,7 @@ def _file(text: str) -> str:
 
 
 class SubmitChargebackEvidenceRequest(RequestBody):
-    """`POST /api/chargebacks/:id/evidence`: what the payer's bank learns of the buyer and the delivery."""
+    """`POST /api/chargebacks/:id/evidence`: the data of buyer and delivery for the payer's bank."""
 
     customer_email: Annotated[
         str,

@@ -11,7 +11,7 @@ from payments.queries.payments import PaymentStatus
 
 
 class CreatePaymentIntentRequest(RequestBody):
-    """`POST /api/payments/intent`. The amount comes from the order."""
+    """`POST /api/payments/intent`. The amount is the order's."""
 
     order_id: UUID
     channel: Literal["card", "ussd", "bank_transfer"] | None = None

@@ -178,7 +178,7 @@ async def save_due(uow: UnitOfWork, chargeback_id: UUID, due_at: datetime) -> No
 
 
 async def save_responded(uow: UnitOfWork, chargeback_id: UUID, now: datetime) -> bool:
-    """Whether this is the first answer, and its date had been alerted."""
+    """Whether this is the first response, and its date had been alerted."""
     return bool(await uow.fetch_value(_SAVE_RESPONDED, chargeback_id, now))
 
 

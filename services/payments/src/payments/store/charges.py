@@ -32,7 +32,7 @@ JOIN payable_orders o ON o.id = i.order_id
 WHERE r.reference = $1
 FOR UPDATE OF o
 """
-# Without the gateway's id a charge cannot be told from another one under the same reference: it counts as a repetition.
+# Without the gateway's id a charge is indistinguishable from another one under the same reference: it counts as a repetition.
 _CHARGE_KNOWN: Final = """
 SELECT EXISTS (
     SELECT FROM charges WHERE identity = $1 OR (reference = $2 AND (gateway_id IS NULL OR $3::text IS NULL))

@@ -13,7 +13,7 @@ from payments.domain.gateways import GatewayName
 
 
 class OrderToPay(NamedTuple):
-    """A buyer's order as payments knows it; the total in kobo. No `email` before the buyer's profile has arrived."""
+    """The projection of a buyer's order; the total in kobo. No `email` before the buyer's profile has arrived."""
 
     total_minor: int
     currency: str
@@ -47,7 +47,7 @@ class Intent(NamedTuple):
 
 
 class LockedIntent(NamedTuple):
-    """The intent behind a reference, its order locked. `reference` is the intent's current one."""
+    """The intent of a reference, its order locked. `reference` is the intent's current one."""
 
     id: UUID
     order_id: UUID

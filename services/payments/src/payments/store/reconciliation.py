@@ -117,7 +117,7 @@ WHERE t.type = 'settlement' AND t.created_at >= $1 AND t.created_at <= $2 AND e.
 """
 _CHARGE_REFERENCES: Final = "SELECT DISTINCT reference FROM charges WHERE reference = ANY ($1::text[])"
 
-# A difference that a person closed with evidence opens no case again; one with other figures does.
+# A difference that staff closed with evidence opens no case again; one with other figures does.
 _OPEN_CASE: Final = """
 INSERT INTO reconciliation_cases (id, kind, subject, reference, order_id, ours_minor, theirs_minor, unexplained_minor, currency,
                                   detail, status, opened_at, seen_at, gateway)

@@ -97,11 +97,11 @@ async def save_attempt_confirmed(uow: UnitOfWork, attempt_id: UUID, now: datetim
 
 
 async def find_transfer_fee(uow: UnitOfWork, attempt_id: UUID) -> int | None:
-    """The booked fee of the attempt's transfer, in kobo."""
+    """The posted fee of the attempt's transfer, in kobo."""
     fee_minor: int | None = await uow.fetch_value(_FIND_TRANSFER_FEE, attempt_id)
     return fee_minor
 
 
 async def save_transfer_fee(uow: UnitOfWork, attempt_id: UUID, fee_minor: int) -> None:
-    """Save the booked fee. Its posting belongs to the same unit of work, in which the refund is locked."""
+    """Save the posted fee. Its posting belongs to the same unit of work, in which the refund is locked."""
     await uow.execute(_SAVE_TRANSFER_FEE, attempt_id, fee_minor)

@@ -19,7 +19,7 @@ from payments.use_cases.webhooks.process_webhook import process_webhook
 
 log: Final = get_logger(__name__)
 
-# More would take connections and CPU from requests; the worker processes the rest of a burst.
+# More would compete with requests for connections and CPU; the worker processes the rest of a burst.
 CONCURRENT_MAX: Final = 2
 # Webhooks under way have this long at the end of the process; the lease of their work items ends later.
 DRAIN_SECONDS: Final = 5.0

@@ -28,7 +28,7 @@ sa.Table(
     # The gateway waits for an account of the payer since then; the recipient is the account that was approved.
     sa.Column("needs_account_at", INSTANT),
     sa.Column("retry_recipient_code", sa.Text),
-    # The gateway's fee of the transfer of this attempt, as booked; null while the gateway has reported none.
+    # The gateway's fee of the transfer of this attempt, as posted; null while the gateway has reported none.
     sa.Column("transfer_fee_minor", sa.BigInteger),
     sa.ForeignKeyConstraint(["charge_id"], ["charges.id"], name="refunds_charge"),
     sa.UniqueConstraint("attempt_id", name="refunds_attempt_once"),

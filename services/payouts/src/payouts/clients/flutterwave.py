@@ -33,7 +33,7 @@ _REPORTS: Final[dict[str, Report]] = {
     "SUCCESSFUL": "success",
     "FAILED": "failed",
 }
-# Statuses that reject the request itself. Any other failure leaves its outcome open.
+# Statuses that reject the request itself. After any other failure its outcome is unknown.
 _DEFINITE: Final = frozenset({400, 404, 422})
 # Our key, or our address, is not accepted: a fault of the operator, and no statement about the request.
 _KEY_REJECTED: Final = frozenset({401, 403})
@@ -84,7 +84,7 @@ class Flutterwave:
         return list({code: Bank(code, name) for code, name in named if code and name}.values())
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
-        """Returns the account holder's name; None when the bank knows no such account. Raises GatewayUnavailable."""
+        """Returns the account holder's name; None when the bank has no such account. Raises GatewayUnavailable."""
         account = {"account_number": account_number, "account_bank": bank_code}
         try:
             status, body = await self._call("POST", "accounts/resolve", json=account)
@@ -235,7 +235,7 @@ def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Rep
 
 
 def _listed(entry: Any, since: datetime) -> ListedTransfer:
-    """A row of the list. One that cannot be read has no amount or no account: it becomes a case for people."""
+    """A row of the list. A malformed one has no amount or no account: it becomes a case for staff."""
     row = entry if isinstance(entry, dict) else {}
     code = _code(row.get("id"))
     unreadable = f"row-{hashlib.sha256(json.dumps(entry, default=str, sort_keys=True).encode()).hexdigest()[:32]}"

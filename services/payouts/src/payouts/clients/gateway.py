@@ -1,6 +1,6 @@
-"""The port to a payment gateway's outgoing side. Each adapter is a module beside it.
+"""The port to a payment gateway's outgoing side. Each adapter is a module next to it.
 
-No raw answer of a provider passes it: an adapter returns the records of the domain.
+No raw response of a provider passes it: an adapter returns the records of the domain.
 """
 
 from collections.abc import Sequence
@@ -38,10 +38,10 @@ class Gateway(Protocol):
         """Returns the NGN balance, which may be negative. Raises GatewayUnavailable."""
 
     async def banks(self) -> list[Bank]:
-        """Returns the banks that take transfers in naira. Raises GatewayUnavailable."""
+        """Returns the banks that accept transfers in naira. Raises GatewayUnavailable."""
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
-        """Returns the account holder's name; None when the bank knows no such account. Raises GatewayUnavailable."""
+        """Returns the account holder's name; None when the bank has no such account. Raises GatewayUnavailable."""
 
     async def create_recipient(self, recipient: Recipient) -> str | Refused | Unclear:
         """Returns the gateway's code for the account. The same account always has the same code."""
@@ -57,7 +57,7 @@ class Gateway(Protocol):
 
 
 class Gateways:
-    """The active gateways: new transfers go to one, and everything else to the gateway that took the attempt."""
+    """The active gateways: new transfers go to one, and everything else to the gateway of the attempt."""
 
     def __init__(self, adapters: Sequence[Gateway], for_new_transfers: GatewayName) -> None:
         self._adapters: dict[GatewayName, Gateway] = {adapter.name: adapter for adapter in adapters}

@@ -27,7 +27,7 @@ PAGE_LENGTH: Final = 100
 # Nigeria has some 300 banks. An endless list must not block the worker.
 _BANK_PAGES_MAX: Final = 50
 
-# Statuses that reject the request itself. Any other failure (rate limit, bad key, server error) leaves its outcome
+# Statuses that reject the request itself. Any other failure (rate limit, bad key, server error) has an unknown outcome
 # open.
 _DEFINITE: Final = frozenset({400, 404, 422})
 # Our key, or our address, is not accepted: a fault of the operator, and no statement about the request.
@@ -77,7 +77,7 @@ class Paystack:
             raise GatewayUnavailable from error
 
     async def banks(self) -> list[Bank]:
-        """Returns the Nigerian banks that take transfers. Raises GatewayUnavailable."""
+        """Returns the Nigerian banks that accept transfers. Raises GatewayUnavailable."""
         listed: dict[str, Bank] = {}
         params: dict[str, Any] = {"country": "nigeria", "currency": "NGN", "use_cursor": True, "perPage": PAGE_LENGTH}
         for _ in range(_BANK_PAGES_MAX):
@@ -93,7 +93,7 @@ class Paystack:
         raise GatewayUnavailable
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
-        """Returns the account holder's name; None when the bank knows no such account. Raises GatewayUnavailable."""
+        """Returns the account holder's name; None when the bank has no such account. Raises GatewayUnavailable."""
         params = {"account_number": account_number, "bank_code": bank_code}
         try:
             status, body = await self._call("GET", "bank/resolve", params=params)
@@ -249,7 +249,7 @@ def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Rep
 
 
 def _cause(transfer: Any) -> str | None:
-    """Why the bank or Paystack did not carry out the transfer. `reason` is our own narration and never a cause."""
+    """Why the bank or Paystack did not execute the transfer. `reason` is our own narration and never a cause."""
     cause = _phrase(transfer.get("gateway_response")) or _phrase(transfer.get("failures"))
     return cause[:_REASON_LENGTH_MAX] if cause else None
 
@@ -301,7 +301,7 @@ def _optional_kobo(value: Any) -> int | None:
 
 
 def _listed(entry: Any, since: datetime) -> ListedTransfer:
-    """A row of the list. One that cannot be read has no amount or no account: it becomes a case for people."""
+    """A row of the list. A malformed one has no amount or no account: it becomes a case for staff."""
     row = _fields(entry)
     details = _fields(_fields(row.get("recipient")).get("details"))
     transfer_code = _optional_text(row.get("transfer_code"))
@@ -332,7 +332,7 @@ def _instant(value: Any) -> datetime | None:
 
 
 def _bank(entry: Any) -> Bank | None:
-    """A bank of the list; None for one that takes no transfers in naira, and for an odd row."""
+    """A bank of the list; None for one that accepts no transfers in naira, and for a malformed row."""
     row = _fields(entry)
     is_open = row.get("active") is not False and not row.get("is_deleted")
     accepts_naira = row.get("supports_transfer") is not False and row.get("currency") in (None, "NGN")

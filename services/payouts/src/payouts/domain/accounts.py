@@ -5,7 +5,7 @@
 | `wallet:<vendor>` | credit, guarded | what the vendor may withdraw |
 | `in_transit:<payout>` | credit, guarded | requested, and not yet known to have left |
 | `held:<vendor>` | credit, guarded | the part of the wallet that a disputed charge holds |
-| `vendor_debt:<vendor>` | debit, guarded | what the vendor owes after a refund or chargeback found the wallet empty |
+| `vendor_debt:<vendor>` | debit, guarded | the vendor's debt after a refund or chargeback that exceeded the wallet |
 | `escrow_released` | debit | what payments released: **equal to the sum of the credit balances of its `vendor_payable:*`** |
 | `gateway_cash` | debit | minus what left through the gateway; plus payments' `gateway_cash` it is the gateway's own balance |
 | `waived_balances` | credit | remainders below the smallest transfer that vendors gave up (decision 46) |
@@ -73,7 +73,7 @@ def chargeback_won(key: str, vendor_id: UUID, to_vendor_minor: int, repaid_minor
 
 
 def correction(key: str, vendor_id: UUID, surplus_minor: int, settled_minor: int) -> Posting:
-    """Makes the wallet equal to what payments released: takes a surplus back, or adds what is missing (below zero).
+    """Makes the wallet equal to the releases of payments: debits a surplus, or adds a shortfall (below zero).
 
     `settled_minor` is the part that changes the debt: what the wallet lacks of a surplus, or what the addition repays.
     """
@@ -98,7 +98,7 @@ def payout_processed(payout_id: UUID, amount_minor: int) -> Posting:
 
 
 def transfer_fee(key: str, added_minor: int) -> Posting:
-    """A fee of the gateway, taken from its balance; below zero: the part that it returned."""
+    """A fee of the gateway, debited to its balance; below zero: the part that it returned."""
     entries = [debit(TRANSFER_FEES, added_minor), credit(GATEWAY_CASH, added_minor)]
     return balanced(key, "transfer_fee", entries)
 
@@ -110,18 +110,18 @@ def restitution(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_mino
 
 
 def reversal(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
-    """Returns a paid payout that came back; `repaid_minor` of it repays debt."""
+    """Returns a paid payout that the bank returned; `repaid_minor` of it repays debt."""
     return _credit("reversal", f"reversal:{payout_id}", GATEWAY_CASH, vendor_id, amount_minor, repaid_minor)
 
 
 def recovery_returned(transfer_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
-    """Returns a recovery whose transfer came back; `repaid_minor` of it repays debt."""
+    """Returns a recovery whose transfer the bank returned; `repaid_minor` of it repays debt."""
     key = f"recovery_returned:{transfer_id}"
     return _credit("recovery_returned", key, GATEWAY_CASH, vendor_id, amount_minor, repaid_minor)
 
 
 def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
-    """Takes back an unrecorded transfer from its vendor; `shortfall_minor` becomes debt."""
+    """Debits an unrecorded transfer to its vendor; `shortfall_minor` becomes debt."""
     return _debit("recovery", f"recovery:{transfer_id}", GATEWAY_CASH, vendor_id, amount_minor, shortfall_minor)
 
 

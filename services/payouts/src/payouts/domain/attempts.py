@@ -1,4 +1,4 @@
-"""Decisions about the attempts to pay a payout (contract section 8). Pure: the use cases carry them out.
+"""Decisions about the attempts to pay a payout (contract section 8). Pure: the use cases execute them.
 
 `reserved`: recorded with its reference, never sent. With a lease (`due_at`) one process sends it; without one it waits
 for the next dispatch. `submitting`: a process calls the gateway. `unknown`: the call ended without a result. Every
@@ -46,7 +46,7 @@ def check_submission(
     """Decides about an attempt to send, under the lock and with the present reason to hold the payout.
 
     skip: another process has it. hold: it was never sent and waits for another dispatch. An attempt that was sent
-    before, and that the gateway does not know, waits for the next query. It fails when its account is no longer the
+    before, and that the gateway does not have, waits for the next query. It fails when its account is no longer the
     vendor's and no earlier call can arrive: failed earlier, it could be paid a second time.
     """
     if transfer.status != was or not transfer.leased:
@@ -59,7 +59,7 @@ def check_submission(
 
 
 def status_when_claimed(status: State) -> State:
-    """Returns the status of a claimed attempt. After a lapsed submission nobody knows whether the call was made."""
+    """Returns the status of a claimed attempt. After a lapsed submission it is unknown whether the call was made."""
     return TRANSITIONS["claimed"].to[status]
 
 
@@ -109,7 +109,7 @@ def update_after_call(
 ) -> AttemptUpdate | None:
     """Returns what a finished submission changes; None when a later submission has replaced it.
 
-    A refusal counts only after a query found no such reference, at a time when no earlier call could arrive.
+    A rejection counts only after a query found no such reference, at a time when no earlier call could arrive.
     """
     if isinstance(result, Reported):
         return AttemptUpdate(result.update, poll_at=_poll_at(transfer, result.update, FIRST_POLL_AFTER, now))
@@ -146,7 +146,7 @@ def update_after_query(transfer: LockedTransfer, result: VerifyResult, now: date
 
 
 def update_while_held(transfer: LockedTransfer, reason: SkipReason, now: datetime) -> AttemptUpdate:
-    """Returns what changes when the gateway does not know a sent attempt, and `reason` forbids another submission."""
+    """Returns what changes when the gateway does not have a sent attempt, and `reason` forbids another submission."""
     poll_at = now + poll_backoff(transfer.poll_count)
     if transfer.called_at is not None and may_arrive(transfer.called_at, now):
         poll_at = min(poll_at, transfer.called_at + LOST_CALL)
@@ -158,7 +158,7 @@ def update_while_held(transfer: LockedTransfer, reason: SkipReason, now: datetim
 
 
 def next_poll_at(transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> datetime | None:
-    """Returns when to query an ended transfer: a paid one may come back, any other one is final."""
+    """Returns when to query an ended transfer: a paid one may be returned, any other one is final."""
     return next_poll(transfer.arrived_at or now, now) if update.status == "success" else None
 
 

@@ -22,7 +22,7 @@ BANK_NAMES: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """A bank that takes transfers: its code at the gateway, and its name."""
+    """A bank that accepts transfers: its code at the gateway, and its name."""
 
     code: str
     name: str
@@ -47,7 +47,7 @@ def check_digit_valid(bank_code: str, account_number: str) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class NameCheck:
-    """Whether payouts to the details are allowed; `reason` explains a refusal to the vendor."""
+    """Whether payouts to the details are allowed; `reason` explains a rejection to the vendor."""
 
     verified: bool
     reason: str | None
@@ -57,7 +57,7 @@ def check_account_name(legal_name: str, account_name: str | None) -> NameCheck:
     """Compares the names word by word, whatever their order, case, accents and punctuation.
 
     The account's name must contain every word of the legal name. It may contain more (a middle name), unless the legal
-    name is a single word: that alone would match too many people.
+    name is a single word: that alone would match too many account holders.
     """
     if account_name is None:
         return NameCheck(False, "account_number_invalid: the bank knows no such account")

@@ -83,7 +83,7 @@ class GatewayUnavailable(Unavailable):
 
 
 class GatewayKeyRejected(GatewayUnavailable):
-    """The payment gateway does not accept our key: an operator must mend it. Nothing was changed."""
+    """The payment gateway does not accept our key: an operator must correct it. Nothing was changed."""
 
 
 class TransfersNotCompared(Unavailable):

@@ -8,7 +8,7 @@ from uuid import UUID
 from payouts.domain.errors import ExceptionIsClosed, PayoutUnsettled
 from payouts.domain.severity import Cause, Severity, worse_severity
 
-# The page in docs/runbooks for the people on call.
+# The page in docs/runbooks for the on-call staff.
 RUNBOOK: Final = "payout-exceptions"
 RELEASES_RUNBOOK: Final = "credit-not-released"
 
@@ -25,7 +25,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class OpenException:
-    """An exception under lock. `classified`: a person has named its cause."""
+    """An exception under lock. `classified`: staff have set its cause."""
 
     id: UUID
     payout_id: UUID | None
@@ -64,7 +64,7 @@ class ExceptionAction:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Where a payout's money is. `reversed_after_success`: it came back to the gateway. `returned`: it is in the
+    """Where a payout's money is. `reversed_after_success`: the bank returned it to the gateway. `returned`: it is in the
     wallet.
     """
 
@@ -79,7 +79,7 @@ def alert_key(exception_id: UUID) -> str:
 
 
 def runbook_of(cause: Cause) -> str:
-    """Returns the page for the people on call."""
+    """Returns the page for the on-call staff."""
     return RELEASES_RUNBOOK if cause in ("credit_not_released", "release_statement_late") else RUNBOOK
 
 
@@ -114,7 +114,7 @@ _UNSPECIFIC_CAUSES: Final[frozenset[Cause]] = frozenset({"unclassified", "timeou
 
 
 def revised(exception: OpenException, update: Finding) -> Finding:
-    """Returns the finding after a further report: the newer cause, unless a person named one, and the worse severity."""
+    """Returns the finding after a further report: the newer cause, unless staff set one, and the worse severity."""
     keeps_cause = exception.classified or update.cause in _UNSPECIFIC_CAUSES
     cause = exception.finding.cause if keeps_cause else update.cause
     return Finding(cause, worse_severity(exception.finding.severity, update.severity))

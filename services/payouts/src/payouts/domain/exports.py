@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from common.web.csv_export import as_text, csv_lines
 
-# Takes some milliseconds: other requests are served between two pages.
+# Lasts some milliseconds: other requests are served between two pages.
 PAGE_LINES: Final = 200
 _COLUMNS: Final = (
     "at",
@@ -58,6 +58,6 @@ def decimal_naira(amount_minor: int) -> str:
 
 
 def format_naira(amount_minor: int) -> str:
-    """Returns kobo as people read money: `-₦1,234.50`."""
+    """Returns kobo as formatted naira: `-₦1,234.50`."""
     whole, kobo = divmod(abs(amount_minor), 100)
     return f"{'-' if amount_minor < 0 else ''}₦{whole:,}.{kobo:02d}"

@@ -25,14 +25,14 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A definite refusal: the gateway will never accept this request."""
+    """A definite rejection: the gateway will never accept this request."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The gateway knows no transfer with this reference: it never accepted it."""
+    """The gateway has no transfer with this reference: it never accepted it."""
 
 
 @dataclass(frozen=True, slots=True)

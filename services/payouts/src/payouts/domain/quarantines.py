@@ -31,7 +31,7 @@ def may_be_restituted(payout: LockedPayout) -> bool:
 
 
 def confirms_failure(transfer: LockedTransfer, update: TransferUpdate) -> bool:
-    """Whether the gateway, called or queried, reports that this attempt's whole amount has not left or has come back."""
+    """Whether the gateway, called or queried, reports that this attempt's whole amount was not sent or was returned."""
     same_amount = (update.amount_minor, update.currency) == (transfer.amount_minor, transfer.currency)
     return same_amount and update.update_source != "webhook" and update.status in FAILED_OR_REVERSED
 

@@ -28,7 +28,7 @@ ReturnKind = Literal["restitution", "reversal", "recovery", "recovery_returned"]
 ReconciliationStatus = Literal["prepared", "approved", "rejected"]
 
 RETRIES_MAX: Final = 3
-# No money leaves with these. A `reserved` attempt is withdrawn when the amount returns.
+# No money is sent in these. A `reserved` attempt is withdrawn when the amount returns.
 _AT_AN_END: Final = ("reserved", *FAILED_OR_REVERSED)
 
 
@@ -37,7 +37,7 @@ class Attempt:
     """One transfer of a payout. `leased`: a process sends or queries it at a set time.
 
     `contradicted`: its last report disagrees with the ledger and was not queried since. `recovered`: its unrecorded
-    amount was taken back from the vendor and not returned since. `sent`: the gateway may know it.
+    amount was recovered from the vendor and not returned since. `sent`: the gateway may have it.
     """
 
     id: UUID
@@ -118,9 +118,9 @@ def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> Reconci
     """Returns what makes the ledger agree with the gateway's present reports. Raises a Conflict when nothing does.
 
     Reversal: a processed payout with fewer successful transfers than recorded. Restitution: a pending payout whose
-    transfers have all failed. Recovery: an unrecorded success, after a restitution or beside another success; the
-    wallet pays, the rest becomes debt. Return of a recovery: a recovered transfer that came back, of a payout whose own
-    amount was returned before.
+    transfers have all failed. Recovery: an unrecorded success, after a restitution or in addition to another
+    success; the wallet pays, the rest becomes debt. Return of a recovery: a recovered transfer that the bank returned, of
+    a payout whose own amount was returned before.
     """
     extra = _extra_success(payout)
     if extra is not None:
@@ -154,7 +154,7 @@ def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> Reconci
 
 
 def describe_posting(posting: Posting) -> dict[str, Any]:
-    """Returns the posting in the public shape of a transaction, for people to review."""
+    """Returns the posting in the public shape of a transaction, for review by staff."""
     entries = sorted((entry.account.name, entry.amount_minor) for entry in posting.entries)
     return {
         "type": posting.type,
@@ -178,7 +178,7 @@ def _extra_success(payout: LockedPayout) -> Attempt | None:
 
 
 def _returned_recovery(payout: LockedPayout) -> Attempt | None:
-    """Returns a recovered transfer that came back, unless a return of the payout's own amount covers it."""
+    """Posts the return of a recovered transfer, unless a return of the payout's own amount covers it."""
     if payout.returned is None or _count_successes(payout) >= _count_recorded_transfers(payout):
         return None
     recovered = [attempt for attempt in payout.attempts if attempt.recovered]

@@ -82,7 +82,7 @@ def severity_of(trouble: ExceptionContext) -> Severity:
 
 
 def worse_severity(severity: Severity, other: Severity) -> Severity:
-    """Returns the worse of two: a report raises a severity, and only people lower one."""
+    """Returns the worse of two: a report raises a severity, and only staff lower one."""
     return min(severity, other)
 
 

@@ -52,7 +52,7 @@ def _tier(text: str) -> FeeTier:
 def fee_to_post(transfer: LockedTransfer, update: TransferUpdate) -> int | None:
     """Returns the fee that the ledger must have after this report; None when it stays as it is.
 
-    A fee is booked with the success that reports it. The gateway's response to a query corrects a booked fee, for
+    A fee is posted with the success that reports it. The gateway's response to a query corrects a posted fee, for
     example after a reversal; an older webhook does not.
     """
     if (update.amount_minor, update.currency) != (transfer.amount_minor, transfer.currency):

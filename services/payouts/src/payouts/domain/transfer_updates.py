@@ -34,13 +34,13 @@ class TransferUpdate:
 
     @property
     def failure(self) -> str | None:
-        """The reason of a transfer that paid nothing or came back."""
+        """The reason of a transfer that paid nothing or was returned."""
         return None if self.status == "success" or self.status in UNDER_WAY else self.reason
 
 
 @dataclass(frozen=True, slots=True)
 class LockedTransfer:
-    """A transfer under lock with its payout. `effective_status` is that of the last report that took effect."""
+    """A transfer under lock with its payout. `effective_status` is that of the last effective report."""
 
     id: UUID
     payout_id: UUID
@@ -62,7 +62,7 @@ class LockedTransfer:
     called_at: datetime | None = None
     # When the gateway first reported the success.
     arrived_at: datetime | None = None
-    # Two people have returned a processed payout's amount to the wallet.
+    # A four-eyes decision has returned a processed payout's amount to the wallet.
     returned: bool = False
     # The gateway's fee as the ledger has it; None before the gateway reported one.
     fee_minor: int | None = None
@@ -117,7 +117,7 @@ def has_effect(verdict: Verdict) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """All consequences of one report. They are carried out in one transaction."""
+    """All consequences of one report. They are executed in one transaction."""
 
     verdict: Verdict
     # The reported status becomes the row's status.
@@ -151,7 +151,7 @@ def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequ
         )
     if effective and update.status == "success":
         is_submitted = transfer.status in OWN_STATES
-        # After a reversal the exception stays open: the gateway reported the return of the money, and people must
+        # After a reversal the exception stays open: the gateway reported the return of the money, and staff must
         # check.
         return Consequences(
             verdict, True, is_submitted, completes_payout=True, closes_exception=verdict != "late_success"

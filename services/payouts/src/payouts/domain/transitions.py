@@ -1,12 +1,12 @@
 """The one table of transitions of a transfer (contract section 8): state and event give the next state, or a rejection.
 
 The service raises some events itself, from `claimed` to `withdrawn`. The gateway reports the others, by webhook, in the response to
-a call, or in the response to a query. Three rejections differ: `REPEATED` is a success without effect, `STALE` is an event that came
-too late, `CONTRADICTION` disagrees with an earlier report or with the payout: people decide. The table lists no contradictions: they
+a call, or in the response to a query. Three rejections differ: `REPEATED` is a success without effect, `STALE` is an event that
+arrived too late, `CONTRADICTION` disagrees with an earlier report or with the payout: staff decide. The table lists no contradictions: they
 are all that it does not list.
 
 A transfer has two states. Its status is the row's; the service's own events apply to it. Its effective status is that of the last
-report that took effect; reports apply to it. A transfer without an effective report has one of `OWN_STATES`.
+effective report; reports apply to it. A transfer without an effective report has one of `OWN_STATES`.
 """
 
 from collections.abc import Mapping, Set
@@ -47,7 +47,7 @@ Event = Literal[
     "success_of_processed",
     "success_after_reversal",
     "success_after_restitution",
-    # Reports of a transfer that paid nothing, or whose money came back.
+    # Reports of a transfer that paid nothing, or whose money was returned.
     "failed",
     "rejected",
     "blocked",
@@ -73,14 +73,14 @@ OWN_STATES: Final[tuple[State, ...]] = ("reserved", "submitting", "unknown")
 UNDER_WAY: Final[tuple[State, ...]] = ("pending", "received", "otp")
 # The transfer ended and paid nothing.
 FAILURES: Final[tuple[State, ...]] = ("failed", "rejected", "blocked", "abandoned")
-# The whole amount has not left, or has come back.
+# The whole amount was not sent, or was returned.
 FAILED_OR_REVERSED: Final[tuple[State, ...]] = (*FAILURES, "reversed")
-# The money may have left, or may still leave, with a transfer in one of these.
+# The money may have been sent, or may still be sent, by a transfer in one of these.
 MAY_STILL_PAY: Final[tuple[State, ...]] = ("submitting", "unknown", *UNDER_WAY)
 
 
 class Rejection(Enum):
-    """Why an event leaves a transfer's state as it is."""
+    """Why an event does not change a transfer's state."""
 
     REPEATED = "repeated"
     STALE = "stale"
@@ -120,7 +120,7 @@ _FIRST_SUCCESS: Final[Mapping[State, State]] = {
 }
 
 TRANSITIONS: Final[Mapping[Event, Row]] = {
-    # A lease that ran out during a submission leaves open whether the call was made.
+    # After a lease that expired during a submission it is unknown whether the call was made.
     "claimed": Row({state: "unknown" if state == "submitting" else state for state in STATES}),
     "submission_started": Row(
         {"reserved": "submitting", "unknown": "submitting"}, stale=_all_but("reserved", "unknown")
@@ -144,9 +144,9 @@ TRANSITIONS: Final[Mapping[Event, Row]] = {
     ),
     # In any other state another attempt of the payout has arrived: the money has left twice, or is about to.
     "success_of_processed": Row(repeated={"success", "reversed"}),
-    # Two people have returned the amount after the reversal.
+    # A four-eyes decision has returned the amount after the reversal.
     "success_after_reversal": Row(repeated={"success"}),
-    # The amount is in the wallet again: the payout must not be paid a second time before people have decided (section 14.4).
+    # The amount is in the wallet again: the payout must not be paid a second time before staff have decided (section 14.4).
     "success_after_restitution": Row(),
     "failed": _failure("failed"),
     "rejected": _failure("rejected"),

@@ -100,12 +100,12 @@ def with_balances(available_minor: int, lines: list[WalletLine]) -> Iterator[tup
 
 
 def repayment(debt_minor: int, net_minor: int) -> int:
-    """Returns how much of a credit repays debt: debt comes first."""
+    """Returns how much of a credit repays debt: debt is repaid first."""
     return min(debt_minor, net_minor)
 
 
 def shortfall(available_minor: int, from_vendor_minor: int) -> int:
-    """Returns how much of a debit the wallet lacks and the vendor owes."""
+    """Returns the shortfall of the wallet for a debit, which becomes debt of the vendor."""
     return max(0, from_vendor_minor - available_minor)
 
 

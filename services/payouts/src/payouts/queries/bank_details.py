@@ -64,7 +64,7 @@ async def page_of_bank_details_history(
             **_account(row),
             "reason": row["reason"],
             "change": row["change"],
-            # The legal name changed in identity: nobody changed the account here.
+            # The legal name changed in identity: the account is unchanged.
             "changedBy": None if row["change"] == "legal_name_changed" else row["changed_by"],
             "changedAt": iso(row["changed_at"]),
         }

@@ -66,7 +66,7 @@ async def describe_batch(uow: UnitOfWork, batch_id: UUID, fees: FeeSchedule) -> 
     """Returns the response of a dispatch, as its transfers are now. A dry run lists them as `planned`.
 
     `queued` counts attempts left to the worker, `remaining` the payouts that could be sent and that this batch did not
-    select. `feesMinor` is what the schedule asks for the transfers in `totalMinor`. Raises NotFound.
+    select. `feesMinor` is the schedule's fees for the transfers in `totalMinor`. Raises NotFound.
     """
     batch = await uow.fetch_row(_READ_BATCH, batch_id)
     if batch is None:

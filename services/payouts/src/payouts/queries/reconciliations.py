@@ -14,7 +14,7 @@ SELECT r.id, r.payout_id, p.vendor_id, r.transfer_id, r.kind, r.status, p.amount
 FROM reconciliations AS r JOIN payout_requests AS p ON p.id = r.payout_id
 """
 _FILTER: Final = "WHERE ($1::text IS NULL OR r.status = $1) AND ($2::uuid IS NULL OR r.payout_id = $2)"
-# Nobody approves what they prepared.
+# No user approves what they prepared.
 AWAITING_RECONCILIATION: Final = "r.status = 'prepared' AND r.prepared_by <> (SELECT app_user_id())"
 _FIND: Final = f"{_COLUMNS} WHERE r.id = $1"
 # Accounts that are not guarded have no running balance: theirs is the sum of their entries.

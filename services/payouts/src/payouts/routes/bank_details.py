@@ -84,7 +84,7 @@ async def list_bank_details_history(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         changes, ends_at = await queries.page_of_bank_details_history(uow, id, before, limit)
     if not changes and caller.vendor_id != id:
-        # Row policies hide other merchants' rows: a vendor without details looks like no vendor.
+        # Row policies hide other merchants' rows: a vendor without details gets the response of an unknown one.
         raise NotFound
     next_cursor = None if ends_at is None else dependencies.cursors.sign(scope, position_in_time(*ends_at))
     return respond_page(request, CursorPage(changes, next_cursor, limit))

@@ -1,4 +1,4 @@
-"""Endpoints of failed payouts: resets by the people on call, reconciliations by two people of finance (contract section
+"""Endpoints of failed payouts: resets by the on-call staff, reconciliations by two users of finance (contract section
 8).
 """
 
@@ -65,7 +65,7 @@ async def prepare_reconciliation_route(
     id: UUID,  # noqa: A002 - the contract's name
     body: PrepareReconciliationRequest,
 ) -> Response:
-    """Prepares the posting that makes the ledger agree with the gateway; another person decides. No money moves yet."""
+    """Prepares the posting that makes the ledger agree with the gateway; another user decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
     reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason)

@@ -1,4 +1,4 @@
-"""Request bodies and responses of resets and of reconciliations by two people (contract section 8)."""
+"""Request bodies and responses of resets and of four-eyes reconciliations (contract section 8)."""
 
 from datetime import datetime
 from typing import Annotated

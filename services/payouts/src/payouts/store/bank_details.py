@@ -211,7 +211,7 @@ async def save_newer_reason(
 
 
 async def mark_restitution_awaited(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> bool:
-    """Marks a payout whose amount returns once the gateway confirms that it did not leave; False when it is marked
+    """Marks a payout whose amount returns once the gateway confirms that it was not sent; False when it is marked
     already.
     """
     return await uow.execute(_AWAIT_RESTITUTION, payout_id, at, reason) == 1

@@ -25,7 +25,7 @@ _CLOSE_VENDOR: Final = """
 INSERT INTO vendors AS known (id, owner_user_id, legal_name, sequence) VALUES ($1, $2, '', $3)
 ON CONFLICT (id) DO UPDATE SET legal_name = '', sequence = excluded.sequence
 """
-# The rows stay, as payouts name their version; the data that identifies account and owner goes.
+# The rows stay, as payouts name their version; the data that identifies account and owner is removed.
 _FORGET: Final = (
     "DELETE FROM vendor_bank_details WHERE vendor_id = $1",
     "UPDATE bank_detail_versions SET account_number = NULL, account_sealed = '', account_fingerprint = '', last4 = '', bank_code = '', "

@@ -134,7 +134,7 @@ async def lock_comparison(uow: UnitOfWork) -> None:
 
 
 async def list_known_references(uow: UnitOfWork, references: Sequence[str]) -> set[str]:
-    """Returns those that are recorded, and those that people have explained."""
+    """Returns those that are recorded, and those that staff have explained."""
     return {row["reference"] for row in await uow.fetch(_LIST_KNOWN, references)}
 
 
@@ -208,7 +208,7 @@ async def save_found(
 
 
 async def count_open(uow: UnitOfWork) -> int:
-    """Counts found transfers that only people can assign."""
+    """Counts found transfers that only staff can assign."""
     count: int = await uow.fetch_value(_COUNT_OPEN)
     return count
 
@@ -220,7 +220,7 @@ async def count_unsettled(uow: UnitOfWork) -> int:
 
 
 async def list_open(uow: UnitOfWork) -> list[OpenTransfer]:
-    """Returns the found transfers that only people can assign, oldest first."""
+    """Returns the found transfers that only staff can assign, oldest first."""
     return [OpenTransfer(*row) for row in await uow.fetch(_LIST_OPEN)]
 
 

@@ -64,7 +64,7 @@ INSERT INTO payout_acts (payout_id, reconciliation_id, act, acted_by, reason, ac
 
 
 class SentAttempt(NamedTuple):
-    """An attempt that the gateway may know, and the position of its last observation."""
+    """An attempt that the gateway may have, and the position of its last observation."""
 
     id: UUID
     reference: str
@@ -93,7 +93,7 @@ async def withdraw_unsent_attempts(uow: UnitOfWork, payout_id: UUID, reason: str
 
 
 async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[SentAttempt]:
-    """Returns each attempt that the gateway may know."""
+    """Returns each attempt that the gateway may have."""
     return [SentAttempt(*row) for row in await uow.fetch(_LIST_SENT, payout_id)]
 
 

@@ -105,7 +105,7 @@ class DueTransfer(NamedTuple):
 
 
 class TransferStatus(NamedTuple):
-    """A transfer's status under its reference, and the gateway that takes it."""
+    """A transfer's status under its reference, and its gateway."""
 
     reference: str
     status: State
@@ -191,7 +191,7 @@ async def schedule_poll(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | N
 
 
 async def mark_unknown(uow: UnitOfWork, transfer_id: UUID, after: AttemptUpdate, at: datetime) -> bool:
-    """Marks a call without a valid result; False when an update of the transfer came first."""
+    """Marks a call without a valid result; False when an update of the transfer was recorded first."""
     values = (after.reason, after.poll_at, at, after.called_at)
     return await uow.execute(_MARK_UNKNOWN, transfer_id, *values) == 1
 

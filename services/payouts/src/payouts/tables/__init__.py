@@ -1,4 +1,4 @@
-"""The tables of the payouts database, as the migrations leave them; one module per area."""
+"""The tables of the payouts database, as the migrations create them; one module per area."""
 
 from payouts.tables import bank_details, banks, comparisons, exceptions, payouts, release_statements, wallets
 from payouts.tables.metadata import metadata

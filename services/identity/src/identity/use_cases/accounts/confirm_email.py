@@ -26,7 +26,7 @@ async def confirm_email(
     """Confirm the address. The first confirmation ends all sessions and removes every earlier credential.
 
     Returns None when it was confirmed before (contract section 10.1). `matching_hash` is the stored hash that the
-    user's password matched: that password and the phone number given with it are kept. Otherwise another person may
+    user's password matched: that password and the phone number given with it are kept. Otherwise another user may
     have opened the account. `besides` is the session of a further issuer whose token confirmed the address. The caller
     holds the locks of profile and account.
     """

@@ -16,7 +16,7 @@ BATCH_PROFILES: Final = 100
 async def publish_profiles(database: Database) -> int:
     """Publish the present profile of every user, and return their number.
 
-    For services that began to keep a field of a profile after the user had signed up. The locks order the publications
+    For services that project a new field of a profile. The locks order the publications
     after concurrent changes. A repetition, also after a crash, publishes the same content again.
     """
     published = 0

@@ -65,7 +65,7 @@ async def sign_up(
         if not await accounts.record_account_if_new(uow, user.id, request.email, password_hash, now):
             raise _AddressRegistered
         await sign_ups.record_sign_up_password(uow, shown.address_hash, shown.digest, now)
-        # A code requested before the account existed went to nobody, so it must not delay this one.
+        # A code requested before the account existed was not sent, so it must not delay this one.
         await request_code(uow, encryptor, hashes, "sign_in", destination, now=now, resend_after=timedelta(0))
         return provisioned
 

@@ -20,7 +20,7 @@ async def renew_recovery_codes(
     Raises SessionInvalid, SecondFactorMissing and StepUpRequired.
     """
     caller.must_have_stepped_up(now)
-    # Without the lock two concurrent renewals would leave twenty codes.
+    # Without the lock two concurrent renewals would create twenty codes.
     if await accounts.lock_account(uow, caller.id) is None:
         raise SessionInvalid
     profile = await accounts.find_authorization_profile(uow, caller.id)

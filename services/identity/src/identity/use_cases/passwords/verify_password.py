@@ -44,7 +44,7 @@ async def verify_password(
     """Verify the password of a normal address; count a failure and return None if it is wrong.
 
     Before the confirmation, and for sign-ups with a registered address, the right password returns UnconfirmedSignUp.
-    Both cost the same work and leave the same trace, so sign-ups do not reveal which addresses have an account.
+    Both cost the same work and write the same rows, so sign-ups do not reveal which addresses have an account.
 
     After failures the check is delayed, never refused. Unknown addresses and suspended users are counted, delayed and
     hashed alike. No transaction is open during the delay or the hashing.

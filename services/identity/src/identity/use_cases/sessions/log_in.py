@@ -81,7 +81,7 @@ async def _start(
     issuer: str,
     now: datetime,
 ) -> SignedIn | None:
-    """Return the tokens; None when the password has changed since the check, so that a reset leaves no session."""
+    """Return the tokens; None when the password has changed since the check, so that no session outlives a reset."""
     outdated = passwords.is_outdated(verified.password_hash)
     renewed = await passwords.hash(request.password) if outdated else None
     async with database.unit_of_work(acting_as=LOGGING_IN) as uow:

@@ -1,4 +1,4 @@
-"""Alerts for the people on call."""
+"""Alerts for the on-call staff."""
 
 __all__ = [
     "close_alert",

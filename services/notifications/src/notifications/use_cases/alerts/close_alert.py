@@ -1,4 +1,4 @@
-"""Close an alert and notify the people on call."""
+"""Close an alert and notify the on-call staff."""
 
 from datetime import datetime
 from typing import Final

@@ -1,4 +1,4 @@
-"""Page the people on call."""
+"""Page the on-call staff."""
 
 import asyncio
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Record an alert and page the people on call."""
+"""Record an alert and page the on-call staff."""
 
 from datetime import datetime
 from typing import Final

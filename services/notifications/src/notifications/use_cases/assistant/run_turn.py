@@ -1,4 +1,4 @@
-"""Answer a turn of a conversation with the assistant."""
+"""Produce the reply of a conversation's turn."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -72,7 +72,7 @@ class Reply:
 
 
 async def run_turn(assistant: Assistant, turn: Turn, caller: Caller, token: str, on_text: OnText) -> Reply:
-    """Answer the turn's message; `on_text` receives the text in pieces and may slow the model down.
+    """Produce the reply to the turn's message; `on_text` receives the text in pieces and may slow the model down.
 
     The turn is saved completely, or not at all after an error or cancellation. Raises AssistantUnavailable,
     ConversationDeleted.

@@ -102,7 +102,7 @@ def _unavailable(claimed: ClaimedDelivery, sender: DeliverySender, error: Provid
         sender,
         reason,
         status,
-        # The message waits for the operator, however long that takes.
+        # The message waits for the operator, without a limit.
         counted=not is_account_fault,
         effects=(alert,) if is_first else (),
         tries_next=claimed.may_try_next_provider(error),
@@ -133,7 +133,7 @@ def _retry(
 
 
 def _paused(claimed: ClaimedDelivery, sender: DeliverySender, reason: str) -> Outcome:
-    """Pause the messaging app for all processes: it reports such faults in statuses too, after it took the message."""
+    """Pause the messaging app for all processes: it reports such faults in statuses too, after it accepted the message."""
     claimed.circuit(sender).succeeded()
     now = sender.clock.now()
 

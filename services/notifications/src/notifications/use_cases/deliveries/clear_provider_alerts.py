@@ -1,4 +1,4 @@
-"""Clear the alerts about a provider that takes messages again."""
+"""Clear the alerts about a provider that accepts messages again."""
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id

@@ -10,7 +10,7 @@ from notifications.use_cases.deliveries.clear_provider_alerts import clear_provi
 async def resume_provider(uow: UnitOfWork, provider: str, attempted_at: datetime) -> bool:
     """End the pause and clear its alert; return whether it was paused.
 
-    `attempted_at` is the time of a message that the provider took: a fault that was reported after it keeps the pause.
+    `attempted_at` is the time of an accepted message: a fault that was reported after it keeps the pause.
     """
     is_resumed = await store.delete_provider_pause(uow, provider, attempted_at)
     if is_resumed:

@@ -23,7 +23,7 @@ async def retry_reported_failure(
     """Queue the message for later, or a free text as its approved template; return False for a final failure.
 
     A fault of our account pauses the provider. A PIN or code is never queued again: its next channel follows. The address
-    of an erased user is gone.
+    of an erased user is deleted.
     """
     error_class = classify_error(error)
     due_at = now + THROTTLED_FOR

@@ -1,4 +1,4 @@
-"""Send a claimed delivery: at its provider, and at the next one where the first took no message."""
+"""Send a claimed delivery: at its provider, and at the next one where the first accepted no message."""
 
 from dataclasses import replace
 

@@ -10,7 +10,7 @@ from notifications.use_cases.feed.change_preferences import change_preferences
 
 
 async def unsubscribe_from_mail(uow: UnitOfWork, user_id: UUID, now: datetime) -> bool:
-    """Switch off the mails that carry such a link; all others go on. A repetition has no effect.
+    """Switch off the mails with such a link; all others are sent. A repetition has no effect.
 
     Return False for an unknown or erased user.
 

@@ -13,7 +13,7 @@ async def erase_tickets(uow: UnitOfWork, user_id: UUID, phone_key: str | None, n
     """Close the tickets and empty their subjects, texts, numbers and webhook bodies; return the number of tickets.
 
     `phone_key` is the hash of the user's number: its tickets without a user are erased too, and those of the ids that
-    the messaging app named beside it. The empty tickets stay for
+    the messaging app sent together with it. The empty tickets stay for
     statistics. The worker deletes the images.
     """
     ticket_ids = await tickets.lock_tickets_of_user(uow, user_id, phone_key)

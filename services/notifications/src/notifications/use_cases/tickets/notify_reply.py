@@ -17,7 +17,7 @@ CHANNEL: Final = "messaging"
 async def notify_reply(uow: UnitOfWork, message_id: UUID, delivery_context: DeliveryContext) -> bool:
     """Notify a known user by mail, push and feed, and the writer in the messaging app, once each.
 
-    Preferences and quiet hours do not delay the reply in the messaging app: the customer asked there. Return False for an
+    Preferences and quiet hours do not delay the reply in the messaging app: the customer wrote there. Return False for an
     erased ticket. Raises ContactUnknown.
     """
     reply = await tickets.find_reply(uow, message_id)

@@ -32,7 +32,7 @@ class PhoneHasher:
 @dataclass(frozen=True, slots=True)
 class CustomerMessage:
     """A message of the messaging app. `phone` is E.164, or the app's id of a user who hides the number; `sent_at` is the
-    app's time. `app_user_id` is that id, also beside a number."""
+    app's time. `app_user_id` is that id, also together with a number."""
 
     phone: str
     kind: str

@@ -19,7 +19,7 @@ async def claim_webhooks(
 ) -> list[ClaimedWebhook]:
     """Claim and commit before any call, so that two workers never send the same attempt.
 
-    A worker that dies leaves the delivery to the end of its lease; it is then sent again with the same webhook id.
+    After a worker's crash the delivery waits for the end of its lease; it is then sent again with the same webhook id.
     """
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -22,7 +22,7 @@ from orders.domain.orders import NewOrder, Windows
 from orders.domain.quotes import Quote, RequestedItem, quote
 from orders.store import flash_sales
 
-# Of a thousand billion numbers so many are never taken in a row.
+# Of a thousand billion numbers so many are never in use in a row.
 NUMBER_TRIES_MAX: Final = 8
 
 
@@ -94,7 +94,7 @@ async def place_order(
         earlier = await store.find_order_by_key(uow, caller.id, key)
         if earlier is not None:
             return checkout.repeated_order_id(earlier)
-        # The key is free, so the number is taken.
+        # The key is unused, so the number is in use.
         order = order._replace(number=_new_number())
     else:
         raise AssertionError("the key is free and every drawn number is taken")

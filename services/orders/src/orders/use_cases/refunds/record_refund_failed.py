@@ -9,10 +9,11 @@ from orders.domain.transitions import Rejection
 
 
 async def record_refund_failed(uow: UnitOfWork, order_id: UUID, refund_id: UUID) -> Rejection | None:
-    """The order stays `refund_pending` until two people decide on the refund; payments raises the alert.
+    """The order stays `refund_pending` until maker and checker decide on the refund;
+    payments raises the alert.
 
-    A refund that this service did not request changes nothing. Raises OrderNotReceived, EarlyUpdate. Returns the reason
-    when nothing changed.
+       A refund that this service did not request changes nothing. Raises OrderNotReceived, EarlyUpdate. Returns the reason
+       when nothing changed.
     """
     order = require_order(await store.lock_order(uow, order_id), about=order_id)
     refund = await store.lock_refund(uow, refund_id, order.id)

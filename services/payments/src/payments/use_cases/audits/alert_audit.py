@@ -1,4 +1,4 @@
-"""Alert the people on call of a broken audit (contract section 13.3)."""
+"""Alert the on-call staff of a broken audit (contract section 13.3)."""
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id

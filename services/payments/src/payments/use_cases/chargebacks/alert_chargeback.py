@@ -1,4 +1,4 @@
-"""Alert the people on call of a chargeback: the bank needs a response, then the order a decision."""
+"""Alert the on-call staff of a chargeback: the bank needs a response, then the order a decision."""
 
 from typing import Final, Literal
 from uuid import UUID

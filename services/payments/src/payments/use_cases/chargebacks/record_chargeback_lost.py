@@ -26,7 +26,7 @@ async def record_chargeback_lost(
     amount_minor: int,
     now: datetime,
 ) -> None:
-    """Post the chargeback once. Unsent refunds count as returned by the bank, so that no money goes back twice.
+    """Post the chargeback once. Unsent refunds count as returned by the bank, so that no money is returned twice.
 
     A submitted refund cannot be recalled. The uncovered amount is then a loss, which a later failure of the refund offsets.
     """

@@ -42,7 +42,7 @@ async def record_chargeback_update(uow: UnitOfWork, event_type: str, update: Cha
     if current.status == update.outcome:
         return False
     if (current.status, update.outcome) == ("won", "lost"):
-        # A bank does not reverse a win under the same dispute: people check before the loss is posted.
+        # A bank does not reverse a win under the same dispute: staff check before the loss is posted.
         raise ChargebackContradiction(f"dispute {update.identity} was won, and is now reported as lost")
     if update.outcome == "lost":
         await record_chargeback_lost(uow, current.id, charge, held, amount_minor, now)

@@ -26,7 +26,7 @@ async def record_chargeback_won(
 ) -> None:
     """Post `chargeback_won` after a loss; an open chargeback has no posting to reverse.
 
-    A refund that the loss replaced is created again, because the bank has taken that money from the payer. Escrow that
+    A refund that the loss replaced is created again, because the bank has debited that money to the payer. Escrow that
     returns to a finished order is released to its vendor at once, because no other release follows.
     """
     allocation = chargeback.allocation

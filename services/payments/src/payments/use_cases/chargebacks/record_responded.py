@@ -11,7 +11,7 @@ from payments.store import chargebacks
 
 
 async def record_responded(uow: UnitOfWork, chargeback_id: UUID, now: datetime) -> None:
-    """Repeatable: the first answer counts."""
+    """Repeatable: the first response counts."""
     if await chargebacks.save_responded(uow, chargeback_id, now):
         uow.publish(
             AlertCleared(

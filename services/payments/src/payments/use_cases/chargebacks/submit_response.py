@@ -15,7 +15,7 @@ from payments.use_cases.chargebacks.record_responded import record_responded
 
 async def submit_response(database: Database, gateways: Gateways, clock: Clock, response_id: UUID) -> bool:
     """Whether the response is final. One without an outcome is sent again later: evidence counts once more at most, and the gateway
-    takes one resolution. Raises GatewayUnavailable.
+    accepts one resolution. Raises GatewayUnavailable.
     """
     claimed = await _claim(database, clock, response_id)
     if claimed is None:
@@ -23,7 +23,7 @@ async def submit_response(database: Database, gateways: Gateways, clock: Clock, 
     gateway = gateways.of(claimed.gateway)
     evidence_id = failure = None
     try:
-        # An attempt before may have had its effect without an answer.
+        # An earlier attempt may have had its effect without a response.
         if claimed.attempts == 1 or not await _has_arrived(gateway, claimed):
             evidence_id = await _send(gateway, claimed)
     except GatewayRejected as rejection:

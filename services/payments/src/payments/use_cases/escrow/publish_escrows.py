@@ -17,7 +17,7 @@ BATCH_ORDERS: Final = 100
 async def publish_escrows(database: Database) -> int:
     """Publish the present escrow of every paid order, and return their number.
 
-    For services that began to keep it after the orders were paid. The locks, in the order of the ids, put each
+    For services that project it only since a later version. The locks, in the order of the ids, put each
     publication after concurrent movements. A repetition, also after a crash, publishes the present state again.
     """
     published = 0

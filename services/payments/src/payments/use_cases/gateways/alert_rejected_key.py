@@ -1,4 +1,4 @@
-"""Alert the people on call that a gateway does not accept our key."""
+"""Alert the on-call staff that a gateway does not accept our key."""
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database

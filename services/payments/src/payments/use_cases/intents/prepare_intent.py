@@ -15,7 +15,7 @@ from payments.domain.identifiers import charge_reference
 from payments.store import intents
 from payments.store.intents import BoundKey, Intent, OrderToPay
 
-# Longer than a call to the gateway: a holder that still has the lease afterwards has died, and the next one uses a new reference.
+# Longer than a call to the gateway: a process that still has the lease then has died, and the next one uses a new reference.
 OPENING_LEASE: Final = timedelta(seconds=15)
 
 

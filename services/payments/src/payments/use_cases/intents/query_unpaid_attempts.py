@@ -16,7 +16,7 @@ from payments.use_cases.webhooks.file_gateway_response import file_gateway_respo
 
 log = get_logger(__name__)
 
-# More concurrent queries would take connections from paying buyers.
+# More concurrent queries would compete with paying buyers for connections.
 QUERY_CONCURRENCY_MAX: Final = 10
 
 

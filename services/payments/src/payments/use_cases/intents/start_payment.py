@@ -51,7 +51,7 @@ async def start_payment(
 async def _prepare(
     database: Database, clock: Clock, caller: Caller, request: PaymentRequest, gateway: GatewayName
 ) -> Prepared:
-    """Foreign and absent orders take equally long to be rejected (contract section 14.9)."""
+    """Foreign and absent orders are rejected after the same time (contract section 14.9)."""
     prepared = None
     for wait_seconds in (0.0, *WAITS_SECONDS):
         await asyncio.sleep(wait_seconds)

@@ -1,4 +1,4 @@
-"""Alert finance that the gateway settles to the bank, which takes the balance that payouts are paid from."""
+"""Alert finance that the gateway settles to the bank, which reduces the balance for payouts."""
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id

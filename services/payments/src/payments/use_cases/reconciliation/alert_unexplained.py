@@ -1,4 +1,4 @@
-"""Alert people of new unexplained differences, and set the gauges."""
+"""Alert staff of new unexplained differences, and set the gauges."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""Recheck the open cases, and mark those `explained` whose difference is gone."""
+"""Recheck the open cases, and mark those `explained` whose difference has disappeared."""
 
 from datetime import datetime
 from typing import Final
@@ -43,7 +43,7 @@ async def recheck_cases(database: Database, gateways: Gateways, clock: Clock) ->
 
 
 async def _differences_or_none(database: Database, gateway: PaymentGateway, case: OpenCase) -> list[Difference] | None:
-    """None for a case that cannot be compared: it stays open, and people close it with evidence."""
+    """None for a case that cannot be compared: it stays open, and staff close it with evidence."""
     if case.kind in CHECKED_IN_LISTS_ONLY:
         return None
     try:

@@ -61,7 +61,7 @@ async def _apply_status(
 
 
 async def _reverse_settlement(uow: UnitOfWork, refund: LockedRefund, update: RefundUpdate, now: datetime) -> None:
-    """`reversed` after `success` is not stale (contract section 14.4): the money returned, and is owed again."""
+    """`reversed` after `success` is not stale (contract section 14.4): the money returned, and is due again."""
     await ledger.post(uow, postings.refund_reversed(refund.id, refund.attempt_id, refund.amount_minor, refund.currency))
     await fail_refund(uow, refund, update.failure or "the bank sent it back", update.gateway_refund_id)
     if await refund_attempts.find_transfer_fee(uow, refund.attempt_id):

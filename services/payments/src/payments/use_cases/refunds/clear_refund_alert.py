@@ -1,4 +1,4 @@
-"""Clear the alerts of a failed refund: two people decided, or its payer has the money."""
+"""Clear the alerts of a failed refund: maker and checker decided, or its payer has the money."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

@@ -15,7 +15,7 @@ from payments.use_cases.refunds.record_offset_settled import record_offset_settl
 async def offset_refund(uow: UnitOfWork, refund: LockedRefund, now: datetime) -> bool:
     """Whether a locked, unsent refund must not be sent: its charge is disputed, or the bank has returned all of it.
 
-    Only uncovered losses offset it: the rest was taken from the order or from refunds already.
+    Only uncovered losses offset it: the order or refunds have covered the rest.
     """
     if await chargebacks.refund_is_held(uow, refund.id):
         return True

@@ -17,7 +17,7 @@ async def record_replaced_attempt(
 ) -> bool:
     """Whether the update changed the locked refund: the attempt paid after all, and no other was sent.
 
-    Raises RefundContradiction when another was sent: the payer may be paid twice, and people must check.
+    Raises RefundContradiction when another was sent: the payer may be paid twice, and staff must check.
     """
     check_refund(update, refund.amount_minor, refund.currency)
     has_new_fee = await record_transfer_fee(uow, attempt_id, update, is_queried=False)

@@ -1,4 +1,4 @@
-"""Book the gateway's fee of a transfer that pays a refund."""
+"""Post the gateway's fee of a transfer that pays a refund."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Query the gateway for the state behind a webhook whose content is not trusted, and file its response."""
+"""Query the gateway for the state of a webhook's subject when its content is not trusted, and file the response."""
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database

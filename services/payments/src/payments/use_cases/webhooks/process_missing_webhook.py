@@ -14,7 +14,7 @@ log = get_logger(__name__)
 async def process_missing_webhook(database: Database, gateway: PaymentGateway, found: Difference) -> bool:
     """Whether a response was filed. A webhook that arrives later is filed under its own key, and changes nothing.
 
-    A rejected query leaves its case open. Raises GatewayUnavailable.
+    After a rejected query its case stays open. Raises GatewayUnavailable.
     """
     subject = _subject_of(found)
     if subject is None:

@@ -1,4 +1,4 @@
-"""Query the gateway for the state behind a revised webhook, and file its response (contract section 9.2)."""
+"""Query the gateway for the state of a revised webhook's subject, and file its response (contract section 9.2)."""
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database

@@ -36,7 +36,7 @@ async def change_bank_details(
 ) -> None:
     """Resolves the account's name at the gateway and saves the details, verified when it is the vendor's legal name.
 
-    An account that the bank does not know is saved unverified, with the reason. Raises NotFound (another vendor),
+    An account that the bank does not have is saved unverified, with the reason. Raises NotFound (another vendor),
     ValidationFailed (no such bank), AccountQuarantined (409), VendorNotReceived and GatewayUnavailable (503); nothing
     is changed then.
     """

@@ -1,4 +1,4 @@
-"""Alert the people on call about a bank whose switch is down, besides each payout's exception."""
+"""Alert the on-call staff about a bank whose switch is down, in addition to each payout's exception."""
 
 from datetime import datetime
 

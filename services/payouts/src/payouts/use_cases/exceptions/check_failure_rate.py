@@ -1,4 +1,4 @@
-"""Observe the rate of failing payouts, and alert the people on call once when it is too high."""
+"""Observe the rate of failing payouts, and alert the on-call staff once when it is too high."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""A person names the cause and the severity of an exception."""
+"""Staff set the cause and the severity of an exception."""
 
 from datetime import datetime
 from uuid import UUID

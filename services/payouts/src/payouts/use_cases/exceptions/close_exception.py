@@ -1,4 +1,4 @@
-"""A person closes an exception with evidence."""
+"""Staff close an exception with evidence."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,7 +16,7 @@ async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by
     """Closes a payout's exception once its money has arrived, at the bank or in the wallet. A vendor's exception closes
     once the wallet is covered, a batch's at any time. A repetition has no effect.
 
-    Locks the payout before the exception. Acts as the service: the people on call may not read payouts. Raises
+    Locks the payout before the exception. Acts as the service: the on-call staff may not read payouts. Raises
     NotFound, PayoutUnsettled and CreditNotReleased (409).
     """
     payout_id = await store.find_payout_of_exception(uow, exception_id)

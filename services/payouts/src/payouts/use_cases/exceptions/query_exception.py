@@ -1,4 +1,4 @@
-"""A person queries the gateway about the payout of an exception."""
+"""Staff query the gateway about the payout of an exception."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from payouts.use_cases.transfers.query_attempts import query_attempts
 async def query_exception(database: Database, gateways: Gateways, clock: Clock, exception_id: UUID) -> None:
     """Record what the gateway reports of every transfer of the payout; a confirmed success closes the exception.
 
-    Acts as the service: the people on call may not read payouts. Raises NoPayoutOfException (409) for an exception of a
+    Acts as the service: the on-call staff may not read payouts. Raises NoPayoutOfException (409) for an exception of a
     batch or of a vendor, and the errors of `query_attempts`.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -1,4 +1,4 @@
-"""Credit a vendor's wallet with the amount of a payout that did not leave, or that came back."""
+"""Credit a vendor's wallet with the amount of a payout that was not sent, or that was returned."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Take back an unrecorded transfer from its vendor."""
+"""Recover an unrecorded transfer from its vendor."""
 
 from datetime import datetime
 from functools import partial

@@ -13,9 +13,9 @@ from payouts.use_cases.payouts.restitute_payout import restitute_payout
 async def restitute_after_settlement(
     uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate | None, now: datetime
 ) -> bool:
-    """Restitutes an awaiting payout when the gateway confirms that its present attempt failed or came back.
+    """Restitutes an awaiting payout when the gateway confirms that its present attempt failed or was returned.
 
-    `update` None: the gateway, queried, knows no such reference. A webhook's failure only causes a query. False when
+    `update` None: the gateway, queried, has no such reference. A webhook's failure only causes a query. False when
     nothing was returned. The transfer and its payout must be locked.
     """
     reason = await store.find_awaited_restitution(uow, transfer.id)
@@ -31,6 +31,6 @@ async def restitute_after_settlement(
         await store.save_transfer_status(uow, transfer, update, now)
     payout = await returns.lock_payout_with_attempts(uow, transfer.payout_id)
     if payout is None or not may_be_restituted(payout):
-        # Another attempt is under way or contradicted: the payout stays held, and two people may reconcile it.
+        # Another attempt is in progress or contradicted: the payout stays held, and maker and checker may reconcile it.
         return False
     return await restitute_payout(uow, transfer.payout_id, reason, now)

@@ -1,4 +1,4 @@
-"""Return a recovered amount to its vendor after the transfer came back to the gateway."""
+"""Return a recovered amount to its vendor after the bank returned the transfer to the gateway."""
 
 from datetime import datetime
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Return the amount of a processed payout that came back to the gateway to its vendor's wallet."""
+"""Return the amount of a processed payout, which the bank returned to the gateway, to its vendor's wallet."""
 
 from datetime import datetime
 from uuid import UUID

@@ -12,7 +12,7 @@ from payouts.use_cases.payouts.request_payout import request_payout
 async def request_scheduled_payout(uow: UnitOfWork, minimum_minor: int, now: datetime) -> bool:
     """Decides one due period: requests all that is available, or records why not. False when none is due.
 
-    Payout, decision and next due time commit together: a dying worker leaves all of it to the next.
+    Payout, decision and next due time commit together: after a worker's crash another decides all of it.
     """
     due = await schedules.claim_due_schedule(uow, now)
     if due is None:

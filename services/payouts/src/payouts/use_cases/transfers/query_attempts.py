@@ -1,4 +1,4 @@
-"""Query the gateway about every transfer of a payout, before people decide about its money."""
+"""Query the gateway about every transfer of a payout, before staff decide about its money."""
 
 import asyncio
 from uuid import UUID

@@ -19,7 +19,7 @@ from payouts.use_cases.transfers.stop_other_attempts import stop_other_attempts
 
 
 async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> Verdict:
-    """Records the observation and carries out its consequences. The transfer and its payout must be locked (contract
+    """Records the observation and executes its consequences. The transfer and its payout must be locked (contract
     section 8).
 
     A failure or reversal opens an exception and moves neither money nor state: an operator decides. Where a quarantine
@@ -52,7 +52,7 @@ async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: Trans
 
 
 async def _post_fee(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> None:
-    """Posts a fee that the gateway reports for the first time, or the difference to the booked one."""
+    """Posts a fee that the gateway reports for the first time, or the difference to the posted one."""
     fee_minor = fee_to_post(transfer, update)
     if fee_minor is None:
         return

@@ -28,8 +28,8 @@ async def submit_transfer(
 ) -> None:
     """Sends the attempt, always under its reference, if this process moves it from `was` to `submitting`.
 
-    A timeout or a 5xx leaves it `unknown`. The gateway also refuses a reference that an earlier, lost call has used. So
-    a refusal counts only when a query finds no such transfer, and no earlier call may still arrive.
+    After a timeout or a 5xx it is `unknown`. The gateway also rejects a reference that an earlier, lost call has used. So
+    a rejection counts only when a query finds no such transfer, and no earlier call may still arrive.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         found = await store.find_transfer(uow, transfer_id)

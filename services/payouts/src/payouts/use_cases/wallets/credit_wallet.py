@@ -22,7 +22,7 @@ async def credit_wallet(
 ) -> None:
     """Writes the statement lines and the posting of one credit. `posting_of` gets the part that repays debt, in kobo.
 
-    `wallet` must be read under its lock. A credit of nothing leaves its line, and no posting.
+    `wallet` must be read under its lock. A credit of nothing writes its line, and no posting.
     """
     repaid_minor = repayment(wallet.debt_minor, line.net_minor)
     lines = [line]

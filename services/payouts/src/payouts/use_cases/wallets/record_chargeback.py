@@ -19,7 +19,8 @@ from payouts.use_cases.wallets.hold_disputed import hold_disputed
 
 
 async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int, now: datetime) -> bool:
-    """Opened: holds the amount. Won: releases the hold. Lost: debits the amount; what the wallet lacks becomes debt.
+    """Opened: holds the amount. Won: releases the hold. Lost: debits the amount; the wallet's shortfall becomes debt.
+
 
     An event older than the last holds and releases nothing. A loss is still debited, once: payments has posted it,
     whatever came after. Returns whether the event is the newest. Raises ChargebackLossNotReceived.
