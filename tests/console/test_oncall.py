@@ -150,6 +150,17 @@ async def test_every_screen_on_call_is_accessible_and_shows_no_foreign_action(vi
         assert await auditor.page.locator("main form[method=post]").count() == 0, path
 
 
+async def test_the_health_page_shows_queues_and_outboxes(visitor: Arrival) -> None:
+    one = await visitor("ops")
+    await one.open("/system-health")
+    queues = one.page.get_by_role("region", name="Queues")
+    assert await queues.locator("tr", has_text="orders.payments").locator("td").last.inner_text() != "none"
+    outboxes = await one.page.locator("section", has=one.page.get_by_role("heading", name="Outboxes")).last.inner_text()
+    assert all(service in outboxes for service in ("identity", "orders", "payments", "payouts", "notifications"))
+    assert "no response" not in outboxes
+    await one.check_page()
+
+
 async def test_support_reaches_no_screen_of_the_people_on_call(visitor: Arrival) -> None:
     one = await visitor("support")
     for path in SCREENS:

@@ -77,7 +77,8 @@ async def test_a_checker_resolves_a_dispute_with_the_escrow_in_view(
     checker = await visitor("checker")
     await checker.open(f"/dispute-resolutions/{resolution['resolutionId']}")
     text = await checker.text()
-    for shown in ("<b>wrong</b> item", "<script>alert(1)</script>", f"escrow:{order['id']}"):
+    # The maker is named.
+    for shown in ("<b>wrong</b> item", "<script>alert(1)</script>", f"escrow:{order['id']}", "Sade Cole"):
         assert shown in text
     await checker.check_page()
     await checker.open_section("Approve…")

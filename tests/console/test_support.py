@@ -11,6 +11,7 @@ from tests.console.conftest import Arrival
 from tests.console.naughty import NAUGHTY, TEXT
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import delivered_order, paid_order
+from tests.end_to_end.test_roles_and_routes import newcomer
 
 
 def image() -> bytes:
@@ -99,6 +100,28 @@ async def test_support_answers_a_ticket_and_closes_it(visitor: Arrival, market: 
     assert await support.page.evaluate("window.broken") is None
 
 
+async def test_a_ticket_is_assigned_to_a_colleague_by_name(visitor: Arrival, market: Marketplace, users: Users) -> None:
+    colleague = await newcomer(market)
+    admin = await market.sign_in_with_two_factors("admin@campus.example", "ADMIN")
+    await market.post(f"/api/staff/{colleague.id}/grant", {"role": "support_agent"}, admin)
+    (member,) = await market.get("/api/staff-names", users.support, params={"id": str(colleague.id)})
+    ticket = await market.post("/api/support-tickets", {"subject": "Where is it?", "message": "Hello"}, users.buyer)
+    support = await visitor("support")
+
+    async def assigned() -> bool | None:
+        # Refused until notifications has received the colleague's role.
+        await support.open(f"/support-tickets/{ticket['id']}")
+        await support.page.get_by_label("Colleague").select_option(member["id"])
+        await support.click("Assign to a colleague")
+        return await support.page.get_by_role("status").count() > 0 or None
+
+    await market.until("the role to arrive", assigned, 30, every=0.5)
+    assert await support.notice() == "The ticket is assigned."
+    assert member["name"] in await support.page.locator(".facts").inner_text()
+    assert (await market.get(f"/api/support-tickets/{ticket['id']}", users.support))["assigneeId"] == str(colleague.id)
+    await support.check_page()
+
+
 async def test_support_approves_a_return(visitor: Arrival, market: Marketplace, users: Users) -> None:
     order = await delivered_order(market, users)
     items = [{"itemId": order["items"][0]["id"], "quantity": 1}]
@@ -137,7 +160,16 @@ async def test_support_sends_a_message_again_and_never_sees_the_pin(
 
 async def test_every_page_of_support_passes_the_checks(visitor: Arrival) -> None:
     support = await visitor("support")
-    for path in ("/", "/campus-orders", "/support-tickets", "/return-requests", "/reviews", "/search?q=nothing", "/me"):
+    for path in (
+        "/",
+        "/campus-orders",
+        "/support-tickets",
+        "/return-requests",
+        "/reviews",
+        "/search?q=nothing",
+        "/me",
+        "/me/actions",
+    ):
         response = await support.open(path)
         assert response.status == 200, path
         await support.check_page()

@@ -83,7 +83,14 @@ def naira_typed(minor: int | None) -> str:
 
 
 def instant(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC) if text else None
+    return datetime.fromisoformat(text).astimezone(UTC) if text else None
+
+
+def element(name: str, content: object, **attributes: str) -> Markup:
+    """An HTML element; content and values are escaped. `Markup.format` took a third of a list's time."""
+    # A keyword of Python ends with an underscore as a parameter: `class_`.
+    written = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
+    return Markup(f"<{name}{written}>{escape(content)}</{name}>")  # noqa: S704 - every part is escaped here
 
 
 def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:
@@ -92,7 +99,7 @@ def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:
     if at is None:
         return _NOTHING
     local = at.astimezone(LAGOS)
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(text, f"{text} (UTC)", local.strftime(shown))
+    return element("time", local.strftime(shown), datetime=text or "", title=f"{text} (UTC)")
 
 
 def lagos_seconds(text: str | None) -> Markup:
@@ -108,7 +115,7 @@ def ago(text: str | None) -> Markup:
     seconds = int((datetime.now(UTC) - at).total_seconds())
     length = duration(abs(seconds))
     words = f"{length} ago" if seconds >= 0 else f"in {length}"
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(text, f"{text} (UTC)", words)
+    return element("time", words, datetime=text or "", title=f"{text} (UTC)")
 
 
 def left(text: str | None) -> Markup:
@@ -119,9 +126,7 @@ def left(text: str | None) -> Markup:
     seconds = int((at - datetime.now(UTC)).total_seconds())
     tone = "bad" if seconds < 0 else "waiting" if seconds < 3600 else "plain"
     words = f"overdue by {duration(-seconds)}" if seconds < 0 else f"{duration(seconds)} left"
-    return Markup('<time class="badge {}" datetime="{}" title="{}">{}</time>').format(
-        tone, text, f"{text} (UTC)", words
-    )
+    return element("time", words, class_=f"badge {tone}", datetime=text or "", title=f"{text} (UTC)")
 
 
 def duration(seconds: int) -> str:
@@ -144,12 +149,12 @@ def badge(word: str | None) -> Markup:
     """A state as a badge. Its colour repeats what the word says."""
     key = (word or "").lower()
     tone = "good" if key in _GOOD else "bad" if key in _BAD else "waiting" if key in _WAITING else "plain"
-    return Markup('<span class="badge {}">{}</span>').format(tone, spoken(word))
+    return element("span", spoken(word), class_=f"badge {tone}")
 
 
 def short_id(text: str | None) -> Markup:
     """The last eight characters of an id; the whole is its title. Ids of one minute begin alike: they start with their time."""
-    return Markup('<code title="{}">{}</code>').format(text, text[-8:]) if text else _NOTHING
+    return element("code", text[-8:], title=text) if text else _NOTHING
 
 
 def lines(text: str | None) -> Markup:

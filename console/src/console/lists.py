@@ -11,11 +11,12 @@ from starlette.responses import Response
 from common.web.csv_export import as_text, csv_lines
 from console import formats
 from console.api import Json, Rows
+from console.parts import names_of
 from console.visit import Visit
 
 ROWS_PER_PAGE: Final = 50
 
-Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number"]
+Kind = Literal["text", "naira", "time", "ago", "left", "badge", "id", "number", "staff"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Column:
         value = self.of(row)
         shown = _SHOWN[self.kind](value) if value not in (None, "") else formats.NOTHING
         if self.link and value not in (None, ""):
-            return Markup('<a href="{}">{}</a>').format(self.link_of(row), shown)
+            return formats.element("a", shown, href=self.link_of(row))
         return escape(shown)
 
     def link_of(self, row: Json) -> str:
@@ -57,6 +58,7 @@ _SHOWN: Final[dict[Kind, Callable[[Any], Any]]] = {
     "left": formats.left,
     "badge": formats.badge,
     "id": formats.short_id,
+    "staff": str,
 }
 
 
@@ -137,6 +139,7 @@ async def load_list(visit: Visit, view: ListView) -> ShownList:
     names = {one.name for one in view.filters}
     query = {name: text for name, text in visit.query.items() if name in names | {"page", "cursor"}}
     rows = await visit.api.page(view.path, limit=ROWS_PER_PAGE, **{**query, **view.fixed})
+    await _name_staff(visit, view, rows.items)
     return ShownList(view, rows, query, visit.path)
 
 
@@ -157,6 +160,14 @@ async def csv_response(visit: Visit, view: ListView) -> Response:
     name = visit.path.strip("/").replace("/", "-") or "list"
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return Response(csv_lines(rows), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+async def _name_staff(visit: Visit, view: ListView, rows: list[Json]) -> None:
+    """Replace ids of colleagues by their names, with one request for the page."""
+    fields = [column.value for column in view.columns if column.kind == "staff" and isinstance(column.value, str)]
+    names = await names_of(visit, *(row[field] for row in rows for field in fields))
+    for row in rows:
+        row |= {field: names.get(row[field]) or (row[field] or "")[-8:] for field in fields}
 
 
 def _plain(column: Column, row: Json) -> Any:

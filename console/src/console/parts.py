@@ -1,13 +1,16 @@
 """Parts of pages: rows that a role may not read, images, and fields that several forms have."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from starlette.responses import Response
 
 from console.api import ApiProblem, Json
 from console.formats import LAGOS
 from console.visit import InvalidField, Visit
+
+STAFF_NAMES_MAX: Final = 100
+"""The API names so many colleagues at once."""
 
 
 async def all_rows(visit: Visit, path: str, **parameters: Any) -> list[Json]:
@@ -30,8 +33,26 @@ async def part(visit: Visit, path: str, **parameters: Any) -> Any:
         raise
 
 
+async def names_of(visit: Visit, *ids: str | None) -> dict[str, str]:
+    """The names of colleagues by id, for those who may read them. An id that is no member of staff has none."""
+    wanted = sorted({one for one in ids if one})
+    if not wanted or not visit.may("staff_names:read"):
+        return {}
+    found = await visit.api.page("/api/staff-names", id=wanted[:STAFF_NAMES_MAX], limit=STAFF_NAMES_MAX)
+    return {one["id"]: one["name"] for one in found.items}
+
+
 async def nothing() -> None:
     """The place of a part that is not requested."""
+
+
+async def command(visit: Visit, body: Json | None, notice: str, **more: Any) -> Response:
+    """An action whose address is that of the API's operation: post the body there, and show the resource with a notice.
+
+    `more` are files instead of a body.
+    """
+    await visit.api.post(f"/api{visit.path}", body, **more)
+    return visit.go(visit.path.rpartition("/")[0], notice)
 
 
 async def show_image(visit: Visit, path: str) -> Response:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from console.api import ApiProblem, Json
 from console.families import Family
+from console.formats import spoken
 from console.lists import Column, ListView, show_list
 from console.visit import Visit
 
@@ -95,6 +96,25 @@ SESSIONS = ListView(
 async def me_page(visit: Visit) -> Response:
     """Who I am, what I may do, where I am signed in."""
     return await show_list(visit, SESSIONS, "home/me.html")
+
+
+ACTIONS = ListView(
+    "/api/staff-acts/current",
+    columns=(
+        Column("When", "createdAt", "time"),
+        Column("Action", lambda one: spoken(one["act"])),
+        Column("On", lambda one: spoken(one["subjectKind"])),
+        Column("Id", "subjectId", "id"),
+        Column("Detail", lambda one: ", ".join(f"{spoken(name)}: {value}" for name, value in one["detail"].items())),
+    ),
+    empty="You have changed no role, vendor, campus, hub or commission yet.",
+)
+
+
+@FAMILY.page("/me/actions", title="My actions")
+async def own_actions_page(visit: Visit) -> Response:
+    """The user's own lines of the audit trail of staff."""
+    return await show_list(visit, ACTIONS)
 
 
 @FAMILY.action("/me/recovery-codes", page=me_page)

@@ -13,6 +13,7 @@ from console.families import Family
 from console.formats import naira
 from console.lists import Column, Filter, ListView, choices, csv_response, load_list, show_list
 from console.money import money, posting_rows, sided
+from console.parts import command
 from console.visit import Visit
 
 FAMILY = Family("Ledger", order=22)
@@ -227,9 +228,7 @@ async def case_page(visit: Visit) -> Response:
 
 @FAMILY.action("/reconciliation-cases/{id:uuid}/close", any_of=("exceptions:classify",), page=case_page)
 async def close_case(visit: Visit) -> Response:
-    path = f"/reconciliation-cases/{visit['id']}"
-    await visit.api.post(f"/api{path}/close", {"evidence": visit.form["evidence"]})
-    return visit.go(path, "The case is closed.")
+    return await command(visit, {"evidence": visit.form["evidence"]}, "The case is closed.")
 
 
 # ---- Audits ----------------------------------------------------------------------------------------------------------

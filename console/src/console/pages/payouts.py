@@ -89,7 +89,7 @@ BATCHES = ListView(
         Column("Arrived", "successful", "number"),
         Column("Failed", "failed", "number"),
         Column("Skipped", "skipped", "number"),
-        Column("By", "dispatchedBy", "id"),
+        Column("By", "dispatchedBy", "staff"),
     ),
     empty="No batch was sent yet. A payout run sends one.",
 )

@@ -13,6 +13,7 @@ from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.campus.names import campus_names, percent
 from console.pages.campus.vendors import vendor_page
+from console.parts import command
 from console.visit import InvalidField, Visit
 
 FAMILY = Family("Platform", order=60)
@@ -119,20 +120,21 @@ async def grant_role(visit: Visit) -> Response:
 
 @FAMILY.action("/staff/{id:uuid}/revoke", any_of=("staff:manage",), page=member_page)
 async def revoke_role(visit: Visit) -> Response:
-    await visit.api.post(f"/api/staff/{visit['id']}/revoke", {"role": visit.form["role"]})
-    return visit.go(f"/staff/{visit['id']}", f"The role {spoken(visit.form['role'])} is revoked within 60 seconds.")
+    return await command(
+        visit, {"role": visit.form["role"]}, f"The role {spoken(visit.form['role'])} is revoked within 60 seconds."
+    )
 
 
 @FAMILY.action("/staff/{id:uuid}/suspend", any_of=("staff:manage",), page=member_page)
 async def suspend_member(visit: Visit) -> Response:
-    await visit.api.post(f"/api/staff/{visit['id']}/suspend", visit.form.given("reason"))
-    return visit.go(f"/staff/{visit['id']}", "The person is suspended. All their sessions end within 60 seconds.")
+    return await command(
+        visit, visit.form.given("reason"), "The person is suspended. All their sessions end within 60 seconds."
+    )
 
 
 @FAMILY.action("/staff/{id:uuid}/reinstate", any_of=("staff:manage",), page=member_page)
 async def reinstate_member(visit: Visit) -> Response:
-    await visit.api.post(f"/api/staff/{visit['id']}/reinstate", visit.form.given("reason"))
-    return visit.go(f"/staff/{visit['id']}", "The person may sign in again.")
+    return await command(visit, visit.form.given("reason"), "The person may sign in again.")
 
 
 async def _hubs(visit: Visit) -> list[Json]:
@@ -213,14 +215,14 @@ async def _member(visit: Visit, user_id: str | None) -> Json | None:
 
 @FAMILY.action("/staff-grants/{id:uuid}/approve", any_of=("staff:manage",), page=grant_page)
 async def approve_grant(visit: Visit) -> Response:
-    await visit.api.post(f"/api/staff-grants/{visit['id']}/approve", {"hash": visit.form["hash"]})
-    return visit.go(f"/staff-grants/{visit['id']}", "The role is granted. It holds from the person's next sign-in on.")
+    return await command(
+        visit, {"hash": visit.form["hash"]}, "The role is granted. It holds from the person's next sign-in on."
+    )
 
 
 @FAMILY.action("/staff-grants/{id:uuid}/reject", any_of=("staff:manage",), page=grant_page)
 async def reject_grant(visit: Visit) -> Response:
-    await visit.api.post(f"/api/staff-grants/{visit['id']}/reject")
-    return visit.go(f"/staff-grants/{visit['id']}", "The grant is rejected.")
+    return await command(visit, None, "The grant is rejected.")
 
 
 # What staff did
@@ -328,14 +330,12 @@ def _basis_points(visit: Visit) -> int | None:
 
 @FAMILY.action("/commission-changes/{id:uuid}/approve", any_of=("vendors:commission",), page=change_page)
 async def approve_change(visit: Visit) -> Response:
-    await visit.api.post(f"/api/commission-changes/{visit['id']}/approve", {"hash": visit.form["hash"]})
-    return visit.go(f"/commission-changes/{visit['id']}", "The commission holds for new orders.")
+    return await command(visit, {"hash": visit.form["hash"]}, "The commission holds for new orders.")
 
 
 @FAMILY.action("/commission-changes/{id:uuid}/reject", any_of=("vendors:commission",), page=change_page)
 async def reject_change(visit: Visit) -> Response:
-    await visit.api.post(f"/api/commission-changes/{visit['id']}/reject", visit.form.given("reason"))
-    return visit.go(f"/commission-changes/{visit['id']}", "The change is rejected.")
+    return await command(visit, visit.form.given("reason"), "The change is rejected.")
 
 
 # Keys and quotas

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
-from console.parts import all_rows
+from console.parts import all_rows, command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -127,7 +127,6 @@ async def approve_application(visit: Visit) -> Response:
 
 @SCREENS.action("/vendor-applications/{id:uuid}/reject", any_of=("vendor_applications:decide",), page=application_page)
 async def reject_application(visit: Visit) -> Response:
-    await visit.api.post(f"/api/vendor-applications/{visit['id']}/reject", {"reason": visit.form["reason"]})
-    return visit.go(
-        f"/vendor-applications/{visit['id']}", "The application is rejected. The student is notified of the reason."
+    return await command(
+        visit, {"reason": visit.form["reason"]}, "The application is rejected. The student is notified of the reason."
     )

@@ -9,7 +9,7 @@ from console.api import Json
 from console.families import Screens
 from console.lists import Column, ListView, show_list
 from console.pages.campus.names import own_campus
-from console.parts import all_rows
+from console.parts import all_rows, command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -77,8 +77,7 @@ async def change_campus(visit: Visit) -> Response:
 @SCREENS.action("/campuses/{id:uuid}/hubs", any_of=("campuses:manage", "campuses:manage_all"), page=campus_page)
 async def open_hub(visit: Visit) -> Response:
     body = {**_hub_of(visit), "deliveryFeeMinor": visit.form.minor("deliveryFeeMinor") or 0}
-    await visit.api.post(f"/api/campuses/{visit['id']}/hubs", body)
-    return visit.go(f"/campuses/{visit['id']}", "The hub is open.")
+    return await command(visit, body, "The hub is open.")
 
 
 @SCREENS.page("/hubs/{id:uuid}", title="Hub", any_of=CAMPUS_MANAGERS)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from console.api import ApiProblem, Json
 from console.families import Screens
 from console.formats import spoken
-from console.lists import Column, Filter, ListView, choices, csv_response, load_list
+from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.campus.names import own_campus
 from console.parts import lagos_instant
 from console.visit import Visit
@@ -40,9 +40,7 @@ async def flash_sales_page(visit: Visit) -> Response:
     if words:
         rows = await visit.api.page("/api/products", campusId=own_campus(visit), q=words, limit=20)
         found = rows.items
-    if visit.query.get("format") == "csv":
-        return await csv_response(visit, view)
-    return visit.render("campus/flash_sales.html", shown=await load_list(visit, view), words=words, products=found)
+    return await show_list(visit, view, "campus/flash_sales.html", words=words, products=found)
 
 
 @SCREENS.page("/campus-flash-sales/propose/{id:uuid}", title="Propose a flash sale", any_of=PROPOSERS)

@@ -12,7 +12,7 @@ from console.families import Screens
 from console.formats import naira
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.campus.names import campus_names, own_campus, percent
-from console.parts import all_rows
+from console.parts import all_rows, command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -77,11 +77,11 @@ ORDERS: Final = (
 
 @SCREENS.action("/vendors/{id:uuid}/suspend", any_of=("vendors:suspend",), page=vendor_page)
 async def suspend_vendor(visit: Visit) -> Response:
-    await visit.api.post(f"/api/vendors/{visit['id']}/suspend", {"reason": visit.form["reason"]})
-    return visit.go(f"/vendors/{visit['id']}", "The vendor is suspended. Open orders finish; payouts are held.")
+    return await command(
+        visit, {"reason": visit.form["reason"]}, "The vendor is suspended. Open orders finish; payouts are held."
+    )
 
 
 @SCREENS.action("/vendors/{id:uuid}/reinstate", any_of=("vendors:suspend",), page=vendor_page)
 async def reinstate_vendor(visit: Visit) -> Response:
-    await visit.api.post(f"/api/vendors/{visit['id']}/reinstate", visit.form.given("reason"))
-    return visit.go(f"/vendors/{visit['id']}", "The vendor is active again.")
+    return await command(visit, visit.form.given("reason"), "The vendor is active again.")

@@ -10,6 +10,7 @@ from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.money import money
 from console.pages.finance.decisions import AMOUNT, FOREIGN, LEDGER, for_reader
+from console.parts import command
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -69,16 +70,14 @@ RESPONSES: Final = (
 
 @SCREENS.action("/chargebacks/{id:uuid}/evidence", any_of=("chargebacks:respond",), page=chargeback_page)
 async def send_evidence(visit: Visit) -> Response:
-    path = f"/chargebacks/{visit['id']}"
     names = ("customerEmail", "customerName", "customerPhone", "serviceDetails", "deliveryAddress", "deliveryDate")
-    await visit.api.post(f"/api{path}/evidence", dict(visit.form.given(*names)))
-    return visit.go(path, "The evidence is on its way to the gateway.")
+    return await command(visit, dict(visit.form.given(*names)), "The evidence is on its way to the gateway.")
 
 
 @SCREENS.action("/chargebacks/{id:uuid}/resolve", any_of=("chargebacks:respond",), page=chargeback_page)
 async def resolve_chargeback(visit: Visit) -> Response:
     """Accept or contest, once. The file travels in base64, as the API takes it."""
-    path, form = f"/chargebacks/{visit['id']}", visit.form
+    form = visit.form
     file = form.files.get("attachment")
     if file is None:
         raise InvalidField("attachment", "choose a PDF, PNG or JPEG file of at most 180,000 bytes")
@@ -86,5 +85,4 @@ async def resolve_chargeback(visit: Visit) -> Response:
     if (amount := form.minor("amount")) is not None:
         body["amountMinor"] = amount
     body["attachment"] = base64.b64encode(await file.read()).decode()
-    await visit.api.post(f"/api{path}/resolve", body)
-    return visit.go(path, "The answer is on its way to the gateway. Its decision moves the money.")
+    return await command(visit, body, "The answer is on its way to the gateway. Its decision moves the money.")

@@ -6,6 +6,7 @@ from typing import Final
 from console.api import Json
 from console.lists import Column, ListView
 from console.money import money
+from console.parts import names_of
 from console.visit import Visit
 
 LEDGER: Final = "ledger:read"
@@ -43,3 +44,8 @@ async def balance_of(visit: Visit, account: str) -> int | None:
     """The balance of one account of the escrow ledger in kobo, debit positive; None when it was never opened."""
     rows = await visit.api.page("/api/ledger/accounts", account=account, limit=100)
     return next((row["balanceMinor"] for row in rows.items if row["account"] == account), None)
+
+
+async def names_of_decision(visit: Visit, decision: Json) -> dict[str, str]:
+    """The names of maker and checker by id."""
+    return await names_of(visit, decision.get("preparedBy"), decision.get("decidedBy"))

@@ -9,7 +9,16 @@ from console.api import Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.money import money, posting_rows
-from console.pages.finance.decisions import AMOUNT, FOREIGN, LEDGER, approved, for_reader, is_outdated
+from console.pages.finance.decisions import (
+    AMOUNT,
+    FOREIGN,
+    LEDGER,
+    approved,
+    for_reader,
+    is_outdated,
+    names_of_decision,
+)
+from console.parts import command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -57,6 +66,7 @@ async def charge_page(visit: Visit) -> Response:
         decision=decision,
         changed=_changed_since(decision, shown) if charge["status"] == "prepared" else "",
         outdated=is_outdated(visit, charge["hash"]),
+        names=await names_of_decision(visit, decision),
     )
 
 
@@ -82,10 +92,8 @@ def _changed_since(decision: Json, plans: dict[str, Json]) -> str:
 
 @SCREENS.action("/quarantined-charges/{id:uuid}/prepare", any_of=("quarantine:prepare",), page=charge_page)
 async def prepare_charge(visit: Visit) -> Response:
-    path = f"/quarantined-charges/{visit['id']}"
     body = {"outcome": visit.form["outcome"], "reason": visit.form["reason"]}
-    await visit.api.post(f"/api{path}/prepare", body)
-    return visit.go(path, "The decision is prepared. Another person approves it.")
+    return await command(visit, body, "The decision is prepared. Another person approves it.")
 
 
 @SCREENS.action("/quarantined-charges/{id:uuid}/approve", any_of=("quarantine:approve",), page=charge_page)
@@ -98,6 +106,6 @@ async def approve_charge(visit: Visit) -> Response:
 
 @SCREENS.action("/quarantined-charges/{id:uuid}/reject", any_of=("quarantine:approve",), page=charge_page)
 async def reject_charge(visit: Visit) -> Response:
-    path = f"/quarantined-charges/{visit['id']}"
-    await visit.api.post(f"/api{path}/reject", {"reason": visit.form["reason"]})
-    return visit.go(path, "The decision is rejected; the charge stays in quarantine.")
+    return await command(
+        visit, {"reason": visit.form["reason"]}, "The decision is rejected; the charge stays in quarantine."
+    )

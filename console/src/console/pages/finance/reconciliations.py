@@ -6,7 +6,8 @@ from console.api import Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.money import posting_rows
-from console.pages.finance.decisions import approved, is_outdated
+from console.pages.finance.decisions import approved, is_outdated, names_of_decision
+from console.parts import command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -50,6 +51,7 @@ async def reconciliation_page(visit: Visit) -> Response:
         rows=posting_rows(entries, reconciliation["currency"]),
         decision=reconciliation,
         outdated=is_outdated(visit, reconciliation["hash"]),
+        names=await names_of_decision(visit, reconciliation),
     )
 
 
@@ -66,6 +68,4 @@ async def approve_reconciliation(visit: Visit) -> Response:
 
 @SCREENS.action("/reconciliations/{id:uuid}/reject", any_of=("reconciliations:approve",), page=reconciliation_page)
 async def reject_reconciliation(visit: Visit) -> Response:
-    path = f"/reconciliations/{visit['id']}"
-    await visit.api.post(f"/api{path}/reject", {"reason": visit.form["reason"]})
-    return visit.go(path, "The reconciliation is rejected; nothing was posted.")
+    return await command(visit, {"reason": visit.form["reason"]}, "The reconciliation is rejected; nothing was posted.")

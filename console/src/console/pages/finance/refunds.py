@@ -9,7 +9,17 @@ from console.api import Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.money import money, posting_rows
-from console.pages.finance.decisions import AMOUNT, FOREIGN, LEDGER, approved, balance_of, for_reader, is_outdated
+from console.pages.finance.decisions import (
+    AMOUNT,
+    FOREIGN,
+    LEDGER,
+    approved,
+    balance_of,
+    for_reader,
+    is_outdated,
+    names_of_decision,
+)
+from console.parts import command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -63,17 +73,17 @@ async def refund_page(visit: Visit) -> Response:
         rows=posting_rows(entries, currency),
         decision=refund["decision"] or {},
         outdated=is_outdated(visit, refund["hash"]),
+        names=await names_of_decision(visit, refund["decision"] or {}),
     )
 
 
 @SCREENS.action("/refunds/{id:uuid}/prepare", any_of=("refunds:prepare",), page=refund_page)
 async def prepare_refund(visit: Visit) -> Response:
-    path, form = f"/refunds/{visit['id']}", visit.form
+    form = visit.form
     body: Json = {"action": form["action"], "reason": form["reason"]}
     if form["action"] == "other_destination":
         body["destination"] = {name: form[name] for name in ("accountNumber", "bankCode", "accountName")}
-    await visit.api.post(f"/api{path}/prepare", body)
-    return visit.go(path, "The decision is prepared. Another person approves it.")
+    return await command(visit, body, "The decision is prepared. Another person approves it.")
 
 
 @SCREENS.action("/refunds/{id:uuid}/approve", any_of=("refunds:approve",), page=refund_page)
@@ -85,6 +95,4 @@ async def approve_refund(visit: Visit) -> Response:
 
 @SCREENS.action("/refunds/{id:uuid}/reject", any_of=("refunds:approve",), page=refund_page)
 async def reject_refund(visit: Visit) -> Response:
-    path = f"/refunds/{visit['id']}"
-    await visit.api.post(f"/api{path}/reject", {"reason": visit.form["reason"]})
-    return visit.go(path, "The decision is rejected; the refund stays failed.")
+    return await command(visit, {"reason": visit.form["reason"]}, "The decision is rejected; the refund stays failed.")

@@ -8,7 +8,8 @@ from console.api import Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.money import posting_rows, sided
-from console.pages.finance.decisions import LEDGER, approved, balance_of, for_reader, is_outdated
+from console.pages.finance.decisions import LEDGER, approved, balance_of, for_reader, is_outdated, names_of_decision
+from console.parts import command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -78,6 +79,7 @@ async def resolution_page(visit: Visit) -> Response:
         is_short=escrow is not None and resolution["status"] == "prepared" and held < refund,
         decision={**resolution, "preparedAt": resolution["createdAt"]},
         outdated=is_outdated(visit, resolution["hash"]),
+        names=await names_of_decision(visit, resolution),
     )
 
 
@@ -91,6 +93,4 @@ async def approve_resolution(visit: Visit) -> Response:
 
 @SCREENS.action("/dispute-resolutions/{id:uuid}/reject", any_of=("disputes:approve",), page=resolution_page)
 async def reject_resolution(visit: Visit) -> Response:
-    path = f"/dispute-resolutions/{visit['id']}"
-    await visit.api.post(f"/api{path}/reject")
-    return visit.go(path, "The resolution is rejected; the order stays disputed.")
+    return await command(visit, None, "The resolution is rejected; the order stays disputed.")

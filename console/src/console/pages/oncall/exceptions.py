@@ -11,6 +11,7 @@ from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.oncall.alerts import SEVERITIES
+from console.parts import command, names_of
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -99,6 +100,7 @@ async def exception_page(visit: Visit) -> Response:
         severities=choices(*SEVERITIES),
         causes=choices(*CAUSES),
         steps=runbook_steps(exception["cause"]),
+        names=await names_of(visit, *(act["by"] for act in exception["acts"])),
     )
 
 
@@ -115,8 +117,7 @@ async def query_gateway(visit: Visit) -> Response:
 @SCREENS.action("/payout-exceptions/{id:uuid}/classify", any_of=("exceptions:classify",), page=exception_page)
 async def classify_exception(visit: Visit) -> Response:
     body = {name: visit.form[name] for name in ("severity", "cause", "note")}
-    await visit.api.post(f"/api/payout-exceptions/{visit['id']}/classify", body)
-    return visit.go(f"/payout-exceptions/{visit['id']}", "The exception is classified.")
+    return await command(visit, body, "The exception is classified.")
 
 
 @SCREENS.action("/payout-exceptions/{id:uuid}/reset", any_of=("payouts:reset",), page=exception_page)
@@ -130,8 +131,7 @@ async def reset_payout(visit: Visit) -> Response:
 
 @SCREENS.action("/payout-exceptions/{id:uuid}/close", any_of=("exceptions:classify",), page=exception_page)
 async def close_exception(visit: Visit) -> Response:
-    await visit.api.post(f"/api/payout-exceptions/{visit['id']}/close", {"evidence": visit.form["evidence"]})
-    return visit.go(f"/payout-exceptions/{visit['id']}", "The exception is closed.")
+    return await command(visit, {"evidence": visit.form["evidence"]}, "The exception is closed.")
 
 
 _BY_CAUSE: Final = {

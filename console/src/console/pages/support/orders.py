@@ -9,7 +9,7 @@ from console.api import Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.support.timeline import order_timeline
-from console.parts import nothing, part, rows_of_part, show_image
+from console.parts import command, nothing, part, rows_of_part, show_image
 from console.visit import InvalidField, Visit
 
 SCREENS = Screens()
@@ -93,8 +93,7 @@ async def order_page(visit: Visit) -> Response:
 
 @SCREENS.action("/orders/{id:uuid}/cancel", any_of=("orders:cancel",), page=order_page)
 async def cancel_order(visit: Visit) -> Response:
-    await visit.api.post(f"/api/orders/{visit['id']}/cancel", {"reason": visit.form["reason"]})
-    return visit.go(f"/orders/{visit['id']}", "The order is cancelled.")
+    return await command(visit, {"reason": visit.form["reason"]}, "The order is cancelled.")
 
 
 @SCREENS.action("/orders/{id:uuid}/resolve", any_of=("disputes:prepare",), page=order_page)
@@ -105,8 +104,7 @@ async def resolve_dispute(visit: Visit) -> Response:
         body["refundMinor"] = visit.form.minor("refundMinor")
         if body["refundMinor"] is None:
             raise InvalidField("refundMinor", "a split needs the amount for the buyer")
-    await visit.api.post(f"/api/orders/{visit['id']}/resolve", body)
-    return visit.go(f"/orders/{visit['id']}", "The resolution is prepared. A finance checker decides on it.")
+    return await command(visit, body, "The resolution is prepared. A finance checker decides on it.")
 
 
 @SCREENS.page("/orders/{id:uuid}/dispute/evidence/{evidence_id:uuid}", title="Evidence")

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from console.api import Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
+from console.parts import command
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -50,14 +51,12 @@ async def return_page(visit: Visit) -> Response:
 
 @SCREENS.action("/return-requests/{id:uuid}/approve", any_of=DECIDES_RETURNS, page=return_page)
 async def approve_return(visit: Visit) -> Response:
-    await visit.api.post(f"/api/return-requests/{visit['id']}/approve", dict(visit.form.given("reason")))
-    return visit.go(f"/return-requests/{visit['id']}", "The return is approved; the refund is on its way.")
+    return await command(visit, dict(visit.form.given("reason")), "The return is approved; the refund is on its way.")
 
 
 @SCREENS.action("/return-requests/{id:uuid}/reject", any_of=DECIDES_RETURNS, page=return_page)
 async def reject_return(visit: Visit) -> Response:
-    await visit.api.post(f"/api/return-requests/{visit['id']}/reject", dict(visit.form.given("reason")))
-    return visit.go(f"/return-requests/{visit['id']}", "The return is rejected.")
+    return await command(visit, dict(visit.form.given("reason")), "The return is rejected.")
 
 
 def _returned_lines(request: Json, order: Json) -> list[Json]:

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
-from console.parts import rows_of_part, show_image
+from console.parts import STAFF_NAMES_MAX, command, names_of, rows_of_part, show_image
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -58,9 +58,15 @@ async def tickets_page(visit: Visit) -> Response:
 @SCREENS.page("/support-tickets/{id:uuid}", title="Ticket", any_of=TICKET_READERS)
 async def ticket_page(visit: Visit) -> Response:
     path = f"/api/support-tickets/{visit['id']}"
-    ticket, messages, attachments = await asyncio.gather(
-        visit.api.get(path), visit.api.page(f"{path}/messages", limit=100), rows_of_part(visit, f"{path}/attachments")
+    ticket, messages, attachments, agents = await asyncio.gather(
+        visit.api.get(path),
+        visit.api.page(f"{path}/messages", limit=100),
+        rows_of_part(visit, f"{path}/attachments"),
+        rows_of_part(visit, "/api/staff-names", role="support_agent", order="asc", limit=STAFF_NAMES_MAX),
     )
+    names = {one["id"]: one["name"] for one in agents}
+    if ticket["assigneeId"] not in names:
+        names |= await names_of(visit, ticket["assigneeId"])
     if visit.may("tickets:manage") and ticket["unread"] and visit.error is None:
         await visit.api.post(f"{path}/read")
     return visit.render(
@@ -72,22 +78,20 @@ async def ticket_page(visit: Visit) -> Response:
         attachments=attachments,
         priorities=PRIORITIES,
         canned=CANNED_REPLIES,
+        names=names,
+        colleagues=[(one["id"], one["name"]) for one in agents if one["id"] != visit.user.id],
         draft=dict(CANNED_REPLIES).get(visit.query.get("reply", ""), ""),
     )
 
 
 @SCREENS.action("/support-tickets/{id:uuid}/messages", any_of=("tickets:manage",), page=ticket_page)
 async def reply_to_ticket(visit: Visit) -> Response:
-    path = f"/support-tickets/{visit['id']}"
-    await visit.api.post(f"/api{path}/messages", {"text": visit.form["text"]})
-    return visit.go(path, "The answer is sent.")
+    return await command(visit, {"text": visit.form["text"]}, "The answer is sent.")
 
 
 @SCREENS.action("/support-tickets/{id:uuid}/assign", any_of=("tickets:manage",), page=ticket_page)
 async def assign_ticket(visit: Visit) -> Response:
-    path = f"/support-tickets/{visit['id']}"
-    await visit.api.post(f"/api{path}/assign", {"assigneeId": visit.form["assigneeId"] or visit.user.id})
-    return visit.go(path, "The ticket is assigned.")
+    return await command(visit, {"assigneeId": visit.form["assigneeId"] or visit.user.id}, "The ticket is assigned.")
 
 
 @SCREENS.action("/support-tickets/{id:uuid}/priority", any_of=("tickets:manage",), page=ticket_page)
@@ -101,16 +105,12 @@ async def change_priority(visit: Visit) -> Response:
 
 @SCREENS.action("/support-tickets/{id:uuid}/close", any_of=("tickets:manage",), page=ticket_page)
 async def close_ticket(visit: Visit) -> Response:
-    path = f"/support-tickets/{visit['id']}"
-    await visit.api.post(f"/api{path}/close")
-    return visit.go(path, "The ticket is closed.")
+    return await command(visit, None, "The ticket is closed.")
 
 
 @SCREENS.action("/support-tickets/{id:uuid}/attachments", any_of=("tickets:manage",), page=ticket_page)
 async def attach_image(visit: Visit) -> Response:
-    path = f"/support-tickets/{visit['id']}"
-    await visit.api.post(f"/api{path}/attachments", files={"file": await visit.form.image("file")})
-    return visit.go(path, "The image is attached.")
+    return await command(visit, None, "The image is attached.", files={"file": await visit.form.image("file")})
 
 
 @SCREENS.page("/support-tickets/{id:uuid}/attachments/{image_id:uuid}", title="Attachment", any_of=TICKET_READERS)

@@ -9,7 +9,7 @@ from console.api import Json
 from console.families import Screens
 from console.formats import LAGOS, naira
 from console.lists import Column, Filter, ListView, choices, show_list
-from console.parts import lagos_instant, needed
+from console.parts import command, lagos_instant, needed
 from console.visit import Form, InvalidField, Visit
 
 SCREENS = Screens()
@@ -70,8 +70,7 @@ async def flash_sale_page(visit: Visit) -> Response:
 @SCREENS.action("/flash-sales/{id:uuid}/approve", any_of=SALES_KEEPER, page=flash_sale_page)
 async def approve_flash_sale(visit: Visit) -> Response:
     """Approve a sale that staff proposed, under the terms that the page showed."""
-    await visit.api.post(f"/api/flash-sales/{visit['id']}/approve", {"hash": visit.form["hash"]})
-    return visit.go(f"/flash-sales/{visit['id']}", "The sale is approved.")
+    return await command(visit, {"hash": visit.form["hash"]}, "The sale is approved.")
 
 
 @SCREENS.action("/flash-sales/{id:uuid}/end", any_of=SALES_KEEPER, page=flash_sale_page)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from console.api import ApiProblem, Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
-from console.parts import needed, part
+from console.parts import command, needed, part
 from console.visit import Form, Visit
 
 SCREENS = Screens()
@@ -109,8 +109,7 @@ async def withdraw_product(visit: Visit) -> Response:
 
 @SCREENS.action("/products/{id:uuid}/images", any_of=CATALOG, page=product_page)
 async def add_image(visit: Visit) -> Response:
-    await visit.api.post(f"/api/products/{visit['id']}/images", files={"file": await visit.form.image("file")})
-    return visit.go(f"/products/{visit['id']}", "The image is added.")
+    return await command(visit, None, "The image is added.", files={"file": await visit.form.image("file")})
 
 
 @SCREENS.action("/products/{id:uuid}/images/{image_id:uuid}/remove", any_of=CATALOG, page=product_page)

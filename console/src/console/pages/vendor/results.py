@@ -29,9 +29,7 @@ async def own_reviews_page(visit: Visit) -> Response:
         REVIEW_COLUMNS,
         empty="No review yet. Buyers are asked for one after the delivery.",
     )
-    if visit.query.get("format") == "csv":
-        return await show_list(visit, view)
-    return visit.render("vendor/reviews.html", shown=await load_list(visit, view))
+    return await show_list(visit, view, "vendor/reviews.html")
 
 
 DAYS_SHOWN: Final = 30
