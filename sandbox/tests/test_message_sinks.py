@@ -70,9 +70,12 @@ async def test_a_mail_is_stored_with_both_parts_for_each_recipient(sandbox: Sand
     assert mail["text"].strip() == "Plain words"
     assert "<b>words</b>" in mail["html"]
     assert len(await sandbox.messages(channel="email")) == 2
-    page = (await sandbox.client.get("/")).text
+    page = (await sandbox.client.get("/inbox", params={"person": "Buyer@unilag.edu.ng"})).text
     assert "buyer@unilag.edu.ng" in page
     assert "<b>words</b>" not in page
+    framed = await sandbox.client.get(f"/inbox/mail/{mail['id']}")
+    assert (framed.status_code, framed.text) == (200, mail["html"])
+    assert framed.headers["content-security-policy"].endswith("; sandbox")
 
 
 async def test_a_mail_can_be_rejected(sandbox: Sandbox) -> None:
@@ -277,7 +280,7 @@ async def test_alerts_are_accepted_in_three_formats(sandbox: Sandbox) -> None:
 async def test_the_page_of_messages_can_be_searched(sandbox: Sandbox) -> None:
     await sandbox.client.post("/sms/api/sms/send", json=TERMII)
     await sandbox.client.post("/sms/api/sms/send", json={**TERMII, "to": "2348055555555", "sms": "<b>100%</b>"})
-    page = (await sandbox.client.get("/", params={"q": "100%"})).text
+    page = (await sandbox.client.get("/inbox", params={"q": "100%"})).text
     assert "+2348055555555" in page
     assert "+2348012345678" not in page
     assert "&lt;b&gt;100%" in page

@@ -184,6 +184,12 @@ CREATE TABLE IF NOT EXISTS messages (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS messages_by_recipient ON messages (recipient, id);
 
+-- Whose addresses are known, so that the mailbox shows one person's mails and text messages together.
+CREATE TABLE IF NOT EXISTS people (
+    address TEXT PRIMARY KEY,
+    name TEXT NOT NULL
+) STRICT;
+
 -- The messaging app's templates. `reason` is the reviewer's word, NONE without one.
 CREATE TABLE IF NOT EXISTS message_templates (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -4,76 +4,47 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-from sandbox.control.movements import list_accounts, list_movements, put_account, show_balance
-from sandbox.control.switches import (
-    change_charge,
-    change_dispute,
-    change_refund,
-    change_transfer,
-    delete_faults,
-    make_settlement,
-    put_faults,
-    put_gateway_keys,
-    put_settings,
-    show_evidence,
-    show_faults,
-    show_settings,
-)
-from sandbox.control.views import (
-    clear_messages,
-    show_inbox,
-    show_messages,
-    show_trace,
-    show_trace_list,
-    show_trace_list_page,
-    show_trace_page,
-)
-from sandbox.control.webhooks import list_webhooks, resend_webhook, resend_webhooks, send_webhook
-from sandbox.sinks.message_templates import review_template
-from sandbox.sinks.messaging import receive_incoming, report_status
+from sandbox.control.charges import list_charges
+from sandbox.control.documents import show_api, show_document
+from sandbox.control.mailbox import show_inbox, show_mail
+from sandbox.control.operations import OPERATIONS, PREFIX
+from sandbox.control.traces import show_trace_list_page, show_trace_page
+from sandbox.pages import render, show_asset
 from sandbox.web import JsonResponse
+from sandbox.world import world_of
+
+UNPAID_ON_THE_START_PAGE = 10
+PAYMENTS_ON_A_PAGE = 50
 
 
 async def health(_request: Request) -> Response:
     return JsonResponse({"status": "ok"})
 
 
+async def show_start(request: Request) -> Response:
+    """What the sandbox is, what to click, and the transactions that wait for a payer."""
+    database = world_of(request).database
+    charges = list_charges(database, "abandoned", limit=UNPAID_ON_THE_START_PAGE)
+    return render("start.html", current="/", charges=charges, balance_minor=database.balance_minor("NGN"))
+
+
+async def show_payments(request: Request) -> Response:
+    """The newest transactions, each with its payment page."""
+    charges = list_charges(world_of(request).database, limit=PAYMENTS_ON_A_PAGE)
+    return render("payments.html", current="/payments", charges=charges)
+
+
 ROUTES = [
     Route("/health", health, methods=["GET"]),
     Route("/health/readiness", health, methods=["GET"]),
-    Route("/", show_inbox, methods=["GET"]),
+    Route("/", show_start, methods=["GET"]),
+    Route("/inbox", show_inbox, methods=["GET"]),
+    Route("/inbox/mail/{id}", show_mail, methods=["GET"]),
+    Route("/payments", show_payments, methods=["GET"]),
     Route("/traces", show_trace_list_page, methods=["GET"]),
     Route("/traces/{trace_id}", show_trace_page, methods=["GET"]),
-    Mount(
-        "/control",
-        routes=[
-            Route("/book", show_balance, methods=["GET"]),
-            Route("/book/movements", list_movements, methods=["GET"]),
-            Route("/accounts", list_accounts, methods=["GET"]),
-            Route("/accounts", put_account, methods=["PUT"]),
-            Route("/faults", show_faults, methods=["GET"]),
-            Route("/faults", put_faults, methods=["PUT"]),
-            Route("/faults", delete_faults, methods=["DELETE"]),
-            Route("/gateway-keys", put_gateway_keys, methods=["PUT"]),
-            Route("/settings", show_settings, methods=["GET"]),
-            Route("/settings", put_settings, methods=["PUT"]),
-            Route("/transfers/{reference}/{act}", change_transfer, methods=["POST"]),
-            Route("/refunds/{id}/{act}", change_refund, methods=["POST"]),
-            Route("/charges/{reference}/{act}", change_charge, methods=["POST"]),
-            Route("/disputes/{id}/evidence", show_evidence, methods=["GET"]),
-            Route("/disputes/{id}/{act}", change_dispute, methods=["POST"]),
-            Route("/settlements", make_settlement, methods=["POST"]),
-            Route("/messages", show_messages, methods=["GET"]),
-            Route("/messages", clear_messages, methods=["DELETE"]),
-            Route("/messaging/incoming", receive_incoming, methods=["POST"]),
-            Route("/messaging/statuses", report_status, methods=["POST"]),
-            Route("/messaging/templates/{name}/{act}", review_template, methods=["POST"]),
-            Route("/traces", show_trace_list, methods=["GET"]),
-            Route("/traces/{trace_id}", show_trace, methods=["GET"]),
-            Route("/webhooks", list_webhooks, methods=["GET"]),
-            Route("/webhooks/send", send_webhook, methods=["POST"]),
-            Route("/webhooks/resend", resend_webhooks, methods=["POST"]),
-            Route("/webhooks/{id}/resend", resend_webhook, methods=["POST"]),
-        ],
-    ),
+    Route("/api", show_api, methods=["GET"]),
+    Route("/openapi.json", show_document, methods=["GET"]),
+    Route("/assets/{name}", show_asset, methods=["GET"]),
+    Mount(PREFIX, routes=[Route(one.path, one.handler, methods=[one.method]) for one in OPERATIONS]),
 ]

@@ -1,6 +1,7 @@
 """All messages to users and to the on-call engineer, as one list."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from sqlite3 import Row
 from typing import Any
@@ -64,8 +65,10 @@ def list_messages(
     words: str | None = None,
     limit: int = 200,
     after: int = 0,
+    before: int = 0,
+    person: str | None = None,
 ) -> list[Row]:
-    """Newest first. `words` is searched in recipient, sender, subject and text; `after` is the id of an older message."""
+    """Newest first. `words` is searched in recipient, sender, subject and text; `after` and `before` are ids of messages."""
     conditions: list[str] = []
     values: list[str | int] = []
     if recipient:
@@ -77,11 +80,46 @@ def list_messages(
     if after:
         conditions.append("id > ?")
         values.append(after)
+    if before:
+        conditions.append("id < ?")
+        values.append(before)
+    if person:
+        conditions.append("(recipient = ? OR recipient IN (SELECT address FROM people WHERE name = ?))")
+        values += [normal_recipient(person), person]
     if words:
         conditions.append("recipient || ' ' || sender || ' ' || subject || ' ' || text LIKE ? ESCAPE '\\'")
         values.append("%" + re.sub(r"([\\%_])", r"\\\1", words) + "%")
     where = " AND ".join(conditions) or "1"
     return database.all(f"SELECT * FROM messages WHERE {where} ORDER BY id DESC LIMIT ?", *values, limit)
+
+
+def list_people(database: Database, limit: int, before: int = 0) -> list[Row]:
+    """Who received messages, in the order of their newest one: `person`, `addresses`, `messages`, and of the newest `newest` (its
+    id), `channel`, `headline` and `created_at`. `before` is the `newest` of the page before.
+
+    An address without a known owner is a person of its own.
+    """
+    return database.all(
+        "SELECT person, addresses, messages, newest, channel, created_at,"
+        " substr(CASE subject WHEN '' THEN text ELSE subject END, 1, 80) AS headline"
+        " FROM (SELECT coalesce(name, recipient) AS person, group_concat(DISTINCT recipient) AS addresses,"
+        " count(*) AS messages, max(id) AS newest FROM messages LEFT JOIN people ON address = recipient GROUP BY person)"
+        " JOIN messages ON id = newest WHERE ?1 = 0 OR newest < ?1 ORDER BY newest DESC LIMIT ?2",
+        before,
+        limit,
+    )
+
+
+def name_person(database: Database, name: str, addresses: Iterable[str]) -> None:
+    """Group the messages to these addresses under one name, instead of its former addresses."""
+    with database.transaction():
+        database.run("DELETE FROM people WHERE name = ?", name)
+        for address in addresses:
+            database.run(
+                "INSERT INTO people (address, name) VALUES (?, ?) ON CONFLICT (address) DO UPDATE SET name = excluded.name",
+                normal_recipient(address),
+                name,
+            )
 
 
 def delete_messages(database: Database) -> None:

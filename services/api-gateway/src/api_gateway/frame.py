@@ -43,7 +43,7 @@ def page(
     links = " ".join(
         f'<a href="{path}"{_CURRENT if path == current else ""}>{escape(name)}</a>' for path, name in PARTS
     )
-    kind = ' class="with-contents"' if contents else ""
+    kind = ' class="with-contents"' if contents else ' class="reference"' if current == "/docs" else ""
     to_contents = '<a class="to-contents" href="#pages">All pages</a>' if contents else ""
     return (
         f"{_HEAD}<title>{escape(title)} | Campus Marketplace</title>\n{sheets}{sources}</head>\n<body{kind}>\n"

@@ -31,8 +31,9 @@ WHERE t.posting_key IN (
 GROUP BY t.id ORDER BY t.position
 """
 
-async def find_wallet(reads: Reads, vendor_id: UUID) -> dict[str, Any]:
-    """Returns the amounts available, in escrow, in transit, in debt and held, in kobo."""
+
+async def find_wallet(reads: Reads, vendor_id: UUID, transfer_minimum_minor: int) -> dict[str, Any]:
+    """Returns the amounts available, in escrow, in transit, in debt and held, and the smallest transfer, in kobo."""
     row = await reads.fetch_row(_READ_WALLET, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
