@@ -73,7 +73,10 @@ class Session:
         for number, block in enumerate(blocks):
             if block.language == "json":
                 shown = (outputs / str(number - 1)).read_text()
-                difference = difference_of(json.loads(block.code), json.loads(shown), "")
+                try:
+                    difference = difference_of(json.loads(block.code), json.loads(shown), "")
+                except ValueError as error:
+                    difference = str(error)
                 assert difference is None, f"{block.place}: {difference}\n{shown[:2000]}"
 
     def _run(self, script: Path) -> tuple[int, str]:

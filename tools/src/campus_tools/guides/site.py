@@ -31,8 +31,11 @@ GUIDES: Final = (
     "push",
     "errors",
     "pagination",
+    "sandbox",
     "webhooks",
     "subscribing",
+    "going-live",
+    "operating",
 )
 _FOLDERS: Final = (("Contract", "contract"), ("Tables", "reference"))
 # Enough of a section to find it by its words and to show a line of it.
