@@ -141,6 +141,7 @@ function methodOf(verb, path, operation, resource, name) {
   const isKeyed = headers.includes("Idempotency-Key");
   if (isKeyed) content.push("isKeyed: true");
   if (operation.security.length === 0) content.push("isAnonymous: true");
+  else if (operation.security.some((way) => same(way, {}))) content.push("isPublic: true");
   const isStream = helper === "follow" || helper === "readOnce";
   const options = helper === "follow" ? "StreamOptions" : isKeyed ? "KeyedOptions" : headers.includes("If-Match") ? "RevisionOptions" : "RequestOptions";
   args.push(`options?: ${options}`);
@@ -153,10 +154,10 @@ function methodOf(verb, path, operation, resource, name) {
   const passed = {
     data: `"${verb}", ${address}, ${sent}, options`,
     nothing: `"${verb}", ${address}, ${sent}, options`,
-    list: `${address}, query, options`,
-    text: `${address}, ${query.length > 0 ? "query" : "undefined"}, options`,
-    file: `${address}, options`,
-    json: `${address}, options`,
+    list: `${address}, ${sent}, options`,
+    text: `${address}, ${sent}, options`,
+    file: `${address}, ${sent}, options`,
+    json: `${address}, ${sent}, options`,
     upload: `${address}, image, options`,
     follow: `${address}, options`,
     readOnce: `${address}, body, options`,

@@ -59,6 +59,8 @@ export interface RequestContent {
   isKeyed?: boolean | undefined;
   /** Whether it is sent without tokens. */
   isAnonymous?: boolean | undefined;
+  /** Whether visitors may call the operation too: it is sent without tokens when the session has ended. */
+  isPublic?: boolean | undefined;
 }
 
 /** A response with its whole body. */
@@ -158,7 +160,7 @@ export class Connection {
       const { status, headers } = response;
       return { status, headers, body: await response.arrayBuffer() };
     };
-    return this.#authorized(this.#outgoing(method, path, content, options, false), content.isAnonymous, receive);
+    return this.#authorized(this.#outgoing(method, path, content, options, false), content, receive);
   }
 
   /**
@@ -167,7 +169,7 @@ export class Connection {
    */
   open(method: string, path: string, content: RequestContent, options: AllOptions): Promise<Response> {
     const outgoing = this.#outgoing(method, path, content, options, true);
-    return this.#authorized(outgoing, false, (response) => Promise.resolve(response));
+    return this.#authorized(outgoing, content, (response) => Promise.resolve(response));
   }
 
   async #startSession(
@@ -217,16 +219,21 @@ export class Connection {
   /** Sends with the session's tokens. After a 401 they are refreshed and the request is repeated, once. */
   async #authorized<T>(
     outgoing: Outgoing,
-    isAnonymous: boolean | undefined,
+    { isAnonymous = false, isPublic = false }: RequestContent,
     receive: (response: Response) => Promise<T>,
   ): Promise<T> {
-    const used = isAnonymous === true ? null : await this.getTokens();
+    const used = isAnonymous ? null : await this.getTokens();
     try {
       return await this.#attempts(outgoing, used, receive);
     } catch (error) {
       if (used === null || !isUnauthorized(error)) throw error;
-      const renewed = await this.#renewed(used);
-      if (renewed === null) throw error;
+      const renewed = await this.#renewed(used).catch((refusal: unknown) => {
+        if (isPublic && isUnauthorized(refusal)) return null;
+        throw refusal;
+      });
+      // Another user has signed in meanwhile: the request was not theirs.
+      const isOther = renewed !== null && subjectOf(renewed) !== subjectOf(used);
+      if (isOther || (renewed === null && !isPublic)) throw error;
       return await this.#attempts(outgoing, renewed, receive);
     }
   }
@@ -251,14 +258,17 @@ export class Connection {
       // The token before the present one is accepted for some seconds: a lost response does not end the session.
       outgoing.isRepeatable = true;
       const { data } = await this.#attempts(outgoing, null, async (response) => (await response.json()) as { data: Tokens });
-      await this.setTokens(data);
+      await this.#replaceTokens(used, data);
       return data;
     } catch (error) {
-      if (isUnauthorized(error) && (await this.getTokens())?.refreshToken === used.refreshToken) {
-        await this.setTokens(null);
-      }
+      if (isUnauthorized(error)) await this.#replaceTokens(used, null);
       throw error;
     }
+  }
+
+  /** Stores the successor of a pair, unless the session was replaced or ended during the refresh. */
+  async #replaceTokens(used: SessionTokens, next: SessionTokens | null): Promise<void> {
+    if ((await this.getTokens())?.refreshToken === used.refreshToken) await this.setTokens(next);
   }
 
   async #attempts<T>(
@@ -351,6 +361,16 @@ function searchOf(query: object | undefined): string {
   }
   const text = search.toString();
   return text === "" ? "" : `?${text}`;
+}
+
+/** The user of an access token, a JWT; undefined for another token. */
+function subjectOf({ accessToken }: SessionTokens): unknown {
+  try {
+    const payload = accessToken.split(".")[1] ?? "";
+    return (JSON.parse(atob(payload.replace(/-/g, "+").replace(/_/g, "/"))) as { sub?: unknown }).sub;
+  } catch {
+    return undefined;
+  }
 }
 
 function isUnauthorized(error: unknown): boolean {

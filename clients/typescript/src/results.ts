@@ -85,26 +85,26 @@ export function dataOf<Data, MetaOf = Meta>(reply: Promise<Reply>): Result<Data,
 export function list<Item, MetaOf extends CursorPosition | OffsetPosition>(
   connection: Connection,
   path: string,
-  query: object | undefined,
+  content: RequestContent,
   options: KeyedOptions | undefined,
 ): List<Item, MetaOf> {
   const pageOf = (reply: Reply): Envelope<Page<Item, MetaOf>, MetaOf> => {
     const { data: items, meta } = jsonOf(reply) as Envelope<Item[], MetaOf>;
     const following = followingOf(meta);
-    const next = following && (() => list<Item, MetaOf>(connection, path, { ...query, ...following }, options));
+    const next = following && (() => list<Item, MetaOf>(connection, path, { ...content, query: { ...content.query, ...following } }, options));
     return { data: new Page(items, meta, next), meta };
   };
-  return new List(fullOf(connection.send("GET", path, { query }, options), pageOf));
+  return new List(fullOf(connection.send("GET", path, content, options), pageOf));
 }
 
 /** A text, such as CSV. */
 export function text(
   connection: Connection,
   path: string,
-  query: object | undefined,
+  content: RequestContent,
   options: KeyedOptions | undefined,
 ): Result<string, undefined> {
-  return resultOf(connection.send("GET", path, { query }, options), ({ body }) => ({
+  return resultOf(connection.send("GET", path, content, options), ({ body }) => ({
     data: new TextDecoder().decode(body),
     meta: undefined,
   }));
@@ -114,9 +114,10 @@ export function text(
 export function file(
   connection: Connection,
   path: string,
+  content: RequestContent,
   options: KeyedOptions | undefined,
 ): Result<Blob, undefined> {
-  return resultOf(connection.send("GET", path, {}, options), ({ body, headers }) => ({
+  return resultOf(connection.send("GET", path, content, options), ({ body, headers }) => ({
     data: new Blob([body], { type: headers.get("Content-Type") ?? "" }),
     meta: undefined,
   }));
@@ -126,9 +127,10 @@ export function file(
 export function json<Data>(
   connection: Connection,
   path: string,
+  content: RequestContent,
   options: KeyedOptions | undefined,
 ): Result<Data, undefined> {
-  return resultOf(connection.send("GET", path, {}, options), (reply) => ({
+  return resultOf(connection.send("GET", path, content, options), (reply) => ({
     data: jsonOf(reply) as Data,
     meta: undefined,
   }));

@@ -85,6 +85,42 @@ test("a refused refresh does not remove the tokens of a sign-in that happened me
   assert.deepEqual(await store.get(), tokens("3"));
 });
 
+test("a refresh does not replace the tokens of a sign-in that happened meanwhile", async () => {
+  const { campus, store } = clientOf();
+  wire.answer(
+    session("2", async (request, response) => {
+      await store.set(tokens("3"));
+      await ok(tokens("2"))(request, response);
+    }),
+  );
+  await campus.orders.get("o");
+  assert.deepEqual(await store.get(), tokens("3"));
+});
+
+test("a request of one user is never repeated for another who has signed in meanwhile", async () => {
+  const pairOf = (sub: string): SessionTokens => ({
+    accessToken: `h.${Buffer.from(JSON.stringify({ sub })).toString("base64url")}.s`,
+    refreshToken: sub,
+  });
+  const { campus, store } = clientOf(memoryStore(pairOf("tobi")));
+  wire.answer(async (request, response) => {
+    await store.set(pairOf("ada"));
+    await problem(401, "AUTH_TOKEN_EXPIRED")(request, response);
+  });
+  await assert.rejects(campus.orders.checkout({ items: [] }), { status: 401 });
+  assert.equal(wire.received.length, 1);
+});
+
+test("a visitor whose session has ended still reads the catalog", async () => {
+  const { campus, store } = clientOf();
+  wire.answer((request, response) => {
+    const isVisitor = request.headers.authorization === undefined && request.method === "GET";
+    return (isVisitor ? ok([], { next_cursor: null }) : problem(401, "AUTH_UNAUTHORIZED"))(request, response);
+  });
+  assert.deepEqual((await campus.products.list()).items, []);
+  assert.equal(await store.get(), null);
+});
+
 test("a refresh whose response was lost is repeated", async () => {
   const { campus } = clientOf();
   let attempts = 0;
