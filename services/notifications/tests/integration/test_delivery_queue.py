@@ -18,6 +18,7 @@ from contracts.orders import OrderDispatched
 from contracts.payouts import BankDetailsChanged
 from notifications.consumers.orders import on_order_delivered, on_order_dispatched
 from notifications.domain.deliveries import CLAIM_LIFETIME, NotificationRequest
+from notifications.domain.feed import FEED_START
 from notifications.streams.delivery_dispatcher import DeliveryDispatcher
 from notifications.templates.examples import example_of
 from notifications.timers import resolve_abandoned_once
@@ -167,7 +168,7 @@ async def test_only_a_streamed_feed_publishes_its_entries(scenario: Scenario) ->
     await scenario.receive(scenario.dispatched())
     assert await scenario.published(SHOWN) == []
     streams = scenario.app.dependencies.feed_streams
-    stream = streams.open(Caller(user_id=scenario.buyer_id), 0)
+    stream = streams.open(Caller(user_id=scenario.buyer_id), FEED_START, 0)
     events = streams.events(stream)
     assert [b"retry" in await anext(events), b"event: notification" in await anext(events)] == [True, True]
     await scenario.receive(scenario.delivered())

@@ -70,7 +70,9 @@ async def following(scenario: Scenario, client: httpx.AsyncClient, user_id=None,
     async with client.stream("GET", STREAM, headers=headers) as response:
         assert (response.status_code, response.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
         events = Events(response)
-        assert await events.next() == (None, None, None)
+        event, events.start_id, data = await events.next()
+        assert (event, data) == (None, None)
+        assert last is None or events.start_id == last
         yield events
 
 
@@ -113,6 +115,20 @@ async def test_a_stream_resumes_without_loss_or_repetition(
             assert (await events.next_notification())["id"] == (await feed(scenario))["data"][0]["id"]
         async with following(scenario, client, last=received[0]["id"]) as events:
             assert (await events.next_notification())["id"] == received[1]["id"]
+
+
+async def test_a_stream_that_breaks_off_before_its_first_event_resumes_where_it_started(
+    open_scenario: OpenScenario,
+) -> None:
+    async with open_scenario(feed_poll_seconds=0.2) as scenario, listening(scenario) as client:
+        await scenario.project_users()
+        # An empty feed, then one with a notification.
+        for _ in range(2):
+            async with following(scenario, client) as events:
+                pass
+            await notify(scenario)
+            async with following(scenario, client, last=events.start_id) as events:
+                assert await events.next_notification() == (await feed(scenario))["data"][0]
 
 
 async def test_concurrent_notifications_reach_a_stream_once_each(

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
+
+FEED_START: Final = UUID(int=0)
+"""The id before the first notification of every feed: a stream may resume after it."""
 
 
 @dataclass(frozen=True, slots=True)

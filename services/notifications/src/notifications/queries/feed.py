@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.clock import iso, iso_or_none
-from notifications.domain.feed import FeedItem
+from notifications.domain.feed import FEED_START, FeedItem
 
 _COLUMNS: Final = "SELECT id, template, title, body, created_at, read_at, place, subject FROM notifications"
 _BEFORE: Final = """
@@ -17,7 +17,9 @@ _FEED: Final = f"{_COLUMNS} WHERE user_id = $1 AND title IS NOT NULL {_BEFORE}"
 _UNREAD: Final = f"{_COLUMNS} WHERE user_id = $1 AND title IS NOT NULL AND read_at IS NULL {_BEFORE}"
 _UNREAD_COUNT: Final = "SELECT count(*) FROM notifications WHERE user_id = $1 AND title IS NOT NULL AND read_at IS NULL"
 _AFTER: Final = f"{_COLUMNS} WHERE user_id = $1 AND place > $2 ORDER BY place LIMIT $3"
-_LAST_POSITION: Final = "SELECT coalesce(max(place), 0) FROM notifications WHERE user_id = $1 AND place IS NOT NULL"
+_LAST: Final = """
+SELECT id, place FROM notifications WHERE user_id = $1 AND place IS NOT NULL ORDER BY place DESC LIMIT 1
+"""
 _POSITION_OF: Final = "SELECT place FROM notifications WHERE user_id = $1 AND id = $2"
 _LAST_POSITIONS: Final = "SELECT user_id, last FROM feeds WHERE user_id = ANY ($1)"
 
@@ -41,14 +43,16 @@ async def list_feed_after(uow: UnitOfWork, user_id: UUID, position: int, rows_ma
     return [FeedItem(*row) for row in await uow.fetch(_AFTER, user_id, position, rows_max)]
 
 
-async def find_last_position(uow: UnitOfWork, user_id: UUID) -> int:
-    """Return the last position of the user's feed; 0 for an empty one."""
-    position: int = await uow.fetch_value(_LAST_POSITION, user_id)
-    return position
+async def find_last_position(uow: UnitOfWork, user_id: UUID) -> tuple[UUID, int]:
+    """Return the id and the position of the user's last notification; FEED_START and 0 for an empty feed."""
+    row = await uow.fetch_row(_LAST, user_id)
+    return (FEED_START, 0) if row is None else (row["id"], row["place"])
 
 
 async def find_position_of(uow: UnitOfWork, user_id: UUID, notification_id: UUID) -> int | None:
-    """Return the position of a notification; None when it is not in the user's feed."""
+    """Return the position of a notification, 0 of FEED_START; None when it is not in the user's feed."""
+    if notification_id == FEED_START:
+        return 0
     position: int | None = await uow.fetch_value(_POSITION_OF, user_id, notification_id)
     return position
 

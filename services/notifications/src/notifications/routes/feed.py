@@ -78,20 +78,21 @@ async def stream_notifications(
 ) -> Response:
     """Stream the caller's new notifications as events `notification` with their ids.
 
-    The stream starts after `Last-Event-ID`, else now. 422 for an id outside of the caller's feed; 429 above the limit of
-    open streams.
+    The stream starts after `Last-Event-ID`, else now. Its first block has the id that it starts after, so that a client
+    which loses the connection before the first event misses none. 422 for an id outside of the caller's feed; 429 above
+    the limit of open streams.
     """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if last_event_id:
             seen = parse_uuid(last_event_id)
             position = await queries.find_position_of(uow, caller.id, seen) if seen else None
-            if position is None:
+            if seen is None or position is None:
                 raise ValidationFailed.of("Last-Event-ID", "is not the id of a notification of the caller")
         else:
-            position = await queries.find_last_position(uow, caller.id)
+            seen, position = await queries.find_last_position(uow, caller.id)
     streams = dependencies.feed_streams
-    stream = streams.open(caller, position)
+    stream = streams.open(caller, seen, position)
     return EventStream(
         streams.events(stream),
         on_end=lambda: streams.remove(stream),

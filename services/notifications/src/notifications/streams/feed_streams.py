@@ -35,15 +35,18 @@ READERS_MAX: Final = 4
 STREAMS_MAX: Final = 2_000
 # New notifications of a user are published to all processes for so long after a stream was announced.
 STREAMED_FOR: Final = timedelta(seconds=60)
-# Milliseconds until a browser reconnects.
-RECONNECT: Final = b"retry: 3000\n\n"
+# Milliseconds until a client reconnects.
+RECONNECT_MS: Final = 3_000
 
 
 @dataclass(slots=True, eq=False)
 class Stream:
-    """One connection that follows a feed. `last_polled` is the position of the last wake-up by the poll."""
+    """One connection that follows a feed, after the notification `start_id`. `last_polled` is the position of the last
+    wake-up by the poll.
+    """
 
     caller: Caller
+    start_id: UUID
     position: int
     last_polled: int = 0
     is_closed: bool = False
@@ -80,8 +83,8 @@ class FeedStreams:
         runtime.on_broadcast[SessionRevoked] = lambda event: self.wake(event.user_id)
         runtime.on_stop.append(self.stop)
 
-    def open(self, caller: Caller, position: int) -> Stream:
-        """Open a stream after `position`; the caller must remove it.
+    def open(self, caller: Caller, start_id: UUID, position: int) -> Stream:
+        """Open a stream after the notification `start_id` at `position`; the caller must remove it.
 
         Raises TooManyStreams, and Unavailable while the process stops.
         """
@@ -90,7 +93,7 @@ class FeedStreams:
             raise Unavailable
         if len(streams) >= self._per_user_max:
             raise TooManyStreams(self._per_user_max)
-        stream = Stream(caller, position)
+        stream = Stream(caller, start_id, position)
         self._by_user.setdefault(caller.id, set()).add(stream)
         self._count += 1
         if self._polling is None:
@@ -143,7 +146,8 @@ class FeedStreams:
 
     async def events(self, stream: Stream) -> AsyncGenerator[bytes]:
         """Yield events until the token expires, the session is revoked or the process stops."""
-        yield RECONNECT
+        # With an id and without data: a client resumes after it, and no event is dispatched.
+        yield f"retry: {RECONNECT_MS}\nid: {stream.start_id}\n\n".encode()
         is_announced = False
         while not self._is_over(stream):
             stream.wake_up.clear()
