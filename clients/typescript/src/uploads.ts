@@ -3,7 +3,7 @@ import { UploadError } from "./errors.js";
 import { dataOf, type Result } from "./results.js";
 
 /** An image: a Blob or File, or its bytes. */
-export type ImageSource = Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;
+export type ImageSource = Blob | ArrayBuffer | Uint8Array;
 
 /** The bytes of an image that the API accepts. */
 export const IMAGE_BYTES_MAX = 5 * 1024 * 1024;
@@ -16,7 +16,7 @@ const SHRUNK_QUALITY = 0.85;
  * Throws UploadError for anything but a JPEG, PNG or WebP of at most 5 MiB.
  */
 export async function imageOf(source: ImageSource): Promise<Blob> {
-  const blob = source instanceof Blob ? source : new Blob([source]);
+  const blob = source instanceof Blob ? source : new Blob([new Uint8Array(source)]);
   if (blob.size > IMAGE_BYTES_MAX) {
     throw new UploadError(`The image has ${String(blob.size)} bytes; ${String(IMAGE_BYTES_MAX)} are accepted.`);
   }

@@ -18,7 +18,7 @@ export interface WebhookEvent {
 /** A received webhook and what it is verified with. */
 export interface WebhookRequest {
   /** The raw body: a parsed and serialized one has another signature. */
-  body: string | ArrayBuffer | Uint8Array<ArrayBuffer>;
+  body: string | ArrayBuffer | Uint8Array;
   /** The headers, of `fetch` or of Node. */
   headers: Headers | Readonly<Record<string, string | string[] | undefined>>;
   /** The endpoint's secrets, `whsec_...`: the present one, and during a rotation the former one. */

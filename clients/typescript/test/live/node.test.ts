@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AuthAal2RequiredError, Campus, ValidationFailedError } from "campus-client";
+import { AuthAal2RequiredError, Campus } from "campus-client";
 import { playStory, until } from "./story.js";
-import { baseUrl, codeFor, oneTimeCodes, pay, secrets } from "./system.js";
+import { baseUrl, codeFor, pay, secrets, stepUp } from "./system.js";
 
 const password = secrets["DEMO_PASSWORD"] ?? "";
 // The smallest PNG with one pixel.
@@ -25,7 +25,7 @@ test("a purchase in Node, from the sign-up to the vendor's payout", async () => 
   const maker = new Campus({ baseUrl });
   await maker.signIn("maker@campus.example", password);
   await assert.rejects(maker.payouts.dispatch({ payoutIds: [payout.id] }), AuthAal2RequiredError);
-  await stepUp(maker);
+  await stepUp(maker, "MAKER");
   assert.equal((await maker.payouts.dispatch({ payoutIds: [payout.id] })).submitted, 1);
   await until(async () => ((await vendor.payouts.get(payout.id)).status === "processed" ? true : undefined));
 
@@ -39,18 +39,3 @@ test("a purchase in Node, from the sign-up to the vendor's payout", async () => 
   await vendor.signOut();
   await assert.rejects(vendor.wallets.getCurrent(), { status: 401 });
 });
-
-/** Shows the second factor. A code works once: one that `make demo` has used is refused. */
-async function stepUp(maker: Campus): Promise<void> {
-  await until(async () => {
-    for (const code of oneTimeCodes(secrets["DEMO_TOTP_MAKER"] ?? "")) {
-      try {
-        return await maker.stepUp(code);
-      } catch (error) {
-        if (!(error instanceof ValidationFailedError)) throw error;
-      }
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
-    return undefined;
-  });
-}

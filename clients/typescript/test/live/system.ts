@@ -1,6 +1,7 @@
 // The running system of `make run`: its addresses, the demo accounts and the sandbox.
 import { readFileSync } from "node:fs";
 import { createHmac } from "node:crypto";
+import { type Campus, ValidationFailedError } from "campus-client";
 import { until } from "./story.js";
 
 const stateDir = process.env["STATE_DIR"] ?? "../../.state";
@@ -40,7 +41,7 @@ export async function pay(accessCode: string): Promise<void> {
 }
 
 /** The codes of an authenticator (RFC 6238) that are valid now: a used one is refused, its neighbours are not. */
-export function oneTimeCodes(secret: string): string[] {
+function oneTimeCodes(secret: string): string[] {
   const bits = [...secret].map((character) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(character).toString(2).padStart(5, "0"));
   const key = Buffer.from((bits.join("").match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
   return [0, 1, -1].map((drift) => {
@@ -49,5 +50,20 @@ export function oneTimeCodes(secret: string): string[] {
     const digest = createHmac("sha1", key).update(counter).digest();
     const offset = (digest.at(-1) ?? 0) & 15;
     return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+  });
+}
+
+/** Shows the second factor of a demo account. A code works once: one that `make demo` has used is refused. */
+export async function stepUp(campus: Campus, name: string): Promise<void> {
+  await until(async () => {
+    for (const code of oneTimeCodes(secrets[`DEMO_TOTP_${name}`] ?? "")) {
+      try {
+        return await campus.stepUp(code);
+      } catch (error) {
+        if (!(error instanceof ValidationFailedError)) throw error;
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    return undefined;
   });
 }
