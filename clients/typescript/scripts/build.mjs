@@ -4,7 +4,8 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath, URL } from "node:url";
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const tsc = (project) => execFileSync(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at(project)], { stdio: "inherit" });
+const tsc = (project) =>
+  execFileSync(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at(project)], { stdio: "inherit" });
 
 rmSync(at("dist"), { recursive: true, force: true });
 tsc("tsconfig.json");

@@ -66,7 +66,8 @@ async function schemaTypes() {
 function errorClasses() {
   const codes = schemas.ProblemCode.enum;
   const classes = codes.map(
-    (code) => `/** The API responded with \`${code}\`. */\nexport class ${errorName(code)} extends ApiError {\n  override readonly name: string = "${errorName(code)}";\n}\n`,
+    (code) =>
+      `/** The API responded with \`${code}\`. */\nexport class ${errorName(code)} extends ApiError {\n  override readonly name: string = "${errorName(code)}";\n}\n`,
   );
   const table = codes.map((code) => `  ${code}: ${errorName(code)},`);
   return [
@@ -94,14 +95,18 @@ function resourceModule(name, methods) {
   const types = unique(methods.flatMap((method) => method.types));
   const options = ["KeyedOptions", "RequestOptions", "RevisionOptions"].filter((one) => all.includes(one));
   const results = unique(methods.map((method) => method.helper)).filter((one) => RESULTS.includes(one));
-  const streams = unique(methods.map((method) => method.helper)).filter((one) => !RESULTS.includes(one) && one !== "upload");
+  const streams = unique(methods.map((method) => method.helper)).filter(
+    (one) => !RESULTS.includes(one) && one !== "upload",
+  );
   const resultTypes = ["List", "Result"].filter((one) => new RegExp(`: ${one}<`).test(all));
   return [
     'import { Resource } from "../../connect.js";',
     `import { ${[...options.map((one) => `type ${one}`), ...(all.includes("segment(") ? ["segment"] : [])].join(", ")} } from "../../connection.js";`,
     `import { ${[...resultTypes.map((one) => `type ${one}`), ...results].join(", ")} } from "../../results.js";`,
     ...(streams.length > 0
-      ? [`import { ${[...streams, "type StreamEvent", ...(all.includes("StreamOptions") ? ["type StreamOptions"] : [])].join(", ")} } from "../../streams.js";`]
+      ? [
+          `import { ${[...streams, "type StreamEvent", ...(all.includes("StreamOptions") ? ["type StreamOptions"] : [])].join(", ")} } from "../../streams.js";`,
+        ]
       : []),
     ...(all.includes("upload<") ? ['import { type ImageSource, upload } from "../../uploads.js";'] : []),
     ...(types.length > 0 ? [`import type { ${types.join(", ")} } from "../schemas.js";`] : []),
@@ -143,10 +148,18 @@ function methodOf(verb, path, operation, resource, name) {
   if (operation.security.length === 0) content.push("isAnonymous: true");
   else if (operation.security.some((way) => same(way, {}))) content.push("isPublic: true");
   const isStream = helper === "follow" || helper === "readOnce";
-  const options = helper === "follow" ? "StreamOptions" : isKeyed ? "KeyedOptions" : headers.includes("If-Match") ? "RevisionOptions" : "RequestOptions";
+  const options =
+    helper === "follow"
+      ? "StreamOptions"
+      : isKeyed
+        ? "KeyedOptions"
+        : headers.includes("If-Match")
+          ? "RevisionOptions"
+          : "RequestOptions";
   args.push(`options?: ${options}`);
   for (const header of headers) {
-    if (!["Idempotency-Key", "If-Match", "Last-Event-ID"].includes(header)) throw new Error(`${path}: header ${header}`);
+    if (!["Idempotency-Key", "If-Match", "Last-Event-ID"].includes(header))
+      throw new Error(`${path}: header ${header}`);
   }
 
   const address = addressOf(path);
@@ -165,7 +178,12 @@ function methodOf(verb, path, operation, resource, name) {
   const returns = isStream ? `AsyncGenerator<${kind}, void, undefined>` : kind;
   const comment = docOf(`${operation.summary}.\n\n${operation.description ?? ""}`, "  ");
   const code = `${comment}  ${name}(${args.join(", ")}): ${returns} {\n    return ${helper}${results}(this.connection, ${passed});\n  }`;
-  return { code, helper, types: [...types], query: query.length > 0 ? queryInterface(queryName, operation, query, types) : "" };
+  return {
+    code,
+    helper,
+    types: [...types],
+    query: query.length > 0 ? queryInterface(queryName, operation, query, types) : "",
+  };
 }
 
 /** The type that a method returns, and the function that makes it. */
@@ -193,7 +211,11 @@ function resultOf(operation, types) {
   const helper = operation.requestBody?.content["multipart/form-data"] ? "upload" : "data";
   // Another meta than the usual one is named.
   if (meta !== "Meta") types.add(meta);
-  return { kind: `Result<${kind}${meta === "Meta" ? "" : `, ${meta}`}>`, helper, results: `<${kind}${meta === "Meta" ? "" : `, ${meta}`}>` };
+  return {
+    kind: `Result<${kind}${meta === "Meta" ? "" : `, ${meta}`}>`,
+    helper,
+    results: `<${kind}${meta === "Meta" ? "" : `, ${meta}`}>`,
+  };
 }
 
 /** The events of the two streams. OpenAPI 3.1 has no place for their names. */
@@ -203,7 +225,9 @@ function streamOf(operation, schema, types) {
     return { kind, helper: "follow", results: `<${kind}>` };
   }
   if (operation.operationId === "assistant.stream") {
-    const kind = ["token", "done"].map((name, index) => `StreamEvent<"${name}", ${typeOf(schema.anyOf[index], types)}>`);
+    const kind = ["token", "done"].map(
+      (name, index) => `StreamEvent<"${name}", ${typeOf(schema.anyOf[index], types)}>`,
+    );
     return { kind: kind.join(" | "), helper: "readOnce", results: `<${kind.join(" | ")}>` };
   }
   throw new Error(`${operation.operationId}: name the events of this stream.`);
@@ -226,7 +250,9 @@ function typeOf(schema, types) {
   if (schema.enum) return schema.enum.map((one) => JSON.stringify(one)).join(" | ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.type === "array") return `${typeOf(schema.items, types)}[]`;
-  const plain = { string: "string", integer: "number", number: "number", boolean: "boolean", null: "null" }[schema.type];
+  const plain = { string: "string", integer: "number", number: "number", boolean: "boolean", null: "null" }[
+    schema.type
+  ];
   if (!plain) throw new Error(`No type for ${JSON.stringify(schema)}`);
   return plain;
 }

@@ -3,7 +3,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { URL } from "node:url";
 
 const at = (path) => new URL(`../${path}`, import.meta.url);
-const blocks = [...(await readFile(at("README.md"), "utf8")).matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block]) => block);
+const blocks = [...(await readFile(at("README.md"), "utf8")).matchAll(/^```ts\n(.*?)^```$/gms)].map(
+  ([, block]) => block,
+);
 const imported = { "campus-client": new Set(["Campus", "type CheckoutLine"]), "campus-client/webhooks": new Set() };
 const bodies = blocks.map((block, index) => {
   const body = block.replace(/^import \{ (.*) \} from "(.*)";\n/gm, (_, names, from) => {

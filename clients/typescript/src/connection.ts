@@ -146,7 +146,12 @@ export class Connection {
     options: KeyedOptions & Pick<RequestContent, "query" | "body"> = {},
   ): Promise<Response> {
     const { query, body } = options;
-    const reply = await this.send(method, path, { query, body, isKeyed: options.idempotencyKey !== undefined }, options);
+    const reply = await this.send(
+      method,
+      path,
+      { query, body, isKeyed: options.idempotencyKey !== undefined },
+      options,
+    );
     const { status, headers } = reply;
     return new Response(reply.body.byteLength === 0 ? null : reply.body, { status, headers });
   }
@@ -207,8 +212,7 @@ export class Connection {
       },
       content: hasBody ? JSON.stringify(body) : (form ?? null),
       idempotencyKey,
-      isRepeatable:
-        method === "GET" || isKeyed || ((method === "PUT" || method === "DELETE") && ifMatch === undefined),
+      isRepeatable: method === "GET" || isKeyed || ((method === "PUT" || method === "DELETE") && ifMatch === undefined),
       retries: options.retries ?? retries,
       timeoutMs: options.timeoutMs ?? timeoutMs,
       signal: options.signal,
@@ -257,7 +261,11 @@ export class Connection {
       const outgoing = this.#outgoing("POST", "/api/auth/refresh", { body, isAnonymous: true }, {}, false);
       // The token before the present one is accepted for some seconds: a lost response does not end the session.
       outgoing.isRepeatable = true;
-      const { data } = await this.#attempts(outgoing, null, async (response) => (await response.json()) as { data: Tokens });
+      const { data } = await this.#attempts(
+        outgoing,
+        null,
+        async (response) => (await response.json()) as { data: Tokens },
+      );
       await this.#replaceTokens(used, data);
       return data;
     } catch (error) {

@@ -91,7 +91,9 @@ export function list<Item, MetaOf extends CursorPosition | OffsetPosition>(
   const pageOf = (reply: Reply): Envelope<Page<Item, MetaOf>, MetaOf> => {
     const { data: items, meta } = jsonOf(reply) as Envelope<Item[], MetaOf>;
     const following = followingOf(meta);
-    const next = following && (() => list<Item, MetaOf>(connection, path, { ...content, query: { ...content.query, ...following } }, options));
+    const next =
+      following &&
+      (() => list<Item, MetaOf>(connection, path, { ...content, query: { ...content.query, ...following } }, options));
     return { data: new Page(items, meta, next), meta };
   };
   return new List(fullOf(connection.send("GET", path, content, options), pageOf));

@@ -53,7 +53,12 @@ export class EventParser {
 
   #dispatch(): RawEvent | undefined {
     const hasContent = this.#data.length > 0 || this.#isIdSet || this.#retryMs !== undefined;
-    const event = { event: this.#event || "message", data: this.#data.join("\n"), id: this.#id, retryMs: this.#retryMs };
+    const event = {
+      event: this.#event || "message",
+      data: this.#data.join("\n"),
+      id: this.#id,
+      retryMs: this.#retryMs,
+    };
     this.#event = "";
     this.#data = [];
     this.#isIdSet = false;

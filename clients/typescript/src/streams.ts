@@ -18,6 +18,8 @@ export interface StreamOptions extends RequestOptions {
   lastEventId?: string | undefined;
   /** Called at each connection: what was read before may have changed meanwhile. */
   onOpen?: (() => void) | undefined;
+  /** Called when a connection has ended, before the next one is tried; with the error, unless the server ended it. */
+  onInterrupt?: ((error: ApiError | TransportError | undefined) => void) | undefined;
   /** A connection without a byte for this time is replaced; 60,000 milliseconds by default. */
   idleTimeoutMs?: number | undefined;
 }
@@ -43,13 +45,16 @@ export async function* follow<Event extends StreamEvent<string, unknown>>(
         reconnectMs = event.retryMs ?? reconnectMs;
         if (event.data !== "") yield parsed<Event>(event);
       }
+      options.onInterrupt?.(undefined);
       // The server has ended the stream, as it does when a token expires or a process stops. All its clients reconnect.
       await sleep(reconnectMs * Math.random(), options.signal);
     } catch (error) {
       options.signal?.throwIfAborted();
       if (!(error instanceof ApiError || error instanceof TransportError)) throw error;
       const { status, retryAfterSeconds } = error instanceof ApiError ? error : {};
-      if (!isWorthAnotherAttempt({ isRepeatable: true, idempotencyKey: undefined }, status, retryAfterSeconds)) throw error;
+      if (!isWorthAnotherAttempt({ isRepeatable: true, idempotencyKey: undefined }, status, retryAfterSeconds))
+        throw error;
+      options.onInterrupt?.(error);
       failures = Math.min(failures + 1, FAILURES_COUNTED_MAX);
       await sleep(retryDelayMs(failures, retryAfterSeconds), options.signal);
     }
@@ -86,7 +91,12 @@ async function* eventsOf(
   let idle: ReturnType<typeof setTimeout> | undefined;
   try {
     const headers = { Accept: "text/event-stream", ...options.headers };
-    const response = await connection.open(method, path, { body }, { ...options, headers, signal: closing.signal, retries: 0 });
+    const response = await connection.open(
+      method,
+      path,
+      { body },
+      { ...options, headers, signal: closing.signal, retries: 0 },
+    );
     if (response.body === null) throw new TransportError(`${method} ${path}: the stream has no body.`);
     options.onOpen?.();
     const reader = response.body.getReader();

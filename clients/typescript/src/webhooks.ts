@@ -67,7 +67,10 @@ async function isSigned(
   const signed = new Uint8Array(head.length + body.length);
   signed.set(head);
   signed.set(body, head.length);
-  const offered = signatures.split(" ").filter((signature) => signature.startsWith("v1,")).slice(0, SIGNATURES_MAX);
+  const offered = signatures
+    .split(" ")
+    .filter((signature) => signature.startsWith("v1,"))
+    .slice(0, SIGNATURES_MAX);
   const hmac = { name: "HMAC", hash: "SHA-256" };
   for (const secret of secrets) {
     const key = await crypto.subtle.importKey("raw", keyOf(secret), hmac, false, ["verify"]);

@@ -101,7 +101,10 @@ test("any path can be requested", async () => {
     assert.equal(request.headers.accept, "text/csv");
     response.end("a,b");
   });
-  const response = await campus.request("GET", "/api/sales", { query: { groupBy: "day" }, headers: { Accept: "text/csv" } });
+  const response = await campus.request("GET", "/api/sales", {
+    query: { groupBy: "day" },
+    headers: { Accept: "text/csv" },
+  });
   assert.equal(await response.text(), "a,b");
   assert.deepEqual(urls(), ["/api/sales?groupBy=day"]);
 });

@@ -36,7 +36,9 @@ test("CommonJS and ESM export the same names", () => {
 });
 
 test("a class keeps its name in a minified bundle", async () => {
-  const { text } = await gzippedBytesOf('import { ConcurrencyConflictError } from "campus-client"; console.log(ConcurrencyConflictError);');
+  const { text } = await gzippedBytesOf(
+    'import { ConcurrencyConflictError } from "campus-client"; console.log(ConcurrencyConflictError);',
+  );
   assert.match(text, /"ConcurrencyConflictError"/);
 });
 
@@ -59,7 +61,9 @@ test("the whole client is small", async (context) => {
 });
 
 test("verifyWebhook needs nothing of the client", async (context) => {
-  const { size, text } = await gzippedBytesOf('import { verifyWebhook } from "campus-client/webhooks"; console.log(verifyWebhook);');
+  const { size, text } = await gzippedBytesOf(
+    'import { verifyWebhook } from "campus-client/webhooks"; console.log(verifyWebhook);',
+  );
   context.diagnostic(`webhooks: ${String(size)} bytes minified and gzipped`);
   assert.ok(size < 1_500 && !text.includes("fetch"), String(size));
 });

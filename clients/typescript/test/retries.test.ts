@@ -110,11 +110,14 @@ test("a lost response of a POST without a key is a TransportError", async () => 
 });
 
 test("a body that breaks off is repeated", async () => {
-  wire.answer((_, response) => {
-    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": "1000" });
-    response.write('{"success": true, "da');
-    setImmediate(() => response.destroy());
-  }, ok({ id: "1" }));
+  wire.answer(
+    (_, response) => {
+      response.writeHead(200, { "Content-Type": "application/json", "Content-Length": "1000" });
+      response.write('{"success": true, "da');
+      setImmediate(() => response.destroy());
+    },
+    ok({ id: "1" }),
+  );
   assert.equal((await campus.orders.get("o")).id, "1");
 });
 
@@ -218,5 +221,8 @@ test("a rejected result is reported once, however it is read", async () => {
 test("the delay is never less than Retry-After, and differs between clients", () => {
   for (const random of [0, 0.5, 0.999]) assert.ok(retryDelayMs(1, 5, random) >= 5_000);
   assert.notEqual(retryDelayMs(1, 5, 0.1), retryDelayMs(1, 5, 0.9));
-  assert.deepEqual([retryDelayMs(1, undefined, 0), retryDelayMs(2, undefined, 0), retryDelayMs(9, undefined, 1)], [150, 300, 8_000]);
+  assert.deepEqual(
+    [retryDelayMs(1, undefined, 0), retryDelayMs(2, undefined, 0), retryDelayMs(9, undefined, 1)],
+    [150, 300, 8_000],
+  );
 });

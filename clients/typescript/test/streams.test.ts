@@ -23,7 +23,10 @@ const ended = (response: ServerResponse): void => void response.end();
 const broken = (response: ServerResponse): void => void response.destroy();
 
 /** The ids of the first events of a stream, which is left then. */
-async function idsOf(count: number, options: Parameters<typeof campus.notifications.stream>[0] = {}): Promise<string[]> {
+async function idsOf(
+  count: number,
+  options: Parameters<typeof campus.notifications.stream>[0] = {},
+): Promise<string[]> {
   const ids = [];
   for await (const { id } of campus.notifications.stream(options)) {
     ids.push(id);
@@ -42,10 +45,7 @@ test("an event has its name, id and parsed data", async () => {
 });
 
 test("a stream that breaks off in the middle of an event continues after the last whole one", async () => {
-  wire.answer(
-    stream(`retry: 0\n\n${event("1")}${event("2").slice(0, -1)}`, broken),
-    stream(event("2") + event("3")),
-  );
+  wire.answer(stream(`retry: 0\n\n${event("1")}${event("2").slice(0, -1)}`, broken), stream(event("2") + event("3")));
   assert.deepEqual(await idsOf(3), ["1", "2", "3"]);
   assert.deepEqual(lastEventIds(), [undefined, "1"]);
 });
@@ -68,11 +68,19 @@ test("an id without data is where the stream continues", async () => {
   assert.deepEqual(lastEventIds(), [undefined, "5"]);
 });
 
-test("each connection is reported", async () => {
-  let opened = 0;
-  wire.answer(stream(`retry: 0\n\n${event("1")}`, broken), problem(503, "INTERNAL_ERROR", { "Retry-After": "0" }), stream(event("2")));
-  await idsOf(2, { onOpen: () => opened++ });
-  assert.deepEqual([opened, wire.received.length], [2, 3]);
+test("each connection and each interruption is reported", async () => {
+  const reported: string[] = [];
+  wire.answer(
+    stream(`retry: 0\n\n${event("1")}`, ended),
+    stream("", broken),
+    problem(503, "INTERNAL_ERROR", { "Retry-After": "0" }),
+    stream(event("2")),
+  );
+  await idsOf(2, {
+    onOpen: () => reported.push("open"),
+    onInterrupt: (error) => reported.push(error?.name ?? "end"),
+  });
+  assert.deepEqual(reported, ["open", "end", "open", "TransportError", "InternalError", "open"]);
 });
 
 test("more failures than the attempts of a request do not end a stream", async () => {
@@ -146,7 +154,10 @@ test("an abort before the response throws its reason", async () => {
 
 test("a reply of the assistant arrives in pieces", async () => {
   wire.answer(
-    stream('event: token\ndata: {"text":"On "}\n\n: ping\n\nevent: token\ndata: {"text":"its way."}\n\nevent: done\ndata: {"conversationId":"c","provider":"built-in"}\n\n', ended),
+    stream(
+      'event: token\ndata: {"text":"On "}\n\n: ping\n\nevent: token\ndata: {"text":"its way."}\n\nevent: done\ndata: {"conversationId":"c","provider":"built-in"}\n\n',
+      ended,
+    ),
   );
   let text = "";
   for await (const received of campus.assistant.stream({ message: "Where is my order?" })) {
@@ -158,7 +169,12 @@ test("a reply of the assistant arrives in pieces", async () => {
 });
 
 test("an error within a reply is thrown", async () => {
-  wire.answer(stream('event: error\ndata: {"status":503,"code":"INTERNAL_ERROR","title":"t","detail":"The model is unavailable."}\n\n', ended));
+  wire.answer(
+    stream(
+      'event: error\ndata: {"status":503,"code":"INTERNAL_ERROR","title":"t","detail":"The model is unavailable."}\n\n',
+      ended,
+    ),
+  );
   const reading = (async () => {
     for await (const received of campus.assistant.stream({ message: "?" })) assert.fail(received.event);
   })();
@@ -175,7 +191,8 @@ test("a reply that breaks off is never asked for again", async () => {
 });
 
 test("a parser returns the same events wherever a chunk ends", () => {
-  const text = ':c\r\nevent: a\r\nid: 1\r\ndata: ₦ one\r\ndata:  two\r\n\r\ndata\n\nevent: b\rdata: {"x": "é"}\r\rid: bad\0\nretry: 7x\n\nretry: 250\nfoo: bar\n\n';
+  const text =
+    ':c\r\nevent: a\r\nid: 1\r\ndata: ₦ one\r\ndata:  two\r\n\r\ndata\n\nevent: b\rdata: {"x": "é"}\r\rid: bad\0\nretry: 7x\n\nretry: 250\nfoo: bar\n\n';
   const expected: RawEvent[] = [
     { event: "a", data: "₦ one\n two", id: "1", retryMs: undefined },
     { event: "message", data: "", id: "1", retryMs: undefined },
@@ -185,10 +202,17 @@ test("a parser returns the same events wherever a chunk ends", () => {
   const bytes = new TextEncoder().encode(text);
   for (let at = 0; at <= bytes.length; at++) {
     const parser = new EventParser();
-    assert.deepEqual([...parser.push(bytes.slice(0, at)), ...parser.push(bytes.slice(at))], expected, `split at ${String(at)}`);
+    assert.deepEqual(
+      [...parser.push(bytes.slice(0, at)), ...parser.push(bytes.slice(at))],
+      expected,
+      `split at ${String(at)}`,
+    );
   }
   const parser = new EventParser();
-  assert.deepEqual([...bytes].flatMap((byte) => parser.push(Uint8Array.of(byte))), expected);
+  assert.deepEqual(
+    [...bytes].flatMap((byte) => parser.push(Uint8Array.of(byte))),
+    expected,
+  );
 });
 
 test("an endless event is refused", () => {

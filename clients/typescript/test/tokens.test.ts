@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AuthUnauthorizedError, Campus, InternalError, memoryStore, type SessionTokens, type TokenStore } from "campus-client";
+import {
+  AuthUnauthorizedError,
+  Campus,
+  InternalError,
+  memoryStore,
+  type SessionTokens,
+  type TokenStore,
+} from "campus-client";
 import { type Handler, latch, lost, ok, problem, startWire, tokens } from "./wire.js";
 
 const wire = await startWire();
@@ -34,7 +41,8 @@ test("a call that failed with the former token after the refresh does not refres
   const { campus } = clientOf();
   const refreshed = latch();
   wire.answer(async (request, response) => {
-    if (request.url === "/api/orders/slow" && request.headers.authorization === "Bearer access-1") await refreshed.reached;
+    if (request.url === "/api/orders/slow" && request.headers.authorization === "Bearer access-1")
+      await refreshed.reached;
     await session("2")(request, response);
   });
   const slow = campus.orders.get("slow");
@@ -68,7 +76,8 @@ test("a refused refresh ends the session for every waiting call", async () => {
   const { campus, store } = clientOf();
   wire.answer(session("2", problem(401, "AUTH_UNAUTHORIZED")));
   const results = await Promise.allSettled([campus.orders.get("a"), campus.orders.get("b")]);
-  for (const result of results) assert.ok(result.status === "rejected" && result.reason instanceof AuthUnauthorizedError);
+  for (const result of results)
+    assert.ok(result.status === "rejected" && result.reason instanceof AuthUnauthorizedError);
   assert.equal(refreshes().length, 1);
   assert.equal(await store.get(), null);
 });

@@ -34,7 +34,10 @@ test("the content decides on the media type, not the name", async () => {
 
 test("what is no image is not sent", async () => {
   wire.answer(ok({ id: "1" }));
-  await assert.rejects(Promise.resolve(campus.products.addImage("p", new TextEncoder().encode("%PDF-1.7"))), UploadError);
+  await assert.rejects(
+    Promise.resolve(campus.products.addImage("p", new TextEncoder().encode("%PDF-1.7"))),
+    UploadError,
+  );
   await assert.rejects(imageOf(new Uint8Array()), UploadError);
   assert.equal(wire.received.length, 0);
 });

@@ -6,13 +6,16 @@ import { verifyWebhook, WebhookVerificationError, type WebhookRequest } from "ca
 const secret = `whsec_${Buffer.from("0123456789abcdef0123456789abcdef").toString("base64")}`;
 const other = `whsec_${Buffer.from("another secret of 32 characters.").toString("base64")}`;
 const id = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47";
-const body = '{"type":"orders.order_delivered.v1","timestamp":"2026-01-31T12:00:00.000Z","data":{"orderId":"o","note":"₦"}}';
+const body =
+  '{"type":"orders.order_delivered.v1","timestamp":"2026-01-31T12:00:00.000Z","data":{"orderId":"o","note":"₦"}}';
 const now = new Date("2026-01-31T12:00:05.000Z");
 const sentAt = 1_769_860_805;
 
 function signatureOf(key: string, signed = body, at = sentAt, of = id): string {
   const bytes = Buffer.from(key.slice("whsec_".length), "base64");
-  return `v1,${createHmac("sha256", bytes).update(`${of}.${String(at)}.${signed}`).digest("base64")}`;
+  return `v1,${createHmac("sha256", bytes)
+    .update(`${of}.${String(at)}.${signed}`)
+    .digest("base64")}`;
 }
 
 function request(changed: Partial<WebhookRequest> = {}, headers: Record<string, string> = {}): WebhookRequest {
@@ -75,7 +78,10 @@ test("an old webhook is refused, however it is signed", async () => {
     await refused(request({}, { "webhook-timestamp": String(at), "webhook-signature": signatureOf(secret, body, at) }));
   }
   const at = sentAt - 306;
-  const old = request({ toleranceSeconds: 600 }, { "webhook-timestamp": String(at), "webhook-signature": signatureOf(secret, body, at) });
+  const old = request(
+    { toleranceSeconds: 600 },
+    { "webhook-timestamp": String(at), "webhook-signature": signatureOf(secret, body, at) },
+  );
   assert.equal((await verifyWebhook(old)).id, id);
 });
 
@@ -93,7 +99,8 @@ test("a missing header is named", async () => {
 });
 
 test("a time that is no number is refused", async () => {
-  for (const at of ["NaN", "1e9", "-1", "", `${String(sentAt)} `]) await refused(request({}, { "webhook-timestamp": at }));
+  for (const at of ["NaN", "1e9", "-1", "", `${String(sentAt)} `])
+    await refused(request({}, { "webhook-timestamp": at }));
 });
 
 test("a signed text that is no event is refused", async () => {

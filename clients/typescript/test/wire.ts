@@ -1,5 +1,11 @@
 // A server that speaks the wire of the gateway, and records what it receives.
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { after } from "node:test";
 
@@ -61,7 +67,12 @@ export function ok(data: unknown, meta: object = {}): Handler {
   };
 }
 
-export function problem(status: number, code: string, headers: Record<string, string> = {}, more: object = {}): Handler {
+export function problem(
+  status: number,
+  code: string,
+  headers: Record<string, string> = {},
+  more: object = {},
+): Handler {
   return (request, response) => {
     const document = { title: code, status, code, detail: `It is ${code}.`, instance: request.url, invalid_params: [] };
     response.writeHead(status, { "Content-Type": "application/problem+json", ...headers });

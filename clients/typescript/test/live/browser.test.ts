@@ -31,7 +31,9 @@ test("a purchase in Chromium, by a page of another origin", async () => {
   const script = bundled.outputFiles[0]?.text ?? "";
   const server = createServer((request, response) => {
     response.setHeader("Content-Type", request.url === "/page.js" ? "text/javascript" : "text/html");
-    response.end(request.url === "/page.js" ? script : '<!doctype html><meta charset="utf-8"><script src="/page.js"></script>');
+    response.end(
+      request.url === "/page.js" ? script : '<!doctype html><meta charset="utf-8"><script src="/page.js"></script>',
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const browser = await chromium.launch({ executablePath: browserPath(), args: ["--no-sandbox"] });
@@ -42,7 +44,10 @@ test("a purchase in Chromium, by a page of another origin", async () => {
     await page.exposeFunction("sandboxCodeFor", codeFor);
     await page.exposeFunction("sandboxPay", pay);
     await page.goto(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
-    await page.evaluate(([url, password]) => globalThis.play(url ?? "", password ?? ""), [baseUrl, secrets["DEMO_PASSWORD"]]);
+    await page.evaluate(
+      ([url, password]) => globalThis.play(url ?? "", password ?? ""),
+      [baseUrl, secrets["DEMO_PASSWORD"]],
+    );
     assert.equal(await page.evaluate((url) => globalThis.closedPort(url), "http://127.0.0.1:9"), "TransportError");
     assert.deepEqual(errors, []);
   } finally {

@@ -23,7 +23,13 @@ async function photo(): Promise<Blob> {
 }
 
 globalThis.play = async (baseUrl, password) => {
-  const surroundings: Surroundings = { baseUrl, password, codeFor: globalThis.sandboxCodeFor, pay: globalThis.sandboxPay, photo };
+  const surroundings: Surroundings = {
+    baseUrl,
+    password,
+    codeFor: globalThis.sandboxCodeFor,
+    pay: globalThis.sandboxPay,
+    photo,
+  };
   await playStory(surroundings);
 };
 

@@ -54,7 +54,10 @@ export async function playStory(surroundings: Surroundings): Promise<Played> {
   check(headers.get("X-Cache-Lookup") === "HIT", "the repeated checkout is the first one's response");
   await pay(buyer, order, surroundings);
   const pinSent = await feed.until((event) => event.data.template === "delivery_pin");
-  check(pinSent.data.subject?.orderId === order.id || pinSent.data.subject?.id === order.id, "the event names its order");
+  check(
+    pinSent.data.subject?.orderId === order.id || pinSent.data.subject?.id === order.id,
+    "the event names its order",
+  );
   feed.close();
 
   check((await buyer.orders.get(order.id)).status === "paid_escrow", "the order is paid");
@@ -65,16 +68,23 @@ export async function playStory(surroundings: Surroundings): Promise<Played> {
   const { pin } = await buyer.orders.getDeliveryPin(order.id);
   const wrong = pin === "000000" ? "000001" : "000000";
   const mistake = await vendor.orders.verifyDelivery(order.id, { pin: wrong }).catch((error: unknown) => error);
-  check(mistake instanceof DeliveryPinInvalidError && mistake.problem.attemptsRemaining === 4, "a wrong PIN is counted");
+  check(
+    mistake instanceof DeliveryPinInvalidError && mistake.problem.attemptsRemaining === 4,
+    "a wrong PIN is counted",
+  );
   check((await vendor.orders.verifyDelivery(order.id, { pin })).status === "delivered", "the order is delivered");
   await later.until((event) => event.data.template === "order_delivered");
   later.close();
 
-  const review = await buyer.reviews.createForProduct(product.id, { orderId: order.id, rating: 5, text: "Still warm." });
+  const review = await buyer.reviews.createForProduct(product.id, {
+    orderId: order.id,
+    rating: 5,
+    text: "Still warm.",
+  });
   const reviews = await buyer.reviews.listByProduct(product.id, { limit: 1 });
   check(reviews.items[0]?.id === review.id && reviews.meta.ratingCount > 0, "the review is published");
 
-  const disputed = await dispute(buyer, vendor, product, surroundings);
+  const disputed = await dispute(buyer, vendor, product, surroundings, network.loseNextResponse);
   await refreshOnce(buyer);
   const placed = [];
   for await (const one of buyer.orders.list({ as: "buyer", limit: 1 })) placed.push(one.id);
@@ -117,7 +127,13 @@ async function pay(buyer: Campus, order: Order, surroundings: Surroundings): Pro
   await surroundings.pay(intent.accessCode ?? "");
 }
 
-async function dispute(buyer: Campus, vendor: Campus, product: Product, surroundings: Surroundings): Promise<Order> {
+async function dispute(
+  buyer: Campus,
+  vendor: Campus,
+  product: Product,
+  surroundings: Surroundings,
+  loseNextResponse: () => void,
+): Promise<Order> {
   const feed = follow(buyer);
   await feed.opened;
   const order = await buyer.orders.checkout({ items: [{ productId: product.id, quantity: 1 }] });
@@ -126,7 +142,10 @@ async function dispute(buyer: Campus, vendor: Campus, product: Product, surround
   feed.close();
   const disputed = await buyer.disputes.open(order.id, { reason: "Another item", details: "I ordered rice." });
   check(disputed.status === "disputed", "the order is disputed");
-  const evidence = await buyer.disputes.addEvidence(order.id, await surroundings.photo());
+  const photo = await surroundings.photo();
+  loseNextResponse();
+  const evidence = await buyer.disputes.addEvidence(order.id, photo);
+  check((await buyer.disputes.listEvidence(order.id)).length === 1, "a repeated upload has one effect");
   const stored = await vendor.disputes.getEvidence(order.id, evidence.id);
   check((await imageOf(stored)).type === "image/webp", "the vendor sees the image");
   return disputed;

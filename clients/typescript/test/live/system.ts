@@ -23,7 +23,9 @@ interface Message {
 /** The code of the last mail to an address. */
 export function codeFor(email: string): Promise<string> {
   return until(async () => {
-    const response = await fetch(`${sandboxUrl}/control/messages?${new URLSearchParams({ to: email, channel: "email" }).toString()}`);
+    const response = await fetch(
+      `${sandboxUrl}/control/messages?${new URLSearchParams({ to: email, channel: "email" }).toString()}`,
+    );
     const received = (await response.json()) as Message[] | { data: Message[] };
     const messages = Array.isArray(received) ? received : received.data;
     return messages.map(({ text }) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0]).find((code) => code !== undefined);
@@ -42,7 +44,9 @@ export async function pay(accessCode: string): Promise<void> {
 
 /** The codes of an authenticator (RFC 6238) that are valid now: a used one is refused, its neighbours are not. */
 function oneTimeCodes(secret: string): string[] {
-  const bits = [...secret].map((character) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(character).toString(2).padStart(5, "0"));
+  const bits = [...secret].map((character) =>
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(character).toString(2).padStart(5, "0"),
+  );
   const key = Buffer.from((bits.join("").match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
   return [0, 1, -1].map((drift) => {
     const counter = Buffer.alloc(8);
