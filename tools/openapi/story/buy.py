@@ -48,10 +48,10 @@ def main() -> None:
     order = expected(OrderResponse, orders_checkout.sync(client=buyer, body=basket, idempotency_key=str(uuid4()))).data
     print(f"order {order.number}: {order.status}")
 
-    wanted = CreatePaymentIntentRequest(order_id=order.id)
+    request = CreatePaymentIntentRequest(order_id=order.id)
     intent = until(
         PaymentIntentResponse,
-        lambda: payments_create_intent.sync(client=buyer, body=wanted, idempotency_key=str(uuid4())),
+        lambda: payments_create_intent.sync(client=buyer, body=request, idempotency_key=str(uuid4())),
     ).data
     page = f"{SANDBOX_URL}/pay/{intent.access_code}"
     httpx.post(page, data={"action": "pay"}, headers={"Accept": "application/json"}).raise_for_status()
