@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/resources.py
 
-.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points
+.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points postman-check
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -110,6 +110,9 @@ typescript-check: setup ## Test the TypeScript client, in Node and in Chromium, 
 
 openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node; ARGS="--keep FOLDER", then tools/openapi/story/run FOLDER buys something with them)
 	@tools/openapi/check $(ARGS)
+
+postman-check: setup ## Run the Postman collection against the running system with newman: the journey, then the reference (needs Node; start it with RATE_TIER_1 to _5 raised)
+	@tools/openapi/postman-check
 
 schemas: setup ## Write migrations/schema.sql of each service anew from a migrated database
 	@WRITE_SCHEMA_FILES=1 .venv/bin/pytest -q tools/tests/test_schema_files.py

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, Final
 
+from campus_tools.documents.postman_journey import VARIABLES, journey, script
 from campus_tools.documents.requests_shown import Parameter, Request
 from contracts.demo import USERS
 
@@ -12,36 +13,73 @@ _VARIABLES: Final = (
     ("baseUrl", "http://localhost:8080"),
     ("email", USERS[0].email),
     *((name, "") for name in ("password", "code", "accessToken", "refreshToken", "serviceRoleKey")),
+    *VARIABLES,
 )
-_KEEP_TOKEN: Final = (
-    "const body = pm.response.json();",
-    'for (const name of ["accessToken", "refreshToken"])',
-    "  if (body.data && body.data[name]) pm.collectionVariables.set(name, body.data[name]);",
+REFERENCE: Final = "Reference"
+# These end the session, change the account, or stream without an end: a run of the reference leaves them out.
+SINGLE: Final = "One by one"
+_SINGLE_NAMES: Final = frozenset(
+    {
+        "auth.logout",
+        "auth.logoutAll",
+        "auth.endSession",
+        "auth.changePassword",
+        "auth.resetPassword",
+        "profiles.requestErasure",
+        "notifications.stream",
+    }
 )
+_KEEP_TOKEN: Final = """
+const body = pm.response.json();
+for (const name of ["accessToken", "refreshToken"])
+  if (body.data && body.data[name]) pm.collectionVariables.set(name, body.data[name]);
+"""
+_SESSION_HOLDS: Final = """
+const token = pm.variables.get("accessToken");
+if (token && pm.request.headers.get("Authorization") === `Bearer ${token}`)
+  pm.test("The access token is valid", () => pm.expect(pm.response.code).not.to.equal(401));
+pm.test("The server does not fail", () => pm.expect(pm.response.code).to.be.below(500));
+"""
 
 
 def collection(requests: Iterable[Request]) -> dict[str, Any]:
-    """The collection: a folder for each tag. A login stores the token; requests with an idempotency key generate a new one."""
+    """The collection: the journey; every operation in a folder for each tag; and those that a run leaves out.
+
+    A login stores the token; requests with an idempotency key generate a new one.
+    """
+    parts: dict[bool, list[Request]] = {False: [], True: []}
+    for request in requests:
+        parts[request.name in _SINGLE_NAMES].append(request)
     return {
         "info": {
             "name": "Campus Marketplace API",
-            "description": "Set `baseUrl`, `email` and `password`, send `auth / Log in`, and every other request carries the token. "
-            "Who has a second factor sets `code` and sends `auth / Verify`. The demo accounts' password stands in `.state/secrets.env`.",
+            "description": f"`{REFERENCE}`: set `baseUrl`, `email` and `password`, send `auth / Log in`, and every other request "
+            "carries the token. Who has a second factor sets `code` and sends `auth / Verify`. "
+            f"`{SINGLE}` has the requests that end the session, change the account or stream. "
+            "The demo accounts' password is `DEMO_PASSWORD` in `.state/secrets.env`.",
             "schema": _SCHEMA,
         },
         "variable": [{"key": key, "value": value, "type": "string"} for key, value in _VARIABLES],
         "auth": _bearer("accessToken"),
         "item": [
-            {"name": folder, "item": [_item(request) for request in inner]}
-            for folder, inner in groupby(requests, key=lambda request: request.folder)
+            journey(),
+            {"name": REFERENCE, "event": [script("test", _SESSION_HOLDS)], "item": _folders(parts[False])},
+            {"name": SINGLE, "item": _folders(parts[True])},
         ],
     }
+
+
+def _folders(requests: Iterable[Request]) -> list[dict[str, Any]]:
+    return [
+        {"name": folder, "item": [_item(request) for request in inner]}
+        for folder, inner in groupby(requests, key=lambda request: request.folder)
+    ]
 
 
 def _item(request: Request) -> dict[str, Any]:
     shown: dict[str, Any] = {"name": request.title, "request": _request(request), "response": []}
     if request.signs_in:
-        shown["event"] = [{"listen": "test", "script": {"type": "text/javascript", "exec": list(_KEEP_TOKEN)}}]
+        shown["event"] = [script("test", _KEEP_TOKEN)]
     return shown
 
 
