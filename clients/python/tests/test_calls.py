@@ -1,6 +1,7 @@
 """Attempts, idempotency keys, tokens, errors and lists over a real socket, with both clients."""
 
 import asyncio
+import base64
 import json
 import threading
 from datetime import UTC, datetime, timedelta, timezone
@@ -31,6 +32,11 @@ def campus_row(number: int) -> dict[str, Any]:
         "id": f"018cc251-f400-7001-8000-00000000000{number}", "name": f"Campus {number}", "domain": None,
         "active": True, "revision": 1, "createdAt": "2026-01-31T12:00:00.000Z",
     }  # fmt: skip
+
+
+def token_of(user: str) -> str:
+    payload = base64.urlsafe_b64encode(json.dumps({"sub": user}).encode()).decode().rstrip("=")
+    return f"header.{payload}.signature"
 
 
 # Attempts
@@ -210,6 +216,51 @@ async def test_two_clients_share_a_session_by_their_store(server: Server, connec
     for client in (first, second):
         await client.call(lambda campus: campus.auth.list_factors())
     assert [request.token for request in server.requests] == ["first", "", "second", "second"]
+
+
+async def test_a_call_is_not_repeated_for_another_user(server: Server, connect: Connect) -> None:
+    ada, bola = Tokens(token_of("ada"), "ada-refresh"), Tokens(token_of("bola"), "bola-refresh")
+
+    def reply(_request: Received) -> Reply:
+        # Another user signs in while the call of the first one is under way.
+        client.campus.set_tokens(bola)
+        return problem(401, "AUTH_TOKEN_EXPIRED")
+
+    server.replies = reply
+    client = connect(tokens=ada)
+    with pytest.raises(errors.AuthTokenExpiredError):
+        await client.call(lambda campus: campus.payments.create_intent(INTENT))
+    assert [request.token for request in server.requests] == [ada.access_token]
+    assert client.campus.tokens == bola
+
+
+async def test_a_sign_in_during_a_refresh_is_kept(server: Server, connect: Connect) -> None:
+    bola = Tokens(token_of("bola"), "bola-refresh")
+
+    def reply(request: Received) -> Reply:
+        if request.path != "/api/auth/refresh":
+            return problem(401, "AUTH_TOKEN_EXPIRED")
+        client.campus.set_tokens(bola)
+        return enveloped(NEW_TOKENS)
+
+    server.replies = reply
+    client = connect(tokens=Tokens(token_of("ada"), "ada-refresh"))
+    with pytest.raises(errors.AuthTokenExpiredError):
+        await client.call(lambda campus: campus.payments.create_intent(INTENT))
+    assert client.campus.tokens == bola
+    assert len(server.requests) == 2
+
+
+async def test_a_call_is_not_repeated_after_the_end_of_its_session(server: Server, connect: Connect) -> None:
+    def reply(_request: Received) -> Reply:
+        client.campus.set_tokens(None)
+        return problem(401, "AUTH_TOKEN_EXPIRED")
+
+    server.replies = reply
+    client = connect(tokens=SESSION)
+    with pytest.raises(errors.AuthTokenExpiredError):
+        await client.call(lambda campus: campus.auth.list_factors())
+    assert len(server.requests) == 1
 
 
 async def test_signing_out_ends_the_session_on_the_server(server: Server, connect: Connect) -> None:

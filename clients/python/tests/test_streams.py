@@ -38,6 +38,13 @@ async def test_a_broken_stream_continues_after_its_last_whole_event(server: Serv
     assert {request.headers["accept"] for request in server.requests} == {"text/event-stream"}
 
 
+async def test_a_stream_that_broke_before_its_first_event_misses_nothing(server: Server, connect: Connect) -> None:
+    server.reply_with(event_stream("retry: 0\nid: 7\n\nid: 8\n", is_cut=True), event_stream(notification(8)))
+    events = await connect().first_items(lambda campus: campus.notifications.stream(), 1)
+    assert [event.id for event in events] == ["8"]
+    assert [request.headers.get("last-event-id") for request in server.requests] == [None, "7"]
+
+
 async def test_a_stream_that_ended_with_its_token_continues_with_a_new_one(server: Server, connect: Connect) -> None:
     opened = []
     server.reply_with(

@@ -19,11 +19,13 @@ class Event(Generic[T]):
 class EventParser:
     """Collects lines to events. Comments, which keep a connection open, are skipped.
 
-    `retry_seconds`: the pause before a reconnection, None unless the server named one.
+    `last_id`: the id to continue after; a block may consist of an id alone. `retry_seconds`: the pause before a
+    reconnection, None unless the server named one.
     """
 
-    retry_seconds: float | None = None
     last_id: str = ""
+    retry_seconds: float | None = None
+    _id: str = ""
     _kind: str = ""
     _lines: list[str] = field(default_factory=list)
 
@@ -39,12 +41,13 @@ class EventParser:
             case "data":
                 self._lines.append(value)
             case "id":
-                self.last_id = value
+                self._id = value
             case "retry" if value.isdecimal():
                 self.retry_seconds = int(value) / 1000
         return None
 
     def _complete(self) -> Event[str] | None:
+        self.last_id = self._id or self.last_id
         kind, lines = self._kind or "message", self._lines
         self._kind, self._lines = "", []
         return Event(kind, "\n".join(lines), self.last_id) if lines else None

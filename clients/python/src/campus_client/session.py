@@ -105,14 +105,15 @@ class Session:
             TransportError: no response to the first request, or a connection was lost that cannot be resumed.
         """
         opened = False
-        pause = _RECONNECT_SECONDS
+        parser = EventParser(call.headers.get("Last-Event-ID") or "")
         while True:
+            # Lines of an event that was cut off are dropped.
+            parser = EventParser(parser.last_id, parser.retry_seconds)
             try:
-                async with self._opened(call) as response:
+                async with self._opened(call.with_header("Last-Event-ID", parser.last_id or None)) as response:
                     opened = True
                     if on_open is not None:
                         on_open()
-                    parser = EventParser()
                     read = call.reads(response)
                     async for line in self.transport.lines(response):
                         event = parser.feed(line)
@@ -120,29 +121,37 @@ class Session:
                             continue
                         if event.event == "error":
                             raise _error_of(event, response)
-                        call = call.with_header("Last-Event-ID", event.id or None)
                         with _as_documented(call):
                             content = read(event.data)
                         yield Event(event.event, content, event.id)
-                    pause = parser.retry_seconds or pause
             except (TransportError, ApiError) as error:
                 if not (resumes and opened and _is_transient(error)):
                     raise
             if not resumes:
                 return
+            pause = _RECONNECT_SECONDS if parser.retry_seconds is None else parser.retry_seconds
             await self.transport.sleep(pause * random.uniform(0.5, 1))
 
-    async def refresh(self, used: Tokens) -> Tokens:
-        """Exchange the refresh token; of many calls at once, one does. The server accepts a repetition within 30 s."""
+    async def refresh(self, used: Tokens) -> Tokens | None:
+        """Exchange the refresh token; of many calls at once, one does. The server accepts a repetition within 30 s.
+
+        None: the session has ended meanwhile, or another user has signed in, whose call this was not.
+        """
         async with self.transport.refreshing:
             current = self.store.get()
-            if current is not None and current.access_token != used.access_token:
-                return current
+            if current is None:
+                return None
+            if current.access_token != used.access_token:
+                return current if current.user == used.user else None
             response = await self._attempts(_refresh_call(used), None, stream=False)
-            if response.status_code == httpx.codes.UNAUTHORIZED:
+            # A sign-in during the refresh is not overwritten.
+            is_current = self.store.get() == current
+            if response.status_code == httpx.codes.UNAUTHORIZED and is_current:
                 self.store.set(None)
             if not response.is_success:
                 raise api_error(response)
+            if not is_current:
+                return None
             received = response.json()["data"]
             tokens = Tokens(received["accessToken"], received["refreshToken"])
             self.store.set(tokens)
@@ -161,7 +170,9 @@ class Session:
         tokens = self.store.get() if call.authenticated else None
         response = await self._attempts(call, tokens, stream=stream)
         if response.status_code == httpx.codes.UNAUTHORIZED and tokens is not None and tokens.refresh_token is not None:
-            response = await self._attempts(call, await self.refresh(tokens), stream=stream)
+            renewed = await self.refresh(tokens)
+            if renewed is not None:
+                response = await self._attempts(call, renewed, stream=stream)
         if not response.is_success:
             raise api_error(response, call.key)
         return response

@@ -1,5 +1,7 @@
 """The tokens of a session, and where they are stored."""
 
+import base64
+import json
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +12,15 @@ class Tokens:
 
     access_token: str
     refresh_token: str | None = None
+
+    @property
+    def user(self) -> str | None:
+        """The user of the access token (`sub` of a JWT); None for another token. The server verifies it, the client does not."""
+        try:
+            payload = self.access_token.split(".")[1]
+            return str(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["sub"])
+        except (IndexError, KeyError, TypeError, ValueError):
+            return None
 
 
 class TokenStore(Protocol):
