@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/resources.py
 
-.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points postman-check
+.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points postman-check storefront
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -113,6 +113,12 @@ openapi-check: setup ## Lint the OpenAPI document and generate clients from it w
 
 postman-check: setup ## Run the Postman collection against the running system with newman: the journey, then the reference (needs Node; start it with RATE_TIER_1 to _5 raised)
 	@tools/openapi/postman-check
+
+storefront: ## Build the example storefront and serve it at STOREFRONT_PORT (5173) for the system of PORT_BASE (needs Node)
+	@VITE_API_URL=$${VITE_API_URL:-http://127.0.0.1:$(PORT_BASE)} exec tools/storefront
+
+openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node)
+	@tools/openapi/check
 
 schemas: setup ## Write migrations/schema.sql of each service anew from a migrated database
 	@WRITE_SCHEMA_FILES=1 .venv/bin/pytest -q tools/tests/test_schema_files.py

@@ -64,6 +64,13 @@ class Visitor:
 
     async def check_page(self) -> None:
         """No serious fault of accessibility, no error in the browser, no horizontal scroll at 360 px."""
+        await self.check_accessibility()
+        await self.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+        await self.check_width()
+        await self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+
+    async def check_accessibility(self) -> None:
+        """No serious fault of accessibility, no error in the browser."""
         assert self.errors == []
         await self.page.evaluate(AXE)
         found = await self.page.evaluate("axe.run({resultTypes: ['violations']})")
@@ -74,12 +81,13 @@ class Visitor:
             for node in one["nodes"]
         ]
         assert serious == []
-        await self.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+
+    async def check_width(self) -> None:
+        """No horizontal scroll."""
         overflow = await self.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
-        await self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
-        assert overflow <= 0, f"{self.page.url} scrolls by {overflow} px at 360 px"
+        assert overflow <= 0, f"{self.page.url} scrolls by {overflow} px"
 
 
 def sessions_of(secrets: Mapping[str, str]) -> SessionCookies:

@@ -8,6 +8,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,11 +31,20 @@ def build_storefront(folder: Path, api_url: str) -> None:
     subprocess.run([ROOT / "tools" / "storefront", "build", folder], env=environment, check=True)
 
 
+@dataclass
+class Site:
+    """A served storefront. `sent`: the bytes of each body so far, compressed, those for the service worker included."""
+
+    origin: str = ""
+    sent: list[int] = field(default_factory=list)
+
+
 class _StaticFile(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, folder: Path, *connection: object) -> None:
+    def __init__(self, folder: Path, site: Site, *connection: object) -> None:
         self._folder = folder
+        self._site = site
         super().__init__(*connection)  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
@@ -50,20 +60,23 @@ class _StaticFile(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "max-age=31536000" if "/assets/" in path else "no-cache")
         self.end_headers()
         self.wfile.write(content)
+        self._site.sent.append(len(content))
 
     def log_message(self, *_: object) -> None:
         """Silence the log of requests on standard error."""
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a built storefront and return its origin."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_StaticFile, folder))
+def served(folder: Path) -> Iterator[Site]:
+    """Serve a built storefront."""
+    site = Site()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_StaticFile, folder, site))
     server.daemon_threads = True
+    site.origin = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, name="storefront")
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield site
     finally:
         server.shutdown()
         thread.join()

@@ -27,6 +27,7 @@ export const tokens: TokenStore = {
     sessionStorage.removeItem(NAME);
     localStorage.removeItem(NAME);
     if (next) (localStorage.getItem(KEEP) ? localStorage : sessionStorage).setItem(NAME, JSON.stringify(next));
+    else localStorage.removeItem(KEEP);
     hasTokens.value = next !== null;
   },
 };

@@ -1,0 +1,67 @@
+"""A buyer's phone: a browser of 360 pixels with the checks that every page must pass."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from playwright.async_api import Browser
+
+from operations.journey import Marketplace, SignedInUser
+from tests.console.browser import NARROW, WIDE, Visitor
+from tests.storefront.site import Site
+
+TOKENS = "quad.tokens"
+"""The storefront's name of the tokens in the browser's storage."""
+
+
+class Shopper(Visitor):
+    """A visitor with a phone."""
+
+    async def check_page(self) -> None:
+        """No error in the browser; on a phone and on a wide screen no serious fault of accessibility and no horizontal scroll."""
+        for size in (WIDE, NARROW):
+            await self.page.set_viewport_size(size)  # type: ignore[arg-type]
+            await self.page.wait_for_function(f"innerWidth === {size['width']}")
+            await self.check_accessibility()
+            await self.check_width()
+
+
+async def new_shopper(browser: Browser, site: Site, user: SignedInUser | None = None) -> Shopper:
+    """A phone at the storefront, with the session of a user of the API."""
+    context = await browser.new_context(viewport=NARROW, locale="en-GB")  # type: ignore[arg-type]
+    page = await context.new_page()
+    visitor = Shopper(context, page, site.origin)
+    if user is not None:
+        await page.goto(f"{site.origin}/manifest.webmanifest")
+        tokens = json.dumps({"accessToken": user.access_token, "refreshToken": user.refresh_token})
+        await page.evaluate("([name, text]) => sessionStorage.setItem(name, text)", [TOKENS, tokens])
+    return visitor
+
+
+async def fill_cart(market: Marketplace, buyer: SignedInUser, product_id: str, quantity: int = 1) -> dict[str, Any]:
+    """Put a product into the buyer's cart by the API."""
+    response = await market.http.put(
+        f"/api/carts/current/items/{product_id}", json={"quantity": quantity}, headers=buyer.headers
+    )
+    assert response.status_code == 200, response.text
+    cart: dict[str, Any] = response.json()["data"]
+    return cart
+
+
+async def paid_order(market: Marketplace, buyer: SignedInUser, product_id: str) -> dict[str, Any]:
+    """An order of the buyer in escrow whose notifications are in the feed."""
+    order = await market.checkout(buyer, product_id)
+    await market.pay(await market.pay_intent(buyer, order["id"]))
+    await market.order_reaches(buyer, order["id"], "paid_escrow")
+
+    async def notified() -> bool | None:
+        templates = {entry["template"] for entry in await market.get("/api/notifications", buyer)}
+        return templates >= {"order_confirmation", "delivery_pin"} or None
+
+    await market.until("the notifications of the payment", notified, market.wait_seconds_max)
+    return await market.order(buyer, order["id"])
+
+
+def order_id_in(url: str) -> str:
+    """The order whose page has this address."""
+    return str(UUID(url.split("?")[0].rsplit("/", 1)[1]))
