@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/resources.py
 
-.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points postman-check storefront
+.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points postman-check storefront storefront-shots
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -141,6 +141,10 @@ lock: ## Resolve the dependencies anew and write requirements.lock
 console-shots: setup ## Write the images of docs/console.md from the running system, with the system's Chromium
 	@tools/setup browser
 	@$(PYTHON) -m tests.console.shots
+
+storefront-shots: setup ## Write the images of examples/storefront/README.md from the running system, with the system's Chromium
+	@tools/setup browser
+	@$(PYTHON) -m tests.storefront.shots
 
 clean: ## Remove the running state: databases, logs, secrets, caches (not .venv)
 	@tools/setup clean

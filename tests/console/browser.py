@@ -15,6 +15,9 @@ AXE: Final = (Path(__file__).parent / "axe-4.14.0.min.js").read_text()
 WIDE: Final = {"width": 1280, "height": 900}
 NARROW: Final = {"width": 360, "height": 740}
 PAGE_BYTES_MAX: Final = 100_000
+WIDER_THAN_THE_PAGE: Final = """[...document.querySelectorAll("body *")]
+    .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth)
+    .map((one) => one.outerHTML.slice(0, 120))"""
 TOKEN_SECONDS: Final = 600
 """Less than the 15 minutes of an access token."""
 
@@ -87,7 +90,9 @@ class Visitor:
         overflow = await self.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
-        assert overflow <= 0, f"{self.page.url} scrolls by {overflow} px"
+        if overflow > 0:
+            wide = await self.page.evaluate(WIDER_THAN_THE_PAGE)
+            raise AssertionError(f"{self.page.url} scrolls by {overflow} px: {wide}")
 
 
 def sessions_of(secrets: Mapping[str, str]) -> SessionCookies:

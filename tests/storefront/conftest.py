@@ -11,8 +11,9 @@ from playwright.async_api import Browser, expect
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
 from tests.console.conftest import browser, market
-from tests.running_system import new_address
-from tests.storefront.shopper import Shopper, new_shopper
+from tests.end_to_end.responses import Responses
+from tests.running_system import new_address, new_market
+from tests.storefront.shopper import Customer, Shopper, new_customer, new_shopper
 from tests.storefront.site import NODE_MISSING, Site, build_storefront, has_node, served
 
 __all__ = ["browser", "market"]
@@ -62,6 +63,14 @@ async def buyer(site: Site, market: Marketplace) -> SignedInUser:
     """A new student with an empty cart."""
     market.http.headers["X-Forwarded-For"] = new_address()
     return await market.sign_up(f"shop.{uuid4().hex}@unilag.edu.ng", "Tobi Alabi", f"+23480{uuid4().int % 10**8:08d}")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def customer(site: Site, system: System, responses: Responses) -> AsyncIterator[Customer]:
+    """A student with a paid order and a cart, the same for all tests of a file that only look at pages."""
+    market = new_market(system, responses)
+    yield await new_customer(market)
+    await market.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

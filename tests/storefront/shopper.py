@@ -1,8 +1,9 @@
 """A buyer's phone: a browser of 360 pixels with the checks that every page must pass."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from playwright.async_api import Browser
 
@@ -32,6 +33,7 @@ async def new_shopper(browser: Browser, site: Site, user: SignedInUser | None = 
     page = await context.new_page()
     visitor = Shopper(context, page, site.origin)
     if user is not None:
+        # A page of the origin without the application, which would find no session.
         await page.goto(f"{site.origin}/manifest.webmanifest")
         tokens = json.dumps({"accessToken": user.access_token, "refreshToken": user.refresh_token})
         await page.evaluate("([name, text]) => sessionStorage.setItem(name, text)", [TOKENS, tokens])
@@ -60,6 +62,23 @@ async def paid_order(market: Marketplace, buyer: SignedInUser, product_id: str) 
 
     await market.until("the notifications of the payment", notified, market.wait_seconds_max)
     return await market.order(buyer, order["id"])
+
+
+@dataclass(frozen=True)
+class Customer:
+    """An account with something on every page. `paths`: the ids of its addresses."""
+
+    email: str
+    paths: dict[str, str]
+
+
+async def new_customer(market: Marketplace) -> Customer:
+    """Sign up a student, buy a product and put it into the cart once more."""
+    buyer = await market.sign_up(f"shop.{uuid4().hex}@unilag.edu.ng", "Tobi Alabi", "+2348031234567")
+    product = (await market.products(q="jollof rice", inStock="true", limit=1))[0]
+    order = await paid_order(market, buyer, product["id"])
+    await fill_cart(market, buyer, product["id"])
+    return Customer(buyer.email, {"product": product["id"], "vendor": product["vendorId"], "order": order["id"]})
 
 
 def order_id_in(url: str) -> str:

@@ -12,7 +12,7 @@ from playwright.async_api import CDPSession, Page, Route, expect
 from operations.journey import Marketplace, SignedInUser
 from tests.console.browser import PAGE_BYTES_MAX
 from tests.storefront.conftest import Arrival
-from tests.storefront.shopper import TOKENS, fill_cart, paid_order
+from tests.storefront.shopper import TOKENS, Customer
 from tests.storefront.site import Site
 
 # A second-generation connection at its edge: 50 kB a second with a round trip of 400 ms.
@@ -46,20 +46,11 @@ async def worker_ready(page: Page) -> None:
     await page.wait_for_function("navigator.serviceWorker.controller !== null")
 
 
-@pytest.fixture
-async def addresses(market: Marketplace, buyer: SignedInUser) -> dict[str, str]:
-    """The ids in the paths of `PAGES`: the buyer has a cart and a paid order."""
-    product = (await market.products(q="jollof rice", inStock="true", limit=1))[0]
-    order = await paid_order(market, buyer, product["id"])
-    await fill_cart(market, buyer, product["id"])
-    return {"product": product["id"], "vendor": product["vendorId"], "order": order["id"]}
-
-
 @pytest.mark.parametrize(("path", "complete"), PAGES.items())
 async def test_a_first_visit_of_a_page_transfers_less_than_100_kb(
-    path: str, complete: str, shopper: Arrival, buyer: SignedInUser, addresses: dict[str, str], site: Site
+    path: str, complete: str, shopper: Arrival, market: Marketplace, customer: Customer, site: Site
 ) -> None:
-    at_shop = await shopper(buyer, path="/manifest.webmanifest")
+    at_shop = await shopper(await market.sign_in(customer.email), path="/manifest.webmanifest")
     tools = await developer_tools(at_shop.page)
     urls: dict[str, str] = {}
     received: list[int] = []
@@ -71,7 +62,7 @@ async def test_a_first_visit_of_a_page_transfers_less_than_100_kb(
     tools.on("Network.responseReceived", lambda event: urls.update({event["requestId"]: event["response"]["url"]}))
     tools.on("Network.loadingFinished", count)
     sent_before = len(site.sent)
-    await at_shop.open(path.format(**addresses))
+    await at_shop.open(path.format(**customer.paths))
     await at_shop.page.locator(complete).first.wait_for()
     await worker_ready(at_shop.page)
     # The page's own files, as page and service worker fetched them, and the answers of the API.
@@ -146,9 +137,9 @@ async def test_without_a_connection_the_application_opens_and_says_so(
 
 
 async def test_no_cache_and_no_storage_holds_what_the_api_answered(
-    shopper: Arrival, market: Marketplace, buyer: SignedInUser, addresses: dict[str, str], site: Site
+    shopper: Arrival, market: Marketplace, customer: Customer, site: Site
 ) -> None:
-    at_shop = await shopper(buyer, path=f"/orders/{addresses['order']}")
+    at_shop = await shopper(await market.sign_in(customer.email), path=f"/orders/{customer.paths['order']}")
     page = at_shop.page
     await worker_ready(page)
     pin = await page.get_by_test_id("pin").inner_text()

@@ -45,8 +45,8 @@ export function Application() {
         </main>
         <footer class="foot">
           <p>
-            Quad is an example storefront of the Campus Marketplace API. Your payment is held in escrow until you give the
-            seller your delivery PIN.
+            Quad is an example storefront of the Campus Marketplace API. Your payment is held in escrow until you give
+            the seller your delivery PIN.
           </p>
         </footer>
       </ErrorBoundary>

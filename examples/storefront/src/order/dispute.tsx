@@ -131,7 +131,12 @@ function Evidence({ orderId, evidence }: { orderId: string; evidence: DisputeEvi
   return (
     <li>
       <Problem error={image.error} retry={image.reload} />
-      {address && <img src={address} alt={`From the ${evidence.author === "buyer" ? "buyer" : "seller"}, ${when(evidence.createdAt)}`} />}
+      {address && (
+        <img
+          src={address}
+          alt={`From the ${evidence.author === "buyer" ? "buyer" : "seller"}, ${when(evidence.createdAt)}`}
+        />
+      )}
     </li>
   );
 }

@@ -9,10 +9,10 @@ import { useAction, useResource } from "../use-resource.ts";
 
 /** The payment of a reserved order, with the time that is left and the bank's reason after a failed attempt. */
 export function Payment({ order }: { order: Order }) {
-  const payments = useResource((signal) => campus.payments.list({ orderId: order.id, limit: 20 }, { signal }), [
-    order.id,
-    order.revision,
-  ]);
+  const payments = useResource(
+    (signal) => campus.payments.list({ orderId: order.id, limit: 20 }, { signal }),
+    [order.id, order.revision],
+  );
   const pay = useAction(() => payFor(order.id));
   const failed = payments.data?.items.find((payment) => payment.status === "failed");
   const secondsLeft = useSecondsUntil(order.paymentDueAt);

@@ -15,10 +15,10 @@ const MEANING: Record<Refund["status"], string> = {
 };
 
 export function Refunds({ order }: { order: Order }) {
-  const refunds = useResource((signal) => campus.refunds.list({ orderId: order.id, limit: 20 }, { signal }), [
-    order.id,
-    order.revision,
-  ]);
+  const refunds = useResource(
+    (signal) => campus.refunds.list({ orderId: order.id, limit: 20 }, { signal }),
+    [order.id, order.revision],
+  );
   return (
     <section class="panel" aria-label="Refund">
       <h2>Refund</h2>

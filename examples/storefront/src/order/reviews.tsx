@@ -41,7 +41,8 @@ function ReviewForm({ orderId, item }: { orderId: string; item: OrderItem }) {
   if (state !== "open") {
     return (
       <p class="thanks" role="status">
-        <Icon name="check" /> {state === "sent" ? "Thank you for your review of" : "You have already reviewed"} {item.name}.
+        <Icon name="check" /> {state === "sent" ? "Thank you for your review of" : "You have already reviewed"}{" "}
+        {item.name}.
       </p>
     );
   }

@@ -54,7 +54,16 @@ function Search({ words, category }: { words: string; category: string }) {
   };
   return (
     <form class="search" role="search" onSubmit={submit}>
-      <input key={words} name="q" type="search" aria-label="Search products" placeholder="Jollof, charger, notebook …" defaultValue={words} maxLength={100} enterKeyHint="search" />
+      <input
+        key={words}
+        name="q"
+        type="search"
+        aria-label="Search products"
+        placeholder="Jollof, charger, notebook …"
+        defaultValue={words}
+        maxLength={100}
+        enterKeyHint="search"
+      />
       <button aria-label="Search">
         <Icon name="search" />
       </button>
@@ -84,11 +93,24 @@ function Categories({ chosen, words }: { chosen: string; words: string }) {
   );
 }
 
-function Products({ words, category, campusId }: { words: string; category: string; campusId?: string | null | undefined }) {
+function Products({
+  words,
+  category,
+  campusId,
+}: {
+  words: string;
+  category: string;
+  campusId?: string | null | undefined;
+}) {
   const first = useResource(
     (signal) =>
       campus.products.list(
-        { limit: PAGE_SIZE, ...(words && { q: words, sort: "relevance" }), ...(category && { category }), ...(campusId && { campusId }) },
+        {
+          limit: PAGE_SIZE,
+          ...(words && { q: words, sort: "relevance" }),
+          ...(category && { category }),
+          ...(campusId && { campusId }),
+        },
         { signal },
       ),
     [words, category, campusId],

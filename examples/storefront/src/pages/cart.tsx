@@ -75,7 +75,9 @@ function Contents() {
                 )}
               </section>
             ))}
-            {linesByVendor(items).length > 1 && <p class="soft">Each seller is an order of its own, with its own PIN.</p>}
+            {linesByVendor(items).length > 1 && (
+              <p class="soft">Each seller is an order of its own, with its own PIN.</p>
+            )}
           </>
         )
       }
@@ -83,7 +85,15 @@ function Contents() {
   );
 }
 
-function Line({ item, busy, change }: { item: CartItem; busy: boolean; change: (request: () => Promise<CartOfBuyer>) => void }) {
+function Line({
+  item,
+  busy,
+  change,
+}: {
+  item: CartItem;
+  busy: boolean;
+  change: (request: () => Promise<CartOfBuyer>) => void;
+}) {
   const set = (quantity: number) => change(() => campus.carts.setItem(item.productId, { quantity }));
   return (
     <li>
@@ -101,8 +111,20 @@ function Line({ item, busy, change }: { item: CartItem; busy: boolean; change: (
         )}
       </div>
       <b class="line-total">{naira(item.lineTotalMinor)}</b>
-      <Quantity label={`Quantity of ${item.name}`} value={item.quantity} max={item.available} busy={busy} onChange={set} />
-      <button type="button" class="link remove" disabled={busy} aria-label={`Remove ${item.name}`} onClick={() => change(() => campus.carts.removeItem(item.productId))}>
+      <Quantity
+        label={`Quantity of ${item.name}`}
+        value={item.quantity}
+        max={item.available}
+        busy={busy}
+        onChange={set}
+      />
+      <button
+        type="button"
+        class="link remove"
+        disabled={busy}
+        aria-label={`Remove ${item.name}`}
+        onClick={() => change(() => campus.carts.removeItem(item.productId))}
+      >
         Remove
       </button>
     </li>

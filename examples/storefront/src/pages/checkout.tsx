@@ -88,14 +88,33 @@ function Form({ cartId, vendorId, lines, hubs }: { cartId: string; vendorId: str
       <div>
         <fieldset class="panel">
           <legend>Where do you collect it?</legend>
-          <Choice label="Meet the seller" detail="Agree on a place after the payment" feeMinor={0} checked={hub === null} choose={() => setHub(null)} />
+          <Choice
+            label="Meet the seller"
+            detail="Agree on a place after the payment"
+            feeMinor={0}
+            checked={hub === null}
+            choose={() => setHub(null)}
+          />
           {hubs.map((one) => (
-            <Choice key={one.id} label={one.name} detail={one.address} feeMinor={one.deliveryFeeMinor} checked={hub?.id === one.id} choose={() => setHub(one)} />
+            <Choice
+              key={one.id}
+              label={one.name}
+              detail={one.address}
+              feeMinor={one.deliveryFeeMinor}
+              checked={hub?.id === one.id}
+              choose={() => setHub(one)}
+            />
           ))}
         </fieldset>
         <div class="field">
           <label for="note">Note for the seller (optional)</label>
-          <textarea id="note" rows={2} maxLength={NOTE_CHARACTERS_MAX} value={note} onInput={(event) => setNote(event.currentTarget.value)} />
+          <textarea
+            id="note"
+            rows={2}
+            maxLength={NOTE_CHARACTERS_MAX}
+            value={note}
+            onInput={(event) => setNote(event.currentTarget.value)}
+          />
         </div>
       </div>
       <section class="panel summary" aria-label="Summary">

@@ -49,7 +49,9 @@ function Contents({ order, live }: { order: Order; live: LiveOrder }) {
         {(order.status === "refund_pending" || order.refundedMinor > 0) && <Refunds order={order} />}
         {(order.status === "delivered" || order.status === "paid") && <Reviews order={order} />}
         {(isHeld || order.status === "disputed") && <Dispute order={order} opened={live.replace} />}
-        {(order.status === "Processing" || order.status === "paid_escrow") && <Cancel order={order} cancelled={live.replace} />}
+        {(order.status === "Processing" || order.status === "paid_escrow") && (
+          <Cancel order={order} cancelled={live.replace} />
+        )}
       </div>
       <Details order={order} />
     </div>

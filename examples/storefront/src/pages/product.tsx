@@ -75,7 +75,10 @@ function AddToCart({ product }: { product: Product }) {
 }
 
 function Reviews({ productId }: { productId: string }) {
-  const reviews = useResource((signal) => campus.reviews.listByProduct(productId, { limit: 20 }, { signal }), [productId]);
+  const reviews = useResource(
+    (signal) => campus.reviews.listByProduct(productId, { limit: 20 }, { signal }),
+    [productId],
+  );
   return (
     <section class="reviews" aria-labelledby="reviews">
       <h2 id="reviews">Reviews</h2>

@@ -28,9 +28,31 @@ export function SignUp() {
     <Page title="Create an account" class="narrow">
       <form class="panel" onSubmit={submit}>
         <Field label="Full name" name="fullName" autocomplete="name" required maxLength={200} />
-        <Field label="Mail address" name="email" type="email" autocomplete="username" required maxLength={320} hint="Your university address shows your campus first." />
-        <Field label="Phone (optional)" name="phone" type="tel" autocomplete="tel" placeholder="+2348031234567" hint="Delivery PINs come by text message." />
-        <Field label="Password" name="password" type="password" autocomplete="new-password" required hint="At least 10 characters." />
+        <Field
+          label="Mail address"
+          name="email"
+          type="email"
+          autocomplete="username"
+          required
+          maxLength={320}
+          hint="Your university address shows your campus first."
+        />
+        <Field
+          label="Phone (optional)"
+          name="phone"
+          type="tel"
+          autocomplete="tel"
+          placeholder="+2348031234567"
+          hint="Delivery PINs come by text message."
+        />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          autocomplete="new-password"
+          required
+          hint="At least 10 characters."
+        />
         <Problem error={create.error} />
         <button class="main wide" disabled={create.busy}>
           Create account
@@ -67,7 +89,17 @@ export function ConfirmAddress({ email, password }: { email: string; password: s
         </p>
         <div class="field">
           <label for="code">Code</label>
-          <input id="code" name="code" class="code" inputMode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" maxLength={6} title="The six digits of the mail" required />
+          <input
+            id="code"
+            name="code"
+            class="code"
+            inputMode="numeric"
+            autocomplete="one-time-code"
+            pattern="[0-9]{6}"
+            maxLength={6}
+            title="The six digits of the mail"
+            required
+          />
         </div>
         <label class="check">
           <input type="checkbox" name="keep" /> Stay signed in on this device

@@ -7,7 +7,13 @@ import { Icon, isIcon } from "./icon.tsx";
  * The image of a product on the drawing of its category. The drawing is part of the page, so that a slow line shows a complete
  * page at once; the image covers it when it arrives.
  */
-export function Art({ product, large = false }: { product: Pick<Product, "category" | "images" | "name">; large?: boolean }) {
+export function Art({
+  product,
+  large = false,
+}: {
+  product: Pick<Product, "category" | "images" | "name">;
+  large?: boolean;
+}) {
   const image = product.images[0];
   const known = isIcon(product.category) ? product.category : "other";
   return (

@@ -4,7 +4,13 @@ import type { Resource } from "../use-resource.ts";
 import { Problem } from "./problem.tsx";
 
 /** The content of a resource; until it is here a line that says so, or the error with a button to try again. */
-export function Loaded<T>({ from, children }: { from: Resource<T>; children: (data: NonNullable<T>) => ComponentChildren }) {
+export function Loaded<T>({
+  from,
+  children,
+}: {
+  from: Resource<T>;
+  children: (data: NonNullable<T>) => ComponentChildren;
+}) {
   if (from.data === undefined || from.data === null) {
     return from.error === null ? (
       <p class="loading" role="status">

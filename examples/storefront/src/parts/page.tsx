@@ -6,7 +6,7 @@ let isFirst = true;
 
 interface Props {
   title: string;
-  /** What stands in one block with the heading. */
+  /** Content in one block with the heading. */
   hero?: ComponentChildren;
   children: ComponentChildren;
   class?: string;

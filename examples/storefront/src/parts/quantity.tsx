@@ -21,7 +21,12 @@ export function Quantity({
         −
       </button>
       <output>{value}</output>
-      <button type="button" aria-label="One more" disabled={busy || value >= highest} onClick={() => onChange(value + 1)}>
+      <button
+        type="button"
+        aria-label="One more"
+        disabled={busy || value >= highest}
+        onClick={() => onChange(value + 1)}
+      >
         +
       </button>
     </div>
