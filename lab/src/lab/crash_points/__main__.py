@@ -5,9 +5,11 @@ import asyncio
 import random
 import sys
 from collections.abc import Sequence
+from functools import partial
 
-from lab.crash_points.exploration import Exploration, crashes_of, explore, record
+from lab.crash_points.exploration import Exploration, explore, record
 from lab.crash_points.marketplace import Marketplace
+from lab.crash_points.points import Crash
 from lab.crash_points.scenarios import SCENARIOS
 from lab.systems import logger
 
@@ -31,20 +33,21 @@ async def run(options: argparse.Namespace) -> bool:
     async with Marketplace.opened(log) as market:
         for name in options.scenario or list(SCENARIOS):
             scenario = SCENARIOS[name]
-            await record(market, scenario)
-            points = await record(market, scenario)
             if options.list:
-                for number, point in enumerate(points):
+                await record(market, scenario)
+                for number, point in enumerate(await record(market, scenario)):
                     print(f"{number:4} {point.process:16} {point.kind:16} {point.label}")
                 continue
-            log(f"{name}: {len(points)} points")
-            crashes = crashes_of(points)[2 * options.first :]
-            if options.sample:
-                crashes = random.Random(options.seed).sample(crashes, min(options.sample, len(crashes)))
-            explorations.append(await explore(market, name, scenario, crashes))
+            explorations.append(await explore(market, name, scenario, partial(chosen, options)))
             log(line_of(explorations[-1]))
     print_table(explorations)
     return all(exploration.holds for exploration in explorations)
+
+
+def chosen(options: argparse.Namespace, crashes: list[Crash]) -> list[Crash]:
+    """All crashes, those from a point on, or a sample."""
+    crashes = [crash for crash in crashes if crash.number >= options.first]
+    return random.Random(options.seed).sample(crashes, min(options.sample, len(crashes))) if options.sample else crashes
 
 
 def line_of(exploration: Exploration) -> str:

@@ -69,5 +69,5 @@ def observe_this_process(module: str, command: str, folder: str) -> None:
     process = DoomedProcess(service if service == "api-gateway" else f"{service}-{command}", Path(folder))
     CURRENT.set(process)
     observe_connections("http")
-    common.process.runtime.Bus = ObservedBus  # type: ignore[misc]
+    common.process.runtime.Bus = ObservedBus  # type: ignore[attr-defined]
     aio_pika.IncomingMessage = ObservedMessage  # type: ignore[misc]

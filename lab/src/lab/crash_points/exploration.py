@@ -3,12 +3,15 @@
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from lab.crash_points.marketplace import Marketplace
 from lab.crash_points.points import SIDES, Crash, Point
 from lab.crash_points.scenarios import Scenario
+
+# Each time some minutes: longer than every lease, and than the delay of every first retry.
+TIMES = 2
 
 
 @dataclass(slots=True)
@@ -27,6 +30,10 @@ class Exploration:
         """The number of points of each kind."""
         return Counter(point.kind for point in self.points)
 
+    def record_broken(self, market: Marketplace, text: str) -> None:
+        self.broken.append(text)
+        market.log(f"BROKEN {self.scenario} {text}")
+
     @property
     def holds(self) -> bool:
         return not self.broken and not self.not_reached
@@ -39,6 +46,7 @@ async def record(market: Marketplace, scenario: Scenario) -> Sequence[Point]:
     market.points.start(None)
     end = await scenario.run(market, given)
     market.points.stop()
+    await market.time_passes(TIMES)
     await end()
     assert not (found := await market.findings() - known), found
     return list(market.points.seen)
@@ -49,40 +57,45 @@ def crashes_of(recorded: Sequence[Point]) -> list[Crash]:
     return [Crash(number, side) for number in range(len(recorded)) for side in SIDES]
 
 
-async def explore(market: Marketplace, name: str, scenario: Scenario, crashes: Iterable[Crash] | None) -> Exploration:
-    """Run the scenario once for each crash; without `crashes`, for all of its points."""
+async def explore(
+    market: Marketplace, name: str, scenario: Scenario, choose: Callable[[list[Crash]], list[Crash]]
+) -> Exploration:
+    """Run the scenario once for each chosen crash."""
     # The first run creates rows that later ones find.
     await record(market, scenario)
-    recorded = await record(market, scenario)
-    exploration, began = Exploration(name, recorded), time.monotonic()
-    for crash in crashes_of(recorded) if crashes is None else crashes:
-        await _run(market, scenario, exploration, crash)
+    exploration, began = Exploration(name, await record(market, scenario)), time.monotonic()
+    market.log(f"{name}: {len(exploration.points)} points")
+    known = await market.findings()
+    for crash in choose(crashes_of(exploration.points)):
+        known |= await _run(market, scenario, exploration, crash, known)
     exploration.seconds = time.monotonic() - began
     return exploration
 
 
-async def _run(market: Marketplace, scenario: Scenario, exploration: Exploration, crash: Crash) -> None:
+async def _run(
+    market: Marketplace, scenario: Scenario, exploration: Exploration, crash: Crash, known: set[str]
+) -> set[str]:
+    """One run; returns the findings that it added."""
     point = exploration.points[crash.number]
     where = f"{crash.number} {crash.side} {point.process} {point.kind} {point.label}"
-    known = await market.findings()
     exploration.runs += 1
+    found: set[str] = set()
     try:
         given = await scenario.prepare(market)
         market.points.start(crash)
         end = await scenario.run(market, given)
         market.points.stop()
         if not market.points.is_fired or market.points.seen[crash.number] != point:
-            seen = market.points.seen[crash.number] if len(market.points.seen) > crash.number else None
-            exploration.not_reached.append(f"{where}; seen: {seen}")
-        await market.time_passes(3)
+            exploration.not_reached.append(f"{where}; seen: {market.points.seen[crash.number : crash.number + 1]}")
+        await market.time_passes(TIMES)
         await end()
-        if found := await market.findings() - known:
-            exploration.broken.append(f"{where}: {sorted(found)}")
+        found = await market.findings() - known
+        if found:
+            exploration.record_broken(market, f"{where}: {sorted(found)}")
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
-        exploration.broken.append(f"{where}: {type(error).__name__}: {error} ({last.name}, line {last.lineno})")
+        exploration.record_broken(market, f"{where}: {type(error).__name__}: {error} ({last.name}, line {last.lineno})")
     finally:
         market.points.stop()
         await market.revive()
-    if exploration.broken and exploration.broken[-1].startswith(where):
-        market.log(f"BROKEN {exploration.broken[-1]}")
+    return found

@@ -58,10 +58,12 @@ _TIMERS: Final = {
         "submit chargeback responses",
         "query disputes",
         "issue statements",
+        "seal the book",
     ),
-    "payouts-worker": ("compare-transfers", "due-transfers", "releases"),
+    "payouts-worker": ("compare-transfers", "due-transfers", "releases", "seal the book"),
 }
 _MINUTES: Final = timedelta(minutes=4)
+_RETRY_AFTER: Final = timedelta(minutes=1)
 # A message that comes again does so within a second; rounds of a scenario end after a dozen.
 _ARRIVAL_SECONDS_MAX: Final = 5.0
 _ROUNDS_MAX: Final = 150
@@ -151,7 +153,7 @@ class Marketplace:
             market = cls(system, issuer, clock, log)
             stack.push_async_callback(market._close)
             observe_connections(system.sandbox_url)
-            common.process.runtime.Bus = SteppedBus  # type: ignore[misc]
+            common.process.runtime.Bus = SteppedBus  # type: ignore[attr-defined]
             environments = Environments(
                 callers_environment(_SETTINGS),
                 port_base=system.port_base,
@@ -168,9 +170,9 @@ class Marketplace:
         for name in (*PROCESSES, _SEEDED_BY):
             plan = plans[name]
             environment = environments.for_process(plan, services[plan.service])
-            self.processes[name] = Process(
-                plan, {**environment, "JWKS_URL": self.issuer.jwks_url}, self.clock, self.points
-            )
+            # Quotas are counted in the process, and the tokens are this program's.
+            environment |= {"RATE_LIMIT_STORE_URL": "", "JWKS_URL": self.issuer.jwks_url}
+            self.processes[name] = Process(plan, environment, self.clock, self.points)
         for service in SERVICES:
             url = urlsplit(self.secrets["DATABASE_URL"])._replace(path=f"/{service.database}").geturl()
             self.databases[service.name] = await asyncpg.connect(url)
@@ -315,6 +317,8 @@ class Marketplace:
                 return response
             if response is not None and response.status_code < 500 and "Retry-After" not in response.headers:
                 break
+            # A client tries again for some minutes.
+            self.clock.advance(_RETRY_AFTER)
             await self._end_leases()
         raise StepRejected(method, path, response)
 
@@ -334,6 +338,11 @@ class Marketplace:
     async def act(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Something happens at the payment gateway or a bank: a control call of the sandbox."""
         return (await self.sandbox.post(f"/control/{path}", json=body or {})).raise_for_status().json()
+
+    async def name_account(self, bank_code: str, account_number: str, account_name: str) -> None:
+        """A bank account exists under this name."""
+        body = {"bank_code": bank_code, "account_number": account_number, "account_name": account_name}
+        await self._put("/control/accounts", body)
 
     async def _put(self, path: str, body: Mapping[str, Any]) -> None:
         (await self.sandbox.put(path, json=body)).raise_for_status()

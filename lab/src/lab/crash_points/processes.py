@@ -113,15 +113,12 @@ class Process:
         task = self._create_task(_as_coroutine(work))
         await asyncio.wait([task])
         try:
-            return task.result()
-        except (ProcessKilled, asyncio.CancelledError):
+            result: Result = task.result()
+        except (ProcessKilled, asyncio.CancelledError, Exception):
             if not self.is_dead:
                 raise
             return None
-        except Exception:
-            if not self.is_dead:
-                raise
-            return None
+        return result
 
     async def relay(self) -> None:
         """Publish what this process committed, and what is due in the table."""
@@ -169,7 +166,7 @@ class Process:
                 runtime, dependencies = await stack.enter_async_context(
                     running(service, settings, self.name, self._clock)
                 )
-                self._runtime, self.bus = runtime, runtime.bus
+                self._runtime, self.bus = runtime, cast("SteppedBus", runtime.bus)
                 stack.enter_context(runtime.database.handover.to_relay())
                 if self.is_worker:
                     await self._start_consumers(service, runtime, dependencies)
@@ -183,12 +180,12 @@ class Process:
 
     @property
     def _compose(self) -> Any:
+        compose: Any = self._definition.compose
         if self.service == "payments":
-            return partial(self._definition.compose, gateway_connect_seconds_max=60.0)
-        if self.service != _EDGE:
-            return self._definition.compose
-        limits = import_module("api_gateway.limits").EdgeLimits(60.0, 60.0, 60.0, 60.0, 60.0, 60.0, 60.0)
-        return partial(self._definition.compose, limits=limits)
+            return partial(compose, gateway_connect_seconds_max=60.0)
+        if self.service == _EDGE:
+            return partial(compose, limits=import_module("api_gateway.limits").EdgeLimits(*[60.0] * 7))
+        return compose
 
     async def _start_consumers(self, service: Service, runtime: Any, dependencies: Any) -> None:
         subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]

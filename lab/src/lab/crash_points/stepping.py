@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import aiormq
+import aiormq.abc
 
 from common.messaging.bus import OnMessage, Outgoing
 from lab.crash_points.instruments import ObservedBus, ObservedMessage
@@ -47,7 +48,7 @@ class SteppedBus(ObservedBus):
         self.consumers: dict[str, OnMessage] = {}
         # The queue of each message without an acknowledgement.
         self.held: dict[int, str] = {}
-        self._getting: aiormq.Channel | None = None
+        self._getting: aiormq.abc.AbstractChannel | None = None
 
     async def consume(self, queue: str, open_consumer: Callable[[], OnMessage]) -> None:
         self.consumers[queue] = open_consumer()
@@ -58,9 +59,10 @@ class SteppedBus(ObservedBus):
         if self._getting is None:
             channel = await (await self._connected()).channel(publisher_confirms=False)
             self._getting = await channel.get_underlay_channel()
+        getting = self._getting
         messages: list[SteppedMessage] = []
         while len(messages) < count_max:
-            delivered = await self._getting.basic_get(queue)
+            delivered = await getting.basic_get(queue)
             if isinstance(delivered.delivery, aiormq.spec.Basic.GetEmpty):
                 break
             message = SteppedMessage(delivered)

@@ -21,7 +21,7 @@ async def underpayment(market: Marketplace, order: Given) -> End:
     """One kobo too little is quarantined, and two of staff return it."""
     before = await wallet(market)
     await pay(market, order, amount=PRICE_MINOR - 1)
-    listed = await market.get("/api/quarantined-charges?limit=100&sort=-created_at", MAKER)
+    listed = await market.get("/api/quarantined-charges?limit=100", MAKER)
     charge = next(line for line in listed if line["reference"] == order["reference"])
     path = f"/api/quarantined-charges/{charge['id']}"
     decision = {"outcome": "return", "reason": "it does not pay the order"}

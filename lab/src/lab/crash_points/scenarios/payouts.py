@@ -100,8 +100,10 @@ async def bank_details_quarantined(market: Marketplace, given: Given) -> End:
         assert found["status"] == "failed", found
         assert await _transfers(market, given) == []
         assert added(before, await wallet(market)) == {}
-        # For the next run.
-        await market.put(_BANK_DETAILS, VENDOR, {"accountNumber": "0123456785", "bankCode": "058"})
+        # A quarantined account cannot be set again: the next run needs another one.
+        account_number = f"{given['amountMinor']:010d}"
+        await market.name_account("058", account_number, ADA.legal_name)
+        await market.put(_BANK_DETAILS, VENDOR, {"accountNumber": account_number, "bankCode": "058"})
         await market.settle()
 
     return end
