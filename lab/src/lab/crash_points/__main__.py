@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from lab.crash_points.exploration import Exploration, explore, record
+from lab.crash_points.exploration import Exploration, explore, finds_lost_messages, line_of, record
+from lab.crash_points.killing import kill_processes, kills_of
 from lab.crash_points.marketplace import Marketplace
 from lab.crash_points.points import Crash
 from lab.crash_points.scenarios import SCENARIOS
@@ -22,8 +23,24 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first point")
     parser.add_argument("--list", action="store_true", help="print the points, and crash at none")
+    parser.add_argument(
+        "--self-check", action="store_true", help="and, with a broker that forgets messages, find that a promise breaks"
+    )
+    parser.add_argument("--kill", type=int, default=0, help="instead: end so many real processes by SIGKILL")
     options = parser.parse_args()
-    sys.exit(0 if asyncio.run(run(options)) else 1)
+    sys.exit(0 if asyncio.run(kill(options) if options.kill else run(options)) else 1)
+
+
+async def kill(options: argparse.Namespace) -> bool:
+    """Kill real processes in a purchase and a payout, and return whether all promises held."""
+    figures = await kill_processes(kills_of(options.kill, options.seed), logger("crash-points"))
+    print(
+        f"{figures.kills} kills, {figures.not_reached} effects not reached, {len(figures.broken)} broken, "
+        f"{figures.seconds:.0f} s"
+    )
+    for text in (*figures.broken, *figures.broken_invariants):
+        print(f"  BROKEN {text}")
+    return figures.holds
 
 
 async def run(options: argparse.Namespace) -> bool:
@@ -40,21 +57,17 @@ async def run(options: argparse.Namespace) -> bool:
                 continue
             explorations.append(await explore(market, name, scenario, partial(chosen, options)))
             log(line_of(explorations[-1]))
+        finds_faults = not options.self_check or await finds_lost_messages(market)
     print_table(explorations)
-    return all(exploration.holds for exploration in explorations)
+    if not finds_faults:
+        print("SELF-CHECK FAILED: a broker that forgets messages broke no promise")
+    return finds_faults and all(exploration.holds for exploration in explorations)
 
 
 def chosen(options: argparse.Namespace, crashes: list[Crash]) -> list[Crash]:
     """All crashes, those from a point on, or a sample."""
     crashes = [crash for crash in crashes if crash.number >= options.first]
     return random.Random(options.seed).sample(crashes, min(options.sample, len(crashes))) if options.sample else crashes
-
-
-def line_of(exploration: Exploration) -> str:
-    return (
-        f"{exploration.scenario}: {len(exploration.points)} points, {exploration.runs} crashes, "
-        f"{len(exploration.broken)} broken, {len(exploration.not_reached)} not reached, {exploration.seconds:.0f} s"
-    )
 
 
 def print_table(explorations: Sequence[Exploration]) -> None:

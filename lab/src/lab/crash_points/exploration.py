@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 from lab.crash_points.marketplace import Marketplace
 from lab.crash_points.points import SIDES, Crash, Point
-from lab.crash_points.scenarios import Scenario
+from lab.crash_points.scenarios import SCENARIOS, Scenario
+from lab.crash_points.stepping import SteppedBus
 
 # Each time some minutes: longer than every lease, and than the delay of every first retry.
 TIMES = 2
+_REPORTED_EVERY = 50
 
 
 @dataclass(slots=True)
@@ -68,6 +70,8 @@ async def explore(
     known = await market.findings()
     for crash in choose(crashes_of(exploration.points)):
         known |= await _run(market, scenario, exploration, crash, known)
+        if exploration.runs % _REPORTED_EVERY == 0:
+            market.log(line_of(exploration))
     exploration.seconds = time.monotonic() - began
     return exploration
 
@@ -99,3 +103,29 @@ async def _run(
         market.points.stop()
         await market.revive()
     return found
+
+
+async def finds_lost_messages(market: Marketplace) -> bool:
+    """Whether a run finds that a worker's crash loses a message, when the broker forgets it at its delivery."""
+
+    def before_the_credit(crashes: list[Crash]) -> list[Crash]:
+        commits = [
+            number for number, point in enumerate(seen) if point.process == "payouts-worker" and point.kind == "commit"
+        ]
+        return [Crash(commits[-1], "before")]
+
+    scenario = SCENARIOS["purchase"]
+    await record(market, scenario)
+    seen = await record(market, scenario)
+    SteppedBus.forgets_at_delivery = True
+    try:
+        return bool((await explore(market, "purchase, messages forgotten", scenario, before_the_credit)).broken)
+    finally:
+        SteppedBus.forgets_at_delivery = False
+
+
+def line_of(exploration: Exploration) -> str:
+    return (
+        f"{exploration.scenario}: {len(exploration.points)} points, {exploration.runs} crashes, "
+        f"{len(exploration.broken)} broken, {len(exploration.not_reached)} not reached, {exploration.seconds:.0f} s"
+    )

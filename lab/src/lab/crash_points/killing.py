@@ -1,6 +1,5 @@
 """The sampled part: real processes of a real system end by SIGKILL at chosen effects of a purchase and a payout."""
 
-import asyncio
 import random
 import tempfile
 import time
@@ -143,8 +142,3 @@ class _Users:
             self.maker = await self.market.sign_in_with_two_factors("maker@campus.example", "MAKER")
             self.maker_since = time.monotonic()
         return self.maker
-
-
-def run_kills(count: int, seed: int, log: Log) -> KillFigures:
-    """Kill `count` times in a system of its own."""
-    return asyncio.run(kill_processes(kills_of(count, seed), log))

@@ -1,0 +1,57 @@
+"""The numbers of effects, and the crash at one of them."""
+
+import pytest
+
+from lab.crash_points.instruments import label_of
+from lab.crash_points.points import Crash, Point, Points, ProcessKilled
+
+
+class Victim:
+    name = "orders-api"
+
+    def __init__(self, points: Points) -> None:
+        self.points, self.is_dead, self.connections = points, False, []
+
+    def die(self) -> None:
+        self.is_dead = True
+
+
+def effect(victim: Victim, done: list[str], label: str) -> None:
+    number = victim.points.before(victim, "commit", label)
+    done.append(label)
+    victim.points.after(victim, number)
+
+
+@pytest.mark.parametrize(("side", "expected"), [("before", ["first"]), ("after", ["first", "second"])])
+def test_a_process_dies_on_the_chosen_side_of_an_effect(side, expected) -> None:
+    points, done = Points(), []
+    victim = Victim(points)
+    points.start(Crash(1, side))
+    effect(victim, done, "first")
+    with pytest.raises(ProcessKilled):
+        effect(victim, done, "second")
+    assert (done, points.is_fired) == (expected, True)
+
+
+def test_a_dead_process_has_no_further_effect() -> None:
+    points, done = Points(), []
+    victim = Victim(points)
+    victim.die()
+    with pytest.raises(ProcessKilled):
+        effect(victim, done, "late")
+    assert done == []
+
+
+def test_a_recording_numbers_each_effect_and_kills_nobody() -> None:
+    points, done = Points(), []
+    victim = Victim(points)
+    points.start(None)
+    effect(victim, done, "first")
+    effect(victim, done, "second")
+    points.stop()
+    effect(victim, done, "not numbered")
+    assert points.seen == [Point("orders-api", "commit", "first"), Point("orders-api", "commit", "second")]
+
+
+def test_a_label_has_no_value_of_a_run() -> None:
+    assert label_of("GET /refund/018cc251-f400-7003-8000-000000000001\n  now") == "GET /refund/? now"
