@@ -117,9 +117,6 @@ postman-check: setup ## Run the Postman collection against the running system wi
 storefront: ## Build the example storefront and serve it at STOREFRONT_PORT (5173) for the system of PORT_BASE (needs Node)
 	@VITE_API_URL=$${VITE_API_URL:-http://127.0.0.1:$(PORT_BASE)} exec tools/storefront
 
-openapi-check: setup ## Lint the OpenAPI document and generate clients from it with the usual generators (needs Node)
-	@tools/openapi/check
-
 schemas: setup ## Write migrations/schema.sql of each service anew from a migrated database
 	@WRITE_SCHEMA_FILES=1 .venv/bin/pytest -q tools/tests/test_schema_files.py
 

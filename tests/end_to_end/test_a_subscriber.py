@@ -1,4 +1,4 @@
-"""An outside subscriber receives public events with the guide's example, and its account can do nothing else (docs/guides/subscribing.md)."""
+"""A subscriber receives public events with the guide's example, and its account can do nothing else (docs/guides/subscribing.md)."""
 
 import asyncio
 import os
