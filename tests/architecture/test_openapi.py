@@ -19,6 +19,7 @@ BANNED_NAMES = re.compile(
 OPEN_WORDS = {
     "StaffAction.subjectKind",
     "LedgerTransaction.type",
+    "WalletTransaction.type",
     "TicketMessage.kind",
     "LedgerAccount.account",
     "TrialBalanceLine.kind",

@@ -89,8 +89,8 @@ def test_public_events_hold_no_secret_or_personal_data() -> None:
 def test_every_role_has_a_rank() -> None:
     assert set(ROLES_BY_RANK) == set(PERMISSIONS_BY_ROLE)
     money = {permission for role in ("finance_maker", "finance_checker") for permission in PERMISSIONS_BY_ROLE[role]}
-    # Every role reads what waits for itself.
-    assert PERMISSIONS_BY_ROLE["platform_admin"] & money == {"work:read"}
+    # Every member of staff reads its own work and the names of colleagues.
+    assert PERMISSIONS_BY_ROLE["platform_admin"] & money == {"work:read", "staff_names:read"}
     assert "buyer" not in STAFF_ROLES
 
 

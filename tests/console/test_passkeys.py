@@ -32,7 +32,7 @@ async def visitor_with_authenticator(visitor: Arrival) -> Visitor:
     return one
 
 
-async def ask_for_recovery_codes(one: Visitor) -> None:
+async def request_recovery_codes(one: Visitor) -> None:
     await one.open("/me")
     await one.click("Make new recovery codes")
     assert await one.heading() == "Confirm that it is you"
@@ -48,7 +48,7 @@ async def test_a_step_goes_on_after_a_passkey(
     registered = {"challengeId": started["challengeId"], "name": "Laptop", "credential": credential}
     await market.post("/api/auth/mfa/passkeys", registered, users.hub)
     await adopt_session(one, await market.sign_in("hub@campus.example"), system.secrets)
-    await ask_for_recovery_codes(one)
+    await request_recovery_codes(one)
     await one.check_page()
     await one.click("Use a passkey")
     await one.page.get_by_role("heading", name="Recovery codes").wait_for()
@@ -64,7 +64,7 @@ async def test_without_a_passkey_the_form_stays_and_takes_a_code(
 ) -> None:
     one = await visitor_with_authenticator(visitor)
     await adopt_session(one, await market.sign_in("support@campus.example"), system.secrets)
-    await ask_for_recovery_codes(one)
+    await request_recovery_codes(one)
     await one.click("Use a passkey")
     await one.page.get_by_text("The passkey was not used").wait_for()
     assert await one.page.get_by_label("Code").is_enabled()

@@ -17,9 +17,10 @@ import pytest
 from PIL import Image
 
 from campus_client import Campus
-from campus_client.models import CancelOrderRequest, CheckoutLine, CheckoutRequest
+from campus_client.models import CancelOrderRequest, CheckoutLine, CheckoutRequest, Notification
 from campus_tools.launcher.system import System
 from notifications.domain.webhooks import secret_of, signatures_of
+from testkit.fixtures import eventually
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "clients/python/examples/journey.py"
@@ -83,11 +84,12 @@ def last_but_one_notification(campus: Campus, request: CheckoutRequest) -> UUID:
     """A notification with one after it: a cancelled order has one."""
     for _ in range(2):
         campus.orders.cancel(campus.orders.checkout(request).id, CancelOrderRequest(reason="Ordered twice"))
-    deadline = time.monotonic() + SECONDS_MAX
-    while len(items := campus.notifications.list(limit=2).items) < 2:
-        assert time.monotonic() < deadline, "the notifications of two cancelled orders did not arrive"
-        time.sleep(0.2)
-    return items[1].id
+
+    def two_notifications() -> list[Notification]:
+        items = campus.notifications.list(limit=2).items
+        return items if len(items) == 2 else []
+
+    return asyncio.run(eventually(two_notifications, SECONDS_MAX))[1].id
 
 
 def run_block(system: System, block: str) -> None:

@@ -35,10 +35,10 @@ async def part(visit: Visit, path: str, **parameters: Any) -> Any:
 
 async def names_of(visit: Visit, *ids: str | None) -> dict[str, str]:
     """The names of colleagues by id, for those who may read them. An id that is no member of staff has none."""
-    wanted = sorted({one for one in ids if one})
-    if not wanted or not visit.may("staff_names:read"):
+    colleagues = sorted({one for one in ids if one})
+    if not colleagues or not visit.may("staff_names:read"):
         return {}
-    found = await visit.api.page("/api/staff-names", id=wanted[:STAFF_NAMES_MAX], limit=STAFF_NAMES_MAX)
+    found = await visit.api.page("/api/staff-names", id=colleagues[:STAFF_NAMES_MAX], limit=STAFF_NAMES_MAX)
     return {one["id"]: one["name"] for one in found.items}
 
 

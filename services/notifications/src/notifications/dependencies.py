@@ -18,7 +18,7 @@ from notifications.streams.delivery_dispatcher import DeliveryDispatcher
 from notifications.streams.feed_streams import FeedStreams
 from notifications.streams.webhook_sender import WebhookSender
 from notifications.use_cases.assistant.run_turn import Assistant
-from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
+from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
 from notifications.use_cases.devices.register_device import PushSettings
 from notifications.use_cases.tickets.record_customer_message import PhoneHasher
 

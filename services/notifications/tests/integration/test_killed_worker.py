@@ -62,7 +62,7 @@ async def no_session_of(watch, process):
     return not await watch.fetch(sessions, process)
 
 
-async def queue_deliveries(scenario: Scenario):
+async def queue_messages(scenario: Scenario):
     """Queue one delivery of each kind that the worker claims."""
     await scenario.project_users()
     assert (await scenario.register(scenario.buyer_id, kind="android", token="a" * 40)).status_code == 201
@@ -101,7 +101,7 @@ async def test_messages_of_a_killed_worker_are_resent_only_where_harmless(
     }  # fmt: skip
     providers.hold_responses = asyncio.Event()
     async with open_scenario(clock=SystemClock(), urls=urls, **settings) as scenario:
-        await queue_deliveries(scenario)
+        await queue_messages(scenario)
         watch, lock = await asyncpg.connect(urls.admin), await asyncpg.connect(urls.admin)
         worker = await start_worker(scenario, urls, broker_url, settings, held_port)
         try:

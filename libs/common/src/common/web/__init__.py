@@ -16,6 +16,7 @@ __all__ = [
     "pending_work",
     "personal_records",
     "provider_client",
+    "queue_routes",
     "request_scope",
     "responses",
     "schemas",

@@ -38,7 +38,7 @@ class Outbox(ResponseShape):
 
 class ServiceQueues(ResponseShape):
     service: ServiceName
-    outbox: Outbox
+    outbox: Annotated[Outbox, Field(description="Messages that are committed and not yet published.")]
     queues: Annotated[list[QueueLength] | None, Field(description="Null while the broker is unreachable.")]
 
 

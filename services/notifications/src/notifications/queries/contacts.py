@@ -70,13 +70,13 @@ async def find_contact(uow: UnitOfWork, user_id: UUID) -> Contact | None:
 
 
 async def get_recipients(
-    uow: UnitOfWork, wanted: Sequence[tuple[UUID | None, UUID | None]], device_kinds: Collection[str]
+    uow: UnitOfWork, requested: Sequence[tuple[UUID | None, UUID | None]], device_kinds: Collection[str]
 ) -> list[Recipient]:
     """Return a recipient for each pair of user and vendor, with preferences and devices of these kinds.
 
     Without a user it is the owner of the vendor. Raises ContactUnknown and VendorUnknown before identity's events.
     """
-    users, vendors = [user_id for user_id, _ in wanted], [vendor_id for _, vendor_id in wanted]
+    users, vendors = [user_id for user_id, _ in requested], [vendor_id for _, vendor_id in requested]
     rows = await uow.fetch(_RECIPIENTS, users, vendors, list(device_kinds))
     for row, vendor_id in zip(rows, vendors, strict=True):
         if vendor_id is not None and row["vendor_id"] is None:

@@ -56,7 +56,7 @@ class OrderTimelineEntry(ResponseShape):
         ),
     ]
     status: Annotated[State | None, Field(description="The status that the transition led to; null for a PIN event.")]
-    occurred_at: datetime
+    occurred_at: Annotated[datetime, Field(description="When the transaction of the event was made.")]
 
 
 class OrderContact(ResponseShape):

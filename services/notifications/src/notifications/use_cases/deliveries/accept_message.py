@@ -11,7 +11,7 @@ from notifications.domain.deliveries import EncryptedValue, NotificationRequest
 from notifications.domain.errors import ChannelNotConfigured
 from notifications.domain.templates import names_to_encrypt, read_parameters, template_of
 from notifications.use_cases.deliveries.deliver_notification import deliver_notification
-from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
+from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
 
 
 async def accept_message(

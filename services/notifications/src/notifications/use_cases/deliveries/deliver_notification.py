@@ -12,12 +12,9 @@ from notifications.domain.errors import (
     ContactUnknown,
 )
 from notifications.domain.templates import check_complete, template_of
+from notifications.use_cases.deliveries.compose_notification import compose_notification
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
-from notifications.use_cases.deliveries.queue_deliveries import (
-    DeliveryContext,
-    compose_notification,
-    record_deliveries,
-)
+from notifications.use_cases.deliveries.record_deliveries import DeliveryContext, record_deliveries
 
 SWITCHED_OFF: Final = "the user has switched this channel off"
 

@@ -6,7 +6,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest, notification_id_of
 from notifications.use_cases.deliveries.deliver_notification import deliver_notification
-from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
+from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
 
 TEMPLATE = "account_erased"
 

@@ -13,11 +13,8 @@ from notifications.domain.deliveries import NotificationRequest, notification_id
 from notifications.domain.templates import check_complete, template_of
 from notifications.queries.contacts import Recipient
 from notifications.store import NewNotification
-from notifications.use_cases.deliveries.queue_deliveries import (
-    DeliveryContext,
-    compose_notification,
-    record_deliveries,
-)
+from notifications.use_cases.deliveries.compose_notification import compose_notification
+from notifications.use_cases.deliveries.record_deliveries import DeliveryContext, record_deliveries
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +62,8 @@ def notify_user(
 
 async def _record_notifications(uow: UnitOfWork, messages: Sequence[UserNotification]) -> None:
     delivery_context = messages[0].delivery_context
-    wanted = [(message.user_id, message.vendor_id) for message in messages]
-    recipients = await queries.get_recipients(uow, wanted, delivery_context.device_kinds)
+    users = [(message.user_id, message.vendor_id) for message in messages]
+    recipients = await queries.get_recipients(uow, users, delivery_context.device_kinds)
     reached = [
         _compose(message, recipient)
         for message, recipient in zip(messages, recipients, strict=True)

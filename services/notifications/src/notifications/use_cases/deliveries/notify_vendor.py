@@ -6,7 +6,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from notifications.use_cases.deliveries.notify_user import notify_user
-from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
+from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
 
 
 def notify_vendor(

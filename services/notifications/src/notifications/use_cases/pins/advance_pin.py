@@ -8,7 +8,7 @@ from notifications.domain.channels import PIN_CHANNELS
 from notifications.domain.deliveries import NotificationRequest
 from notifications.domain.errors import AddressMissing, ContactUnknown
 from notifications.use_cases.deliveries.deliver_notification import deliver_notification
-from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
+from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
 
 
 async def advance_pin(uow: UnitOfWork, delivery_context: DeliveryContext, notification_id: UUID) -> str | None:

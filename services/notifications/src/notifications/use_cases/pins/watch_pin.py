@@ -4,7 +4,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from notifications import store
-from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
+from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
 
 
 async def watch_pin(

@@ -8,7 +8,7 @@ from notifications.domain.deliveries import EncryptedValue, NotificationRequest,
 from notifications.store import tickets
 from notifications.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.use_cases.deliveries.notify_user import notify_user
-from notifications.use_cases.deliveries.queue_deliveries import DeliveryContext
+from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
 
 TEMPLATE: Final = "ticket_reply"
 CHANNEL: Final = "messaging"

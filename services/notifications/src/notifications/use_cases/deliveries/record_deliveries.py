@@ -1,22 +1,19 @@
 """Record notifications with their deliveries, which are their places in the queue."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol, cast
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.observability.telemetry import trace_headers
 from common.primitives.ids import new_id
 from notifications import store
 from notifications.clients.delivery_sender import ChannelProvider, ClaimedDelivery
-from notifications.domain.channels import Preferences
-from notifications.domain.deliveries import Channel, Contact, NotificationRequest
+from notifications.domain.deliveries import Channel
 from notifications.domain.errors import NotificationIdConflict
-from notifications.domain.templates import template_of
 from notifications.store import LockedDelivery, NewNotification, QueuedDelivery
-from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer
+from notifications.templates.renderer import MessageRenderer
 
 # Time for a delivery receipt of a PIN. The next channel must be faster than the patience of a buyer at the handover.
 PIN_RECEIPT: Final = timedelta(seconds=90)
@@ -56,28 +53,6 @@ class DeliveryContext:
     dispatcher: Dispatcher
     device_kinds: Collection[str] = EVERY_KIND
     pin_receipt: timedelta = PIN_RECEIPT
-
-
-def compose_notification(
-    request: NotificationRequest,
-    addresses: Iterable[tuple[str, str]],
-    delivery_context: DeliveryContext,
-    *,
-    contact: Contact | None,
-    in_feed: bool = True,
-    preferences: Preferences | None = None,
-    traceparent: str | None = None,
-) -> NewNotification:
-    """Return the notification with one delivery for each (channel, recipient). Quiet hours postpone a delivery."""
-    now, template = delivery_context.now, template_of(request.template, request.channel)
-    payload = {**request.parameters, RECIPIENT_NAME: contact.first_name if contact else "there"}
-    entry = delivery_context.renderer.feed_entry(request.template, payload) if template.in_feed and in_feed else None
-    deliveries = [
-        QueuedDelivery(new_id(), channel, address, _due_at(request.template, channel, preferences, now))
-        for channel, address in addresses
-    ]
-    traceparent = traceparent or trace_headers().get("traceparent")
-    return NewNotification(request, entry, payload, template.sensitive, traceparent, deliveries)
 
 
 async def record_deliveries(
@@ -155,8 +130,3 @@ def _claim(notification: NewNotification, dispatcher: Dispatcher, now: datetime)
 def _claim_id(claims: Mapping[UUID, ClaimedDelivery], delivery_id: UUID) -> UUID | None:
     claim = claims.get(delivery_id)
     return None if claim is None else claim.claim_id
-
-
-def _due_at(template: str, channel: str, preferences: Preferences | None, now: datetime) -> datetime:
-    quiet = preferences.quiet_hours_for(template, channel) if preferences else None
-    return (quiet.quiet_until(now) if quiet else None) or now
