@@ -10,7 +10,7 @@ from functools import partial
 from lab.crash_points.exploration import Exploration, explore, finds_lost_messages, line_of, record
 from lab.crash_points.killing import kill_processes, kills_of
 from lab.crash_points.marketplace import Marketplace
-from lab.crash_points.points import Crash
+from lab.crash_points.points import KINDS, Crash, Point
 from lab.crash_points.scenarios import SCENARIOS
 from lab.systems import logger
 
@@ -22,6 +22,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=0, help="so many crashes of each scenario, instead of all")
     parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first point")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only these effects; default: all")
     parser.add_argument("--list", action="store_true", help="print the points, and crash at none")
     parser.add_argument(
         "--self-check", action="store_true", help="and, with a broker that forgets messages, find that a promise breaks"
@@ -64,9 +65,10 @@ async def run(options: argparse.Namespace) -> bool:
     return finds_faults and all(exploration.holds for exploration in explorations)
 
 
-def chosen(options: argparse.Namespace, crashes: list[Crash]) -> list[Crash]:
-    """All crashes, those from a point on, or a sample."""
-    crashes = [crash for crash in crashes if crash.number >= options.first]
+def chosen(options: argparse.Namespace, points: Sequence[Point], crashes: list[Crash]) -> list[Crash]:
+    """All crashes, those from a point on, those at some kinds of effects, or a sample."""
+    kinds = options.kind or KINDS
+    crashes = [crash for crash in crashes if crash.number >= options.first and points[crash.number].kind in kinds]
     return random.Random(options.seed).sample(crashes, min(options.sample, len(crashes))) if options.sample else crashes
 
 

@@ -60,7 +60,7 @@ def crashes_of(recorded: Sequence[Point]) -> list[Crash]:
 
 
 async def explore(
-    market: Marketplace, name: str, scenario: Scenario, choose: Callable[[list[Crash]], list[Crash]]
+    market: Marketplace, name: str, scenario: Scenario, choose: Callable[[Sequence[Point], list[Crash]], list[Crash]]
 ) -> Exploration:
     """Run the scenario once for each chosen crash."""
     # The first run creates rows that later ones find.
@@ -68,7 +68,7 @@ async def explore(
     exploration, began = Exploration(name, await record(market, scenario)), time.monotonic()
     market.log(f"{name}: {len(exploration.points)} points")
     known = await market.findings()
-    for crash in choose(crashes_of(exploration.points)):
+    for crash in choose(exploration.points, crashes_of(exploration.points)):
         known |= await _run(market, scenario, exploration, crash, known)
         if exploration.runs % _REPORTED_EVERY == 0:
             market.log(line_of(exploration))
@@ -108,18 +108,14 @@ async def _run(
 async def finds_lost_messages(market: Marketplace) -> bool:
     """Whether a run finds that a worker's crash loses a message, when the broker forgets it at its delivery."""
 
-    def before_the_credit(crashes: list[Crash]) -> list[Crash]:
-        commits = [
-            number for number, point in enumerate(seen) if point.process == "payouts-worker" and point.kind == "commit"
-        ]
-        return [Crash(commits[-1], "before")]
+    def before_the_credit(points: Sequence[Point], crashes: list[Crash]) -> list[Crash]:
+        is_commit = [point.process == "payouts-worker" and point.kind == "commit" for point in points]
+        return [[crash for crash in crashes if crash.side == "before" and is_commit[crash.number]][-1]]
 
-    scenario = SCENARIOS["purchase"]
-    await record(market, scenario)
-    seen = await record(market, scenario)
     SteppedBus.forgets_at_delivery = True
     try:
-        return bool((await explore(market, "purchase, messages forgotten", scenario, before_the_credit)).broken)
+        found = await explore(market, "purchase, messages forgotten", SCENARIOS["purchase"], before_the_credit)
+        return bool(found.broken)
     finally:
         SteppedBus.forgets_at_delivery = False
 

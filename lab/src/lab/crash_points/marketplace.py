@@ -68,7 +68,7 @@ _RETRY_AFTER: Final = timedelta(minutes=1)
 _ARRIVAL_SECONDS_MAX: Final = 5.0
 _ROUNDS_MAX: Final = 150
 _ATTEMPTS_MAX: Final = 10
-_SETTLEMENT: Final = {"refund_settlement": "manual", "transfer_settlement": "manual", "transfer_minimum_minor": 1}
+_SANDBOX_SETTINGS: Final = {"refund_settlement": "manual", "transfer_settlement": "manual", "transfer_minimum_minor": 1}
 _WEBHOOKS: Final = ("charge_webhook", "transfer_webhook", "refund_webhook", "dispute_webhook")
 _SETTINGS: Final = {
     **NO_QUOTA,
@@ -176,10 +176,10 @@ class Marketplace:
         for service in SERVICES:
             url = urlsplit(self.secrets["DATABASE_URL"])._replace(path=f"/{service.database}").geturl()
             self.databases[service.name] = await asyncpg.connect(url)
-        await self._put("/control/settings", _SETTLEMENT)
+        await self._put("/control/settings", _SANDBOX_SETTINGS)
         await self.faults()
         await self.revive()
-        await self.settle()
+        await self.run_until_idle()
         await self.time_passes()
 
     async def _close(self) -> None:
@@ -192,7 +192,7 @@ class Marketplace:
 
     # Time and messages
 
-    async def settle(self) -> None:
+    async def run_until_idle(self) -> None:
         """Publish, deliver and handle until nothing moves any more."""
         for _ in range(_ROUNDS_MAX):
             if not await self._round():
@@ -206,7 +206,7 @@ class Marketplace:
             await self._end_leases()
             for name, timers in _TIMERS.items():
                 await self.run_timers(name, *timers)
-            await self.settle()
+            await self.run_until_idle()
 
     async def run_timers(self, name: str, *timers: str) -> None:
         """One round of each of these timers of a worker."""
@@ -331,7 +331,7 @@ class Marketplace:
     # The outside world
 
     async def faults(self, **rules: Any) -> None:
-        """Set fault rules of the sandbox; its webhooks are sent by `settle`."""
+        """Set fault rules of the sandbox; its webhooks are sent by `run_until_idle`."""
         dropped = {kind: {"drop": True} for kind in _WEBHOOKS}
         await self._put("/control/faults", {**dropped, **rules})
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 Kind = Literal["statement", "commit", "publish", "acknowledgement", "call"]
+KINDS: tuple[Kind, ...] = ("statement", "commit", "publish", "acknowledgement", "call")
 Side = Literal["before", "after"]
 SIDES: tuple[Side, ...] = ("before", "after")
 

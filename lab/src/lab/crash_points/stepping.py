@@ -25,7 +25,7 @@ ARRIVALS: Final = Arrivals()
 
 
 class SteppedMessage(ObservedMessage):
-    """A message that was taken. `held`: the queues of its consumer's unsettled messages, by delivery tag."""
+    """A message that was taken. `held`: the queues of its consumer's unacknowledged messages, by delivery tag."""
 
     held: dict[int, str]
 
@@ -33,8 +33,8 @@ class SteppedMessage(ObservedMessage):
         if not self.processed:
             await super().send_ack(multiple)
         tag = self.delivery_tag or 0
-        for settled in [other for other in self.held if other == tag or (multiple and other < tag)]:
-            del self.held[settled]
+        for acknowledged in [other for other in self.held if other == tag or (multiple and other < tag)]:
+            del self.held[acknowledged]
 
     async def nack(self, multiple: bool = False, requeue: bool = True) -> None:
         await super().nack(multiple, requeue)

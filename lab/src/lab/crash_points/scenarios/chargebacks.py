@@ -35,7 +35,7 @@ async def before_delivery(market: Marketplace, order: Given) -> End:
     resolution = await market.post(f"/api/orders/{order['id']}/resolve", SUPPORT, {"outcome": "buyer"})
     approve = f"/api/dispute-resolutions/{resolution['resolutionId']}/approve"
     await market.post(approve, CHECKER, {"hash": resolution["hash"]})
-    await market.settle()
+    await market.run_until_idle()
 
     async def end() -> None:
         assert (await order_of(market, order))["status"] == "refunded"
@@ -47,6 +47,6 @@ async def before_delivery(market: Marketplace, order: Given) -> End:
 
 async def _dispute(market: Marketplace, order: Given, outcome: str) -> None:
     opened = await market.act(f"charges/{order['reference']}/dispute")
-    await market.settle()
+    await market.run_until_idle()
     await market.act(f"disputes/{opened['id']}/{outcome}")
-    await market.settle()
+    await market.run_until_idle()

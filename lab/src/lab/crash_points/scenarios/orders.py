@@ -25,7 +25,7 @@ async def placed_order(market: Marketplace) -> Given:
     """An order with an intent."""
     items = [{"productId": await product(market), "quantity": 1}]
     order = await market.post("/api/orders/checkout", BUYER, {"items": items})
-    await market.settle()
+    await market.run_until_idle()
     intent = await market.post("/api/payments/intent", BUYER, {"orderId": order["id"]})
     return {**order, "reference": intent["reference"]}
 
@@ -45,15 +45,15 @@ async def delivered_order(market: Marketplace) -> Given:
 async def pay(market: Marketplace, order: Given, **terms: Any) -> None:
     """The payer pays, and the webhook arrives; `terms` differ from the intent's."""
     await market.act(f"charges/{order['reference']}/pay", terms)
-    await market.settle()
+    await market.run_until_idle()
 
 
 async def deliver(market: Marketplace, order: Given) -> None:
     await market.post(f"/api/orders/{order['id']}/dispatch", VENDOR)
-    await market.settle()
+    await market.run_until_idle()
     pin = (await market.get(f"/api/orders/{order['id']}/delivery-pin", BUYER))["pin"]
     await market.post(f"/api/orders/{order['id']}/verify-delivery", VENDOR, {"pin": pin})
-    await market.settle()
+    await market.run_until_idle()
 
 
 async def purchase(market: Marketplace, given: Given) -> End:
@@ -74,7 +74,7 @@ async def expiry(market: Marketplace, given: Given) -> End:
     order = await placed_order(market)
     market.clock.advance(_WINDOW)
     await market.run_timers("orders-worker", "timers")
-    await market.settle()
+    await market.run_until_idle()
 
     async def end() -> None:
         assert (await order_of(market, order))["status"] == "expired"
@@ -90,7 +90,7 @@ async def cancel_against_charge(market: Marketplace, given: Given) -> End:
     order = await placed_order(market)
     await market.act(f"charges/{order['reference']}/pay")
     await market.post(f"/api/orders/{order['id']}/cancel", BUYER, {"reason": "changed my mind"})
-    await market.settle()
+    await market.run_until_idle()
 
     async def end() -> None:
         assert (await order_of(market, order))["status"] == "paid_escrow"
@@ -104,7 +104,7 @@ async def cancelled_and_refunded(market: Marketplace, order: Given) -> End:
     """A paid order is cancelled, and the gateway pays the money back."""
     before = await wallet(market)
     await market.post(f"/api/orders/{order['id']}/cancel", SUPPORT, {"reason": "the vendor is ill"})
-    await market.settle()
+    await market.run_until_idle()
     await pay_out_refunds(market, order)
 
     async def end() -> None:
@@ -120,12 +120,12 @@ async def dispute_and_split(market: Marketplace, order: Given) -> End:
     before = await wallet(market)
     complaint = {"reason": "half is missing", "details": "One of two boxes was empty."}
     await market.post(f"/api/orders/{order['id']}/dispute", BUYER, complaint)
-    await market.settle()
+    await market.run_until_idle()
     split = {"outcome": "split", "refundMinor": PRICE_MINOR // 2}
     resolution = await market.post(f"/api/orders/{order['id']}/resolve", SUPPORT, split)
     approve = f"/api/dispute-resolutions/{resolution['resolutionId']}/approve"
     await market.post(approve, CHECKER, {"hash": resolution["hash"]})
-    await market.settle()
+    await market.run_until_idle()
     await pay_out_refunds(market, order)
 
     async def end() -> None:
@@ -142,9 +142,9 @@ async def return_after_release(market: Marketplace, order: Given) -> End:
     before = await wallet(market)
     body = {"items": [{"itemId": order["items"][0]["id"], "quantity": 1}], "reason": "The zip is torn."}
     requested = await market.post(f"/api/orders/{order['id']}/return-requests", BUYER, body)
-    await market.settle()
+    await market.run_until_idle()
     await market.post(f"/api/return-requests/{requested['id']}/approve", VENDOR)
-    await market.settle()
+    await market.run_until_idle()
     await pay_out_refunds(market, order)
 
     async def end() -> None:

@@ -27,7 +27,7 @@ async def underpayment(market: Marketplace, order: Given) -> End:
     decision = {"outcome": "return", "reason": "it does not pay the order"}
     prepared = await market.post(f"{path}/prepare", MAKER, decision)
     await market.post(f"{path}/approve", CHECKER, {"hash": prepared["hash"]})
-    await market.settle()
+    await market.run_until_idle()
     await pay_out_refunds(market, order)
 
     async def end() -> None:

@@ -52,7 +52,7 @@ async def failed_and_reset(market: Marketplace, given: Given) -> End:
     payout = await _submitted(market, given)
     await _bank(market, given, "fail")
     await market.post(f"/api/payouts/{payout['id']}/reset", OPS, {"reason": "the bank's switch was down"})
-    await market.settle()
+    await market.run_until_idle()
     await market.time_passes()
     await _bank(market, given, "succeed")
 
@@ -76,7 +76,7 @@ async def reversed_and_reconciled(market: Marketplace, given: Given) -> End:
     path = f"/api/payouts/{payout['id']}/reconciliations"
     prepared = await market.post(path, MAKER, {"reason": "the bank returned it"})
     await market.post(f"/api/reconciliations/{prepared['id']}/approve", CHECKER, {"hash": prepared["hash"]})
-    await market.settle()
+    await market.run_until_idle()
 
     async def end() -> None:
         found = await market.get(f"/api/payouts/{payout['id']}", MAKER)
@@ -93,7 +93,7 @@ async def bank_details_quarantined(market: Marketplace, given: Given) -> End:
     payout = await _request(market, given)
     body = {"reason": "reported as stolen", "payoutId": payout["id"]}
     await market.post(f"{_BANK_DETAILS}/quarantine", MAKER, body)
-    await market.settle()
+    await market.run_until_idle()
 
     async def end() -> None:
         found = await market.get(f"/api/payouts/{payout['id']}", MAKER)
@@ -104,21 +104,21 @@ async def bank_details_quarantined(market: Marketplace, given: Given) -> End:
         account_number = f"{given['amountMinor']:010d}"
         await market.name_account("058", account_number, ADA.legal_name)
         await market.put(_BANK_DETAILS, VENDOR, {"accountNumber": account_number, "bankCode": "058"})
-        await market.settle()
+        await market.run_until_idle()
 
     return end
 
 
 async def _request(market: Marketplace, given: Given) -> dict[str, Any]:
     payout = await market.post("/api/payouts", VENDOR, {"amountMinor": given["amountMinor"]})
-    await market.settle()
+    await market.run_until_idle()
     return dict(payout)
 
 
 async def _submitted(market: Marketplace, given: Given) -> dict[str, Any]:
     payout = await _request(market, given)
     await market.post("/api/payouts/dispatch", MAKER, {"payoutIds": [payout["id"]]})
-    await market.settle()
+    await market.run_until_idle()
     return payout
 
 
@@ -138,7 +138,7 @@ async def _bank(market: Marketplace, given: Given, action: str) -> None:
         await market.time_passes()
     for transfer in transfers:
         await market.act(f"transfers/{transfer['reference']}/{action}")
-    await market.settle()
+    await market.run_until_idle()
 
 
 def _processed_once(market: Marketplace, given: Given, payout: dict[str, Any], before: dict[str, Any]) -> End:

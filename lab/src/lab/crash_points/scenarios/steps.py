@@ -48,7 +48,7 @@ async def product(market: Marketplace) -> str:
             "stock": 10**6,
         }
         _PRODUCTS[id(market)] = str((await market.post("/api/products", VENDOR, body))["id"])
-        await market.settle()
+        await market.run_until_idle()
     return _PRODUCTS[id(market)]
 
 
@@ -77,7 +77,7 @@ async def pay_out_refunds(market: Marketplace, order: Mapping[str, Any]) -> None
     for refund in await refunds_of(market, order):
         if refund["status"] == "pending":
             await market.act(f"refunds/{refund['id']}/process")
-    await market.settle()
+    await market.run_until_idle()
 
 
 async def assert_refunded_once(market: Marketplace, order: Mapping[str, Any], amount_minor: int) -> None:
