@@ -28,7 +28,7 @@ setup: ## Install what the project needs into .venv (nothing happens when it is 
 run: setup guides ## Start the whole system and stay in the foreground; Ctrl-C stops it (PORT_BASE, STATE_DIR, DATABASE_URL, BROKER_URL)
 	@exec $(PYTHON) -m campus_tools.launcher
 
-demo: setup ## Play the story from sign-up to the paid-out vendor against the running system
+demo: setup ## Run a purchase from sign-up to the paid-out vendor against the running system
 	@exec $(PYTHON) -m operations.demo
 
 audit: setup ## Check every money invariant of the running system (ARGS="--json"; GATEWAY_API_URL names another gateway than the sandbox)
@@ -46,29 +46,31 @@ lint: setup ## Style, formatting, types and the rules between packages
 	@.venv/bin/mypy libs/common/src services/*/src console/src sandbox/src operations/src tools/src testkit/src lab/src clients/python/src clients/python/examples docs/examples
 	@.venv/bin/lint-imports
 
-format: setup ## Format the code and mend what can be mended
+format: setup ## Format the code and fix what ruff can fix
 	@.venv/bin/ruff check --fix-only --quiet .
 	@.venv/bin/ruff format .
 
-bench: setup ## Measure each hot path beside its limit
+bench: setup ## Measure each hot path and its limit
 	@exec $(PYTHON) -m lab.bench
 
 bench-quick: setup ## The same in two minutes, with less precision
 	@exec $(PYTHON) -m lab.bench --quick
 
-capacity: setup ## Measure what an order costs on a system of its own, calculate what ten million a day need, and write docs/capacity.md (ARGS=--kept: calculate only)
+capacity: setup ## Measure the cost of an order on a system of its own, calculate the resources for ten million a day, and write docs/capacity.md (ARGS=--kept: calculate only)
 	@exec $(PYTHON) -m lab.capacity $(ARGS)
 
 soak: setup ## Send 10,000 webhooks at 100 a second while their worker is killed ten times, and audit (four minutes, a system of its own; ARGS="--read-only 30 --broker-away 60" instead of the kills)
 	@exec $(PYTHON) -m lab.soak webhooks $(ARGS)
 
-races: setup ## Two at once, 200 rounds of each race against the running system, and audit (ARGS="--rounds 1000"; start it with RATE_TIER_2 to _4 raised)
+races: setup ## Concurrent requests, 200 rounds of each race against the running system, and audit (ARGS="--rounds 1000"; start it with RATE_TIER_2 to _4 raised)
 	@exec $(PYTHON) -m lab.soak races $(ARGS)
 
 crash-points: setup ## Kill a process before and after each statement, commit, publish, acknowledgement and provider call of each scenario, and audit (a system of its own; ARGS="--scenario purchase --sample 20", ARGS="--kill 40" for real processes)
 	@exec $(PYTHON) -m lab.crash_points $(ARGS)
 
 payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no answer and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
+
+payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no response and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
 	@exec $(PYTHON) -m lab.soak payouts $(ARGS)
 
 rotation-drill: setup ## Rotate every secret of a running system under load, by the commands of the runbooks, and count failed requests (20 minutes, a system of its own; ARGS="--only sealing --overlap 60")
@@ -80,7 +82,7 @@ compromise-drill: setup ## Revoke a compromised key and the databases' passwords
 notify-soak: setup ## Send 10,000 messages over four channels while text messages hang for a minute and the worker is killed three times (five minutes, a system of its own; ARGS="--count 2000 --down push --how refusing")
 	@exec $(PYTHON) -m lab.soak notifications $(ARGS)
 
-restore-drill: setup ## Lose the databases and the broker, put the databases back at an instant, let the gateway send its last three days again, and audit (five minutes, a system of its own; ARGS="--each 5 --skew 10")
+restore-drill: setup ## Lose the databases and the broker, restore the databases to an instant, let the gateway send its last three days again, and audit (five minutes, a system of its own; ARGS="--each 5 --skew 10")
 	@exec $(PYTHON) -m lab.drills restore $(ARGS)
 
 upgrade-drill: setup ## Replace an older version by this one under load: schema first, then process by process; no request fails (four minutes, a system of its own; ARGS="--from COMMIT")
@@ -117,22 +119,22 @@ postman-check: setup ## Run the Postman collection against the running system wi
 storefront: ## Build the example storefront and serve it at STOREFRONT_PORT (5173) for the system of PORT_BASE (needs Node)
 	@VITE_API_URL=$${VITE_API_URL:-http://127.0.0.1:$(PORT_BASE)} exec tools/storefront
 
-schemas: setup ## Write migrations/schema.sql of each service anew from a migrated database
+schemas: setup ## Write migrations/schema.sql of each service from a migrated database
 	@WRITE_SCHEMA_FILES=1 .venv/bin/pytest -q tools/tests/test_schema_files.py
 
 fuzz: setup ## Try every operation with odd requests against the running system, as five roles, four minutes (start it with RATE_TIER_1 to _5 raised; ARGS="--roles VENDOR --seconds 60", ARGS="--each-once --examples 1" in one)
 	@exec $(PYTHON) -m lab.fuzz $(ARGS)
 
-k8s-check: setup ## Hold what stands in the cluster of kubectl's current context against an overlay of deploy/k8s; changes nothing (ARGS=production)
+k8s-check: setup ## Compare the cluster of kubectl's current context with an overlay of deploy/k8s; changes nothing (ARGS=production)
 	@exec $(PYTHON) -m lab.cluster_check $(ARGS)
 
-audit-dependencies: setup ## Ask the public advisories about every locked requirement; a question without an answer is a failure (ARGS="--service pypi")
+audit-dependencies: setup ## Check every locked requirement against the public advisories; a missing response is a failure (ARGS="--service pypi")
 	@$(PYTHON) -m campus_tools.supply advisories $(ARGS)
 
-sbom: setup ## Write what each image is made of to build/sbom (CycloneDX 1.6)
+sbom: setup ## Write each image's bill of materials to build/sbom (CycloneDX 1.6)
 	@$(PYTHON) -m campus_tools.supply bills
 
-lock: ## Resolve the dependencies anew and write requirements.lock
+lock: ## Resolve the dependencies and write requirements.lock
 	@tools/setup lock
 
 console-shots: setup ## Write the images of docs/console.md from the running system, with the system's Chromium

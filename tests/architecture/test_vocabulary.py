@@ -1,7 +1,9 @@
-"""Names are the field's words. docs/glossary.md lists the refused ones and what is written in their place."""
+"""Names and prose are the field's words. docs/glossary.md lists the refused names and what is written in their place."""
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,7 +35,7 @@ FOLDERS = [
     for folder in (
         *(
             ROOT / name
-            for name in ("services", "libs", "console", "sandbox/src", "tools", "operations", "testkit", "lab", "tests")
+            for name in ("services", "libs", "console", "sandbox", "tools", "operations", "testkit", "lab", "tests")
         ),
     )
     if folder.is_dir()
@@ -64,3 +66,54 @@ def refused_names(folder: Path) -> list[str]:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
 def test_no_name_holds_a_refused_word(folder) -> None:
     assert refused_names(folder) == [], "refused by docs/glossary.md"
+
+
+# Words without a technical meaning. "beside" or "people" may be right in a sentence, and only names refuse them.
+REFUSED_IN_PROSE = re.compile(
+    r"\b(anybody|doors?|everybody|hears?|heard|judge[sd]?|news|nobody|somebody|strangers?|tells?|telling|thief|told|whoever)\b",
+    re.IGNORECASE,
+)
+# Released migrations never change, and generated documents repeat the code. Code and quotations are no prose.
+NO_PROSE = re.compile(r"/(migrations|templates|pages|reference|node_modules)/|^(CHANGELOG|docs/glossary)\.md$|\.lock$")
+OTHER_AUDIENCE = ("clients/", "console/", "docs/console.md", "docs/guides/", "tests/console/")
+QUOTED = re.compile(r"```.*?```|`[^`]*`|\"[^\"]*\"", re.DOTALL)
+COMMENT = re.compile(r"(?:^|\s)# .*")
+
+
+def prose_of(path: Path) -> str:
+    """The sentences of a page, or the comments and docstrings of a file."""
+    text = path.read_text()
+    if path.suffix == ".md":
+        return text
+    if path.suffix != ".py":
+        return "\n".join(COMMENT.findall(text))
+    comments = [
+        token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
+    ]
+    strings = [
+        node.value.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    ]
+    return "\n".join(comments + strings)
+
+
+def files_with_prose() -> Iterator[Path]:
+    folders = (ROOT / name for name in ("docs", "deploy", ".github"))
+    for path in (*ROOT.glob("*"), *(path for folder in (*FOLDERS, *folders) for path in folder.rglob("*"))):
+        name = str(path.relative_to(ROOT))
+        written = path.suffix in {".py", ".md", ".yaml", ".yml", ".toml", ".env"} or path.name in {
+            "Dockerfile",
+            "Makefile",
+        }
+        if written and path.is_file() and not NO_PROSE.search(name) and not name.startswith(OTHER_AUDIENCE):
+            yield path
+
+
+def test_no_comment_or_page_holds_a_refused_word() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {word}"
+        for path in files_with_prose()
+        for word in REFUSED_IN_PROSE.findall(QUOTED.sub("", prose_of(path)))
+    ]
+    assert found == [], "refused by docs/glossary.md"

@@ -19,8 +19,7 @@ from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import new_address
 
 ENDPOINTS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
-# What ends the session that knocks, or changes its own credentials, when it is let in. Whom these let in the services' own
-# tests tell.
+# Endpoints that end the caller's session or change its credentials. The services' own tests check their guards.
 OWN_CREDENTIALS = ("/api/auth/",)
 # As many as the gateway serves at once on two cores without a queue.
 AT_ONCE = 8

@@ -224,7 +224,7 @@ def _version(binary: Path) -> int:
 
 
 def _unprivileged_account() -> tuple[int, int] | None:
-    """Return the user for PostgreSQL, which does not run as root: postgres or nobody."""
+    """Return the user for PostgreSQL, which does not run as root: `postgres` or `nobody`."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):

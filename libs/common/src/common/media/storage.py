@@ -111,7 +111,7 @@ class Bucket:
     ) -> httpx.Response | None:
         """Returns the response, or None when there is no such object.
 
-        Raises MediaUnavailable, and logs what an operator must correct: the user is told to retry in either case.
+        Raises MediaUnavailable, and logs what an operator must correct: the user may retry in either case.
         """
         try:
             return await self._client.request(method, f"{self._prefix}{name}", content, media_type=media_type)

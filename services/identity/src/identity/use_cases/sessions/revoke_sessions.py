@@ -24,7 +24,7 @@ async def revoke_sessions(
 ) -> RevokedSessions:
     """End the user's sessions, except `besides`, and publish the revocation.
 
-    A login directly afterwards stays valid: see `revocation_of`.
+    A login directly after it stays valid: see `revocation_of`.
     """
     session_ids = await sessions.lock_sessions(uow, user_id, besides=besides)
     known = await sessions.list_last_issued(uow, session_ids)
