@@ -76,7 +76,7 @@ async def show_mail(request: Request) -> Response:
 
 
 async def show_messages(request: Request) -> Response:
-    """`GET /control/messages?to=&channel=&q=&after=&limit=&wait=`: newest first.
+    """Newest first.
 
     With `wait` the response is sent when a message matches, or after so many seconds.
     """
@@ -107,6 +107,7 @@ def _message_view(row: Row) -> dict[str, Any]:
 
 
 async def clear_messages(request: Request) -> Response:
+    """Empty the mailbox of everybody."""
     delete_messages(world_of(request).database)
     return Response(status_code=204)
 

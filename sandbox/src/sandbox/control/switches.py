@@ -27,27 +27,31 @@ SECONDS_PER_HOUR = 3600
 
 
 async def show_faults(request: Request) -> Response:
+    """The rules by the kind of call or webhook that they apply to."""
     return JsonResponse(world_of(request).faults.rules)
 
 
 async def put_faults(request: Request) -> Response:
-    """Replace the rules of the kinds named; `null` heals a kind."""
+    """Replace the rules of the kinds named; `null` removes those of a kind. The README of the sandbox lists kinds and effects."""
     faults = world_of(request).faults
     faults.replace(parse_rules(await read_json(request)))
     return JsonResponse(faults.rules)
 
 
 async def delete_faults(request: Request) -> Response:
+    """Every call and webhook works again."""
     faults = world_of(request).faults
     faults.reset()
     return JsonResponse(faults.rules)
 
 
 async def show_settings(request: Request) -> Response:
+    """How the providers behave when nothing fails. The README of the sandbox explains each."""
     return JsonResponse(world_of(request).switches)
 
 
 async def put_settings(request: Request) -> Response:
+    """Change the named settings; the others stay."""
     world = world_of(request)
     world.switches = change_switches(world.database, world.switches, await read_json(request))
     return JsonResponse(world.switches)
@@ -80,7 +84,7 @@ TRANSFER_ACTIONS: dict[str, tuple[str, str | None]] = {
 
 
 async def change_transfer(request: Request) -> Response:
-    """`POST .../transfers/{reference}/{succeed|fail|reverse}`, optionally with `{reason}`."""
+    """`succeed`, `fail` or `reverse` one transfer, optionally with the bank's `reason`. A forbidden transition is 409."""
     world = world_of(request)
     action = TRANSFER_ACTIONS.get(request.path_params["act"])
     transfer = find_transfer(world.database, "reference", request.path_params["reference"])
@@ -92,7 +96,7 @@ async def change_transfer(request: Request) -> Response:
 
 
 async def change_refund(request: Request) -> Response:
-    """`POST .../refunds/{id}/{process|fail|attention}`, `fail` optionally with `{reason}`."""
+    """`process` pays it out, `fail` ends it with a `reason`, `attention` waits for the payer's account."""
     world = world_of(request)
     action = request.path_params["act"]
     number = row_id(request.path_params["id"])
@@ -106,7 +110,7 @@ async def change_refund(request: Request) -> Response:
 
 
 async def change_charge(request: Request) -> Response:
-    """`POST .../charges/{reference}/{pay|decline|dispute}`: the fields of the payment page, or `{amount}` in kobo and `{due_at}`."""
+    """`pay` and `decline` take the fields of the payment page; `dispute` takes the `amount` in kobo and `due_at`."""
     world = world_of(request)
     charge = find_charge(world.database, "reference", request.path_params["reference"])
     if charge is None:
@@ -121,7 +125,7 @@ async def change_charge(request: Request) -> Response:
 
 
 async def change_dispute(request: Request) -> Response:
-    """`POST .../disputes/{id}/{remind|lose|expire|win|overturn}`."""
+    """`remind` sends a reminder; the others decide: `expire` is lost without a response, `overturn` is lost, and won after all."""
     world = world_of(request)
     action = request.path_params["act"]
     number = row_id(request.path_params["id"])
@@ -132,7 +136,7 @@ async def change_dispute(request: Request) -> Response:
 
 
 async def show_evidence(request: Request) -> Response:
-    """`GET .../disputes/{id}/evidence`: what the merchant sent, with the names and sizes of the uploaded files."""
+    """What the merchant sent, with the names and sizes of the uploaded files."""
     database = world_of(request).database
     number = row_id(request.path_params["id"])
     evidence = database.all("SELECT content FROM dispute_evidence WHERE dispute_id = ? ORDER BY id", number)
@@ -145,9 +149,9 @@ async def show_evidence(request: Request) -> Response:
 
 
 async def make_settlement(request: Request) -> Response:
-    """`POST .../settlements`: automatic settlement of one gateway runs once.
+    """Automatic settlement of one gateway runs once.
 
-    Optional: `{currency}`, `{deductions}` in kobo, `{gateway}` (`flutterwave`), and its `{destination}` (`autowallet`, else the bank).
+    Optional: `currency`, `deductions` in kobo, `gateway` (`flutterwave`), and its `destination` (`autowallet`, else the bank).
     """
     world = world_of(request)
     body = await _optional_json(request)

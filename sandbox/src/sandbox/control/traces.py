@@ -14,7 +14,7 @@ from sandbox.world import world_of
 
 
 async def show_trace(request: Request) -> Response:
-    """`GET /control/traces/{trace_id}`: the spans as trees; 404 when none of them has arrived."""
+    """The spans as trees; 404 when none of them has arrived."""
     rows = find_spans(world_of(request).database, request.path_params["trace_id"])
     if not rows:
         raise RefusedError(404, "No span of this trace has arrived")
@@ -25,7 +25,7 @@ async def show_trace(request: Request) -> Response:
 
 
 async def show_trace_list(request: Request) -> Response:
-    """`GET /control/traces`: the newest traces with their first span, duration and number of spans."""
+    """The newest traces with their first span, duration and number of spans."""
     return JsonResponse({"traces": [dict(row) for row in list_traces(world_of(request).database)]})
 
 

@@ -126,7 +126,7 @@ async def list_templates(request: Request) -> Response:
 
 
 async def review_template(request: Request) -> Response:
-    """`POST /control/messaging/templates/{name}/{approve|reject|pause|disable}` `{language?, reason?}`."""
+    """End the review of a template in one `language` (`en`), with a `reason` where it is rejected."""
     world = world_of(request)
     status = REVIEWS.get(request.path_params["act"])
     name = request.path_params["name"]

@@ -159,7 +159,8 @@ def notification(phone_number_id: str, change: dict[str, Any]) -> dict[str, Any]
 
 
 async def receive_incoming(request: Request) -> Response:
-    """`POST /control/messaging/incoming` `{from or user_id, name?, username?, text or message, id?}`: a customer writes.
+    """A customer writes: `from` or `user_id`, optionally `name` and `username`, and `text` or `message`; the same `id` is the
+    same message again.
 
     `message` is anything but a text in the platform's own words: `{"type": "image", "image": {"caption": "broken"}}`.
     Without `from` the user hides the number, and the platform names its own id of the user alone.
@@ -191,7 +192,7 @@ def _content(body: dict[str, Any]) -> dict[str, Any] | None:
 
 
 async def report_status(request: Request) -> Response:
-    """`POST /control/messaging/statuses` `{id, status, reason?}`: the platform reports the status of an accepted message."""
+    """The platform reports the status of an accepted message: `sent`, `delivered`, `read`, or `failed` with a `reason`."""
     world = world_of(request)
     body = await read_json(request)
     message_id, status = body.get("id"), body.get("status")

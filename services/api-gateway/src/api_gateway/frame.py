@@ -44,12 +44,14 @@ def page(
         f'<a href="{path}"{_CURRENT if path == current else ""}>{escape(name)}</a>' for path, name in PARTS
     )
     kind = ' class="with-contents"' if contents else ' class="reference"' if current == "/docs" else ""
+    # The viewer of the reference brings its own main part.
+    element = "div" if current == "/docs" else "main"
     to_contents = '<a class="to-contents" href="#pages">All pages</a>' if contents else ""
     return (
         f"{_HEAD}<title>{escape(title)} | Campus Marketplace</title>\n{sheets}{sources}</head>\n<body{kind}>\n"
         '<a class="skip" href="#content">Skip to the content</a>\n'
         f'<header><nav class="documents" aria-label="Documentation">{links}</nav>\n{_SEARCH}{to_contents}</header>\n'
-        f'<main id="content" tabindex="-1">\n{body}\n</main>\n{contents}</body>\n</html>\n'
+        f'<{element} id="content" tabindex="-1">\n{body}\n</{element}>\n{contents}</body>\n</html>\n'
     )
 
 
