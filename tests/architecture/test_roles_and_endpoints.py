@@ -142,6 +142,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/staff-grants": ({"platform_admin", "auditor"}, False),
     "GET /api/staff-grants/:id": ({"platform_admin", "auditor"}, False),
     "GET /api/staff-acts": ({"platform_admin", "auditor"}, False),
+    "GET /api/staff-acts/current": (STAFF_ROLES | {"merchant"}, False),
     "GET /api/staff-names": (STAFF_ROLES - {"hub_agent"}, False),
     **{
         f"POST /api/{path}": ({"platform_admin"}, True)

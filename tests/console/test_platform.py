@@ -14,7 +14,6 @@ from tests.end_to_end.test_operators_acts import cli_of_the_machine
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 
 SCREENS = (
-    "/me/actions",
     "/staff",
     "/staff-grants",
     "/staff-acts",

@@ -175,6 +175,19 @@ async def test_every_page_of_support_passes_the_checks(visitor: Arrival) -> None
         await support.check_page()
 
 
+async def test_support_reads_the_own_actions_and_their_orders(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    order = await paid_order(market, users)
+    await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "the vendor is ill"}, users.support)
+    support = await visitor("support")
+    await support.open("/me")
+    await support.click("My actions", "link")
+    row = support.page.locator("tr", has=support.page.locator(f"a[href='/orders/{order['id']}']"))
+    assert "order cancelled" in await row.inner_text()
+    await support.check_page()
+
+
 async def test_a_list_is_filtered_by_its_address_and_given_as_csv(
     visitor: Arrival, market: Marketplace, users: Users
 ) -> None:

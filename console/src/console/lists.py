@@ -41,8 +41,8 @@ class Column:
         """The content of the cell. In Python: a macro of the template for each cell was half of a page's time."""
         value = self.of(row)
         shown = _SHOWN[self.kind](value) if value not in (None, "") else formats.NOTHING
-        if self.link and value not in (None, ""):
-            return formats.element("a", shown, href=self.link_of(row))
+        if self.link and value not in (None, "") and (path := self.link_of(row)):
+            return formats.element("a", shown, href=path)
         return escape(shown)
 
     def link_of(self, row: Json) -> str:
@@ -95,6 +95,8 @@ class ListView:
     """What to do when there is no row."""
     fixed: Mapping[str, str] = field(default_factory=dict)
     """Parameters that are always sent."""
+    is_paged: bool = True
+    """Whether the API's list has pages; else one response has all of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ async def load_list(visit: Visit, view: ListView) -> ShownList:
     """Return the page of the list that the address names. Raises ApiProblem."""
     names = {one.name for one in view.filters}
     query = {name: text for name, text in visit.query.items() if name in names | {"page", "cursor"}}
-    rows = await visit.api.page(view.path, limit=ROWS_PER_PAGE, **{**query, **view.fixed})
+    rows = await visit.api.page(view.path, limit=ROWS_PER_PAGE if view.is_paged else None, **{**query, **view.fixed})
     await _name_staff(visit, view, rows.items)
     return ShownList(view, rows, query, visit.path)
 
@@ -154,9 +156,13 @@ async def csv_response(visit: Visit, view: ListView) -> Response:
     """Return all rows under the address's filters, up to 10,000, as CSV. Amounts are naira with two digits."""
     names = {one.name for one in view.filters}
     query = {name: text for name, text in visit.query.items() if name in names}
-    found = visit.api.every_row(view.path, **{**query, **view.fixed})
+    parameters = {**query, **view.fixed}
+    if view.is_paged:
+        found = [row async for row in visit.api.every_row(view.path, **parameters)]
+    else:
+        found = (await visit.api.page(view.path, **parameters)).items
     rows = [[column.label for column in view.columns]]
-    rows += [[_plain(column, row) for column in view.columns] async for row in found]
+    rows += [[_plain(column, row) for column in view.columns] for row in found]
     name = visit.path.strip("/").replace("/", "-") or "list"
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return Response(csv_lines(rows), media_type="text/csv; charset=utf-8", headers=headers)

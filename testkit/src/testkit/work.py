@@ -29,3 +29,10 @@ async def work_of(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[st
         item["kind"] if kinds.count(item["kind"]) == 1 else f"{item['kind']} {item['link']}": item
         for item in document["data"]
     }
+
+
+async def own_actions_of(client: httpx.AsyncClient, headers: dict[str, str]) -> list[tuple[str, str]]:
+    """Act and subject of each own action of the caller in one service, oldest first."""
+    response = await client.get("/api/staff-acts/current", headers=headers)
+    assert response.status_code == 200, response.text
+    return [(action["act"], action["subjectId"]) for action in reversed(response.json()["data"])]

@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 
 from common.auth.guards import Guard
 from common.web.dead_letter_routes import dead_letter_router
+from common.web.own_actions import own_action_router
 from common.web.pending_work import pending_work_router
 from common.web.personal_records import personal_record_router
 from common.web.queue_routes import queue_router
@@ -66,6 +67,7 @@ def routers_of(service: str) -> Sequence[APIRouter]:
         queue_router(service, absent, absent),
         personal_record_router(service, (), absent, absent),
         pending_work_router((), absent, absent),
+        own_action_router(service, "", absent),
     ]
     return [*common, *own]
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from console.api import ApiProblem, Json
 from console.families import Family
 from console.formats import spoken
-from console.lists import Column, ListView, show_list
+from console.lists import Column, Filter, ListView, show_list
 from console.visit import Visit
 
 FAMILY = Family("Overview", order=0)
@@ -98,22 +98,43 @@ async def me_page(visit: Visit) -> Response:
     return await show_list(visit, SESSIONS, "home/me.html")
 
 
+_SUBJECT_SCREENS: Final = {
+    "order": "/orders/{}",
+    "refund": "/refunds/{}",
+    "quarantined_charge": "/quarantined-charges/{}",
+    "chargeback": "/chargebacks/{}",
+    "reconciliation_case": "/reconciliation-cases/{}",
+    "payout_batch": "/payout-batches/{}",
+    "payout_exception": "/payout-exceptions/{}",
+    "payout": "/payouts/{}",
+    "reconciliation": "/reconciliations/{}",
+    "person": "/staff/{}",
+    "vendor": "/vendors/{}",
+}
+
+
+def _subject_screen(action: Json) -> str:
+    return _SUBJECT_SCREENS.get(action["subjectKind"], "").format(action["subjectId"])
+
+
 ACTIONS = ListView(
     "/api/staff-acts/current",
     columns=(
         Column("When", "createdAt", "time"),
         Column("Action", lambda one: spoken(one["act"])),
         Column("On", lambda one: spoken(one["subjectKind"])),
-        Column("Id", "subjectId", "id"),
+        Column("Id", "subjectId", "id", link=_subject_screen),
         Column("Detail", lambda one: ", ".join(f"{spoken(name)}: {value}" for name, value in one["detail"].items())),
     ),
-    empty="You have changed no role, vendor, campus, hub or commission yet.",
+    filters=(Filter("before", "Before", kind="date"),),
+    empty="You have decided, granted, sent or cancelled nothing yet.",
+    is_paged=False,
 )
 
 
 @FAMILY.page("/me/actions", title="My actions")
 async def own_actions_page(visit: Visit) -> Response:
-    """The user's own lines of the audit trail of staff."""
+    """The newest actions of the user in all services."""
     return await show_list(visit, ACTIONS)
 
 

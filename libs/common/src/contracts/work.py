@@ -1,6 +1,6 @@
 """The kinds of work that `GET /api/work` counts (contract section 13.6), for all services and the document."""
 
-from typing import Literal
+from typing import Final, Literal
 
 WorkKindName = Literal[
     "alerts",
@@ -25,3 +25,6 @@ WorkKindName = Literal[
     "tickets_to_answer",
     "vendor_applications_to_decide",
 ]
+
+OWN_ACTIONS_MAX: Final = 100
+"""Actions of one response of `GET /api/staff-acts/current`, of each service and of all together."""

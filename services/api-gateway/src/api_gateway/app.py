@@ -27,7 +27,7 @@ from api_gateway.store import IdempotencyRecords
 from api_gateway.tiers import Limits, Tiers
 from api_gateway.tracing import ServerSpans
 from api_gateway.upstream import Upstreams
-from api_gateway.work import MergedWork
+from api_gateway.work import MergedLists
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.observability import logging, telemetry
@@ -95,7 +95,7 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
         forwarder=forwarder,
         idempotent_requests=IdempotentExecutor(records, forwarder, metrics),
         page_cache=page_cache,
-        work=MergedWork(forwarder, metrics, limits.work_seconds_max),
+        work=MergedLists(forwarder, metrics, limits.work_seconds_max),
         pages=GatewayEndpoints(readiness, load, settings.base_url, Guides(guides_folder())),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,

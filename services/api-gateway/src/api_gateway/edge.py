@@ -34,7 +34,7 @@ from api_gateway.routing import Access, Media, Quota, Route, RouteTable, allowed
 from api_gateway.sliding_window import Counter, QuotaStatus
 from api_gateway.tiers import Tiers
 from api_gateway.tracing import ServerSpans
-from api_gateway.work import MergedWork
+from api_gateway.work import MergedLists
 from common.auth.caller import Caller
 from common.auth.tokens import TokenVerifier, bearer_token
 from common.observability.logging import REQUEST_ID, get_logger
@@ -84,7 +84,7 @@ class Edge:
     forwarder: Forwarder
     idempotent_requests: IdempotentExecutor
     page_cache: PageCache | None
-    work: MergedWork
+    work: MergedLists
     pages: GatewayEndpoints
     cross_origin: CrossOrigin
     metrics: Metrics

@@ -152,7 +152,6 @@ ROUTES: Final[tuple[Route, ...]] = (
     _post("/api/staff-grants/:id/approve", IDENTITY, guard=_guard("staff:manage", step_up=True)),
     _post("/api/staff-grants/:id/reject", IDENTITY, guard=_guard("staff:manage", step_up=True)),
     _read("/api/staff-acts", IDENTITY),
-    _read("/api/staff-acts/current", IDENTITY),
     _read("/api/staff-names", IDENTITY),
     _webhook("/functions/v1/create-user", IDENTITY, 256 * KIB),
     # Catalog and orders (sections 6 and 11)
@@ -355,6 +354,8 @@ ROUTES: Final[tuple[Route, ...]] = (
     _webhook("/functions/v1/mail-unsubscribe", NOTIFICATIONS, 16 * KIB, Media.ANY),
     # The caller's work in all services (section 13.6)
     Route("GET", "/api/work", IDENTITY, parts=UPSTREAMS),
+    # The caller's own actions in all services (section 13.8)
+    Route("GET", "/api/staff-acts/current", IDENTITY, parts=UPSTREAMS),
     # What a service keeps of the caller; what it gave up, read and replayed at that service (sections 7 and 13)
     *(
         route

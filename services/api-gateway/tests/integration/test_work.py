@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from api_gateway.routes import UPSTREAMS
+from contracts.work import OWN_ACTIONS_MAX
 from testkit.fixtures import eventually
 from testkit.service_kit import served
 
@@ -116,3 +117,25 @@ async def test_the_work_counts_as_one_request_of_its_caller(app: GatewayApp) -> 
     second = await app.client.head("/api/work", headers=token)
     assert int(first.headers["ratelimit-remaining"]) - int(second.headers["ratelimit-remaining"]) == 1
     assert second.content == b""
+
+
+async def test_own_actions_of_all_services_are_the_newest_hundred(
+    open_gateway: OpenGateway, upstream: Upstream
+) -> None:
+    def actions(service: str, minute: int) -> tuple[int, Any]:
+        instants = [f"2026-01-01T{hour:02d}:{minute:02d}:00.000Z" for hour in range(23, -1, -1)]
+        names = {"service": service, "act": "a", "subjectKind": "order", "subjectId": "1", "detail": {"n": 1}}
+        return part(*({**names, "createdAt": instant} for instant in instants))
+
+    other = Upstream(response=actions("payments", 30))
+    upstream.response = actions("orders", 0)
+    async with served(other.app()) as url:
+        app = await open_gateway(payments_url=url)
+        path = "/api/staff-acts/current?before=2027-01-01"
+        response = await app.client.get(path, headers=app.bearer(roles=("finance_maker",)))
+    rows = response.json()["data"]
+    assert len(rows) == OWN_ACTIONS_MAX
+    assert [row["createdAt"] for row in rows] == sorted((row["createdAt"] for row in rows), reverse=True)
+    assert rows[0]["service"] == "payments"
+    assert rows[0]["detail"] == {"n": 1}
+    assert {seen["query"] for seen in upstream.seen} == {"before=2027-01-01"}

@@ -33,6 +33,7 @@ from identity.credentials.totp import Totp
 from identity.dependencies import Dependencies
 from identity.domain.errors import CannotAppoint, KeysStillInUse, UnknownKey
 from identity.domain.institutions import Institutions
+from identity.queries.own_actions import OWN_ACTIONS
 from identity.queries.pending_work import PENDING_WORK
 from identity.queries.personal_records import SECTIONS
 from identity.settings import Settings
@@ -218,6 +219,7 @@ SERVICE = Service(
     routes="identity.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
+    own_actions=OWN_ACTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

@@ -48,6 +48,7 @@ from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.receipt_signatures import ReceiptKeys
 from notifications.domain.telephone_numbers import hash_key_of_release_before
 from notifications.domain.webhooks import ATTEMPT_SECONDS_MAX
+from notifications.queries.own_actions import OWN_ACTIONS
 from notifications.queries.pending_work import PENDING_WORK
 from notifications.queries.personal_records import SECTIONS
 from notifications.routes.receipts import TWILIO_RECEIPTS
@@ -375,6 +376,7 @@ SERVICE: Final = Service(
     routes="notifications.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
+    own_actions=OWN_ACTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

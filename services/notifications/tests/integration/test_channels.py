@@ -18,6 +18,7 @@ from notifications.domain.errors import MessageUnknown
 from notifications.timers import advance_pins_once
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
 from testkit.fixtures import eventually
+from testkit.work import own_actions_of
 
 from .conftest import OpenScenario, Providers, Scenario, without_random_values
 
@@ -395,6 +396,8 @@ async def test_staff_resend_once_for_each_key(full_scenario: Scenario, providers
     assert (await resend(attempts["sms"])).status_code == 409
     requested = await full_scenario.fetch("SELECT asked_by FROM notification_resends")
     assert [row["asked_by"] for row in requested] == [support, support]
+    own = await own_actions_of(full_scenario.client, full_scenario.headers(support, roles=["support_agent"]))
+    assert set(own) == {("message_resent", str(attempts[name])) for name in ("email", "sms")}
     [sms] = [row for row in await full_scenario.deliveries() if row["channel"] == "sms"]
     assert sms["status"] == "sent"
 

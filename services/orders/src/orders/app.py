@@ -23,6 +23,7 @@ from orders.dependencies import Dependencies
 from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
+from orders.queries.own_actions import OWN_ACTIONS
 from orders.queries.pending_work import PENDING_WORK
 from orders.queries.personal_records import SECTIONS
 from orders.settings import Settings
@@ -131,6 +132,7 @@ SERVICE = Service(
     routes="orders.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
+    own_actions=OWN_ACTIONS,
     subscriptions=SUBSCRIPTIONS,
     loops=loops,
     retention_rules=retention_rules,

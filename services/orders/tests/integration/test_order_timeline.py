@@ -9,6 +9,7 @@ import pytest
 from common.primitives.ids import new_id
 
 from .conftest import Market
+from .dispute_steps import decide, disputed, prepared
 from .responses import NOT_FOUND, data_of, error_of
 from .test_delivery import another
 
@@ -113,3 +114,27 @@ async def test_a_buyer_s_history_is_among_their_personal_records(market: Market)
         (order["id"], "escrow_held"),
         (order["id"], "pin_issued"),
     ]
+
+
+async def test_staff_read_the_cancellations_and_decisions_that_they_made(market: Market) -> None:
+    order = await market.paid()
+    support = market.as_staff("support_agent")
+    response = await market.post(order, "cancel", support, {"reason": "The shop burned down"})
+    assert response.status_code == 200
+    path = "/api/staff-acts/current"
+    (cancelled,) = data_of(await market.client.get(path, headers=support))
+    assert (cancelled["act"], cancelled["subjectId"], cancelled["service"]) == (
+        "order_cancelled",
+        order["id"],
+        "orders",
+    )
+    resolution = await prepared(market, await disputed(market), "buyer")
+    checker = market.as_staff("finance_checker", stepped_up=True)
+    assert (await decide(market, resolution, headers=checker)).status_code == 200
+    assert [one["act"] for one in data_of(await market.client.get(path, headers=checker))] == ["resolution_approved"]
+    assert data_of(await market.client.get(path, headers=market.as_staff("support_agent"))) == []
+    # The buyer's own cancellation names no member of staff.
+    own = await market.paid()
+    await market.post(own, "cancel", market.as_buyer(), {"reason": "changed my mind"})
+    stored = await market.fetch("SELECT actor_id FROM order_history WHERE event = 'buyer_cancels'")
+    assert [row["actor_id"] for row in stored] == [None]

@@ -22,6 +22,7 @@ from payments.domain.charges import SurchargeBound
 from payments.domain.gateways import FLUTTERWAVE, PAYSTACK
 from payments.domain.reconciliation import LOOKBACK_PERIOD, PERIOD_MAX, WEBHOOK_GRACE_PERIOD
 from payments.metrics import LEDGER_CHAIN
+from payments.queries.own_actions import OWN_ACTIONS
 from payments.queries.pending_work import PENDING_WORK
 from payments.queries.personal_records import SECTIONS
 from payments.settings import Settings
@@ -183,6 +184,7 @@ SERVICE = Service(
     routes="payments.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
+    own_actions=OWN_ACTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

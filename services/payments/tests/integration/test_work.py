@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID, uuid4
 
-from testkit.work import work_of
+from testkit.work import own_actions_of, work_of
 
 from .conftest import PaymentsApp
 from .test_chargeback_responses import CONTEST, FAR, SandboxApp, _disputed
@@ -81,3 +81,21 @@ async def test_a_dead_webhook_waits_for_its_replay(app: PaymentsApp) -> None:
     assert await _kinds(app, "auditor") == {}
     await _replay(app, dead_letter_id)
     assert await _kinds(app, "ops_oncall") == {}
+
+
+async def test_finance_reads_the_decisions_that_they_made(app: PaymentsApp) -> None:
+    maker, checker = uuid4(), uuid4()
+    _, charge_id = await app.quarantined(500_300, **MISMATCH)
+    body = {"outcome": "accept", "reason": "the payer called"}
+    await app.post_as(f"/api/quarantined-charges/{charge_id}/prepare", body, "finance_maker", maker)
+    refund_id = await app.failed_refund()
+    await app.post_as(f"/api/refunds/{refund_id}/prepare", RETRY, "finance_maker", maker)
+    await app.post_as(f"/api/refunds/{refund_id}/reject", {"reason": "not yet"}, "finance_checker", checker)
+
+    async def actions(user: UUID, role: str) -> set[tuple[str, str]]:
+        return set(await own_actions_of(app.service.client, app.service.headers(user, roles=(role,))))
+
+    prepared = {("quarantine_prepared", str(charge_id)), ("refund_prepared", str(refund_id))}
+    assert await actions(maker, "finance_maker") == prepared
+    assert await actions(checker, "finance_checker") == {("refund_rejected", str(refund_id))}
+    assert await actions(uuid4(), "finance_checker") == set()

@@ -33,6 +33,7 @@ from payouts.domain.errors import NothingToCorrect
 from payouts.domain.gateways import FLUTTERWAVE, PAYSTACK
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.metrics import LEDGER
+from payouts.queries.own_actions import OWN_ACTIONS
 from payouts.queries.pending_work import PENDING_WORK
 from payouts.queries.personal_records import SECTIONS
 from payouts.settings import Settings
@@ -260,6 +261,7 @@ SERVICE = Service(
     routes="payouts.routes",
     personal_records=SECTIONS,
     pending_work=PENDING_WORK,
+    own_actions=OWN_ACTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from common.primitives.ids import new_id
-from testkit.work import work_of
+from testkit.work import own_actions_of, work_of
 
 from .conftest import Sandbox, Scenario
 from .staff import AMOUNT, Staff
@@ -67,3 +67,16 @@ async def test_a_reconciliation_waits_for_another_checker_than_its_maker(staff: 
     assert await _kinds(staff, "finance_checker", user=staff.maker) == {}
     assert (await staff.approve(reconciliation)).status_code == 200
     assert await _kinds(staff, "finance_checker") == {}
+
+
+async def test_staff_read_what_they_did_about_payouts(staff: Staff) -> None:
+    case = await staff.reversed()
+    reconciliation = await staff.reconcile(case)
+
+    async def actions(user: UUID, role: str) -> list[tuple[str, str]]:
+        app = staff.scenario.app
+        return await own_actions_of(app.client, app.headers(user, roles=(role,)))
+
+    assert await actions(staff.maker, "finance_maker") == [("reconciliation_prepared", reconciliation["id"])]
+    assert await actions(staff.checker, "finance_checker") == [("reconciliation_approved", reconciliation["id"])]
+    assert await actions(staff.operator, "ops_oncall") == []

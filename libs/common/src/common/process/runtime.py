@@ -53,6 +53,8 @@ class Service:
     """The module with the `ROUTERS` of the service; a worker does not import it."""
     personal_records: Sequence[Section] = ()
     pending_work: Sequence[WorkKind] = ()
+    own_actions: str = ""
+    """The SELECT of the actions of a member of staff, for `common.web.own_actions`."""
     subscriptions: Sequence[Subscription[Any]] = ()
     work_items: Sequence[WorkItem[Any]] = ()
     loops: Callable[[Any], Sequence[Loop]] = lambda _: ()

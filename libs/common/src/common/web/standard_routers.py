@@ -1,4 +1,4 @@
-"""The endpoints that every service has: health, dead letters, queues, the caller's work and personal records."""
+"""The endpoints that every service has: health, dead letters, queues, the caller's work, actions and personal records."""
 
 from fastapi import APIRouter
 
@@ -8,6 +8,7 @@ from common.process.runtime import Runtime, Service
 from common.process.settings import ServiceSettings
 from common.web.dead_letter_routes import dead_letter_router, dead_letter_work
 from common.web.health import health_router
+from common.web.own_actions import own_action_router
 from common.web.pending_work import pending_work_router
 from common.web.personal_records import personal_record_router
 from common.web.queue_routes import queue_router
@@ -35,5 +36,6 @@ def standard_routes(service: Service, settings: ServiceSettings, runtime: Runtim
         dead_letter_router(service.name, runtime.database, runtime.bus),
         queue_router(service.name, runtime.database, runtime.bus),
         personal_record_router(service.name, service.personal_records, runtime.database, cursors),
+        own_action_router(service.name, service.own_actions, runtime.database),
         pending_work_router([*service.pending_work, dead_letter_work(service.name)], runtime.database, runtime.clock),
     ]

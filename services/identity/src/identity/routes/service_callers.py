@@ -9,7 +9,5 @@ AUTHENTICATING: Final = ServiceItself("authentication")
 # Staff decisions write roles and states, which no caller's role may write. The caller's right was checked before, in
 # the caller's own unit of work.
 DECIDING: Final = ServiceItself("staff decision")
-# Row policies show profiles and the audit trail to readers of staff only. These reads return names to colleagues, and
-# to each caller the own actions.
+# Row policies show profiles to readers of staff only. This read returns names to colleagues.
 NAMING: Final = ServiceItself("names of staff for their colleagues")
-OWN_TRAIL: Final = ServiceItself("own actions of a member of staff")

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires, signed_in
+from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
 from identity.dependencies import Dependencies
@@ -24,7 +24,7 @@ from identity.queries.staff import (
     page_of_staff_names,
 )
 from identity.routes.revocations import apply_revocation
-from identity.routes.service_callers import DECIDING, NAMING, OWN_TRAIL
+from identity.routes.service_callers import DECIDING, NAMING
 from identity.schemas.staff import (
     GrantRoleRequest,
     RevokeRoleRequest,
@@ -225,23 +225,6 @@ async def list_staff_actions_route(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_staff_actions(uow, actor_id, subject_id, act, page=page)
-    return respond_offset_page(request, page, found)
-
-
-@router.get(
-    "/api/staff-acts/current", operation_id="staff.listOwnActions", responses={200: {"model": list[StaffAction]}}
-)
-@signed_in
-async def list_own_staff_actions_route(
-    request: Request,
-    caller: CurrentCaller,
-    page: Page,
-    act: Annotated[QueryText | None, Query(max_length=60)] = None,
-) -> Response:
-    """List the caller's own actions in the audit trail of staff, newest first."""
-    dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=OWN_TRAIL) as uow:
-        found = await page_of_staff_actions(uow, caller.id, None, act, page=page)
     return respond_offset_page(request, page, found)
 
 

@@ -166,7 +166,7 @@ async def cancel_order_route(
         request,
         caller,
         order_id,
-        lambda uow: cancel_order(uow, order_id, roles, body.reason, now=now, windows=windows),
+        lambda uow: cancel_order(uow, order_id, roles, body.reason, by=caller.id, now=now, windows=windows),
     )
 
 

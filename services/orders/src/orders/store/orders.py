@@ -24,7 +24,7 @@ WITH transitioned AS (
 ), stopped AS (
     DELETE FROM order_timers WHERE order_id = $1 AND kind IS DISTINCT FROM $4::text
 ), recorded AS (
-    INSERT INTO order_history (order_id, event, status, occurred_at) VALUES ($1, $9, $2, $3)
+    INSERT INTO order_history (order_id, event, status, occurred_at, actor_id) VALUES ($1, $9, $2, $3, $10)
 )
 INSERT INTO order_timers (order_id, kind, due_at) SELECT $1, $4::text, $5::timestamptz WHERE $4::text IS NOT NULL
 ON CONFLICT (order_id, kind) DO UPDATE SET due_at = excluded.due_at
@@ -53,13 +53,17 @@ async def save_transition(
     now: datetime,
     windows: Windows,
     escrow: ReportedEscrow | None = None,
+    staff_id: UUID | None = None,
 ) -> None:
     """Set the state of the locked order, stop its timer, start the timer of the new state, and open the return window
-    on delivery. `trigger` is recorded in the order's history; `escrow` is saved as by `save_escrow`.
+    on delivery. `trigger` is recorded in the order's history, with the member of staff who caused it; `escrow` is
+    saved as by `save_escrow`.
     """
     kind, due_at = timer_of(to, now, windows) or (None, None)
     reported = escrow or (None, None)
-    await uow.execute(_SAVE_TRANSITION, order.id, to, now, kind, due_at, now + windows.returns, *reported, trigger)
+    await uow.execute(
+        _SAVE_TRANSITION, order.id, to, now, kind, due_at, now + windows.returns, *reported, trigger, staff_id
+    )
 
 
 async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: ReportedEscrow) -> None:

@@ -74,7 +74,9 @@ sa.Table(
     sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
     sa.Column("event", sa.Text, nullable=False),
     sa.Column("status", sa.Text),
+    sa.Column("actor_id", sa.Uuid),
     sa.Column("occurred_at", INSTANT, nullable=False),
+    sa.Index("order_history_of_actor", "actor_id", postgresql_where=sa.text("actor_id IS NOT NULL")),
 )
 
 sa.Table(

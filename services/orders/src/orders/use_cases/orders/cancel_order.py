@@ -16,7 +16,14 @@ from orders.use_cases.refunds.request_refund import request_refund
 
 
 async def cancel_order(
-    uow: UnitOfWork, order_id: UUID, roles: frozenset[OrderRole], reason: str, *, now: datetime, windows: Windows
+    uow: UnitOfWork,
+    order_id: UUID,
+    roles: frozenset[OrderRole],
+    reason: str,
+    *,
+    by: UUID,
+    now: datetime,
+    windows: Windows,
 ) -> None:
     """Buyer, vendor or staff cancel an order; a paid order is refunded in full (contract section 6).
 
@@ -34,7 +41,9 @@ async def cancel_order(
         return
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    await store.save_transition(uow, order, transition, trigger, now, windows)
+    await store.save_transition(
+        uow, order, transition, trigger, now, windows, staff_id=by if trigger == "staff_cancels" else None
+    )
     if order.stock_is_reserved:
         publish_stock_changes(uow, await store.free_stock(uow, order.id))
     if transition == "cancelled":

@@ -1,0 +1,74 @@
+"""The caller's own actions in a service: its part of `GET /api/staff-acts/current` (contract section 13.8)."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import ServiceItself
+from common.database.unit_of_work import Database
+from common.primitives.clock import iso
+from common.web.dead_letter_routes import ServiceName
+from common.web.http import CurrentCaller, guarded_router, ok, requires
+from common.web.pending_work import WorkMeta
+from common.web.responses import responses_for
+from common.web.schemas import QueryInstant, ResponseShape
+from contracts.work import OWN_ACTIONS_MAX
+
+OWN_ACTIONS_PATH: Final = "/api/staff-acts/current"
+READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
+
+_NEWEST: Final = f"""
+SELECT act, subject_kind, subject_id, detail, created_at FROM ({{rows}}) AS own
+WHERE $2::timestamptz IS NULL OR created_at < $2 ORDER BY created_at DESC, act, subject_id LIMIT {OWN_ACTIONS_MAX}
+"""
+
+
+class OwnAction(ResponseShape):
+    service: ServiceName
+    act: Annotated[str, Field(description="A past participle, such as `resolution_approved`.")]
+    subject_kind: Annotated[str, Field(description="What `subjectId` names, such as `order`.")]
+    subject_id: str
+    detail: dict[str, Any]
+    created_at: datetime
+
+
+class OwnActionList(ResponseShape):
+    success: Literal[True]
+    data: list[OwnAction]
+    meta: WorkMeta
+
+
+def own_action_router(service: str, rows: str, database: Database) -> APIRouter:
+    """The endpoint of this service's part. `rows` selects act, subject_kind, subject_id, detail and created_at of the
+    actor $1; the edge merges the parts of all services.
+    """
+    router = guarded_router(tags=["staff"])
+
+    @router.get(OWN_ACTIONS_PATH, operation_id="staff.listOwnActions", responses=responses_for(OwnActionList, 403, 422))
+    @requires("work:read")
+    async def list_own_actions(
+        request: Request,
+        caller: CurrentCaller,
+        before: Annotated[QueryInstant | None, Query(description="Only actions before this.")] = None,
+    ) -> Response:
+        """The newest 100 actions of the caller in all services: decisions, grants, suspensions, dispatches, releases."""
+        async with database.unit_of_work(acting_as=READING) as uow:
+            found = await uow.fetch(_NEWEST.format(rows=rows), caller.id, before)
+        actions = [
+            {
+                "service": service,
+                "act": row["act"],
+                "subjectKind": row["subject_kind"],
+                "subjectId": str(row["subject_id"]),
+                "detail": row["detail"],
+                "createdAt": iso(row["created_at"]),
+            }
+            for row in found
+        ]
+        return ok(request, actions, unavailable=[])
+
+    return router

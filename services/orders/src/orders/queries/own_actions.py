@@ -1,0 +1,23 @@
+"""The actions of a member of staff or a vendor in this service: cancellations, resolutions, returns, reviews, sales."""
+
+from typing import Final
+
+OWN_ACTIONS: Final = """
+SELECT 'order_cancelled' AS act, 'order' AS subject_kind, order_id AS subject_id, '{}'::jsonb AS detail,
+    occurred_at AS created_at
+FROM order_history WHERE actor_id = $1
+UNION ALL
+SELECT 'resolution_prepared', 'order', order_id, jsonb_build_object('outcome', outcome, 'refundMinor', refund_minor), prepared_at
+FROM dispute_resolutions WHERE prepared_by = $1
+UNION ALL
+SELECT 'resolution_' || status, 'order', order_id, jsonb_build_object('outcome', outcome, 'refundMinor', refund_minor), decided_at
+FROM dispute_resolutions WHERE decided_by = $1
+UNION ALL
+SELECT 'return_' || status, 'order', order_id, jsonb_build_object('refundMinor', refund_minor), decided_at
+FROM return_requests WHERE decided_by = $1
+UNION ALL
+SELECT 'review_hidden', 'review', id, '{}', hidden_at FROM reviews WHERE hidden_by = $1
+UNION ALL
+SELECT 'flash_sale_created', 'flash_sale', id, jsonb_build_object('priceMinor', price_minor), created_at
+FROM flash_sales WHERE created_by = $1
+"""

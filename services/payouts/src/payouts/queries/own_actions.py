@@ -1,0 +1,19 @@
+"""The actions of a member of staff in this service: dispatches, exceptions, reconciliations, quarantines."""
+
+from typing import Final
+
+OWN_ACTIONS: Final = """
+SELECT 'payouts_dispatched' AS act, 'payout_batch' AS subject_kind, id AS subject_id, '{}'::jsonb AS detail, created_at
+FROM dispatch_batches WHERE dispatched_by = $1 AND NOT dry_run
+UNION ALL
+SELECT 'exception_' || kind, 'payout_exception', exception_id,
+    jsonb_build_object('severity', severity_after, 'cause', cause_after), acted_at
+FROM payout_exception_acts WHERE acted_by = $1
+UNION ALL
+SELECT CASE WHEN reconciliation_id IS NULL THEN 'payout_' ELSE 'reconciliation_' END || act,
+    CASE WHEN reconciliation_id IS NULL THEN 'payout' ELSE 'reconciliation' END, coalesce(reconciliation_id, payout_id), '{}', acted_at
+FROM payout_acts WHERE acted_by = $1
+UNION ALL
+SELECT 'bank_details_quarantined', 'vendor', vendor_id, '{}', quarantined_at
+FROM bank_detail_quarantines WHERE quarantined_by = $1
+"""
