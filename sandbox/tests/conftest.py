@@ -65,7 +65,7 @@ class Receiver:
     address: str = ""
     received: list[tuple[str, bytes]] = field(default_factory=list)
     rejected: list[bytes] = field(default_factory=list)
-    answers: list[int] = field(default_factory=list)
+    responses: list[int] = field(default_factory=list)
     receipts: list[tuple[str, bytes]] = field(default_factory=list)
 
     async def accept(self, request: web.Request) -> web.Response:
@@ -74,7 +74,7 @@ class Receiver:
             self.rejected.append(raw)
             return web.Response(status=401)
         self.received.append((request.path, raw))
-        return web.Response(status=self.answers.pop(0) if self.answers else 200)
+        return web.Response(status=self.responses.pop(0) if self.responses else 200)
 
     async def accept_receipt(self, request: web.Request) -> web.Response:
         raw = await request.read()
@@ -185,8 +185,8 @@ class Sandbox:
         form = {"action": "pay", **fields}
         return await self.client.post(f"/pay/{access_code}", data=form, headers={"Accept": "application/json"})
 
-    async def charge(self, reference: str, asked: int = 500_000, **fields: Any) -> None:
-        opened = await self.initialize(reference, asked)
+    async def charge(self, reference: str, requested: int = 500_000, **fields: Any) -> None:
+        opened = await self.initialize(reference, requested)
         paid = await self.pay(opened.json()["data"]["access_code"], **fields)
         assert paid.status_code == 200, paid.text
 
@@ -208,16 +208,16 @@ class Sandbox:
         listed = (await self.client.get("/gateway/balance")).json()["data"]
         return int({line["currency"]: line["balance"] for line in listed}[currency])
 
-    async def book(self) -> dict[str, Any]:
+    async def ledger(self) -> dict[str, Any]:
         return dict((await self.client.get("/control/book")).json())
 
     async def fault(self, **rules: Any) -> None:
-        answer = await self.client.put("/control/faults", json=rules)
-        assert answer.status_code == 200, answer.text
+        response = await self.client.put("/control/faults", json=rules)
+        assert response.status_code == 200, response.text
 
     async def settings_are(self, **changes: Any) -> None:
-        answer = await self.client.put("/control/settings", json=changes)
-        assert answer.status_code == 200, answer.text
+        response = await self.client.put("/control/settings", json=changes)
+        assert response.status_code == 200, response.text
 
     async def webhooks(self, **narrow: str) -> list[dict[str, Any]]:
         return list((await self.client.get("/control/webhooks", params=narrow)).json())

@@ -78,7 +78,7 @@ async def test_an_advanced_clock_settles_transfers_and_refunds(
 async def test_an_advanced_clock_sends_a_failed_webhook_again(
     sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
 ) -> None:
-    receiver.answers = [500] * 4
+    receiver.responses = [500] * 4
     await sandbox.charge("order-1")
 
     async def attempts() -> int:
@@ -149,7 +149,7 @@ async def test_the_example_of_an_operation_is_accepted(sandbox: Sandbox, operati
 async def test_names_of_people_survive_a_restart(environment: dict[str, str]) -> None:
     async with running_sandbox(environment) as running:
         await send(running, "hello")
-        person = {"name": "Ada", "addresses": ["+2348012345678"]}
-        assert (await running.client.put("/control/people", json=person)).status_code == 200
+        owner = {"name": "Ada", "addresses": ["+2348012345678"]}
+        assert (await running.client.put("/control/people", json=owner)).status_code == 200
     async with running_sandbox(environment) as running:
         assert re.search(r"person=Ada\W", (await running.client.get("/inbox")).text)

@@ -13,11 +13,11 @@ async def test_a_paid_transaction_sends_the_specified_webhook(
 ) -> None:
     opened = await sandbox.initialize("order-1", "500000", metadata={**METADATA, "settlement": "500000"})
     assert opened.status_code == 200
-    answer = opened.json()
-    assert answer["status"] is True
-    assert answer["data"]["authorization_url"].endswith("/pay/" + answer["data"]["access_code"])
+    response = opened.json()
+    assert response["status"] is True
+    assert response["data"]["authorization_url"].endswith("/pay/" + response["data"]["access_code"])
 
-    await sandbox.pay(answer["data"]["access_code"])
+    await sandbox.pay(response["data"]["access_code"])
 
     await eventually(lambda: receiver.events("charge.success"))
     charge = receiver.events("charge.success")[0]["data"]
@@ -95,9 +95,9 @@ async def test_a_webhook_reports_the_amount_that_was_paid(
 
 @pytest.mark.parametrize("amount", [0, -1, "12.50", "1e3", True, None, 2**63, "٣"])
 async def test_an_amount_other_than_positive_kobo_is_rejected(sandbox: Sandbox, amount) -> None:
-    answer = await sandbox.initialize("order-1", amount)
-    assert answer.status_code == 400
-    assert answer.json()["message"] == "Invalid Amount Sent"
+    response = await sandbox.initialize("order-1", amount)
+    assert response.status_code == 400
+    assert response.json()["message"] == "Invalid Amount Sent"
 
 
 async def test_the_checkout_page_redirects_to_the_shop(sandbox: Sandbox) -> None:
@@ -129,9 +129,9 @@ async def test_the_gateway_requires_an_accepted_key(sandbox: Sandbox) -> None:
         {"Authorization": "Bearer wrong"},
         {"Authorization": "Basic sk_test_current"},
     ):
-        answer = await sandbox.client.get("/gateway/balance", headers=headers)
-        assert answer.status_code == 401
-        assert answer.json()["status"] is False
+        response = await sandbox.client.get("/gateway/balance", headers=headers)
+        assert response.status_code == 401
+        assert response.json()["status"] is False
     previous = await sandbox.client.get("/gateway/balance", headers={"Authorization": "Bearer sk_test_previous"})
     assert previous.status_code == 200
 
@@ -140,8 +140,8 @@ async def test_keys_can_be_replaced_at_run_time(sandbox: Sandbox) -> None:
     changed = await sandbox.client.put("/control/gateway-keys", json={"keys": ["sk_test_next", "sk_test_previous"]})
     assert changed.json() == {"accepted": 2}
     for key, status in (("sk_test_previous", 200), ("sk_test_next", 200), ("sk_test_current", 401)):
-        answer = await sandbox.client.get("/gateway/balance", headers={"Authorization": f"Bearer {key}"})
-        assert answer.status_code == status
+        response = await sandbox.client.get("/gateway/balance", headers={"Authorization": f"Bearer {key}"})
+        assert response.status_code == status
     for wrong in ({}, {"keys": []}, {"keys": [""]}, {"keys": "sk"}):
         assert (await sandbox.client.put("/control/gateway-keys", json=wrong)).status_code == 400
 
@@ -149,12 +149,12 @@ async def test_keys_can_be_replaced_at_run_time(sandbox: Sandbox) -> None:
 async def test_transactions_are_listed_newest_first_within_the_requested_time(sandbox: Sandbox) -> None:
     for number in range(3):
         await sandbox.initialize(f"order-{number}")
-    answer = (await sandbox.client.get("/gateway/transaction", params={"perPage": 2, "page": 1})).json()
-    assert [line["reference"] for line in answer["data"]] == ["order-2", "order-1"]
-    assert answer["meta"] == {
+    response = (await sandbox.client.get("/gateway/transaction", params={"perPage": 2, "page": 1})).json()
+    assert [line["reference"] for line in response["data"]] == ["order-2", "order-1"]
+    assert response["meta"] == {
         "total": 3, "skipped": 0, "perPage": 2, "page": 1, "pageCount": 2, "total_volume": 1_500_000
     }  # fmt: skip
-    last = answer["data"][0]["created_at"]
+    last = response["data"][0]["created_at"]
     later = (await sandbox.client.get("/gateway/transaction", params={"from": "2100-01-01"})).json()
     assert later["data"] == []
     until = (await sandbox.client.get("/gateway/transaction", params={"to": last, "status": "abandoned"})).json()

@@ -16,14 +16,14 @@ async def test_the_summary_includes_every_kind_of_movement(
     await sandbox.transfer("po-0000000000000002", 50_000)
     await sandbox.client.post("/gateway/refund", json={"transaction": "order-1", "amount": 20_000})
     await eventually(lambda: len(receiver.events()) == 5)
-    book = await sandbox.book()
-    assert book["balance"] == 380_000
-    assert book["charges"] == {"count": 1, "amount_minor": 500_000}
-    assert book["transfers"] == {"count": 2, "amount_minor": 150_000}
-    assert book["transfers_failed"] == {"count": 1, "amount_minor": 50_000}
-    assert book["refunds"] == {"count": 1, "amount_minor": 20_000}
-    assert book["movements"] == 5
-    assert book["currencies"]["GHS"]["balance"] == 300
+    ledger = await sandbox.book()
+    assert ledger["balance"] == 380_000
+    assert ledger["charges"] == {"count": 1, "amount_minor": 500_000}
+    assert ledger["transfers"] == {"count": 2, "amount_minor": 150_000}
+    assert ledger["transfers_failed"] == {"count": 1, "amount_minor": 50_000}
+    assert ledger["refunds"] == {"count": 1, "amount_minor": 20_000}
+    assert ledger["movements"] == 5
+    assert ledger["currencies"]["GHS"]["balance"] == 300
     movements = (
         await sandbox.client.get("/control/book/movements", params={"reference": "po-0000000000000002"})
     ).json()
@@ -68,5 +68,5 @@ async def test_an_invalid_setting_changes_nothing(sandbox: Sandbox, changes: dic
 
 async def test_text_that_cannot_be_stored_is_rejected(sandbox: Sandbox) -> None:
     raw = b'{"email": "a@b.ng", "amount": 100, "reference": "x", "metadata": {"note": "\\ud800"}}'
-    answer = await sandbox.client.post("/gateway/transaction/initialize", content=raw)
-    assert answer.status_code == 400
+    response = await sandbox.client.post("/gateway/transaction/initialize", content=raw)
+    assert response.status_code == 400

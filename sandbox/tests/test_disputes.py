@@ -65,8 +65,8 @@ async def test_a_won_dispute_moves_no_money(sandbox: Sandbox) -> None:
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/win")).json()["resolution"] == "declined"
     assert await sandbox.balance() == 500_000
     for reference, amount, status in (("unpaid", 1, 400), ("order-1", 500_001, 400), ("nobody", 1, 404)):
-        answer = await sandbox.client.post(f"/control/charges/{reference}/dispute", json={"amount": amount})
-        assert answer.status_code == status
+        response = await sandbox.client.post(f"/control/charges/{reference}/dispute", json={"amount": amount})
+        assert response.status_code == status
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/forget")).status_code == 404
 
 

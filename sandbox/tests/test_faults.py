@@ -95,8 +95,8 @@ async def test_a_response_can_arrive_after_the_webhook(
     assert not waiting.done()
     waiting.cancel()
     await sandbox.fault(transfer_call={"timeout": 0.1, "times": 1})
-    answer = await sandbox.transfer("po-0000000000000002")
-    assert answer.json()["data"]["status"] == "pending"
+    response = await sandbox.transfer("po-0000000000000002")
+    assert response.json()["data"]["status"] == "pending"
 
 
 async def test_an_error_before_or_after_the_effect_can_be_chosen(sandbox: Sandbox) -> None:
@@ -145,8 +145,8 @@ async def test_every_call_can_fail_and_recover(sandbox: Sandbox, kind: str) -> N
 async def test_a_failing_call_returns_the_configured_reason(sandbox: Sandbox, kind: str, status: int) -> None:
     method, path, body = CALLS[kind]
     await sandbox.fault(**{kind: {"fail": "Bank switch is down"}})
-    answer = await sandbox.client.request(method, path, json=body)
-    assert (answer.status_code, answer.json()) == (status, {"status": False, "message": "Bank switch is down"})
+    response = await sandbox.client.request(method, path, json=body)
+    assert (response.status_code, response.json()) == (status, {"status": False, "message": "Bank switch is down"})
 
 
 async def test_an_error_can_have_another_status(sandbox: Sandbox) -> None:
@@ -154,8 +154,8 @@ async def test_an_error_can_have_another_status(sandbox: Sandbox) -> None:
     await sandbox.fault(refund_call=[{"error_before": 400, "times": 1}, {"error_after": 502, "times": 1}])
     statuses = []
     for _ in range(2):
-        answer = await sandbox.client.post("/gateway/refund", json={"transaction": "funds", "amount": 100})
-        statuses.append((answer.status_code, answer.json()["status"]))
+        response = await sandbox.client.post("/gateway/refund", json={"transaction": "funds", "amount": 100})
+        statuses.append((response.status_code, response.json()["status"]))
     assert statuses == [(400, False), (502, False)]
     assert len((await sandbox.client.get("/gateway/refund")).json()["data"]) == 1
 

@@ -117,8 +117,8 @@ async def test_the_two_gateways_do_not_see_each_others_transactions(flutterwave,
     missing = {"tx_ref": "first"}
     await flutterwave.call("GET", "transactions/verify_by_reference", fields.ERROR, 400, params=missing)
     assert await sandbox.balance() == 500_000
-    book = (await sandbox.client.get("/control/book", params={"gateway": "flutterwave"})).json()
-    assert (book["balance"], book["charges"]["amount_minor"], book["charge_fees"]["amount_minor"]) == (
+    ledger = (await sandbox.client.get("/control/book", params={"gateway": "flutterwave"})).json()
+    assert (ledger["balance"], ledger["charges"]["amount_minor"], ledger["charge_fees"]["amount_minor"]) == (
         9_850 - 1,
         10_000,
         151,

@@ -19,27 +19,27 @@ from sandbox.world import build_world
 
 
 def test_movements_are_append_only() -> None:
-    book = Database(":memory:", opening_balance_minor=5)
+    ledger = Database(":memory:", opening_balance_minor=5)
     for statement in ("UPDATE movements SET amount_minor = 6", "DELETE FROM movements"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            book.run(statement)
-    book.close()
+            ledger.run(statement)
+    ledger.close()
 
 
 def test_each_currency_has_a_balance_of_at_least_zero() -> None:
-    book = Database(":memory:", opening_balance_minor=5)
-    book.post("charge", "a", 100, "GHS")
+    ledger = Database(":memory:", opening_balance_minor=5)
+    ledger.post("charge", "a", 100, "GHS")
     with pytest.raises(InsufficientBalance):
-        book.post("transfer", "b", -6, "NGN")
-    assert (book.balance_minor("NGN"), book.balance_minor("GHS")) == (5, 100)
-    book.close()
+        ledger.post("transfer", "b", -6, "NGN")
+    assert (ledger.balance_minor("NGN"), ledger.balance_minor("GHS")) == (5, 100)
+    ledger.close()
 
 
 def test_the_opening_float_is_recorded_once(tmp_path: Path) -> None:
     for _ in range(3):
-        book = Database(tmp_path / "sandbox.db", opening_balance_minor=70)
-        assert book.balance_minor("NGN") == 70
-        book.close()
+        ledger = Database(tmp_path / "sandbox.db", opening_balance_minor=70)
+        assert ledger.balance_minor("NGN") == 70
+        ledger.close()
 
 
 STEPS = st.lists(
@@ -66,9 +66,9 @@ class Story:
             "PORT": "1", "SMTP_PORT": "1", "STATE_DIR": str(state_dir), "GATEWAY_SECRET_KEY": "k", "WEBHOOK_URL": address,
             "MESSAGING_WEBHOOK_URL": address, "MESSAGING_APP_SECRET": "s", "BASE_URL": address,
         }  # fmt: skip
-        self.book = Database(state_dir / "sandbox.db")
-        self.world = build_world(read_settings(environment), self.book)
-        self.book.run("INSERT INTO recipients VALUES (1, 'RCP_1', 'Ada', '0123456785', '058', 'NGN', '2026-01-01')")
+        self.ledger = Database(state_dir / "sandbox.db")
+        self.world = build_world(read_settings(environment), self.ledger)
+        self.ledger.run("INSERT INTO recipients VALUES (1, 'RCP_1', 'Ada', '0123456785', '058', 'NGN', '2026-01-01')")
         self.charges = 0
 
     def play(self, step):
@@ -76,36 +76,36 @@ class Story:
             getattr(self, step[0])(*step[1:])
         except RefusedError:
             # A rejection is a valid response; the invariants below check that it changed nothing.
-            assert not self.book.connection.in_transaction
+            assert not self.ledger.connection.in_transaction
 
     def charge(self, amount_minor, currency):
         body = {"email": "a@b.ng", "amount": amount_minor, "reference": f"c-{self.charges}"}
         self.charges += 1
-        pay(self.world, open_transaction(self.book, read_opening(body)), None, currency, None)
+        pay(self.world, open_transaction(self.ledger, read_opening(body)), None, currency, None)
 
     def transfer(self, amount_minor, fault, number):
-        recipient = self.book.one("SELECT * FROM recipients")
+        recipient = self.ledger.one("SELECT * FROM recipients")
         order = TransferOrder(amount_minor, "NGN", recipient, f"po-{number}", "")
         accept_transfer(self.world, order, plan_of(FAULTS[fault]))
 
     def refund(self, number, amount_minor):
-        charge = find_charge(self.book, "reference", f"c-{number}")
+        charge = find_charge(self.ledger, "reference", f"c-{number}")
         if charge is not None:
             accept_refund(self.world, charge, amount_minor, "", "", None)
 
     def act(self, number, status):
-        transfer = find_transfer(self.book, "reference", f"po-{number}")
+        transfer = find_transfer(self.ledger, "reference", f"po-{number}")
         if transfer is not None:
             move_transfer(self.world, transfer["id"], status, "by hand")
 
     def settle(self):
-        self.book.run("UPDATE transfers SET next_move_at = ? WHERE next_move_at IS NOT NULL", time.time() - 1)
-        self.book.run("UPDATE refunds SET next_move_at = ? WHERE next_move_at IS NOT NULL", time.time() - 1)
+        self.ledger.run("UPDATE transfers SET next_move_at = ? WHERE next_move_at IS NOT NULL", time.time() - 1)
+        self.ledger.run("UPDATE refunds SET next_move_at = ? WHERE next_move_at IS NOT NULL", time.time() - 1)
         run_once(self.world)
 
 
-def total(book, statement, *values):
-    return book.one(statement, *values)[0] or 0
+def total(ledger, statement, *values):
+    return ledger.one(statement, *values)[0] or 0
 
 
 @settings(max_examples=60, deadline=None)
@@ -113,37 +113,39 @@ def total(book, statement, *values):
 def test_movements_sum_to_the_balance(steps) -> None:
     with tempfile.TemporaryDirectory() as folder:
         story = Story(Path(folder))
-        book = story.book
+        ledger = story.ledger
         for step in steps:
             story.play(step)
             for currency in ("NGN", "GHS"):
-                moved = total(book, "SELECT sum(amount_minor) FROM movements WHERE currency = ?", currency)
-                assert moved == book.balance_minor(currency) >= 0
+                moved = total(ledger, "SELECT sum(amount_minor) FROM movements WHERE currency = ?", currency)
+                assert moved == ledger.balance_minor(currency) >= 0
                 came = total(
-                    book,
+                    ledger,
                     "SELECT sum(amount_minor) FROM transactions WHERE status = 'success' AND currency = ?",
                     currency,
                 )
                 back = total(
-                    book, "SELECT sum(amount_minor) FROM refunds WHERE status = 'processed' AND currency = ?", currency
+                    ledger,
+                    "SELECT sum(amount_minor) FROM refunds WHERE status = 'processed' AND currency = ?",
+                    currency,
                 )
-                away = total(
-                    book,
+                withdrawn = total(
+                    ledger,
                     "SELECT sum(amount_minor) FROM transfers WHERE status IN ('otp', 'pending', 'success') AND currency = ?",
                     currency,
                 )
-                assert moved == came - back - away
-        reported = total(book, "SELECT count(*) FROM webhooks WHERE event = 'charge.success'")
-        assert reported == total(book, "SELECT count(*) FROM transactions WHERE status = 'success'")
-        book.close()
+                assert moved == came - back - withdrawn
+        reported = total(ledger, "SELECT count(*) FROM webhooks WHERE event = 'charge.success'")
+        assert reported == total(ledger, "SELECT count(*) FROM transactions WHERE status = 'success'")
+        ledger.close()
 
 
 def test_a_counted_rule_keeps_its_remaining_count_after_a_restart(tmp_path: Path) -> None:
-    book = Database(tmp_path / "sandbox.db")
-    faults = Faults(book)
+    ledger = Database(tmp_path / "sandbox.db")
+    faults = Faults(ledger)
     faults.replace({"sms": [Fault(fail="x", times=2)]})
     assert faults.claim_fault("sms") is not None
-    again = Faults(book)
+    again = Faults(ledger)
     assert again.claim_fault("sms") is not None
     assert again.claim_fault("sms") is None
-    book.close()
+    ledger.close()

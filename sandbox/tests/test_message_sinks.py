@@ -29,8 +29,8 @@ async def test_both_sms_formats_reach_the_same_phone(sandbox: Sandbox) -> None:
     form = {"username": "campus", "to": "+2348012345678,+2348099999999", "message": "Your code is 1234"}
     second = await sandbox.client.post("/sms/version1/messaging", data=form, headers={"apiKey": "k-secret"})
     assert second.status_code == 201
-    answers = second.json()["SMSMessageData"]["Recipients"]
-    assert [(one["statusCode"], one["number"], one["status"]) for one in answers] == [
+    responses = second.json()["SMSMessageData"]["Recipients"]
+    assert [(one["statusCode"], one["number"], one["status"]) for one in responses] == [
         (101, "+2348012345678", "Success"), (101, "+2348099999999", "Success"),
     ]  # fmt: skip
     received = await sandbox.messages(to="+2348012345678")
@@ -43,9 +43,9 @@ async def test_sms_failures_have_each_provider_s_form(sandbox: Sandbox) -> None:
     await sandbox.fault(sms={"fail": "RejectedByGateway", "match": "+2348012345678"})
     assert (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).status_code == 400
     form = {"username": "campus", "to": "+2348012345678", "message": "x"}
-    answer = await sandbox.client.post("/sms/version1/messaging", data=form, headers={"apiKey": "k"})
-    assert answer.status_code == 201
-    assert answer.json()["SMSMessageData"]["Recipients"][0]["status"] == "RejectedByGateway"
+    response = await sandbox.client.post("/sms/version1/messaging", data=form, headers={"apiKey": "k"})
+    assert response.status_code == 201
+    assert response.json()["SMSMessageData"]["Recipients"][0]["status"] == "RejectedByGateway"
     assert await sandbox.messages() == []
     assert (await sandbox.client.post("/sms/api/sms/send", json={**TERMII, "api_key": ""})).status_code == 401
 
@@ -109,8 +109,8 @@ async def test_message_statuses_are_reported_when_switched_on(
     sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
 ) -> None:
     async def send():
-        answer = await sandbox.client.post("/messaging/v21.0/1065/messages", json=TEMPLATE)
-        return answer.json()["messages"][0]["id"]
+        response = await sandbox.client.post("/messaging/v21.0/1065/messages", json=TEMPLATE)
+        return response.json()["messages"][0]["id"]
 
     await send()
     assert await sandbox.webhooks() == []
@@ -158,8 +158,8 @@ async def test_a_customer_s_message_sends_the_specified_webhook(
 async def test_images_and_manual_statuses_have_the_platform_s_form(
     sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
 ) -> None:
-    picture = {"type": "image", "image": {"id": "7", "caption": "broken"}}
-    body = {"from": "2348012345678", "message": picture, "id": "wamid.7"}
+    image_bytes = {"type": "image", "image": {"id": "7", "caption": "broken"}}
+    body = {"from": "2348012345678", "message": image_bytes, "id": "wamid.7"}
     assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
     assert (await sandbox.client.post("/control/messaging/incoming", json={"from": "234"})).status_code == 400
     body = {"messaging_product": "whatsapp", "to": "2348012345678", "type": "text", "text": {"body": "Hello"}}
@@ -172,7 +172,7 @@ async def test_images_and_manual_statuses_have_the_platform_s_form(
     await eventually(lambda: len(receiver.messaging()) == 2)
     values = [one["entry"][0]["changes"][0]["value"] for one in receiver.messaging()]
     [message] = next(value["messages"] for value in values if "messages" in value)
-    assert {"id": "wamid.7", "from": "2348012345678", **picture}.items() <= message.items()
+    assert {"id": "wamid.7", "from": "2348012345678", **image_bytes}.items() <= message.items()
     [status] = next(value["statuses"] for value in values if "statuses" in value)
     assert {"id": message_id, "status": "read", "recipient_id": "2348012345678", **given}.items() <= status.items()
 
@@ -198,8 +198,8 @@ async def test_native_and_web_push_messages_are_stored(sandbox: Sandbox) -> None
     assert base64.b64decode(kept["body"]) == b"x" * 120
 
     await sandbox.fault(push={"fail": "UNREGISTERED"})
-    gone = await sandbox.client.post(native, json=message)
-    assert (gone.status_code, gone.json()["error"]["details"][0]["errorCode"]) == (404, "UNREGISTERED")
+    ended = await sandbox.client.post(native, json=message)
+    assert (ended.status_code, ended.json()["error"]["details"][0]["errorCode"]) == (404, "UNREGISTERED")
     assert (await sandbox.client.post("/push/web/browser-1", content=b"x", headers=headers)).status_code == 410
     await sandbox.fault(push={"fail": "QUOTA_EXCEEDED"})
     assert (await sandbox.client.post(native, json=message)).json()["error"]["status"] == "RESOURCE_EXHAUSTED"
@@ -237,8 +237,8 @@ async def test_a_fault_of_one_sms_provider_does_not_affect_the_other(sandbox: Sa
     await sandbox.fault(sms_termii={"error_before": True})
     assert (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).status_code == 500
     form = {"username": "campus", "to": "+2348012345678", "message": "x"}
-    answer = await sandbox.client.post("/sms/version1/messaging", data=form, headers={"apiKey": "k"})
-    assert answer.json()["SMSMessageData"]["Recipients"][0]["statusCode"] == 101
+    response = await sandbox.client.post("/sms/version1/messaging", data=form, headers={"apiKey": "k"})
+    assert response.json()["SMSMessageData"]["Recipients"][0]["statusCode"] == 101
 
 
 async def test_a_failure_returns_the_sender_s_data(

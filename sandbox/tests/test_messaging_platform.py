@@ -60,7 +60,7 @@ def message(name, *values, button=False, **recipient):
 async def test_a_template_is_registered_reviewed_and_listed_by_pages(sandbox: Sandbox) -> None:
     await sandbox.settings_are(messaging_template_review="manual")
     created = [await sandbox.client.post(TEMPLATES, json=template(f"template_{number}")) for number in range(5)]
-    assert {answer.json()["status"] for answer in created} == {"PENDING"}
+    assert {response.json()["status"] for response in created} == {"PENDING"}
     review = "/control/messaging/templates"
     assert (await sandbox.client.post(f"{review}/template_0/approve", json={})).status_code == 200
     await sandbox.client.post(f"{review}/template_1/reject", json={"reason": "TAG_CONTENT_MISMATCH"})
@@ -94,9 +94,9 @@ async def test_a_template_is_registered_reviewed_and_listed_by_pages(sandbox: Sa
     ],
 )
 async def test_a_template_against_the_rules_is_rejected_at_once(sandbox: Sandbox, given, subcode: int | None) -> None:
-    answer = await sandbox.client.post(TEMPLATES, json=given)
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"], error.get("error_subcode")) == (400, 100, subcode)
+    response = await sandbox.client.post(TEMPLATES, json=given)
+    error = response.json()["error"]
+    assert (response.status_code, error["code"], error.get("error_subcode")) == (400, 100, subcode)
 
 
 async def test_a_second_template_of_a_name_is_rejected_and_a_change_is_not(sandbox: Sandbox) -> None:
@@ -124,8 +124,8 @@ async def test_messages_need_an_approved_template_with_their_number_of_parameter
         message("unknown", "Ada"),
         message("one_time_code", "482915", button=True, recipient=USER_ID),
     ]
-    answers = [await sandbox.client.post(MESSAGES, json=body) for body in sent]
-    codes = [answer.json().get("error", {}).get("code") for answer in answers]
+    responses = [await sandbox.client.post(MESSAGES, json=body) for body in sent]
+    codes = [response.json().get("error", {}).get("code") for response in responses]
     assert codes == [None, None, 132000, 132000, 132001, 131062]
     await sandbox.client.post("/control/messaging/templates/order_dispatched/pause", json={})
     assert (await sandbox.client.post(MESSAGES, json=sent[0])).json()["error"]["code"] == 132015
@@ -137,9 +137,9 @@ async def test_messages_need_an_approved_template_with_their_number_of_parameter
 async def test_a_fault_names_an_error_of_the_platform(sandbox: Sandbox, code: str, status: int) -> None:
     await sandbox.fault(messaging={"fail": code, "times": 1})
     text = {"messaging_product": "whatsapp", "to": "2348012345678", "type": "text", "text": {"body": "Hello"}}
-    answer = await sandbox.client.post(MESSAGES, json=text)
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"]) == (status, int(code))
+    response = await sandbox.client.post(MESSAGES, json=text)
+    error = response.json()["error"]
+    assert (response.status_code, error["code"]) == (status, int(code))
     assert error["error_data"]["messaging_product"] == "whatsapp"
     assert (await sandbox.client.post(MESSAGES, json=text)).status_code == 200
 
@@ -199,6 +199,6 @@ async def test_a_user_without_a_number_writes_and_is_written_to(
     assert contact == {"profile": {"name": "Tolu", "username": "tolu.ade"}, "user_id": USER_ID}
     assert (received["from_user_id"], "from" in received) == (USER_ID, False)
     text = {"messaging_product": "whatsapp", "recipient": USER_ID, "type": "text", "text": {"body": "Hello"}}
-    answer = (await sandbox.client.post(MESSAGES, json=text)).json()
-    assert answer["contacts"] == [{"input": USER_ID, "user_id": USER_ID}]
+    response = (await sandbox.client.post(MESSAGES, json=text)).json()
+    assert response["contacts"] == [{"input": USER_ID, "user_id": USER_ID}]
     assert [one["text"] for one in await sandbox.messages(to=USER_ID)] == ["Hello"]

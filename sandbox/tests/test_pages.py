@@ -52,8 +52,8 @@ async def test_the_mailbox_groups_the_addresses_of_a_named_person(sandbox: Sandb
     await text_to(sandbox, "2348055555555", "second text")
     await text_to(sandbox, "2348066666666", "of another")
     assert (await page_of(sandbox, "/inbox")).count("<tr><td>") == 3
-    person = {"name": "Ada & Okafor", "addresses": ["+234 801 234 5678", "+2348055555555"]}
-    assert (await sandbox.client.put("/control/people", json=person)).status_code == 200
+    owner = {"name": "Ada & Okafor", "addresses": ["+234 801 234 5678", "+2348055555555"]}
+    assert (await sandbox.client.put("/control/people", json=owner)).status_code == 200
     page = await page_of(sandbox, "/inbox")
     assert page.count("<tr><td>") == 2
     assert '<a href="/inbox?person=Ada%20%26%20Okafor">Ada &amp; Okafor</a>' in page
@@ -61,7 +61,7 @@ async def test_the_mailbox_groups_the_addresses_of_a_named_person(sandbox: Sandb
     assert all(text in messages for text in ("first text", "second text"))
     assert "of another" not in messages
     # A name with other addresses leaves its former ones to themselves.
-    await sandbox.client.put("/control/people", json={**person, "addresses": ["+2348066666666"]})
+    await sandbox.client.put("/control/people", json={**owner, "addresses": ["+2348066666666"]})
     assert "of another" in await page_of(sandbox, "/inbox?person=Ada+%26+Okafor")
     assert "first text" in await page_of(sandbox, "/inbox?person=%2B2348012345678")
 

@@ -43,8 +43,8 @@ STATES = [([], "pending"), (["succeed"], "success"), (["fail"], "failed"), (["su
 async def test_a_transfer_has_paystacks_shape_in_every_state(funded, actions, status: str) -> None:
     assert (await transfer(funded))[0] == 200
     for action in actions:
-        answer = await funded.client.post(f"/control/transfers/{REFERENCE}/{action}", json={"reason": "Timed out"})
-        assert answer.status_code == 200
+        response = await funded.client.post(f"/control/transfers/{REFERENCE}/{action}", json={"reason": "Timed out"})
+        assert response.status_code == 200
     _, verified = await call(funded, "GET", f"/transfer/verify/{REFERENCE}")
     _, [listed] = await call(funded, "GET", "/transfer")
     assert (verified["status"], listed["status"], verified["reason"]) == (status, status, "Payout")

@@ -22,17 +22,17 @@ async def test_the_start_names_every_missing_variable_at_once() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "sandbox", env={"PATH": os.environ["PATH"]}, stderr=asyncio.subprocess.PIPE
     )
-    _, said = await process.communicate()
+    _, output = await process.communicate()
     assert process.returncode == 2
-    assert {name for name in REQUIRED if f"{name} is missing" in said.decode()} == REQUIRED
+    assert {name for name in REQUIRED if f"{name} is missing" in output.decode()} == REQUIRED
 
 
 def test_all_invalid_values_of_the_environment_are_named_at_once() -> None:
     environment = dict.fromkeys(REQUIRED, "x") | {"OPENING_BALANCE_MINOR": "-5"}
-    with pytest.raises(SettingsError) as refusal:
+    with pytest.raises(SettingsError) as problem:
         read_settings(environment)
     for name in ("PORT", "SMTP_PORT", "WEBHOOK_URL", "MESSAGING_WEBHOOK_URL", "BASE_URL", "OPENING_BALANCE_MINOR"):
-        assert f"- {name} must" in str(refusal.value)
+        assert f"- {name} must" in str(problem.value)
 
 
 async def test_the_process_stops_on_sigterm_with_a_hanging_call(
@@ -62,9 +62,9 @@ async def test_the_process_stops_on_sigterm_with_a_hanging_call(
         assert (await client.post("/sms/api/sms/send", json=body)).status_code == 200
         process.send_signal(signal.SIGTERM)
         # The hanging call alone would last ten minutes.
-        _, said = await asyncio.wait_for(process.communicate(), 60)
+        _, output = await asyncio.wait_for(process.communicate(), 60)
         await asyncio.gather(hanging, return_exceptions=True)
-    log = said.decode()
+    log = output.decode()
     assert "/sms/api/sms/send" in log
     assert "482913" not in log
     assert "k-secret" not in log

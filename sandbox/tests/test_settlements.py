@@ -71,9 +71,9 @@ def test_an_older_file_gains_the_newer_columns(tmp_path: Path) -> None:
     )
     older.commit()
     older.close()
-    book = Database(path)
-    book.run("INSERT INTO transactions (id, reference, fees_minor) VALUES (1, 'a', 5)")
-    book.run(
+    ledger = Database(path)
+    ledger.run("INSERT INTO transactions (id, reference, fees_minor) VALUES (1, 'a', 5)")
+    ledger.run(
         "INSERT INTO disputes (transaction_id, amount_minor, status, due_at) VALUES (1, 5, 'awaiting-bank-feedback', 'x')"
     )
-    book.close()
+    ledger.close()

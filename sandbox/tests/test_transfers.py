@@ -14,8 +14,8 @@ async def funded(sandbox: Sandbox):
 
 
 async def test_a_settled_transfer_sends_a_webhook(funded, receiver: Receiver, eventually: Callable[..., Any]) -> None:
-    answer = await funded.transfer("po-0000000000000001", 100_000)
-    data = answer.json()["data"]
+    response = await funded.transfer("po-0000000000000001", 100_000)
+    data = response.json()["data"]
     assert (data["status"], data["reference"], data["amount"]) == ("pending", "po-0000000000000001", 100_000)
     assert data["transfer_code"].startswith("TRF_")
     await eventually(lambda: receiver.events("transfer.success"))
@@ -35,18 +35,18 @@ async def test_a_settled_transfer_sends_a_webhook(funded, receiver: Receiver, ev
 
 
 async def test_a_repeated_reference_moves_money_once(funded) -> None:
-    answers = await asyncio.gather(*(funded.transfer("po-0000000000000001", 100_000) for _ in range(8)))
-    assert sorted(answer.status_code for answer in answers) == [200] + [400] * 7
-    refused = next(answer for answer in answers if answer.status_code == 400)
+    responses = await asyncio.gather(*(funded.transfer("po-0000000000000001", 100_000) for _ in range(8)))
+    assert sorted(response.status_code for response in responses) == [200] + [400] * 7
+    refused = next(response for response in responses if response.status_code == 400)
     assert refused.json()["message"].startswith("Please provide a unique reference")
     assert await funded.balance() == 400_000
     assert (await funded.book())["transfers"] == {"count": 1, "amount_minor": 100_000}
 
 
 async def test_a_transfer_above_the_balance_is_rejected(funded) -> None:
-    answer = await funded.transfer("po-0000000000000001", 500_001)
-    assert answer.status_code == 400
-    assert answer.json()["message"] == "Your balance is not enough to fulfil this request"
+    response = await funded.transfer("po-0000000000000001", 500_001)
+    assert response.status_code == 400
+    assert response.json()["message"] == "Your balance is not enough to fulfil this request"
     assert await funded.balance() == 500_000
     assert (await funded.client.get("/gateway/transfer/verify/po-0000000000000001")).status_code == 404
     assert (await funded.transfer("po-0000000000000001", 500_000)).status_code == 200

@@ -11,7 +11,7 @@ from .conftest import Receiver, Sandbox
 async def test_a_failed_webhook_is_retried_and_each_attempt_recorded(
     sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
 ) -> None:
-    receiver.answers = [500]
+    receiver.responses = [500]
     await sandbox.charge("order-1")
     await eventually(lambda: len(receiver.events()) == 2)
 

@@ -151,11 +151,11 @@ async def test_a_press_after_a_lost_answer_finds_the_order_of_the_first(
     page = at_shop.page
     placed: list[int] = []
 
-    async def lose_response(route: Route) -> None:
+    async def drop_response(route: Route) -> None:
         placed.append((await route.fetch()).status)
         await route.abort()
 
-    await page.route("**/api/orders/checkout", lose_response)
+    await page.route("**/api/orders/checkout", drop_response)
     await page.get_by_role("button", name="Pay ₦").click()
     await expect(page.get_by_role("alert")).to_contain_text("Check your connection")
     assert placed

@@ -130,7 +130,7 @@ class Process:
         one_by_one = queue in self._work_queues
         handled = 0
         while not self.is_dead:
-            messages = await self.run(self.bus.take(queue, 1 if one_by_one else _MESSAGES_MAX))
+            messages = await self.run(self.bus.receive(queue, 1 if one_by_one else _MESSAGES_MAX))
             if not messages:
                 break
             handler = self.bus.consumers[queue]

@@ -42,7 +42,7 @@ class SteppedMessage(ObservedMessage):
 
 
 class SteppedBus(ObservedBus):
-    """Consumers register; `take` is their turn."""
+    """Consumers register; `receive` is their turn."""
 
     # For the check of the checks: the broker forgets a message when it delivers it.
     forgets_at_delivery: ClassVar[bool] = False
@@ -58,7 +58,7 @@ class SteppedBus(ObservedBus):
         self.consumers[queue] = open_consumer()
         await asyncio.Event().wait()
 
-    async def take(self, queue: str, count_max: int) -> Sequence[SteppedMessage]:
+    async def receive(self, queue: str, count_max: int) -> Sequence[SteppedMessage]:
         """The messages of a queue, at most `count_max`."""
         if self._getting is None:
             channel = await (await self._connected()).channel(publisher_confirms=False)

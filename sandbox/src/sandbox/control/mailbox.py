@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from sandbox.gateway.fields import read_number, row_id
 from sandbox.pages import MAIL_SECURITY, render
-from sandbox.sinks.inbox import delete_messages, list_messages, list_people, name_person
+from sandbox.sinks.inbox import delete_messages, list_mailboxes, list_messages, name_mailbox
 from sandbox.web import JsonResponse, RefusedError, read_json
 from sandbox.world import world_of
 
@@ -21,7 +21,7 @@ MESSAGES_DEFAULT = 200
 MESSAGES_MAX = 1000
 MESSAGE_ID_MAX = 10**18 - 1
 # A page of the mailbox stays below 100 kB with the longest texts; HTML mails are loaded when they are opened.
-PEOPLE_ON_A_PAGE = 50
+MAILBOXES_ON_A_PAGE = 50
 MESSAGES_ON_A_PAGE = 20
 TEXT_CHARACTERS_MAX = 3_000
 # A client asks again after a minute; a proxy in between may cut longer requests.
@@ -34,35 +34,35 @@ ADDRESSES_MAX = 20
 async def show_inbox(request: Request) -> Response:
     """The mailbox: all people, the messages of one `person`, or those with the words `q`; `before` leads to older ones."""
     given, database = request.query_params, world_of(request).database
-    person, words = given.get("person", ""), given.get("q", "").strip()
+    owner, words = given.get("person", ""), given.get("q", "").strip()
     before = read_number(request, "before", 0, MESSAGE_ID_MAX)
-    people: Sequence[Row] = ()
+    mailboxes: Sequence[Row] = ()
     messages: Sequence[Row] = ()
-    if person or words:
-        messages = list_messages(database, words=words, person=person, limit=MESSAGES_ON_A_PAGE, before=before)
+    if owner or words:
+        messages = list_messages(database, words=words, owner=owner, limit=MESSAGES_ON_A_PAGE, before=before)
     else:
-        people = list_people(database, PEOPLE_ON_A_PAGE, before)
+        mailboxes = list_mailboxes(database, MAILBOXES_ON_A_PAGE, before)
     return render(
         "inbox.html",
         current="/inbox",
-        person=person,
+        person=owner,
         words=words,
-        people=people,
+        people=mailboxes,
         messages=messages,
-        next_page=_next_page(person, words, people, messages),
+        next_page=_next_page(owner, words, mailboxes, messages),
         text_characters_max=TEXT_CHARACTERS_MAX,
     )
 
 
-def _next_page(person: str, words: str, people: Sequence[Row], messages: Sequence[Row]) -> str | None:
+def _next_page(owner: str, words: str, mailboxes: Sequence[Row], messages: Sequence[Row]) -> str | None:
     """The address of the older ones, when this page is full."""
-    if len(people) == PEOPLE_ON_A_PAGE:
-        last = people[-1]["newest"]
+    if len(mailboxes) == MAILBOXES_ON_A_PAGE:
+        last = mailboxes[-1]["newest"]
     elif len(messages) == MESSAGES_ON_A_PAGE:
         last = messages[-1]["id"]
     else:
         return None
-    named = {"person": person, "q": words, "before": last}
+    named = {"person": owner, "q": words, "before": last}
     return f"/inbox?{urlencode({name: value for name, value in named.items() if value})}"
 
 
@@ -112,7 +112,7 @@ async def clear_messages(request: Request) -> Response:
     return Response(status_code=204)
 
 
-async def put_person(request: Request) -> Response:
+async def put_mailbox(request: Request) -> Response:
     """The mailbox shows the messages to all these addresses under the name. The name's former addresses are replaced."""
     body = await read_json(request)
     name, addresses = body.get("name"), body.get("addresses")
@@ -122,5 +122,5 @@ async def put_person(request: Request) -> Response:
         raise RefusedError(
             400, f"addresses must be up to {ADDRESSES_MAX} mail addresses, phone numbers or device tokens"
         )
-    name_person(world_of(request).database, name.strip(), addresses)
+    name_mailbox(world_of(request).database, name.strip(), addresses)
     return JsonResponse({"name": name.strip(), "addresses": addresses})

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from sandbox.control.charges import show_charges
 from sandbox.control.clock import advance_clock
-from sandbox.control.mailbox import clear_messages, put_person, show_messages
+from sandbox.control.mailbox import clear_messages, put_mailbox, show_messages
 from sandbox.control.movements import list_accounts, list_movements, put_account, show_balance
 from sandbox.control.switches import (
     change_charge,
@@ -77,7 +77,7 @@ _CHARGE: Final = {
     "created_at": "2026-11-23T09:00:00.000Z",
 }
 _RULES: Final = {"transfer_call": {"timeout": True, "times": 1}, "sms": {"fail": "Rejected", "match": "+2348012345678"}}
-_PERSON: Final = {"name": "Ada Okafor", "addresses": ["ada@unilag.edu.ng", "+2348012345678"]}
+_MAILBOX: Final = {"name": "Ada Okafor", "addresses": ["ada@unilag.edu.ng", "+2348012345678"]}
 _LIMIT: Final = {"limit": "the most rows to return"}
 
 OPERATIONS: Final = (
@@ -98,7 +98,7 @@ OPERATIONS: Final = (
         response=[_MESSAGE],
     ),
     Operation("DELETE", "/messages", clear_messages, "mailbox", "Delete all messages", status=204),
-    Operation("PUT", "/people", put_person, "mailbox", "Name a person", body=_PERSON, response=_PERSON),
+    Operation("PUT", "/people", put_mailbox, "mailbox", "Name a person", body=_MAILBOX, response=_MAILBOX),
     Operation(
         "GET",
         "/charges",

@@ -66,7 +66,7 @@ def list_messages(
     limit: int = 200,
     after: int = 0,
     before: int = 0,
-    person: str | None = None,
+    owner: str | None = None,
 ) -> list[Row]:
     """Newest first. `words` is searched in recipient, sender, subject and text; `after` and `before` are ids of messages."""
     conditions: list[str] = []
@@ -83,9 +83,9 @@ def list_messages(
     if before:
         conditions.append("id < ?")
         values.append(before)
-    if person:
+    if owner:
         conditions.append("(recipient = ? OR recipient IN (SELECT address FROM people WHERE name = ?))")
-        values += [normal_recipient(person), person]
+        values += [normal_recipient(owner), owner]
     if words:
         conditions.append("recipient || ' ' || sender || ' ' || subject || ' ' || text LIKE ? ESCAPE '\\'")
         values.append("%" + re.sub(r"([\\%_])", r"\\\1", words) + "%")
@@ -93,7 +93,7 @@ def list_messages(
     return database.all(f"SELECT * FROM messages WHERE {where} ORDER BY id DESC LIMIT ?", *values, limit)
 
 
-def list_people(database: Database, limit: int, before: int = 0) -> list[Row]:
+def list_mailboxes(database: Database, limit: int, before: int = 0) -> list[Row]:
     """Who received messages, in the order of their newest one: `person`, `addresses`, `messages`, and of the newest `newest` (its
     id), `channel`, `headline` and `created_at`. `before` is the `newest` of the page before.
 
@@ -110,7 +110,7 @@ def list_people(database: Database, limit: int, before: int = 0) -> list[Row]:
     )
 
 
-def name_person(database: Database, name: str, addresses: Iterable[str]) -> None:
+def name_mailbox(database: Database, name: str, addresses: Iterable[str]) -> None:
     """Group the messages to these addresses under one name, instead of its former addresses."""
     with database.transaction():
         database.run("DELETE FROM people WHERE name = ?", name)

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from campus_tools.launcher.console import MergedLog, show_addresses, show_demo_accounts
 from campus_tools.launcher.failures import StartFailed
-from campus_tools.launcher.mailbox import name_demo_people
+from campus_tools.launcher.mailbox import name_demo_mailboxes
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerUnavailable
 from operations.ports import port_base_of
@@ -49,7 +49,7 @@ def main(plan: SystemPlan = CAMPUS) -> int:
         console = Console()
         show_addresses(system, console)
         if os.environ.get("DEMO_DATA", "1") == "1":
-            name_demo_people(system.sandbox_url)
+            name_demo_mailboxes(system.sandbox_url)
             show_demo_accounts(system, console)
         console.print("Ctrl-C stops everything. In another terminal: make demo")
         stop.wait()

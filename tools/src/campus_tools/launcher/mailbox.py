@@ -8,9 +8,9 @@ from contracts.demo import USERS
 _SECONDS_MAX = 10.0
 
 
-def name_demo_people(sandbox_url: str) -> None:
+def name_demo_mailboxes(sandbox_url: str) -> None:
     """Let the mailbox show the mails and text messages of a demo account together, under its name."""
     with httpx.Client(base_url=sandbox_url, timeout=_SECONDS_MAX, trust_env=False) as client:
         for user in USERS:
-            person = {"name": f"{user.full_name} ({user.roles[-1]})", "addresses": [user.email, user.phone]}
-            client.put("/control/people", json=person).raise_for_status()
+            mailbox = {"name": f"{user.full_name} ({user.roles[-1]})", "addresses": [user.email, user.phone]}
+            client.put("/control/people", json=mailbox).raise_for_status()

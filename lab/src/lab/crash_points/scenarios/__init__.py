@@ -22,7 +22,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     "payout-failed-and-reset": Scenario(payouts.failed_and_reset, payouts.funds),
     "payout-reversed-and-reconciled": Scenario(payouts.reversed_and_reconciled, payouts.funds),
     "payout-unknown": Scenario(payouts.unknown, payouts.funds),
-    "payout-late-answer": Scenario(payouts.late_answer, payouts.funds),
+    "payout-late-result": Scenario(payouts.late_result, payouts.funds),
     "bank-details-quarantined": Scenario(payouts.bank_details_quarantined, payouts.funds),
 }
 

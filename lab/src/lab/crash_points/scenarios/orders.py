@@ -157,5 +157,5 @@ async def return_after_release(market: Marketplace, order: Given) -> End:
 
 async def _stock(market: Marketplace) -> int:
     own = await market.get("/api/products/mine?limit=100", VENDOR)
-    wanted = await product(market)
-    return next(int(line["stock"]) for line in own if line["id"] == wanted)
+    product_id = await product(market)
+    return next(int(line["stock"]) for line in own if line["id"] == product_id)

@@ -36,7 +36,7 @@ async def unknown(market: Marketplace, given: Given) -> End:
     return _processed_once(market, given, payout, before)
 
 
-async def late_answer(market: Marketplace, given: Given) -> End:
+async def late_result(market: Marketplace, given: Given) -> End:
     """The call for the transfer fails, and the bank's result arrives before any query."""
     before = await wallet(market)
     await market.faults(transfer_call={"error_after": True, "times": 1, "match": given["amountMinor"]})
@@ -129,9 +129,9 @@ async def _transfers(market: Marketplace, given: Given) -> list[dict[str, Any]]:
 
 async def _bank(market: Marketplace, given: Given, action: str) -> None:
     """The bank does this with the transfer, if it can; the webhook arrives."""
-    wanted = "success" if action == "reverse" else "pending"
+    status = "success" if action == "reverse" else "pending"
     for _ in range(3):
-        transfers = [line for line in await _transfers(market, given) if line["status"] == wanted]
+        transfers = [line for line in await _transfers(market, given) if line["status"] == status]
         if transfers:
             break
         # A dead dispatcher leaves the transfer to a timer.
