@@ -65,6 +65,23 @@ async def test_a_key_of_the_caller_is_sent_and_returned_with_the_error(server: S
     assert lost.value.idempotency_key == rejected.value.idempotency_key == key
 
 
+@pytest.mark.parametrize(
+    "replies",
+    [
+        (LOST, problem(401, "AUTH_TOKEN_EXPIRED"), LOST, LOST, LOST),
+        (LOST, problem(401, "AUTH_TOKEN_EXPIRED"), problem(401, "AUTH_UNAUTHORIZED")),
+        (LOST, problem(401, "AUTH_TOKEN_EXPIRED"), Reply(chunks=(b"<p>Sign in</p>",))),
+        (Reply(chunks=(b"<p>Sign in</p>",)),),
+    ],
+)
+async def test_every_error_of_a_call_has_its_key(server: Server, connect: Connect, replies: tuple[Reply, ...]) -> None:
+    key = uuid4()
+    server.reply_with(*replies, *[LOST] * 2)
+    with pytest.raises(CampusError) as raised:
+        await connect(tokens=SESSION).call(lambda campus: campus.payments.create_intent(INTENT, idempotency_key=key))
+    assert raised.value.idempotency_key == key
+
+
 @pytest.mark.parametrize("reply", [LOST, problem(503, "INTERNAL_ERROR")])
 async def test_a_change_without_a_key_is_sent_once(server: Server, connect: Connect, reply: Reply) -> None:
     server.reply_with(reply)
@@ -176,12 +193,12 @@ async def test_an_expired_token_is_refreshed_once_for_all_calls(server: Server, 
 
 
 async def test_a_lost_refresh_is_not_the_end_of_the_session(server: Server, connect: Connect) -> None:
-    server.reply_with(problem(401, "AUTH_TOKEN_EXPIRED"), LOST)
+    server.reply_with(problem(401, "AUTH_TOKEN_EXPIRED"), LOST, LOST, LOST)
     client = connect(tokens=SESSION)
     with pytest.raises(TransportError):
         await client.call(lambda campus: campus.auth.list_factors())
     assert client.campus.tokens == SESSION
-    server.reply_with(problem(401, "AUTH_TOKEN_EXPIRED"), enveloped(NEW_TOKENS), enveloped([]))
+    server.reply_with(problem(401, "AUTH_TOKEN_EXPIRED"), LOST, enveloped(NEW_TOKENS), enveloped([]))
     assert await client.call(lambda campus: campus.auth.list_factors()) == []
 
 

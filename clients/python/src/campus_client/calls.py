@@ -51,7 +51,8 @@ def key_of(options: IdempotentOptions) -> UUID:
 class Call(Generic[T]):
     """One call; its attempts differ in the access token only. `key`: its idempotency key.
 
-    `authenticated` False: without a token. `reads` returns the result of a successful response.
+    `is_idempotent`: repeatable without a key, whatever its method. `authenticated` False: without a token. `reads`
+    returns the result of a successful response.
     """
 
     method: str
@@ -64,6 +65,7 @@ class Call(Generic[T]):
     content_type: str | None = None
     key: UUID | None = None
     authenticated: bool = True
+    is_idempotent: bool = False
 
     def sent_headers(self) -> dict[str, str]:
         """All headers but the access token."""
@@ -89,7 +91,11 @@ class Call(Generic[T]):
     @property
     def is_repeatable(self) -> bool:
         """Whether a second attempt is safe although the first one may have taken effect."""
-        return self.key is not None or (self.method in _IDEMPOTENT and self.headers.get("If-Match") is None)
+        return (
+            self.is_idempotent
+            or self.key is not None
+            or (self.method in _IDEMPOTENT and self.headers.get("If-Match") is None)
+        )
 
     def may_repeat_after(self, response: httpx.Response) -> bool:
         """Whether another attempt may have another result. The gateway counts a 429 and does not forward it."""

@@ -7,16 +7,16 @@ import httpx
 
 
 class CampusError(Exception):
-    """An error of the client or of the API."""
+    """An error of the client or of the API.
 
-
-class TransportError(CampusError):
-    """No response: the network, DNS or TLS failed, or the connection was lost.
-
-    The request may have taken effect. `idempotency_key` is the key to repeat it with, None if it had none.
+    `idempotency_key` is the key to repeat the call with, None if it had none: an earlier attempt may have taken effect.
     """
 
     idempotency_key: UUID | None = None
+
+
+class TransportError(CampusError):
+    """No response: the network, DNS or TLS failed, or the connection was lost. The request may have taken effect."""
 
 
 class RequestTimeoutError(TransportError):
@@ -36,18 +36,12 @@ class WebhookVerificationError(CampusError):
 
 
 class ApiError(CampusError):
-    """The API rejected the request. Attributes are the fields of the problem document (RFC 9457).
+    """The API rejected the request. Attributes are the fields of the problem document (RFC 9457)."""
 
-    `idempotency_key` is the key to repeat the request with, None if it had none.
-    """
-
-    def __init__(
-        self, status: int, problem: dict[str, Any], headers: httpx.Headers, idempotency_key: UUID | None = None
-    ) -> None:
+    def __init__(self, status: int, problem: dict[str, Any], headers: httpx.Headers) -> None:
         self.status = status
         self.problem = problem
         self.headers = headers
-        self.idempotency_key = idempotency_key
         self.code = str(problem.get("code", ""))
         self.title = str(problem.get("title", ""))
         self.detail = str(problem.get("detail", ""))
@@ -125,7 +119,7 @@ BY_CODE: Final[dict[str, type[ApiError]]] = {
 _EXCERPT_CHARACTERS: Final = 300
 
 
-def api_error(response: httpx.Response, idempotency_key: UUID | None = None) -> ApiError:
+def api_error(response: httpx.Response) -> ApiError:
     """The error of an unsuccessful response, whose body was read."""
     try:
         problem = response.json()
@@ -133,9 +127,7 @@ def api_error(response: httpx.Response, idempotency_key: UUID | None = None) -> 
         problem = None
     if not isinstance(problem, dict):
         problem = {"title": response.reason_phrase, "detail": response.text[:_EXCERPT_CHARACTERS]}
-    return BY_CODE.get(str(problem.get("code")), ApiError)(
-        response.status_code, problem, response.headers, idempotency_key
-    )
+    return BY_CODE.get(str(problem.get("code")), ApiError)(response.status_code, problem, response.headers)
 
 
 def seconds_of(retry_after: str | None) -> float | None:

@@ -1,18 +1,17 @@
 """Attempts, tokens and streams: the part of the client that blocking and asynchronous calls share."""
 
-import json
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 
 import httpx
 
 from campus_client import models
-from campus_client.calls import TRANSIENT, Call, unread
-from campus_client.errors import ApiError, InvalidResponseError, TransportError, api_error, seconds_of
+from campus_client.calls import TRANSIENT, Call, IdempotentOptions, request_call
+from campus_client.errors import ApiError, CampusError, InvalidResponseError, TransportError, api_error, seconds_of
 from campus_client.events import Event, EventParser
 from campus_client.tokens import MemoryTokenStore, Tokens, TokenStore
 from campus_client.transport import Transport
@@ -89,6 +88,14 @@ class Session:
             TransportError: no response.
             InvalidResponseError: a response without the documented content.
         """
+        try:
+            return await self._result(call)
+        except CampusError as error:
+            # Also of a refresh between two attempts: the first one may have taken effect.
+            error.idempotency_key = call.key
+            raise
+
+    async def _result(self, call: Call[T]) -> T:
         response = await self._respond(call, stream=False)
         if (collected := _captured.get()) is not None:
             collected.append(response)
@@ -133,7 +140,7 @@ class Session:
             await self.transport.sleep(pause * random.uniform(0.5, 1))
 
     async def refresh(self, used: Tokens) -> Tokens | None:
-        """Exchange the refresh token; of many calls at once, one does. The server accepts a repetition within 30 s.
+        """Exchange the refresh token; of many calls at once, one does.
 
         None: the session has ended meanwhile, or another user has signed in, whose call this was not.
         """
@@ -143,7 +150,8 @@ class Session:
                 return None
             if current.access_token != used.access_token:
                 return current if current.user == used.user else None
-            response = await self._attempts(_refresh_call(used), None, stream=False)
+            call = _refresh_call(used)
+            response = await self._attempts(call, None, stream=False)
             # A sign-in during the refresh is not overwritten.
             is_current = self.store.get() == current
             if response.status_code == httpx.codes.UNAUTHORIZED and is_current:
@@ -152,8 +160,9 @@ class Session:
                 raise api_error(response)
             if not is_current:
                 return None
-            received = response.json()["data"]
-            tokens = Tokens(received["accessToken"], received["refreshToken"])
+            with _as_documented(call):
+                received = response.json()["data"]
+                tokens = Tokens(received["accessToken"], received["refreshToken"])
             self.store.set(tokens)
             return tokens
 
@@ -174,7 +183,7 @@ class Session:
             if renewed is not None:
                 response = await self._attempts(call, renewed, stream=stream)
         if not response.is_success:
-            raise api_error(response, call.key)
+            raise api_error(response)
         return response
 
     async def _attempts(self, call: Call[Any], tokens: Tokens | None, *, stream: bool) -> httpx.Response:
@@ -191,8 +200,7 @@ class Session:
                 is_soon = (retry_after or 0) <= self._retry_after_seconds_max
                 if left == 0 or not is_soon or not call.may_repeat_after(response):
                     return response
-            except TransportError as error:
-                error.idempotency_key = call.key
+            except TransportError:
                 if left == 0 or not call.is_repeatable:
                     raise
             left -= 1
@@ -236,8 +244,10 @@ class SessionTokens:
 
 
 def _refresh_call(tokens: Tokens) -> Call[httpx.Response]:
-    content = json.dumps({"refreshToken": tokens.refresh_token}).encode()
-    return Call("POST", "/api/auth/refresh", unread, {}, content=content, content_type="application/json")
+    options: IdempotentOptions = {}
+    body = {"refreshToken": tokens.refresh_token}
+    # The server returns the same successor to a repetition.
+    return replace(request_call("POST", "/api/auth/refresh", {}, body, options), is_idempotent=True)
 
 
 def _is_transient(error: TransportError | ApiError) -> bool:
