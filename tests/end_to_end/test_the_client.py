@@ -77,6 +77,9 @@ async def test_the_code_of_the_readme_runs(
     Image.new("RGB", (40, 30), (0, 120, 0)).save(image, "JPEG")
     (tmp_path / "jollof.jpg").write_bytes(image.getvalue())
     monkeypatch.chdir(tmp_path)
+    if "notifications.stream" in block:
+        # The stream starts before the last notification, so that the example receives one.
+        block = block.replace("stream()", f"stream(last_event_id='{await last_but_one_notification(system)}')")
     await asyncio.to_thread(run_block, system, block.replace("http://localhost:8080", system.base_url))
 
 
@@ -111,9 +114,6 @@ def run_block(system: System, block: str) -> None:
             "pin": "000000",
             "record": lambda event_id, _content: recorded.append(event_id),
         }
-        if "notifications.stream" in block:
-            # The stream starts before the last notification, so that the example receives one.
-            block = block.replace("stream()", f"stream(last_event_id='{last_but_one_notification(campus, request)}')")
         code = compile(block, str(README), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         running = eval(code, names)
         if running is not None:
