@@ -16,7 +16,7 @@ async def test_the_summary_includes_every_kind_of_movement(
     await sandbox.transfer("po-0000000000000002", 50_000)
     await sandbox.client.post("/gateway/refund", json={"transaction": "order-1", "amount": 20_000})
     await eventually(lambda: len(receiver.events()) == 5)
-    ledger = await sandbox.book()
+    ledger = await sandbox.ledger()
     assert ledger["balance"] == 380_000
     assert ledger["charges"] == {"count": 1, "amount_minor": 500_000}
     assert ledger["transfers"] == {"count": 2, "amount_minor": 150_000}

@@ -92,7 +92,7 @@ async def test_a_restart_delivers_pending_webhooks(
         await eventually(lambda: receiver.events("charge.success") and receiver.events("transfer.success"))
         assert await second.transfer_status("po-0000000000000001") == "success"
         assert (await second.client.get("/control/faults")).json() == {"sms": [{"fail": "down"}]}
-        assert (await second.book())["movements"] == 2
+        assert (await second.ledger())["movements"] == 2
 
 
 async def test_the_sandbox_imports_nothing_of_the_marketplace() -> None:

@@ -24,7 +24,7 @@ async def test_a_charge_fee_is_deducted_and_reported_when_the_setting_says_so(
     verified = (await sandbox.client.get("/gateway/transaction/verify/order-1")).json()["data"]
     listed = (await sandbox.client.get("/gateway/transaction")).json()["data"]
     assert (verified["fees"], [line["fees"] for line in listed]) == (17_500, [17_500, None])
-    assert (await sandbox.book())["charge_fees"] == {"count": 1, "amount_minor": 17_500}
+    assert (await sandbox.ledger())["charge_fees"] == {"count": 1, "amount_minor": 17_500}
 
 
 async def test_an_unreported_fee_is_missing_in_the_webhook_only(

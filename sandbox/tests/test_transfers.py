@@ -40,7 +40,7 @@ async def test_a_repeated_reference_moves_money_once(funded) -> None:
     refused = next(response for response in responses if response.status_code == 400)
     assert refused.json()["message"].startswith("Please provide a unique reference")
     assert await funded.balance() == 400_000
-    assert (await funded.book())["transfers"] == {"count": 1, "amount_minor": 100_000}
+    assert (await funded.ledger())["transfers"] == {"count": 1, "amount_minor": 100_000}
 
 
 async def test_a_transfer_above_the_balance_is_rejected(funded) -> None:
@@ -116,7 +116,7 @@ async def test_a_fee_leaves_with_the_transfer_and_returns_with_it(funded) -> Non
     for name, balance_minor in (("succeed", 399_000), ("reverse", 500_000), ("succeed", 399_000)):
         await funded.client.post(f"/control/transfers/po-0000000000000001/{name}", json={})
         assert await funded.balance() == balance_minor
-    assert (await funded.book())["transfer_fees"] == {"count": 1, "amount_minor": 1_000}
+    assert (await funded.ledger())["transfer_fees"] == {"count": 1, "amount_minor": 1_000}
 
 
 async def test_the_bank_list_is_paged_by_cursor(sandbox: Sandbox) -> None:

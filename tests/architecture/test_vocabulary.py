@@ -74,7 +74,9 @@ REFUSED_IN_PROSE = re.compile(
     re.IGNORECASE,
 )
 # Released migrations never change, and generated documents repeat the code. Code and quotations are no prose.
-NO_PROSE = re.compile(r"/(migrations|templates|pages|reference|node_modules)/|^(CHANGELOG|docs/glossary)\.md$|\.lock$")
+NO_PROSE = re.compile(
+    r"/(migrations|templates|pages|reference|node_modules|\.venv)/|^(CHANGELOG|docs/glossary)\.md$|\.lock$"
+)
 OTHER_AUDIENCE = ("clients/", "console/", "docs/console.md", "docs/guides/", "tests/console/")
 QUOTED = re.compile(r"```.*?```|`[^`]*`|\"[^\"]*\"", re.DOTALL)
 COMMENT = re.compile(r"(?:^|\s)# .*")

@@ -513,12 +513,14 @@ CREATE TABLE order_history (
     id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
     event text NOT NULL,
     status text,
+    actor_id uuid,
     occurred_at timestamp with time zone NOT NULL,
     CONSTRAINT order_history_pkey PRIMARY KEY (order_id, id),
     CONSTRAINT order_history_order FOREIGN KEY (order_id) REFERENCES orders(id)
 );
+CREATE INDEX order_history_of_actor ON order_history USING btree (actor_id) WHERE (actor_id IS NOT NULL);
 ALTER TABLE order_history ENABLE ROW LEVEL SECURITY;
-GRANT SELECT ON order_history TO campus_orders_api;
+GRANT SELECT (order_id, id, event, status, occurred_at) ON order_history TO campus_orders_api;
 GRANT SELECT, INSERT ON order_history TO campus_orders_service;
 CREATE POLICY order_history_with_its_order ON order_history FOR SELECT
     USING ((EXISTS ( SELECT
@@ -753,6 +755,7 @@ CREATE TABLE return_requests (
     CONSTRAINT return_requests_refund_of_an_approval CHECK (((status = 'approved'::text) = (refund_minor IS NOT NULL))),
     CONSTRAINT return_requests_status_known CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text])))
 );
+CREATE INDEX return_requests_decided ON return_requests USING btree (decided_by) WHERE (decided_by IS NOT NULL);
 CREATE INDEX return_requests_newest ON return_requests USING btree (created_at, id);
 CREATE INDEX return_requests_newest_of_buyer ON return_requests USING btree (buyer_id, created_at, id);
 CREATE INDEX return_requests_newest_of_status ON return_requests USING btree (status, created_at, id);
@@ -783,6 +786,7 @@ CREATE TABLE reviews (
     CONSTRAINT reviews_hidden_by_somebody_for_a_reason CHECK ((((hidden_at IS NULL) = (hidden_by IS NULL)) AND ((hidden_at IS NULL) = (hidden_because IS NULL)))),
     CONSTRAINT reviews_rating_1_to_5 CHECK (((rating >= 1) AND (rating <= 5)))
 );
+CREATE INDEX reviews_hidden ON reviews USING btree (hidden_by) WHERE (hidden_by IS NOT NULL);
 CREATE INDEX reviews_newest ON reviews USING btree (created_at, id);
 CREATE INDEX reviews_newest_of_product ON reviews USING btree (product_id, created_at, id) WHERE (product_id IS NOT NULL);
 CREATE INDEX reviews_newest_of_vendor ON reviews USING btree (vendor_id, created_at, id) WHERE (product_id IS NULL);

@@ -13,7 +13,7 @@ from lab.crash_points.instruments import ObservedBus, ObservedMessage
 
 
 class Arrivals:
-    """The queues that may hold messages, so that nobody asks the others."""
+    """The queues that may hold messages, so that the others are not polled."""
 
     def __init__(self) -> None:
         self.queues: set[str] = set()

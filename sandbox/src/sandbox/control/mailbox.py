@@ -107,7 +107,7 @@ def _message_view(row: Row) -> dict[str, Any]:
 
 
 async def clear_messages(request: Request) -> Response:
-    """Empty the mailbox of everybody."""
+    """Delete all messages."""
     delete_messages(world_of(request).database)
     return Response(status_code=204)
 

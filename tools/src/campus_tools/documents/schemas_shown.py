@@ -72,8 +72,7 @@ def _with_format(name: str, schema: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Without generated titles; a property may be named `title`. Without `"const": true`, which openapi-generator's Python
-    client compares with the text "true": it would reject each response."""
+    """Without generated titles. A property may be named `title`."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
@@ -82,7 +81,7 @@ def _plain(value: Any) -> Any:
             if word == "properties" and isinstance(part, dict)
             else _plain(part)
             for word, part in value.items()
-            if not (word == "title" and isinstance(part, str)) and not (word == "const" and part is True)
+            if not (word == "title" and isinstance(part, str))
         }
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 

@@ -69,7 +69,7 @@ async def purchase(market: Marketplace, given: Given) -> End:
 
 
 async def expiry(market: Marketplace, given: Given) -> End:
-    """An order that nobody pays frees its stock once."""
+    """An unpaid order frees its stock once."""
     stock = await _stock(market)
     order = await placed_order(market)
     market.clock.advance(_WINDOW)

@@ -12,6 +12,7 @@ __all__ = [
     "optional_caller",
     "outbound",
     "outbound_addresses",
+    "own_actions",
     "pages",
     "pending_work",
     "personal_records",

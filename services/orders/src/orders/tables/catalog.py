@@ -128,6 +128,7 @@ sa.Table(
     sa.Column("hidden_by", sa.Uuid),
     sa.Column("hidden_because", sa.Text),
     sa.CheckConstraint("rating BETWEEN 1 AND 5", name="reviews_rating_1_to_5"),
+    sa.Index("reviews_hidden", "hidden_by", postgresql_where=sa.text("hidden_by IS NOT NULL")),
     sa.Index("reviews_one_of_the_vendor", "order_id", unique=True, postgresql_where=sa.text("product_id IS NULL")),
     sa.Index(
         "reviews_one_of_each_product",

@@ -81,6 +81,7 @@ sa.Table(
     sa.Index("return_requests_newest_of_status", "status", "created_at", "id"),
     sa.Index("return_requests_newest_of_buyer", "buyer_id", "created_at", "id"),
     sa.Index("return_requests_newest_of_vendor", "vendor_id", "created_at", "id"),
+    sa.Index("return_requests_decided", "decided_by", postgresql_where=sa.text("decided_by IS NOT NULL")),
 )
 
 sa.Table(
