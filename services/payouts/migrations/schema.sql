@@ -553,6 +553,7 @@ CREATE TABLE payout_requests (
     processed_at timestamp with time zone,
     restitution_awaited_since timestamp with time zone,
     restitution_reason text,
+    idempotency_key uuid,
     CONSTRAINT payout_requests_pkey PRIMARY KEY (id),
     CONSTRAINT payout_requests_bank_details FOREIGN KEY (bank_details_version_id) REFERENCES bank_detail_versions(id),
     CONSTRAINT payout_requests_amount_positive CHECK ((amount > 0)),
@@ -560,6 +561,7 @@ CREATE TABLE payout_requests (
     CONSTRAINT payout_requests_retry_count_at_most_3 CHECK (((retry_count >= 0) AND (retry_count <= 3))),
     CONSTRAINT payout_requests_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'processed'::text, 'failed'::text])))
 );
+CREATE UNIQUE INDEX payout_requests_key_once ON payout_requests USING btree (requested_by, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX payout_requests_newest ON payout_requests USING btree (created_at DESC, id DESC);
 CREATE INDEX payout_requests_of_vendor ON payout_requests USING btree (vendor_id, created_at DESC);
 CREATE INDEX payout_requests_pending ON payout_requests USING btree (created_at, id) WHERE (status = 'pending'::text);

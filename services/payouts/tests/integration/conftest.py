@@ -267,8 +267,10 @@ class Scenario:
         await self.release(vendor, net_minor)
         return vendor
 
-    async def request_payout(self, vendor: Vendor, amount_minor: Any) -> httpx.Response:
+    async def request_payout(self, vendor: Vendor, amount_minor: Any, key: UUID | None = None) -> httpx.Response:
         headers = self.app.headers(vendor.owner, **vendor.claims())
+        if key is not None:
+            headers["Idempotency-Key"] = str(key)
         return await self.app.client.post("/api/payouts", json={"amountMinor": amount_minor}, headers=headers)
 
     async def payout(self, vendor: Vendor, amount_minor: int) -> str:

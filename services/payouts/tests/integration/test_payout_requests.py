@@ -1,4 +1,5 @@
 import asyncio
+from uuid import uuid4
 
 import pytest
 
@@ -33,6 +34,28 @@ async def test_parallel_requests_never_overdraw_a_wallet(scenario: Scenario) -> 
     assert -await scenario.balance("in_transit:%") == await scenario.balance("escrow_released") == 1_000
     lines = await scenario.statement(vendor)
     assert [line["balanceMinor"] for line in lines] == [*range(0, 1_000, 100), 1_000]
+
+
+async def test_a_repeated_request_with_its_key_finds_the_first_payout(scenario: Scenario) -> None:
+    """The process may die after the commit and before its response: the edge then sends the request again."""
+    vendor, key = await scenario.ready_vendor(1_000), uuid4()
+    responses = await asyncio.gather(*(scenario.request_payout(vendor, 400, key) for _ in range(5)))
+    assert {response.status_code for response in responses} == {201}
+    assert len({response.json()["data"]["id"] for response in responses}) == 1
+    wallet = await scenario.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (600, 400)
+    assert len(await scenario.app.published("payouts.payout_requested.v1")) == 1
+    other = await scenario.request_payout(vendor, 300, key)
+    assert error_of(other) == INVALID
+    assert other.json()["invalid_params"][0]["name"] == "Idempotency-Key"
+    assert (await scenario.request_payout(vendor, 400, uuid4())).status_code == 201
+
+
+async def test_a_key_of_one_vendor_is_free_for_another(scenario: Scenario) -> None:
+    first, second, key = await scenario.ready_vendor(1_000), await scenario.ready_vendor(1_000), uuid4()
+    for vendor in (first, second):
+        assert (await scenario.request_payout(vendor, 400, key)).status_code == 201
+        assert (await scenario.wallet(vendor))["inTransitMinor"] == 400
 
 
 async def test_an_amount_in_escrow_cannot_be_withdrawn(scenario: Scenario) -> None:

@@ -21,7 +21,13 @@ async def idempotency_key_of(request: Request) -> UUID:
     return key
 
 
+async def optional_idempotency_key_of(request: Request) -> UUID | None:
+    """The caller's key, None when there is none. Raises ValidationFailed (422) when it is not a UUID v4."""
+    return await idempotency_key_of(request) if "idempotency-key" in request.headers else None
+
+
 IdempotencyKey = Annotated[UUID, Depends(idempotency_key_of)]
+OptionalIdempotencyKey = Annotated[UUID | None, Depends(optional_idempotency_key_of)]
 # The header is read from the request, so that its absence has the contract's error; OpenAPI is completed by hand.
 IDEMPOTENCY_KEY_SHOWN: Final[dict[str, Any]] = {
     "parameters": [

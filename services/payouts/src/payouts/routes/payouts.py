@@ -8,7 +8,7 @@ from fastapi import Depends, Query, Request, Response
 from common.auth.caller import THE_SERVICE
 from common.primitives.problems import NotFound
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
-from common.web.idempotency import IdempotencyKey
+from common.web.idempotency import IdempotencyKey, OptionalIdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import EmptyRequest
@@ -24,7 +24,9 @@ router = guarded_router(tags=["payouts"])
 
 @router.post("/api/payouts", operation_id="payouts.create", status_code=201, responses={201: {"model": schemas.Payout}})
 @requires("wallet:own")
-async def create_payout(request: Request, caller: CurrentCaller, body: schemas.CreatePayoutRequest) -> Response:
+async def create_payout(
+    request: Request, caller: CurrentCaller, body: schemas.CreatePayoutRequest, key: OptionalIdempotencyKey
+) -> Response:
     """Moves the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -35,6 +37,7 @@ async def create_payout(request: Request, caller: CurrentCaller, body: schemas.C
             caller.id,
             dependencies.clock.now(),
             minimum_minor=dependencies.payout_minimum_minor,
+            key=key,
         )
         payout = await queries.find_payout(uow, payout_id)
     return ok(request, payout, status=201)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -13,9 +13,11 @@ from payouts.domain.gateways import GatewayName
 from payouts.domain.release_statements import Cover
 
 _SAVE_PAYOUT: Final = """
-INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at)
-VALUES ($1, $2, $3, 'NGN', 'pending', $4, $5, $6, $6)
+INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at,
+                             idempotency_key)
+VALUES ($1, $2, $3, 'NGN', 'pending', $4, $5, $6, $6, $7)
 """
+_FIND_BY_KEY: Final = "SELECT id, amount FROM payout_requests WHERE requested_by = $1 AND idempotency_key = $2"
 _SAVE_BATCH: Final = """
 INSERT INTO dispatch_batches (id, dispatched_by, idempotency_key, fingerprint, dry_run, gateway_balance_minor, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -94,10 +96,30 @@ FROM payout_transfers AS t WHERE t.batch_id = $1 AND t.payout_id = p.id AND t.at
 """
 
 
+class KeyedPayout(NamedTuple):
+    """The payout that a request with an idempotency key made."""
+
+    id: UUID
+    amount_minor: int
+
+
+async def find_payout_by_key(uow: UnitOfWork, by: UUID, key: UUID) -> KeyedPayout | None:
+    row = await uow.fetch_row(_FIND_BY_KEY, by, key)
+    return None if row is None else KeyedPayout(*row)
+
+
 async def save_payout(
-    uow: UnitOfWork, payout_id: UUID, vendor_id: UUID, amount_minor: int, version_id: UUID, by: UUID, at: datetime
+    uow: UnitOfWork,
+    payout_id: UUID,
+    vendor_id: UUID,
+    amount_minor: int,
+    version_id: UUID,
+    by: UUID,
+    at: datetime,
+    key: UUID | None = None,
 ) -> None:
-    await uow.execute(_SAVE_PAYOUT, payout_id, vendor_id, amount_minor, version_id, by, at)
+    """Saves a pending payout. `key` is unique for its user."""
+    await uow.execute(_SAVE_PAYOUT, payout_id, vendor_id, amount_minor, version_id, by, at, key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,14 @@ payout_requests = sa.Table(
     sa.Column("processed_at", INSTANT),
     sa.Column("restitution_awaited_since", INSTANT),
     sa.Column("restitution_reason", sa.Text),
+    sa.Column("idempotency_key", sa.Uuid),
+    sa.Index(
+        "payout_requests_key_once",
+        "requested_by",
+        "idempotency_key",
+        unique=True,
+        postgresql_where=sa.text("idempotency_key IS NOT NULL"),
+    ),
     sa.CheckConstraint(
         "(restitution_awaited_since IS NULL) = (restitution_reason IS NULL)", name="payout_requests_awaited_says_why"
     ),

@@ -9,23 +9,35 @@ from common.primitives.ids import new_id
 from contracts.payouts import PayoutRequested
 from payouts import store
 from payouts.domain import accounts
+from payouts.domain.errors import IdempotencyKeyReused
 from payouts.domain.wallet import WalletLine, check_payout_request
 from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def request_payout(
-    uow: UnitOfWork, vendor_id: UUID, amount_minor: int, by: UUID, now: datetime, *, minimum_minor: int = 1
+    uow: UnitOfWork,
+    vendor_id: UUID,
+    amount_minor: int,
+    by: UUID,
+    now: datetime,
+    *,
+    minimum_minor: int = 1,
+    key: UUID | None = None,
 ) -> UUID:
     """Moves the amount from wallet to in transit and records the payout, `pending`, with the present bank details.
-    Returns its id.
+    Returns its id. A repeated request with the same key returns the id of the first.
 
-    Raises EscrowLocked (423), BelowMinimum and AmountAboveWallet (422), VendorSuspended, DebtOutstanding,
-    BankDetailsQuarantined and BankDetailsUnverified (409).
+    Raises EscrowLocked (423), BelowMinimum, AmountAboveWallet and IdempotencyKeyReused (422), VendorSuspended,
+    DebtOutstanding, BankDetailsQuarantined and BankDetailsUnverified (409).
     """
     wallet = await store.lock_wallet(uow, vendor_id)
+    if key is not None and (requested := await store.find_payout_by_key(uow, by, key)) is not None:
+        if requested.amount_minor != amount_minor:
+            raise IdempotencyKeyReused
+        return requested.id
     version_id = check_payout_request(wallet, amount_minor, minimum_minor)
     payout_id = new_id()
-    await store.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now)
+    await store.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now, key)
     line = WalletLine("payout", -amount_minor, payout_id=payout_id)
     posting_of = partial(accounts.payout_requested, payout_id, vendor_id, amount_minor)
     await debit_wallet(uow, vendor_id, wallet, f"payout:{payout_id}", line, posting_of, now)
