@@ -6,6 +6,7 @@ import os
 from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from importlib import import_module
 from typing import Any, Final, TypeVar, cast
@@ -13,11 +14,12 @@ from typing import Any, Final, TypeVar, cast
 import asyncpg
 import uvicorn
 
-from common.messaging.consumers import Consumers
+from common.messaging.consumers import ATTEMPT_HEADER, Consumers
 from common.messaging.messages import Subscription
 from common.messaging.relay import Relay
-from common.primitives.clock import Clock
+from common.primitives.clock import ManualClock
 from common.primitives.limits import WaitLimits
+from common.primitives.retry import DELAYS_SECONDS
 from common.process.loops import Loop
 from common.process.revocations import on_session_revoked
 from common.process.runtime import Service, running
@@ -51,7 +53,7 @@ class _Server(QuietServer):
 class Process:
     """`api` answers requests; `worker` consumes messages and runs timers. Both publish what they commit."""
 
-    def __init__(self, plan: ProcessPlan, environment: Mapping[str, str], clock: Clock, points: Points) -> None:
+    def __init__(self, plan: ProcessPlan, environment: Mapping[str, str], clock: ManualClock, points: Points) -> None:
         self.name, self.service, self.points = plan.name, plan.service, points
         self.is_worker = plan.module[-1] == "worker"
         self.is_dead = True
@@ -133,6 +135,8 @@ class Process:
             messages = await self.run(self.bus.receive(queue, 1 if one_by_one else _MESSAGES_MAX))
             if not messages:
                 break
+            for message in messages:
+                self._clock.advance(_delay_of(message.headers.get(ATTEMPT_HEADER)))
             handler = self.bus.consumers[queue]
             await self.run(_all(handler(message) for message in messages))
             handled += len(messages)
@@ -273,3 +277,9 @@ async def _as_coroutine(work: Awaitable[Result]) -> Result:
 
 async def _all(handling: Iterator[Awaitable[None]]) -> None:
     await asyncio.gather(*handling)
+
+
+def _delay_of(attempt: Any) -> timedelta:
+    """How long a message waits before this attempt. The broker of a run delays it for a fraction of that."""
+    is_retry = isinstance(attempt, int) and attempt > 1
+    return timedelta(seconds=DELAYS_SECONDS[min(attempt - 2, len(DELAYS_SECONDS) - 1)] if is_retry else 0)
