@@ -1,4 +1,4 @@
-"""A vendor's day at the door: the order, handing over, the buyer's PIN, the money."""
+"""A vendor's day: the order, the hand-over, the buyer's PIN, the money."""
 
 import httpx
 

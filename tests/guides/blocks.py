@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from campus_tools.guides.rendering import parser
 from campus_tools.guides.site import DOCS
+from tests.storefront.site import NODE_MISSING, has_node
 
 SECONDS_MAX = 240
 # Values of these names are equal in the guide and in the response; others are examples of their type.
@@ -135,6 +138,9 @@ def difference_of(expected: Any, actual: Any, path: str) -> str | None:
     return None if type(expected) is type(actual) else f"{path} is {actual!r}, not like {expected!r}"
 
 
-def missing_programs() -> list[str]:
-    """What the guides need besides the project's own installation."""
-    return [name for name in ("bash", "curl", "jq", "python3") if shutil.which(name) is None]
+def check_programs(blocks: Sequence[Block]) -> None:
+    """What the blocks need besides the project's own installation. Without Node only `.ci/run` fails."""
+    missing = [name for name in ("bash", "curl", "jq", "python3") if shutil.which(name) is None]
+    assert missing == [], f"the guides need {missing}: `tools/setup browser` installs them"
+    if any(block.language in ("js", "ts") for block in blocks) and not has_node():
+        pytest.skip(NODE_MISSING)

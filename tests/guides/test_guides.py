@@ -7,7 +7,7 @@ import pytest
 
 from campus_tools.guides.site import DOCS, GUIDES
 from campus_tools.launcher.system import System
-from tests.guides.blocks import Session, blocks_of, difference_of, missing_programs, set_up
+from tests.guides.blocks import Session, blocks_of, check_programs, difference_of, set_up
 
 LANGUAGES = {"bash", "js", "json", "python", "ts"}
 # Run in a browser by test_pages.py.
@@ -26,8 +26,8 @@ def environment_of(system: System) -> dict[str, str]:
 
 @pytest.mark.parametrize("guide", [name for name in GUIDES if blocks_of(name)])
 def test_every_block_of_a_guide_runs(system: System, guide: str, tmp_path: Path) -> None:
-    assert missing_programs() == [], "the guides need them (Debian: apt-get install curl jq)"
     blocks = blocks_of(guide)
+    check_programs(blocks)
     first = [] if guide == "quickstart" else [set_up()]
     (tmp_path / "docs").symlink_to(DOCS)
     Session(tmp_path, environment_of(system)).play([*first, *blocks])
