@@ -174,7 +174,7 @@ async def test_a_payment_is_made_from_the_start_page(system: System, visit: Visi
         await sandbox.put("/control/faults", json={"charge_webhook": None})
 
 
-async def test_the_service_worker_of_the_guide_shows_a_notification_and_opens_its_order(browser: Browser) -> None:
+async def test_the_service_worker_of_the_guide_shows_a_notification(browser: Browser) -> None:
     """The browser receives the push as from its push service, which would be a server of the browser's maker."""
     [worker] = [block.code for block in blocks_of("push") if block.name == "push-worker.js"]
     [page_script] = [block.code for block in blocks_of("push") if block.name == "push-page.js"]

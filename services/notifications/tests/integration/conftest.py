@@ -57,6 +57,7 @@ from testkit.providers.schemas import Nonconformance
 from testkit.providers.sms import africas_talking, termii, twilio
 from testkit.service_kit import OpenService, opened, served
 
+IDLE_ROUNDS = 3
 KEYS = {
     "message_key": "a key of messages for these tests",
     "code_delivery_key": "a key of codes for these tests",
@@ -340,8 +341,12 @@ class Scenario:
         done = await self.app.work(DELIVERIES) - wakeups
         # One of a channel at a time: providers receive the messages in the order of the queue.
         dispatcher = DeliveryDispatcher(self.app.dependencies.delivery_sender, dict.fromkeys(CHANNELS, 1))
-        while sent := await dispatcher.run_once():
+        # A postponed delivery takes the place of its channel for one round.
+        idle_rounds = 0
+        while idle_rounds < IDLE_ROUNDS:
+            sent = await dispatcher.run_once()
             done += sent
+            idle_rounds = 0 if sent else idle_rounds + 1
         return done
 
     async def retry_queued(self) -> int:

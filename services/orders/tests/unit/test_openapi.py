@@ -22,6 +22,7 @@ PROBLEMS = {
     ("get", "/api/orders"): {401, 422},
     ("get", "/api/orders/{order_id}"): {401, 404},
     ("get", "/api/orders/{order_id}/items"): {401, 404, 422},
+    ("get", "/api/orders/{order_id}/timeline"): {401, 404},
     ("post", "/api/orders/{order_id}/cancel"): {401, 403, 404, 409, 422},
     ("post", "/api/orders/{order_id}/dispatch"): {401, 403, 404, 409, 422},
     ("post", "/api/orders/{order_id}/verify-delivery"): {400, 401, 403, 404, 409, 422, 429},
