@@ -96,16 +96,16 @@ FROM payout_transfers AS t WHERE t.batch_id = $1 AND t.payout_id = p.id AND t.at
 """
 
 
-class KeyedPayout(NamedTuple):
+class RequestedPayout(NamedTuple):
     """The payout that a request with an idempotency key made."""
 
     id: UUID
     amount_minor: int
 
 
-async def find_payout_by_key(uow: UnitOfWork, by: UUID, key: UUID) -> KeyedPayout | None:
+async def find_payout_by_key(uow: UnitOfWork, by: UUID, key: UUID) -> RequestedPayout | None:
     row = await uow.fetch_row(_FIND_BY_KEY, by, key)
-    return None if row is None else KeyedPayout(*row)
+    return None if row is None else RequestedPayout(*row)
 
 
 async def save_payout(
