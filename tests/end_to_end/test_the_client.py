@@ -83,16 +83,20 @@ async def test_the_code_of_the_readme_runs(
     await asyncio.to_thread(run_block, system, block.replace("http://localhost:8080", system.base_url))
 
 
-def last_but_one_notification(campus: Campus, request: CheckoutRequest) -> UUID:
-    """A notification with one after it: a cancelled order has one."""
-    for _ in range(2):
-        campus.orders.cancel(campus.orders.checkout(request).id, CancelOrderRequest(reason="Ordered twice"))
+async def last_but_one_notification(system: System) -> UUID:
+    """A notification of the buyer with one after it: a cancelled order has one."""
+    with await asyncio.to_thread(signed_in, system, "buyer@unilag.edu.ng") as campus:
+        products = await asyncio.to_thread(campus.products.list, in_stock=True, limit=1)
+        request = CheckoutRequest(items=[CheckoutLine(product_id=products.items[0].id, quantity=1)])
+        for _ in range(2):
+            order = await asyncio.to_thread(campus.orders.checkout, request)
+            await asyncio.to_thread(campus.orders.cancel, order.id, CancelOrderRequest(reason="Ordered twice"))
 
-    def two_notifications() -> list[Notification]:
-        items = campus.notifications.list(limit=2).items
-        return items if len(items) == 2 else []
+        async def two_notifications() -> list[Notification] | None:
+            items = (await asyncio.to_thread(campus.notifications.list, limit=2)).items
+            return items if len(items) == 2 else None
 
-    return asyncio.run(eventually(two_notifications, SECONDS_MAX))[1].id
+        return (await eventually(two_notifications))[1].id
 
 
 def run_block(system: System, block: str) -> None:
