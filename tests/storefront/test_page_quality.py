@@ -92,8 +92,10 @@ async def test_a_slow_line_shows_a_page_to_buy_from_before_its_images(
     page = at_shop.page
     await worker_ready(page)
     images_may_arrive = asyncio.Event()
+    held: list[str] = []
 
     async def hold(route: Route) -> None:
+        held.append(route.request.url)
         await images_may_arrive.wait()
         await route.continue_()
 
@@ -108,6 +110,7 @@ async def test_a_slow_line_shows_a_page_to_buy_from_before_its_images(
     await at_shop.click("Add to cart")
     await expect(page.get_by_text("1 in your cart")).to_be_visible()
     assert await page.locator(".art img").evaluate("image => image.naturalWidth") == 0
+    assert held
 
     images_may_arrive.set()
     await page.go_back()

@@ -21,7 +21,7 @@ export function Art({
       <Icon name={known} />
       {image !== undefined && (
         <img
-          src={`${API_URL}${image}${large ? "" : "/thumbnail"}`}
+          src={`${addressOf(image)}${large ? "" : "/thumbnail"}`}
           alt={large ? product.name : ""}
           loading="lazy"
           decoding="async"
@@ -31,4 +31,9 @@ export function Art({
       )}
     </div>
   );
+}
+
+/** An image's address at the API as this build reaches it: the policy of the page allows that origin only. */
+function addressOf(image: string): string {
+  return API_URL + new URL(image, API_URL).pathname;
 }
