@@ -10,6 +10,7 @@ from starlette.responses import Response
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, signed_in
 from common.web.idempotency import IdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from common.web.responses import responses_for
 from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.callbacks import is_allowed_callback, origin_of
@@ -27,7 +28,7 @@ router = guarded_router(tags=["payments"])
     "/api/payments/intent",
     operation_id="payments.createIntent",
     status_code=201,
-    responses={201: {"model": PaymentIntent}},
+    responses=responses_for(PaymentIntent, 403, 404, 409, 422, status=201),
 )
 @requires("orders:place")
 async def create_payment_intent(
