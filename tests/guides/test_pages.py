@@ -13,11 +13,15 @@ from playwright.async_api import Browser, Page, Request
 
 from campus_tools.guides.site import SITE, build_site, pages_of, read_chapters
 from campus_tools.launcher.system import System
+from operations.journey import Marketplace
 from tests.console.browser import AXE, NARROW, WIDE
 from tests.console.conftest import browser
+from tests.end_to_end.conftest import market
+from tests.end_to_end.steps import placed_order
 from tests.guides.blocks import blocks_of
+from tests.running_system import Users
 
-__all__ = ["browser"]
+__all__ = ["browser", "market"]
 
 PAGE_BYTES_MAX = 100_000
 REFERENCE_BYTES_MAX = 600_000
@@ -155,23 +159,17 @@ async def test_the_first_tab_leads_past_the_navigation(system: System, visit: Vi
     assert await visit.page.evaluate("document.activeElement.id") == "content"
 
 
-async def test_a_payment_is_made_from_the_start_page(system: System, visit: Visit) -> None:
-    reference = "paid-by-a-click"
-    async with httpx.AsyncClient(base_url=system.sandbox_url, trust_env=False, timeout=60) as sandbox:
-        opened = await sandbox.post(
-            "/gateway/transaction/initialize",
-            json={"email": "clicker@unilag.edu.ng", "amount": 123_400, "reference": reference},
-            headers={"Authorization": f"Bearer {system.secrets['GATEWAY_SECRET_KEY']}"},
-        )
-        assert opened.status_code == 200, opened.text
-        # The marketplace never opened it, so it would quarantine the charge: this test is about the pages.
-        await sandbox.put("/control/faults", json={"charge_webhook": {"drop": True, "match": reference}})
-        await visit.page.goto(system.sandbox_url)
-        await visit.page.get_by_role("listitem").filter(has_text="clicker@unilag.edu.ng").get_by_role("link").click()
-        await check(visit, visit.page.url, PAGE_BYTES_MAX)
-        await visit.page.get_by_role("button", name="Pay").click()
-        await visit.page.get_by_role("heading", name="Payment successful").wait_for()
-        await sandbox.put("/control/faults", json={"charge_webhook": None})
+async def test_a_payment_is_made_from_the_start_page(
+    system: System, visit: Visit, market: Marketplace, users: Users
+) -> None:
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
+    await visit.page.goto(system.sandbox_url)
+    await visit.page.locator(f"li a[href$='/pay/{intent['accessCode']}']").click()
+    await check(visit, visit.page.url, PAGE_BYTES_MAX)
+    await visit.page.get_by_role("button", name="Pay").click()
+    await visit.page.get_by_role("heading", name="Payment successful").wait_for()
+    await market.order_reaches(users.buyer, order["id"], "paid_escrow")
 
 
 async def test_the_service_worker_of_the_guide_shows_a_notification(browser: Browser) -> None:
