@@ -68,8 +68,6 @@ races: setup ## Concurrent requests, 200 rounds of each race against the running
 crash-points: setup ## Kill a process before and after each statement, commit, publish, acknowledgement and provider call of each scenario, and audit (a system of its own; ARGS="--scenario purchase --sample 20", ARGS="--kill 40" for real processes)
 	@exec $(PYTHON) -m lab.crash_points $(ARGS)
 
-payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no answer and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
-
 payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no response and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
 	@exec $(PYTHON) -m lab.soak payouts $(ARGS)
 

@@ -49,7 +49,7 @@ def test_what_the_api_would_refuse_is_marked_as_refused() -> None:
     assert results_of(vendors=(vendor(ownerUserId="u1"),))["The applicant owns no vendor yet"] == "bad"
 
 
-def test_what_a_person_has_to_judge_is_marked() -> None:
+def test_what_staff_must_review_is_marked() -> None:
     assert (
         results_of(vendors=(vendor(businessName="TOLUS  kitchen!"),))["No vendor has this business name"] == "waiting"
     )
@@ -67,7 +67,7 @@ def test_the_vendor_that_an_approval_made_is_no_double() -> None:
     assert set(results_of(approved, vendors=(own,)).values()) == {"good"}
 
 
-def test_an_erased_applicant_leaves_the_other_checks() -> None:
+def test_an_erased_applicant_keeps_the_other_checks() -> None:
     assert len(results_of({**APPLICATION, "applicant": None})) == 5
 
 

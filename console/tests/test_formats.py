@@ -34,7 +34,7 @@ def test_a_shown_amount_is_read_back_to_the_kobo(minor: int) -> None:
 
 
 @given(st.decimals(0, 10**12, places=2))
-def test_a_typed_amount_loses_no_kobo(amount: Decimal) -> None:
+def test_a_typed_amount_keeps_every_kobo(amount: Decimal) -> None:
     assert Form([("amount", f"{amount}")]).minor("amount") == int(amount * 100)
 
 

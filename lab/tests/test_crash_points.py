@@ -42,7 +42,7 @@ def test_a_dead_process_has_no_further_effect() -> None:
     assert done == []
 
 
-def test_a_recording_numbers_each_effect_and_kills_nobody() -> None:
+def test_a_recording_numbers_each_effect_and_kills_no_process() -> None:
     points, done = Points(), []
     victim = Victim(points)
     points.start(None)

@@ -119,7 +119,7 @@ async def test_the_columns_that_use_cases_change_may_be_changed(service: str, fr
     await connection.close()
 
 
-async def test_the_webhooks_of_this_week_are_removed_by_nobody(fresh_database: DatabaseFactory) -> None:
+async def test_the_webhooks_of_this_week_are_kept(fresh_database: DatabaseFactory) -> None:
     urls = await fresh_database("payments")
     connection = await connected(urls.service)
     with pytest.raises(asyncpg.RestrictViolationError):

@@ -486,7 +486,7 @@ async def test_the_result_is_recorded_with_the_worst_findings_first() -> None:
 
 
 @pytest.mark.parametrize(("status", "key"), [(503, KEY), (200, "another key")])
-async def test_a_result_that_nobody_recorded_is_reported(status: int, key: str) -> None:
+async def test_a_result_without_a_record_is_reported(status: int, key: str) -> None:
     async with served(Recorder(status).app()) as url:
         with pytest.raises(NotRecorded, match="record-audit"):
             await record_audit(Run.start(), report_of("broken"), url, {"SERVICE_ROLE_KEY": key})

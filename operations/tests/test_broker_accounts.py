@@ -354,7 +354,7 @@ async def test_subscribers_declare_no_more_queues_than_the_virtual_host_may_have
     assert limits["value"]["max-queues"] == QUEUES_MAX
 
 
-async def test_a_full_queue_of_a_subscriber_loses_its_oldest_messages(broker: Broker) -> None:
+async def test_a_full_queue_of_a_subscriber_drops_its_oldest_messages(broker: Broker) -> None:
     """With the same policy and a bound that a test can reach."""
     async with httpx.AsyncClient(base_url=broker.servers.management_url, trust_env=False) as api:
         policy = (await api.get("/api/policies/%2F/queues-of-subscribers")).json()

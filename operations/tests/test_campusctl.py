@@ -148,7 +148,7 @@ def every_command() -> Iterator[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("path", list(every_command()), ids=" ".join)
-def test_every_command_shows_its_help_with_an_example_and_takes_json(path) -> None:
+def test_every_command_shows_its_help_with_an_example_and_accepts_json(path) -> None:
     code, out, _ = call(*path, "--help", env={"COLUMNS": "200", "TERM": "dumb"})
     assert code == 0
     assert f"campusctl {' '.join(path)}" in out.split("Examples:")[1]
@@ -156,7 +156,9 @@ def test_every_command_shows_its_help_with_an_example_and_takes_json(path) -> No
     assert "--base-url" in out
 
 
-def test_tokens_rest_where_nobody_else_reads_them_and_are_never_printed(gateway: Gateway, tmp_path: Path) -> None:
+def test_tokens_are_stored_where_no_other_user_reads_them_and_are_never_printed(
+    gateway: Gateway, tmp_path: Path
+) -> None:
     code, out, err = call("login", "ops@campus.example", "--json", input=f"{PASSWORD}\n{CODE}\n")
     assert code == 0
     assert json.loads(out)["data"] == {"email": "ops@campus.example", "baseUrl": gateway.url, "aal": "aal2"}
@@ -207,7 +209,7 @@ def test_a_list_is_one_document_with_its_page(signed_in: Gateway) -> None:
     assert signed_in.requests[0]["line"] == "/api/payouts?page=1&limit=5&status=failed"
 
 
-def test_people_read_a_table_with_naira_and_no_control_characters(signed_in: Gateway) -> None:
+def test_a_terminal_shows_a_table_with_naira_and_no_control_characters(signed_in: Gateway) -> None:
     signed_in.responses["/api/payouts"] = (200, [{**PAYOUT, "status": "\x1b[31m[bold]red"}])
     code, out, _ = call("payouts", "list", env={"COLUMNS": "250"})
     assert code == 0
@@ -231,7 +233,7 @@ def test_an_error_shows_its_cause_and_what_to_do(signed_in: Gateway, status: int
     assert META["requestId"] in err
 
 
-def test_whoever_is_not_reachable_is_exit_code_three() -> None:
+def test_an_unreachable_service_is_exit_code_three() -> None:
     code, document = call_json("keys", "show", "--base-url", "http://127.0.0.1:9")
     assert (code, document["error"]["exitCode"]) == (3, 3)
     assert "CAMPUS_URL" in document["error"]["advice"]
@@ -254,7 +256,7 @@ def test_wrong_usage_is_exit_code_two_without_a_request(gateway: Gateway, argume
     assert gateway.requests == []
 
 
-def test_no_money_moves_without_confirmation(signed_in: Gateway) -> None:
+def test_no_money_is_transferred_without_confirmation(signed_in: Gateway) -> None:
     signed_in.responses["/api/payout-exceptions"] = (200, [{"id": OTHER, "payoutId": ID, "amountMinor": 450_050}])
     signed_in.responses[f"/api/payouts/{ID}/reset"] = (200, PAYOUT)
     for reply in ("n\n", ""):

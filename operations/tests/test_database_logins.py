@@ -155,6 +155,6 @@ async def test_an_installation_whose_roles_were_logins_goes_on_with_its_password
         await (await asyncpg.connect(url)).close()
 
 
-def test_a_letter_that_is_no_login_is_rejected() -> None:
+def test_a_login_outside_the_pair_is_rejected() -> None:
     with pytest.raises(ProvisioningFailed, match="CAMPUS_ORDERS_LOGIN"):
         service_database_urls("postgresql://server/x", ORDERS, {"CAMPUS_ORDERS_LOGIN": "c"})

@@ -23,7 +23,7 @@ QUIET = Stretch(10_000, {401: 100, 403: 20})
 # ---- What is written ----------------------------------------------------------------------------------------------------
 
 
-def test_the_old_key_stays_beside_the_new_one_until_the_rotation_ends() -> None:
+def test_the_old_key_stays_valid_with_the_new_one_until_the_rotation_ends() -> None:
     kept = {"GATEWAY_SECRET_KEY": "old"}
     kept |= started(kept, Secret.gateway, "new", compromised=False)
     assert kept == {"GATEWAY_SECRET_KEY": "new", "GATEWAY_SECRET_KEY_PREVIOUS": "old"}
@@ -44,7 +44,7 @@ def test_the_hash_of_the_second_gateways_webhooks_has_a_previous_value_too() -> 
         started(kept, Secret.flutterwave, None, compromised=False)
 
 
-def test_a_compromised_key_and_its_predecessor_stay_beside_nothing() -> None:
+def test_a_compromised_key_and_its_predecessor_are_both_removed() -> None:
     kept = {"SERVICE_ROLE_KEY": "known", "SERVICE_ROLE_KEY_PREVIOUS": "older"}
     changed = started(kept, Secret.service_role, None, compromised=True)
     assert changed["SERVICE_ROLE_KEY_PREVIOUS"] == ""
@@ -91,7 +91,7 @@ def test_a_compromised_key_that_encrypts_writes_nothing_more_and_still_opens_wha
         started(kept, secret, "newer", compromised=True)
 
 
-def test_a_begun_rotation_of_a_key_that_encrypts_is_given_up_by_its_end() -> None:
+def test_a_started_rotation_of_a_key_that_encrypts_is_given_up_by_its_end() -> None:
     kept = {"SEALING_KEY": "old"}
     kept |= started(kept, Secret.encryption, "new", compromised=False)
     assert not may_encrypt(kept, Secret.encryption)
@@ -137,7 +137,7 @@ def test_a_spike_is_twice_the_share_before_and_a_hundredth_more(
     assert bool(reasons_against(Seen(before, since))) is is_spike
 
 
-def test_whoever_still_comes_with_the_old_one_keeps_it_alive() -> None:
+def test_a_request_with_the_old_key_keeps_it_alive() -> None:
     assert reasons_against(Seen(QUIET, QUIET, {"gateway-secret-key": 3})) == [
         "the previous gateway-secret-key was used 3 times lately"
     ]

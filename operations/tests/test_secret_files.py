@@ -76,7 +76,7 @@ def test_handing_out_again_changes_no_secret(tmp_path: Path) -> None:
     assert {path: path.read_text() for path in tmp_path.rglob("*") if path.is_file()} == first
 
 
-def test_a_given_secret_wins_and_its_predecessor_goes_along_while_it_is_named(tmp_path: Path) -> None:
+def test_a_given_secret_has_priority_and_its_predecessor_is_kept_while_it_is_named(tmp_path: Path) -> None:
     handed_out(tmp_path, GATEWAY_SECRET_KEY="new", GATEWAY_SECRET_KEY_PREVIOUS="old")
     payments = read_secrets(tmp_path / "payments" / "environment")
     assert (payments["GATEWAY_SECRET_KEY"], payments["GATEWAY_SECRET_KEY_PREVIOUS"]) == ("new", "old")

@@ -20,7 +20,7 @@ def test_only_the_owner_can_read_the_secrets(tmp_path: Path) -> None:
     assert (tmp_path / "secrets.env").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_variable_of_the_environment_wins_and_is_kept(tmp_path: Path) -> None:
+def test_a_variable_of_the_environment_has_priority_and_is_kept(tmp_path: Path) -> None:
     load_secrets(tmp_path, {})
     load_secrets(tmp_path, {"GATEWAY_SECRET_KEY": "given", "DEMO_TOTP_MAKER": ""})
     kept = load_secrets(tmp_path, {})
@@ -65,7 +65,7 @@ def test_an_installation_of_the_release_before_keeps_the_key_that_its_services_s
     assert load_secrets(tmp_path / "another", {})["SHARED_SEALING_KEY"] == ""
 
 
-def test_payouts_believes_what_payments_signs_and_beside_it_the_key_before(tmp_path: Path) -> None:
+def test_payouts_believes_what_payments_signs_and_the_previous_key(tmp_path: Path) -> None:
     before = load_secrets(tmp_path, {})
     [public] = before["RELEASE_VERIFY_KEYS"].split(",")
     key = SigningKey(before["RELEASE_SIGNING_KEY"])

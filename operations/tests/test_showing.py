@@ -22,7 +22,7 @@ def test_a_control_character_of_a_long_text_is_replaced(capsys: pytest.CaptureFi
     "output",
     [Output([{"subject": "Hello\nok      gateway key"}]), Output(None, lines=("fault   Hello\nok      gateway key",))],
 )
-def test_a_stored_text_never_begins_a_line_of_its_own(output: Output, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stored_text_never_starts_a_line_of_its_own(output: Output, capsys: pytest.CaptureFixture[str]) -> None:
     show_output(output, as_json=False)
     assert not [line for line in capsys.readouterr().out.splitlines() if line.startswith("ok")]
 

@@ -111,7 +111,7 @@ async def test_an_advanced_clock_ends_a_chargeback_without_a_response(
 
 
 @pytest.mark.parametrize("seconds", [0, -1, "60", True, None, 1e12])
-async def test_a_malformed_time_moves_nothing(sandbox: Sandbox, seconds: object) -> None:
+async def test_a_malformed_time_changes_nothing(sandbox: Sandbox, seconds: object) -> None:
     response = await sandbox.client.post("/control/clock/advance", json={"seconds": seconds})
     assert response.status_code == 400
 
@@ -125,7 +125,7 @@ async def test_the_document_is_valid_and_names_each_operation(sandbox: Sandbox) 
     assert len(identifiers) == len(set(identifiers))
 
 
-async def test_the_documented_acts_are_those_that_exist(sandbox: Sandbox) -> None:
+async def test_the_documented_commands_exist(sandbox: Sandbox) -> None:
     """An unknown act of an existing row is 404; a documented one is not."""
     await sandbox.charge("order-1")
     for act in ("pay", "decline", "dispute"):
@@ -146,7 +146,7 @@ async def test_the_example_of_an_operation_is_accepted(sandbox: Sandbox, operati
     assert response.status_code < 400 or response.status_code == 409, response.text
 
 
-async def test_names_of_people_survive_a_restart(environment: dict[str, str]) -> None:
+async def test_names_of_users_survive_a_restart(environment: dict[str, str]) -> None:
     async with running_sandbox(environment) as running:
         await send(running, "hello")
         owner = {"name": "Ada", "addresses": ["+2348012345678"]}

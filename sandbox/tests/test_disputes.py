@@ -57,7 +57,7 @@ async def test_a_lost_dispute_can_be_overturned(
     assert (await sandbox.client.get("/gateway/dispute/999")).status_code == 404
 
 
-async def test_a_won_dispute_moves_no_money(sandbox: Sandbox) -> None:
+async def test_a_won_dispute_transfers_no_money(sandbox: Sandbox) -> None:
     await sandbox.charge("order-1", 500_000)
     await sandbox.initialize("unpaid")
     opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
@@ -133,7 +133,7 @@ async def test_a_declined_dispute_awaits_the_bank_with_its_evidence(
     assert await sandbox.balance() == 500_000
 
 
-async def test_an_accepted_dispute_takes_the_accepted_amount(
+async def test_an_accepted_dispute_debits_the_accepted_amount(
     sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
 ) -> None:
     await sandbox.charge("order-1", 500_000)

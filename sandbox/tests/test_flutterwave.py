@@ -169,7 +169,9 @@ async def test_a_failed_transfer_has_the_banks_text_as_its_message(
     assert again["data"] is None
 
 
-async def test_a_settlement_has_its_transactions_and_takes_the_money_to_the_bank(flutterwave, sandbox: Sandbox) -> None:
+async def test_a_settlement_has_its_transactions_and_transfers_the_money_to_the_bank(
+    flutterwave, sandbox: Sandbox
+) -> None:
     await flutterwave.charge("order-1", 1_000)
     before = await flutterwave.balance()
     body = {"gateway": "flutterwave"}

@@ -39,7 +39,7 @@ async def test_a_page_has_no_script_or_style_of_its_own_and_loads_nothing_from_e
             assert (await sandbox.client.get(target.replace("&amp;", "&"))).status_code == 200, target
 
 
-async def test_the_start_page_leads_to_an_unpaid_transaction(sandbox: Sandbox) -> None:
+async def test_the_start_page_links_to_an_unpaid_transaction(sandbox: Sandbox) -> None:
     opened = (await sandbox.initialize("order-1", 1_234_500)).json()["data"]
     assert f'<a href="/pay/{opened["access_code"]}">₦12,345.00</a>' in await page_of(sandbox, "/")
     await sandbox.pay(opened["access_code"])
@@ -47,7 +47,7 @@ async def test_the_start_page_leads_to_an_unpaid_transaction(sandbox: Sandbox) -
     assert opened["access_code"] in await page_of(sandbox, "/payments")
 
 
-async def test_the_mailbox_groups_the_addresses_of_a_named_person(sandbox: Sandbox) -> None:
+async def test_the_mailbox_groups_the_addresses_of_a_named_user(sandbox: Sandbox) -> None:
     await text_to(sandbox, "2348012345678", "first text")
     await text_to(sandbox, "2348055555555", "second text")
     await text_to(sandbox, "2348066666666", "of another")
@@ -76,11 +76,11 @@ async def test_the_mailbox_groups_the_addresses_of_a_named_person(sandbox: Sandb
         {"name": "A", "addresses": ["a"] * 21},
     ],
 )
-async def test_a_person_without_a_name_or_addresses_is_rejected(sandbox: Sandbox, body) -> None:
+async def test_a_mailbox_owner_without_a_name_or_addresses_is_rejected(sandbox: Sandbox, body) -> None:
     assert (await sandbox.client.put("/control/people", json=body)).status_code == 400
 
 
-async def test_the_messages_of_a_person_have_pages(sandbox: Sandbox) -> None:
+async def test_the_messages_of_a_user_have_pages(sandbox: Sandbox) -> None:
     for number in range(45):
         await text_to(sandbox, "2348012345678", f"text {number}.")
     path, seen = "/inbox?person=%2B2348012345678", []
@@ -95,7 +95,7 @@ async def test_the_messages_of_a_person_have_pages(sandbox: Sandbox) -> None:
     assert path == ""
 
 
-async def test_the_people_of_the_mailbox_have_pages(sandbox: Sandbox) -> None:
+async def test_the_users_of_the_mailbox_have_pages(sandbox: Sandbox) -> None:
     for number in range(53):
         await text_to(sandbox, f"23480{number:08d}", "hello")
     first = await page_of(sandbox, "/inbox")

@@ -10,7 +10,7 @@ from testkit.providers.paystack import checking
 from .conftest import Receiver, Sandbox
 
 
-async def test_a_charge_fee_is_deducted_and_reported_when_the_setting_says_so(
+async def test_a_charge_fee_is_deducted_and_reported_when_the_setting_is_on(
     sandbox: Sandbox, receiver: Receiver, eventually: Callable[..., Any]
 ) -> None:
     await sandbox.charge("free", 500_000)
@@ -42,7 +42,7 @@ def test_a_fee_has_a_flat_part_and_a_maximum() -> None:
     assert [fee_of(amount) for amount in amounts] == [1_500, 3_749, 13_750, 17_500, 200_000]
 
 
-async def test_a_settlement_moves_the_charges_less_fees_and_deductions_to_the_bank(sandbox: Sandbox) -> None:
+async def test_a_settlement_transfers_the_charges_less_fees_and_deductions_to_the_bank(sandbox: Sandbox) -> None:
     assert (await sandbox.client.post("/control/settlements")).status_code == 409
     await sandbox.settings_are(charge_fees="standard")
     for reference in ("order-1", "order-2"):

@@ -34,7 +34,7 @@ async def test_a_settled_transfer_sends_a_webhook(funded, receiver: Receiver, ev
     assert await funded.balance() == 400_000
 
 
-async def test_a_repeated_reference_moves_money_once(funded) -> None:
+async def test_a_repeated_reference_transfers_money_once(funded) -> None:
     responses = await asyncio.gather(*(funded.transfer("po-0000000000000001", 100_000) for _ in range(8)))
     assert sorted(response.status_code for response in responses) == [200] + [400] * 7
     refused = next(response for response in responses if response.status_code == 400)
@@ -105,7 +105,7 @@ async def test_manual_mode_rejects_forbidden_transitions(funded) -> None:
     assert (await act("explode")).status_code == 404
 
 
-async def test_a_fee_leaves_with_the_transfer_and_returns_with_it(funded) -> None:
+async def test_a_fee_is_debited_with_the_transfer_and_returns_with_it(funded) -> None:
     await funded.settings_are(transfer_settlement="manual", transfer_fees="standard")
     assert (await funded.transfer("po-0000000000000001", 499_500)).status_code == 400
     assert await funded.balance() == 500_000

@@ -54,7 +54,7 @@ def test_every_step_can_fail_and_has_a_timeout() -> None:
     assert all(0 < job["timeout-minutes"] <= 90 for job in WORKFLOW["jobs"].values())
 
 
-def test_caches_are_keyed_by_the_lock_file() -> None:
+def test_caches_are_named_by_the_lock_file() -> None:
     kept = [step["with"] for step in STEPS if step.get("uses", "").startswith("actions/cache@")]
     assert kept
     for entry in kept:

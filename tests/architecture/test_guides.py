@@ -69,7 +69,7 @@ def test_each_page_of_the_site_links_to_pages_that_exist(site: Path) -> None:
     assert [address for address in addresses if not file_of(site, address).exists()] == []
 
 
-def test_each_result_of_the_search_leads_to_a_heading(site: Path) -> None:
+def test_each_result_of_the_search_links_to_a_heading(site: Path) -> None:
     entries = json.loads((site / "search.json").read_text())
     assert {entry["u"].split("/")[1].partition("#")[0] for entry in entries} == {"docs", "errors", "events", "guides"}
     for entry in entries:
@@ -87,7 +87,7 @@ def test_no_page_has_a_script_or_style_of_its_own_or_is_large(site: Path) -> Non
         assert len(text.encode()) <= PAGE_BYTES_MAX, path
 
 
-def test_a_rebuild_removes_pages_that_are_gone(site: Path) -> None:
+def test_a_rebuild_removes_deleted_pages(site: Path) -> None:
     (site / "gone.html").write_text("gone")
     build_site(site)
     assert not (site / "gone.html").exists()

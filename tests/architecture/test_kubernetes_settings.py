@@ -297,7 +297,7 @@ def test_keys_with_a_rotation_schedule_are_declared(overlay) -> None:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay) -> None:
+def test_the_alert_reads_the_annotations_of_the_secrets(overlay) -> None:
     (config,) = [it for it in of_kind(overlay, "ConfigMap") if name_of(it) == "kube-state-metrics-secrets"]
     (given_settings,) = yaml.safe_load(config["data"]["secrets.yaml"])["spec"]["resources"]
     measured = {

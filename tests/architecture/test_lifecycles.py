@@ -35,7 +35,7 @@ def test_the_states_are_those_of_the_database(lifecycle) -> None:
 
 
 @pytest.mark.parametrize("lifecycle", lifecycles(), ids=lambda one: one.name)
-def test_a_statement_writes_only_states_that_the_table_leads_to(lifecycle) -> None:
+def test_a_statement_writes_only_states_of_the_table(lifecycle) -> None:
     service, table = TABLES[lifecycle.name]
     statement = re.compile(
         rf"UPDATE {table}(?: AS \w+)?\s+SET\s+status = (?:CASE WHEN .*? THEN )?'(\w+)'(?: ELSE '(\w+)')?"

@@ -36,7 +36,7 @@ def _body_of(route: APIRoute) -> Any:
     return route.body_field.field_info.annotation if route.body_field is not None else None
 
 
-def test_an_approval_takes_the_hash_of_the_decision() -> None:
+def test_an_approval_requires_the_hash_of_the_decision() -> None:
     approvals = _approvals()
     assert set(approvals) >= DECIDED
     assert {path for path, route in approvals.items() if _body_of(route) is not DecisionApproval} == DECIDED

@@ -418,7 +418,7 @@ def test_an_auditor_reads_and_changes_nothing() -> None:
             assert endpoint.method == "GET", endpoint.name
 
 
-def test_a_role_that_grants_roles_moves_no_money() -> None:
+def test_a_role_that_grants_roles_transfers_no_money() -> None:
     known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
     assert known >= MONEY_PERMISSIONS
     assert MONEY_PERMISSIONS.isdisjoint(PERMISSIONS_BY_ROLE["platform_admin"])

@@ -59,7 +59,7 @@ def refused_names(folder: Path) -> list[str]:
         f"{path.relative_to(folder)}: {name}"
         for path in python_files(folder)
         for name in {*names_in(tree_of(path)), path.stem} - ALLOWED
-        if not name.startswith("test_") and any(part.lower() in REFUSED for part in PART.findall(TERMS.sub("", name)))
+        if any(part.lower() in REFUSED for part in PART.findall(TERMS.sub("", name)))
     )
 
 

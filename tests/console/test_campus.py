@@ -78,7 +78,7 @@ async def result_of(one: Visitor, check: str) -> str:
     return await one.page.locator("tr", has_text=check).locator(".badge").inner_text()
 
 
-async def test_a_taken_name_is_shown_and_the_application_is_rejected_with_its_reason(
+async def test_a_name_in_use_is_shown_and_the_application_is_rejected_with_its_reason(
     visitor: Arrival, market: Marketplace, campus_admin: SignedInUser
 ) -> None:
     application = await applied(market, "ada's  KITCHEN")
@@ -162,7 +162,7 @@ async def test_every_screen_of_the_campus_is_accessible(visitor: Arrival, campus
         await one.check_page()
 
 
-async def test_nobody_else_opens_a_screen_of_the_campus(visitor: Arrival) -> None:
+async def test_no_other_user_opens_a_screen_of_the_campus(visitor: Arrival) -> None:
     one = await visitor("vendor")
     for path in SCREENS:
         assert (await one.open(path)).status == 403, path

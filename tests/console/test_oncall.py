@@ -12,7 +12,7 @@ from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import open_shop
 from tests.end_to_end.test_money_that_does_not_fit import signed
-from tests.end_to_end.test_operators_acts import given_up
+from tests.end_to_end.test_operator_actions import given_up
 
 AMOUNT_MINOR = 50_000
 SCREENS = (
@@ -161,7 +161,7 @@ async def test_the_health_page_shows_queues_and_outboxes(visitor: Arrival) -> No
     await one.check_page()
 
 
-async def test_support_reaches_no_screen_of_the_people_on_call(visitor: Arrival) -> None:
+async def test_support_reaches_no_screen_of_the_on_call_staff(visitor: Arrival) -> None:
     one = await visitor("support")
     for path in SCREENS:
         assert (await one.open(path)).status == 403, path

@@ -59,7 +59,7 @@ async def test_a_step_goes_on_after_a_passkey(
     assert await one.heading() == "Recovery codes"
 
 
-async def test_without_a_passkey_the_form_stays_and_takes_a_code(
+async def test_without_a_passkey_the_form_stays_and_accepts_a_code(
     visitor: Arrival, system: System, market: Marketplace
 ) -> None:
     one = await visitor_with_authenticator(visitor)

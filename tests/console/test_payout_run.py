@@ -86,7 +86,7 @@ async def test_a_second_click_sends_one_batch(
     await market.payout_reaches(users.vendor, payout["id"], "processed")
 
 
-async def test_a_payout_that_came_back_is_reconciled_by_two_people(
+async def test_a_payout_that_came_back_is_reconciled_by_two_users(
     visitor: Arrival, system: System, market: Marketplace, users: Users, manual_bank: None
 ) -> None:
     await delivered_order(market, users)

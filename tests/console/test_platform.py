@@ -10,7 +10,7 @@ from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from operations.journey import Marketplace, SignedInUser
 from tests.console.conftest import Arrival
-from tests.end_to_end.test_operators_acts import cli_of_the_machine
+from tests.end_to_end.test_operator_actions import cli_of_the_machine
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 
 SCREENS = (
@@ -50,7 +50,9 @@ async def admins(system: System, market: Marketplace) -> AsyncIterator[Admins]:
     )
 
 
-async def test_two_admins_grant_a_role_that_moves_money(visitor: Arrival, market: Marketplace, admins: Admins) -> None:
+async def test_two_admins_grant_a_role_that_transfers_money(
+    visitor: Arrival, market: Marketplace, admins: Admins
+) -> None:
     maker = await visitor(admins.maker)
     await maker.open("/staff")
     await maker.fill("Exact mail address", admins.visitor.email)
@@ -80,7 +82,7 @@ async def test_two_admins_grant_a_role_that_moves_money(visitor: Arrival, market
     assert "finance maker" in await maker.text()
 
 
-async def test_a_grant_asks_for_the_second_factor_and_keeps_the_form(
+async def test_a_grant_requires_the_second_factor_and_keeps_the_form(
     visitor: Arrival, market: Marketplace, admins: Admins
 ) -> None:
     codes = (await market.post("/api/auth/mfa/recovery-codes", {}, admins.maker))["codes"]
@@ -150,7 +152,7 @@ async def test_every_screen_of_the_platform_is_accessible(visitor: Arrival, admi
         await one.check_page()
 
 
-async def test_nobody_else_opens_a_screen_of_the_platform(visitor: Arrival) -> None:
+async def test_no_other_user_opens_a_screen_of_the_platform(visitor: Arrival) -> None:
     one = await visitor("support")
     for path in SCREENS:
         assert (await one.open(path)).status == 403, path

@@ -9,7 +9,7 @@ from tests.end_to_end.conftest import Users
 from tests.end_to_end.test_decisions_of_two import refund_reaches
 
 
-async def test_a_quarantined_charge_is_returned_by_two_people(
+async def test_a_quarantined_charge_is_returned_by_two_users(
     visitor: Arrival, system: System, market: Marketplace, users: Users
 ) -> None:
     charge = await short_charge(market, users)

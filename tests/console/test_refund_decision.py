@@ -29,7 +29,7 @@ async def failed_refund(market: Marketplace, users: Users) -> dict[str, Any]:
     return await market.until("the refund to fail", failed, 60)
 
 
-async def test_a_failed_refund_is_sent_to_a_bank_account_by_two_people(
+async def test_a_failed_refund_is_sent_to_a_bank_account_by_two_users(
     visitor: Arrival, system: System, market: Marketplace, users: Users
 ) -> None:
     refund = await failed_refund(market, users)

@@ -63,7 +63,7 @@ async def test_a_wrong_code_is_refused_and_opens_no_page(visitor: Arrival, syste
     assert await one.heading() == "Second factor"
 
 
-async def test_a_session_that_ends_in_the_middle_of_a_form_loses_nothing(
+async def test_a_session_that_ends_in_the_middle_of_a_form_keeps_its_fields(
     visitor: Arrival, system: System, market: Marketplace, users: Users
 ) -> None:
     order = await paid_order(market, users)
@@ -177,7 +177,7 @@ async def test_a_buyer_finds_no_screens(visitor: Arrival) -> None:
     await one.check_page()
 
 
-async def test_pages_carry_strict_headers_and_are_light(visitor: Arrival) -> None:
+async def test_pages_have_strict_headers_and_are_light(visitor: Arrival) -> None:
     one = await visitor("support")
     sizes: dict[str, int] = {}
 

@@ -61,7 +61,7 @@ async def test_support_prepares_a_split_with_the_evidence_of_both_sides(
     assert "Resolution approved" in await support.text()
 
 
-async def test_support_answers_a_ticket_and_closes_it(visitor: Arrival, market: Marketplace, users: Users) -> None:
+async def test_support_replies_to_a_ticket_and_closes_it(visitor: Arrival, market: Marketplace, users: Users) -> None:
     requested = f"Where is it? {NAUGHTY[0]} {uuid4()}"
     ticket = await market.post("/api/support-tickets", {"subject": requested, "message": TEXT}, users.buyer)
     subject = ticket["subject"]

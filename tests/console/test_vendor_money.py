@@ -163,7 +163,9 @@ async def test_bank_details_need_a_second_factor_and_show_four_digits(
     assert await one.page.get_by_role("alert").count() == 1
 
 
-async def test_a_vendor_without_a_recent_second_factor_is_asked_for_it(visitor: Arrival, market: Marketplace) -> None:
+async def test_a_vendor_without_a_recent_second_factor_is_prompted_for_it(
+    visitor: Arrival, market: Marketplace
+) -> None:
     one = await visitor(await market.sign_in("vendor@unilag.edu.ng"))
     await one.open("/wallet/payouts")
     await one.page.get_by_label("All that is available").select_option("weekly")

@@ -115,7 +115,7 @@ async def test_naughty_texts_of_a_product_are_shown_as_text(visitor: Arrival) ->
     await one.check_page()
 
 
-async def test_a_session_that_ends_in_the_middle_of_a_product_form_loses_nothing(
+async def test_a_session_that_ends_in_the_middle_of_a_product_form_keeps_its_fields(
     visitor: Arrival, market: Marketplace, users: Users, system: System
 ) -> None:
     vendor = await market.sign_in("vendor@unilag.edu.ng")

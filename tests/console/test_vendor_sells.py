@@ -88,7 +88,7 @@ async def test_a_wrong_pin_shows_the_attempts_left_and_a_locked_one_the_way_out(
     assert (await one.notice()).startswith("The PIN is right.")
 
 
-async def test_letters_are_no_pin_and_cost_no_attempt(visitor: Arrival, market: Marketplace, users: Users) -> None:
+async def test_characters_are_no_pin_and_cost_no_attempt(visitor: Arrival, market: Marketplace, users: Users) -> None:
     order = await paid_order(market, users)
     one = await visitor("vendor")
     await one.open(f"/orders/{order['id']}/deliver")
@@ -195,7 +195,7 @@ async def test_a_hub_agent_enters_the_pin(visitor: Arrival, market: Marketplace,
     assert (await one.notice()).startswith("The PIN is right.")
 
 
-async def test_a_return_of_the_own_order_leads_to_its_decision(
+async def test_a_return_of_the_own_order_links_to_its_decision(
     visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
     order = await delivered_order(market, users)

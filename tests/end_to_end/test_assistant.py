@@ -9,7 +9,7 @@ from tests.end_to_end.steps import a_product, placed_order
 from .conftest import Users
 
 
-async def test_the_built_in_assistant_answers_about_the_catalog_and_ones_own_order_and_nobody_elses(
+async def test_the_built_in_assistant_replies_about_the_catalog_and_only_the_callers_orders(
     market: Marketplace, users: Users
 ) -> None:
     product = await a_product(market)
@@ -45,7 +45,7 @@ async def test_the_built_in_assistant_answers_about_the_catalog_and_ones_own_ord
     assert (await market.http.delete(path, headers=users.buyer.headers)).status_code == 204
 
 
-async def test_a_word_is_seen_before_the_reply_ends_and_no_key_keeps_the_answer(
+async def test_a_word_is_seen_before_the_reply_ends_and_no_key_stores_the_response(
     market: Marketplace, users: Users
 ) -> None:
     headers = {**users.other_buyer.headers, "Idempotency-Key": "not even a UUID"}

@@ -84,7 +84,7 @@ async def test_an_anonymous_reader_sees_what_the_merchant_changed(market: Market
     assert await eventually(is_absent, every=0.2)
 
 
-async def test_a_picture_travels_through_the_gateway_and_back(market: Marketplace, users: Users) -> None:
+async def test_an_image_travels_through_the_gateway_and_back(market: Marketplace, users: Users) -> None:
     offered = {"name": "Red cap", "description": "", "category": "clothes", "priceMinor": 90_000, "stock": 1}
     merchant, anybody = users.vendor.headers, {"X-Forwarded-For": new_address()}
     product = (await market.http.post("/api/products", json=offered, headers=merchant)).json()["data"]

@@ -30,7 +30,7 @@ async def notices_of(market: Marketplace, user_id, channel):
     return notice["notificationId"] if response.status_code == 200 else None
 
 
-async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far_each_got(
+async def test_a_message_reaches_a_user_by_every_channel_and_staff_see_how_far_each_got(
     market: Marketplace, users: Users, system: System
 ) -> None:
     phone = f"+23480{uuid4().int % 10**8:08d}"

@@ -55,7 +55,7 @@ async def test_a_chargeback_before_delivery_freezes_the_order_and_its_refund_is_
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
 
-async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_taken_when_it_is_lost(
+async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_debited_when_it_is_lost(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await delivered_order(market, users)

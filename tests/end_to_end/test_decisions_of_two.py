@@ -44,7 +44,7 @@ async def returned(market: Marketplace, users: Users, charge) -> str:
     return str(approved["refundId"])
 
 
-async def test_a_foreign_and_a_short_payment_go_back_as_two_people_decided(
+async def test_a_foreign_and_a_short_payment_go_back_as_two_users_decided(
     system: System, market: Marketplace, users: Users
 ) -> None:
     for overrides in ({"currency": "GHS"}, {"amount": 5_000}):

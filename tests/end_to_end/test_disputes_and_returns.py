@@ -73,7 +73,7 @@ async def refunded_at_the_gateway(market: Marketplace, users: Users, order, refu
     return shown
 
 
-async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_books_agree(
+async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_ledgers_agree(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await paid_order(market, users)
@@ -121,7 +121,7 @@ async def test_a_dispute_resolved_for_the_buyer_ends_refunded(
     await ledgers_agree(system, market)
 
 
-async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_notified(
+async def test_products_returned_after_the_release_are_refunded_at_the_gateway_and_notified(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await placed_order(market, users, 3)
@@ -177,7 +177,7 @@ async def test_dispute_and_right_pin_at_once_have_one_end_and_the_money_follows(
     await ledgers_agree(system, market)
 
 
-async def test_staff_see_the_orders_of_their_campus_and_take_them_along(market: Marketplace, users: Users) -> None:
+async def test_staff_see_the_orders_of_their_campus_and_export_them(market: Marketplace, users: Users) -> None:
     order = await delivered_order(market, users)
     admin = await market.sign_in("campus@campus.example")
     query = {"campusId": order["campusId"], "status": "paid", "from": order["createdAt"]}

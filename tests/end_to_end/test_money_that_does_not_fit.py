@@ -59,7 +59,7 @@ async def test_the_same_number_of_another_currency_never_pays(market: Marketplac
     assert (await market.order(users.buyer, order["id"]))["status"] == "Processing"
 
 
-async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_answers(
+async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_responses(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await placed_order(market, users)
@@ -99,7 +99,7 @@ async def test_a_webhook_without_a_good_signature_is_refused_in_the_specified_wo
         assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"})
 
 
-async def test_every_well_signed_body_is_answered_200(system: System, market: Marketplace) -> None:
+async def test_every_well_signed_body_gets_200(system: System, market: Marketplace) -> None:
     for body in (
         b"{}",
         b"[]",

@@ -57,7 +57,7 @@ async def reached(market: Marketplace, users: Users, product, key):
     return response if response.status_code < 500 else None
 
 
-async def test_a_key_with_other_content_is_refused_and_a_foreign_key_is_a_stranger(
+async def test_a_key_with_other_content_is_rejected_and_a_foreign_key_is_unknown(
     market: Marketplace, users: Users
 ) -> None:
     product, key = await a_product(market), uuid4()

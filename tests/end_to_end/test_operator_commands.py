@@ -18,7 +18,7 @@ from operations.journey import Marketplace
 TOKEN = r"eyJ[\w-]{8,}\.eyJ"
 
 
-async def test_an_operator_signs_in_reads_and_checks_the_books(market: Marketplace, system: System) -> None:
+async def test_an_operator_signs_in_reads_and_checks_the_ledgers(market: Marketplace, system: System) -> None:
     environment = {
         **os.environ,
         "STATE_DIR": str(system.state_dir),

@@ -76,7 +76,7 @@ async def download_records(market: Marketplace, student: Student, base_url: str,
         return {name.removesuffix(".json"): archive.read(name).decode() for name in archive.namelist()}
 
 
-async def test_a_person_takes_their_records_along_and_goes_without_a_trace(
+async def test_a_user_exports_their_records_and_is_erased(
     market: Marketplace, users: Users, system: System, tmp_path: Path
 ) -> None:
     student, other = Student(), Student()

@@ -17,7 +17,7 @@ def cast(users: Users) -> Cast:
     return Cast(users.buyer, users.vendor, users.checker, users.checker, users.auditor)
 
 
-async def test_two_at_once_have_one_outcome_and_leave_right_books(
+async def test_two_at_once_have_one_outcome_and_correct_ledgers(
     system: System, market: Marketplace, cast: Cast
 ) -> None:
     figures = await run_races(market, ROUNDS, lambda _: None, cast)

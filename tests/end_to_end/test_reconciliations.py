@@ -45,7 +45,7 @@ async def exception_of(market: Marketplace, users: Users, payout_id: str):
     return await market.until("the exception opens", probe, 60)
 
 
-async def test_a_reversed_payout_is_the_wallets_again_when_a_second_person_agrees(
+async def test_a_reversed_payout_is_the_wallets_again_when_a_second_user_approves(
     system: System, market: Marketplace, users: Users, submitted
 ) -> None:
     payout_id, reference, before = submitted
@@ -77,7 +77,7 @@ async def test_a_reversed_payout_is_the_wallets_again_when_a_second_person_agree
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
-async def test_a_payout_that_the_bank_did_not_take_is_sent_again_by_itself_and_arrives(
+async def test_a_payout_that_the_bank_did_not_accept_is_sent_again_by_itself_and_arrives(
     system: System, market: Marketplace, users: Users, submitted
 ) -> None:
     payout_id, reference, before = submitted

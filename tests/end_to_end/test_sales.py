@@ -61,7 +61,7 @@ async def split_by_staff(market: Marketplace, users: Users) -> None:
     await market.order_reaches(users.buyer, order["id"], "paid")
 
 
-async def test_sales_are_what_both_ledgers_say(system: System, market: Marketplace, users: Users) -> None:
+async def test_sales_are_the_sums_of_both_ledgers(system: System, market: Marketplace, users: Users) -> None:
     before = await sums(market, users.vendor, OF_VENDOR)
     order = await delivered_order(market, users)
     await returned_after_the_release(market, users)

@@ -83,7 +83,7 @@ async def flutterwave(market: Marketplace, path: str, **params: str) -> Any:
     return response.raise_for_status().json()["data"]
 
 
-async def test_the_journey_runs_with_flutterwave_beside_a_payment_of_paystack(began: Began) -> None:
+async def test_the_journey_runs_with_flutterwave_and_a_payment_of_paystack(began: Began) -> None:
     with started(began, "paystack") as system:
         market = market_of(system)
         users = await users_of(market)

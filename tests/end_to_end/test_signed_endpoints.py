@@ -168,7 +168,7 @@ async def test_a_badly_signed_webhook_is_rejected_and_stores_no_row(market: Mark
 
 @pytest.mark.parametrize("media", ["application/json", "text/plain", "application/x-www-form-urlencoded", None])
 @pytest.mark.parametrize("path", BYTES_MAX)
-async def test_what_is_well_signed_is_taken_whatever_it_holds_and_is_called(
+async def test_a_correctly_signed_webhook_is_stored_with_any_content(
     market: Marketplace, system: System, path, media: str | None
 ) -> None:
     for raw in (b"", b"{", b"[1]", b"\xff\x00", f'{{"event": "unheard.of.{uuid4().hex}"}}'.encode()):

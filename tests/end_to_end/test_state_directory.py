@@ -16,7 +16,7 @@ def may_be_read(path: Path, below: Path) -> bool:
     return bool(path.stat().st_mode & 0o044) and all(folder.stat().st_mode & 0o055 for folder in folders)
 
 
-async def test_nobody_else_on_the_machine_reads_logs_secrets_messages_or_queues(
+async def test_no_other_user_of_the_machine_reads_logs_secrets_messages_or_queues(
     system: System, market: Marketplace, users: Users
 ) -> None:
     files = [path for path in system.state_dir.rglob("*") if path.is_file()]

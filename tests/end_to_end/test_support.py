@@ -23,7 +23,7 @@ def image_bytes():
     return out.getvalue()
 
 
-async def test_the_messaging_app_subscribes_with_the_verify_token_and_nobody_else_does(market: Marketplace) -> None:
+async def test_the_messaging_app_subscribes_with_the_verify_token_only(market: Marketplace) -> None:
     requested = {
         "hub.mode": "subscribe",
         "hub.verify_token": market.secrets["MESSAGING_VERIFY_TOKEN"],
@@ -46,9 +46,7 @@ async def test_the_messaging_app_subscribes_with_the_verify_token_and_nobody_els
         )
 
 
-async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_words(
-    market: Marketplace, users: Users
-) -> None:
+async def test_a_customer_writes_in_the_messaging_app_and_gets_a_reply_there(market: Marketplace, users: Users) -> None:
     phone = f"+23480{uuid4().int % 10**8:08d}"
     student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
     await market.prove_number(student, phone)
@@ -105,7 +103,7 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
     assert len(await market.until("the notice in the app", notices, 60)) == 1
 
 
-async def test_a_ticket_with_an_order_and_a_picture_is_for_its_owner_and_for_staff(
+async def test_a_ticket_with_an_order_and_an_image_is_for_its_owner_and_for_staff(
     market: Marketplace, users: Users
 ) -> None:
     order = await placed_order(market, users)

@@ -29,7 +29,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
 SECONDS_MAX = 180
 
 
-async def test_the_example_of_the_client_buys_something_and_takes_it_over(system: System) -> None:
+async def test_the_example_of_the_client_buys_something_and_confirms_the_delivery(system: System) -> None:
     command = [sys.executable, str(EXAMPLE), "--base-url", system.base_url, "--sandbox-url", system.sandbox_url]
     environment = {
         **os.environ,

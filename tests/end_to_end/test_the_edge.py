@@ -44,7 +44,7 @@ async def test_the_sixty_first_anonymous_request_of_a_minute_waits(market: Marke
         ("POST", "/api/orders/checkout"), ("GET", "/metrics"),
     ],
 )  # fmt: skip
-async def test_every_answer_carries_its_headers(market: Marketplace, method: str, path: str) -> None:
+async def test_every_response_has_its_headers(market: Marketplace, method: str, path: str) -> None:
     response = await market.http.request(method, path)
     assert {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "X-Request-Id", "API-Version"} <= {
         name
@@ -101,7 +101,7 @@ async def test_a_broken_token_is_401_even_where_none_is_needed(market: Marketpla
         assert (response.status_code, response.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
-async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(
+async def test_the_request_id_of_an_error_page_finds_the_log_line(
     market: Marketplace, users: Users, system: System
 ) -> None:
     response = await market.http.post("/api/orders/checkout", json={}, headers=users.buyer.headers)
@@ -149,7 +149,7 @@ async def test_a_moved_price_is_a_conflict_and_charges_nothing(market: Marketpla
     assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_a_foreign_order_looks_absent(market: Marketplace, users: Users) -> None:
+async def test_a_foreign_order_is_not_found(market: Marketplace, users: Users) -> None:
     order = await placed_order(market, users)
 
     async def problem(user, order_id):
@@ -230,7 +230,7 @@ async def test_a_page_of_any_port_of_this_machine_may_call_a_system_of_developme
         assert {"traceparent", "tracestate"} <= set(requested.headers["Access-Control-Allow-Headers"].split(", "))
 
 
-async def test_a_callback_of_this_machine_is_taken_and_a_refused_one_names_the_setting(
+async def test_a_callback_of_this_machine_is_accepted_and_a_rejected_one_names_the_setting(
     market: Marketplace, users: Users
 ) -> None:
     order = await placed_order(market, users)

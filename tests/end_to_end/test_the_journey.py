@@ -9,7 +9,7 @@ from tests.end_to_end.steps import delivered_order, paid_order
 from .conftest import Users
 
 
-async def test_a_purchase_ends_with_the_vendor_paid_and_the_books_agreeing(
+async def test_a_purchase_ends_with_the_vendor_paid_and_the_ledgers_agreeing(
     system: System, market: Marketplace, users: Users
 ) -> None:
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
@@ -31,7 +31,7 @@ async def test_a_purchase_ends_with_the_vendor_paid_and_the_books_agreeing(
     assert await findings_of(system.secrets, market.sandbox) == []
 
 
-async def test_the_pin_reaches_the_buyer_s_phone_and_nobody_else_s_screen(market: Marketplace, users: Users) -> None:
+async def test_the_pin_reaches_the_buyer_s_phone_and_no_other_user_s_screen(market: Marketplace, users: Users) -> None:
     order = await paid_order(market, users)
     pin = await market.delivery_pin(users.buyer, order["id"])
     assert await market.until("the SMS", lambda: pin_on_the_phone(market, "+2348030000001", pin), 60)

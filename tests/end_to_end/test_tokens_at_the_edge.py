@@ -18,7 +18,7 @@ from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from operations.processes import API_PORTS
 from tests.end_to_end.issuers import CLUB, CLUB_SECRET, SCHOOL, FurtherIssuers
-from tests.end_to_end.test_operators_acts import cli_of_the_machine
+from tests.end_to_end.test_operator_actions import cli_of_the_machine
 
 from .conftest import Users
 
@@ -218,7 +218,9 @@ async def test_a_user_of_the_school_steps_up_with_a_local_factor(
     assert await requested(market.http, token) == (200, None)
 
 
-async def test_a_rotation_is_a_command_and_nobody_notices_it(market: Marketplace, users: Users, system: System) -> None:
+async def test_a_rotation_is_a_command_without_failed_requests(
+    market: Marketplace, users: Users, system: System
+) -> None:
     """The new key signs a minute and a half later: whatever runs after this test in this run shows that nothing fails then."""
     before = (await market.http.get("/.well-known/jwks.json")).json()["keys"]
     code, output = system.command("identity", "rotate-keys")

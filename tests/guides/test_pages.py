@@ -108,7 +108,7 @@ async def test_a_page_of_the_sandbox_fits_and_is_accessible(system: System, visi
     await check(visit, f"{system.sandbox_url}{path}", PAGE_BYTES_MAX)
 
 
-async def test_the_mailbox_of_a_person_and_a_mail_in_it_are_accessible(system: System, visit: Visit) -> None:
+async def test_the_mailbox_of_a_user_and_a_mail_in_it_are_accessible(system: System, visit: Visit) -> None:
     async with httpx.AsyncClient(base_url=system.sandbox_url, trust_env=False, timeout=60) as sandbox:
         email = "mailbox.reader@unilag.edu.ng"
         body = {"email": email, "password": system.secrets["DEMO_PASSWORD"], "fullName": "Ada Obi"}
@@ -151,7 +151,7 @@ async def test_the_search_finds_a_guide_an_operation_and_an_error_by_keyboard(sy
     assert all(request.url.startswith(system.base_url) for request in visit.requests)
 
 
-async def test_the_first_tab_leads_past_the_navigation(system: System, visit: Visit) -> None:
+async def test_the_first_tab_skips_the_navigation(system: System, visit: Visit) -> None:
     await visit.page.goto(f"{system.base_url}/guides/orders")
     await visit.page.keyboard.press("Tab")
     assert await visit.page.evaluate("document.activeElement.textContent") == "Skip to the content"

@@ -6,7 +6,7 @@ import sys
 SAMPLE, SEED = 16, 69
 
 
-def test_a_payout_moves_its_money_once_whichever_effect_a_process_dies_at() -> None:
+def test_a_payout_transfers_its_money_once_whichever_effect_a_process_dies_at() -> None:
     """In a program of its own, which wraps the connections of everything that it opens. It also proves that it finds a lost message."""
     ended = subprocess.run(
         [sys.executable, "-m", "lab.crash_points", "--scenario", "payout", "--sample", str(SAMPLE), "--seed", str(SEED), "--self-check"],

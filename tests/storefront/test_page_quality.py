@@ -120,7 +120,7 @@ async def test_a_slow_line_shows_a_page_to_buy_from_before_its_images(
     await at_shop.check_page()
 
 
-async def test_without_a_connection_the_application_opens_and_says_so(
+async def test_without_a_connection_the_application_opens_and_shows_it(
     shopper: Arrival, market: Marketplace, buyer: SignedInUser
 ) -> None:
     order = await market.checkout(buyer, (await market.products(inStock="true", limit=1))[0]["id"])
@@ -139,7 +139,7 @@ async def test_without_a_connection_the_application_opens_and_says_so(
     await at_shop.check_page()
 
 
-async def test_no_cache_and_no_storage_holds_what_the_api_answered(
+async def test_no_cache_and_no_storage_holds_what_the_api_returned(
     shopper: Arrival, market: Marketplace, customer: Customer, site: Site
 ) -> None:
     at_shop = await shopper(await market.sign_in(customer.email), path=f"/orders/{customer.paths['order']}")
@@ -220,7 +220,7 @@ async def test_an_error_shows_what_failed_and_the_request_id(shopper: Arrival) -
     await at_shop.check_page()
 
 
-async def test_the_sign_in_leads_to_no_other_site(shopper: Arrival, market: Marketplace, buyer: SignedInUser) -> None:
+async def test_the_sign_in_links_to_no_other_site(shopper: Arrival, market: Marketplace, buyer: SignedInUser) -> None:
     at_shop = await shopper(path="/sign-in?next=%2F%2Fevil.example%2F")
     await at_shop.fill("Mail address", buyer.email)
     await at_shop.fill("Password", market.secrets["DEMO_PASSWORD"])

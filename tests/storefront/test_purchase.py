@@ -142,7 +142,7 @@ async def test_two_presses_on_pay_place_one_order_and_one_payment(
     assert payment["amountMinor"] == product["priceMinor"]
 
 
-async def test_a_press_after_a_lost_answer_finds_the_order_of_the_first(
+async def test_a_press_after_a_lost_response_finds_the_order_of_the_first(
     shopper: Arrival, market: Marketplace, buyer: SignedInUser
 ) -> None:
     product = await jollof(market)
@@ -166,7 +166,7 @@ async def test_a_press_after_a_lost_answer_finds_the_order_of_the_first(
     assert order_id_in(page.url) == order["id"]
 
 
-async def test_the_way_back_from_the_payment_page_leads_to_the_order(
+async def test_the_way_back_from_the_payment_page_links_to_the_order(
     shopper: Arrival, market: Marketplace, buyer: SignedInUser
 ) -> None:
     product = await jollof(market)

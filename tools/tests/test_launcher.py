@@ -113,7 +113,7 @@ def test_a_roll_restarts_those_whose_secrets_changed_one_after_another(
         assert json.loads((system.state_dir / "rolled.json").read_text())["rolled"] == ["orders", "payments"]
 
 
-def test_stopping_leaves_no_process_and_frees_the_ports(programs: Path, tmp_path: Path, servers: Servers) -> None:
+def test_stopping_ends_every_process_and_frees_the_ports(programs: Path, tmp_path: Path, servers: Servers) -> None:
     system = System(tmp_path / "state", plan=SMALL, servers=servers)
     system.start()
     children = [psutil.Process(process.pid) for process in system.processes]
@@ -133,7 +133,7 @@ async def test_a_signal_stops_everything_it_started(programs: Path, tmp_path: Pa
     assert [child for child in children if _runs(child)] == []
 
 
-async def test_a_crashed_launcher_takes_its_children_along(programs: Path, tmp_path: Path) -> None:
+async def test_a_crashed_launcher_stops_its_children(programs: Path, tmp_path: Path) -> None:
     launcher = _launch_in_a_process(tmp_path)
     children = await eventually(lambda: _listed_children(tmp_path))
     assert "postgres" in {_name(child) for child in children}
@@ -142,7 +142,7 @@ async def test_a_crashed_launcher_takes_its_children_along(programs: Path, tmp_p
     await eventually(lambda: not [child for child in children if _runs(child)])
 
 
-def test_a_taken_port_is_named_with_its_holder_and_the_setting(
+def test_a_port_in_use_is_named_with_its_holder_and_the_setting(
     programs: Path, tmp_path: Path, servers: Servers
 ) -> None:
     with System(tmp_path / "first", plan=SMALL, servers=servers) as first:

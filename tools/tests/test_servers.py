@@ -134,7 +134,7 @@ def test_a_given_address_that_is_none_is_refused_by_the_name_of_its_variable(tmp
         )
 
 
-def test_a_given_server_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_server_that_does_not_respond_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("campus_tools.servers.given.CONNECT_SECONDS_MAX", 0.1)
     given = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "BROKER_URL": "amqp://u:p@127.0.0.1:1/"}
     found = find_servers(tmp_path, ServerPorts.above(9000), environment=given)

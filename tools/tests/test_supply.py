@@ -91,5 +91,5 @@ def test_an_advisory_is_reported_with_the_version_that_fixes_it() -> None:
         (output(version="3.1.5"), "nothing was said about jinja2"),
     ],
 )  # fmt: skip
-def test_silence_is_no_answer(stdout, why: str) -> None:
+def test_silence_is_no_response(stdout, why: str) -> None:
     assert parse_report(stdout, "a traceback\nthe name cannot be resolved\n", LOCKED) == AdvisoriesUnavailable(why)

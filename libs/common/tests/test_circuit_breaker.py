@@ -107,7 +107,7 @@ def test_a_fault_of_every_call_is_reported_while_the_circuit_is_open_already(cir
     assert circuit.suspend() is True
 
 
-def test_a_pause_lasts_as_long_as_the_counterpart_said(circuit, clock):
+def test_a_pause_lasts_as_long_as_the_counterpart_requested(circuit, clock):
     circuit.pause(timedelta(minutes=5))
     until = clock.now() + timedelta(minutes=5)
     circuit.pause(timedelta(seconds=1))
@@ -124,7 +124,7 @@ def test_only_a_failure_after_a_pause_is_reported(circuit, clock):
     assert [circuit.failed(), circuit.failed()] == [True, False]
 
 
-def test_a_success_says_whether_it_closed_the_circuit(circuit):
+def test_a_success_reports_whether_it_closed_the_circuit(circuit):
     assert circuit.succeeded() is False
     opened(circuit)
     assert [circuit.succeeded(), circuit.succeeded()] == [True, False]

@@ -23,12 +23,12 @@ def _decision(status: str) -> PreparedDecision:
     return PreparedDecision(status, MAKER, HASH)
 
 
-def test_an_approval_takes_effect_once() -> None:
+def test_an_approval_is_applied_once() -> None:
     assert evaluate_approval(_decision("prepared"), HASH, CHECKER) is True
     assert evaluate_approval(_decision("approved"), HASH, CHECKER) is False
 
 
-def test_a_rejection_takes_effect_once() -> None:
+def test_a_rejection_is_applied_once() -> None:
     assert evaluate_rejection(_decision("prepared"), CHECKER) is True
     assert evaluate_rejection(_decision("rejected"), CHECKER) is False
 

@@ -112,7 +112,7 @@ async def test_the_consumer_counts_a_stale_event_by_its_type(mechanisms: Mechani
     assert notebook.attempts[event.subject] == 1
 
 
-async def test_a_message_delivered_five_times_takes_effect_once(mechanisms: Mechanisms, bus: Bus) -> None:
+async def test_a_message_delivered_five_times_is_applied_once(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = Notebook(), dispatched()
     await publish(mechanisms, event)
     async with consuming(mechanisms, bus, notebook):
@@ -125,7 +125,7 @@ async def test_a_message_delivered_five_times_takes_effect_once(mechanisms: Mech
         assert len(await rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id)) == 1
 
 
-async def test_republished_messages_take_effect_once(mechanisms: Mechanisms, bus: Bus) -> None:
+async def test_republished_messages_are_applied_once(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, received_event, lost, waiting = Notebook(), dispatched(), dispatched(), dispatched()
     async with consuming(mechanisms, bus, notebook):
         await publish(mechanisms, received_event)
@@ -424,7 +424,7 @@ async def test_a_malformed_message_does_not_harm_those_of_its_batch(mechanisms: 
     assert set(notebook.attempts.values()) == {1}
 
 
-async def test_a_message_twice_in_a_batch_takes_effect_once(mechanisms: Mechanisms, bus: Bus) -> None:
+async def test_a_message_twice_in_a_batch_is_applied_once(mechanisms: Mechanisms, bus: Bus) -> None:
     notebook, event = GatedNotebook(), dispatched()
     repeated = duplicates()
     async with consuming(mechanisms, bus, notebook):

@@ -60,7 +60,7 @@ class Recording:
             writer.write(self._responses.pop(0))
 
 
-async def test_a_request_and_its_answer_are_the_ones_of_httpx():
+async def test_a_request_and_its_response_are_the_ones_of_httpx():
     server = Recording(b"HTTP/1.1 201 Created\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 8\r\n\r\n" + b'{"a": 1}')
     async with serving(server) as url, provider_client(base_url=url, timeout=PATIENT, headers={"X-Key": "k"}) as client:
         response = await client.post("/v1/things?q=a%2Fb", json={"name": "Ada"})
@@ -91,7 +91,7 @@ async def test_a_connection_is_used_again():
     assert (server.connections, len(server.heads)) == (1, 2)
 
 
-async def test_a_compressed_answer_is_decoded_once():
+async def test_a_compressed_response_is_decoded_once():
     body = gzip.compress(b'{"status": true}')
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body)
     async with serving(Recording(head + body)) as url, provider_client(base_url=url, timeout=PATIENT) as client:
@@ -125,7 +125,7 @@ async def test_a_stream_gives_each_piece_when_it_arrives_and_may_end_early():
     assert pieces == [b"one", b"two"]
 
 
-async def test_a_refused_connection_says_that_nothing_was_sent():
+async def test_a_refused_connection_reports_that_nothing_was_sent():
     with socket.socket() as closed:
         closed.bind((HOST, 0))
         async with provider_client(timeout=PATIENT) as client:
@@ -133,13 +133,13 @@ async def test_a_refused_connection_says_that_nothing_was_sent():
                 await client.post(f"http://{HOST}:{closed.getsockname()[1]}/")
 
 
-async def test_an_unknown_name_says_that_nothing_was_sent():
+async def test_an_unknown_name_reports_that_nothing_was_sent():
     async with provider_client(timeout=PATIENT) as client:
         with pytest.raises(httpx.ConnectError):
             await client.post("http://gateway.invalid/")
 
 
-async def test_a_connection_that_is_not_accepted_in_time_says_that_nothing_was_sent():
+async def test_a_connection_that_is_not_accepted_in_time_reports_that_nothing_was_sent():
     with socket.socket() as full:
         # No call of accept: the backlog of one is full, and the next handshake gets no response.
         full.bind((HOST, 0))
@@ -156,7 +156,7 @@ async def test_a_connection_that_is_not_accepted_in_time_says_that_nothing_was_s
             each.close()
 
 
-async def test_a_certificate_that_is_not_trusted_says_that_nothing_was_sent(tmp_path: Path, authority):
+async def test_a_certificate_that_is_not_trusted_reports_that_nothing_was_sent(tmp_path: Path, authority):
     server_of, _ = authority
     server = Recording(OK)
     async with (
@@ -168,7 +168,7 @@ async def test_a_certificate_that_is_not_trusted_says_that_nothing_was_sent(tmp_
     assert server.heads == []
 
 
-async def test_no_free_connection_says_that_nothing_was_sent():
+async def test_no_free_connection_reports_that_nothing_was_sent():
     received, release = asyncio.Event(), asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -219,7 +219,7 @@ async def test_a_reset_after_the_request_may_have_sent_it():
 
 
 @pytest.mark.parametrize("response", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok"], ids=["head", "body"])
-async def test_an_answer_that_is_late_is_a_read_timeout(response: bytes):
+async def test_a_late_response_is_a_read_timeout(response: bytes):
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(response)

@@ -133,7 +133,7 @@ async def test_concurrent_workers_remove_each_row_once(mechanisms: Mechanisms) -
     assert await published(mechanisms) == {"6": 5}
 
 
-async def test_a_crash_leaves_only_complete_steps(mechanisms: Mechanisms) -> None:
+async def test_a_crash_stores_only_complete_steps(mechanisms: Mechanisms) -> None:
     await publish(mechanisms, 35, published_days_ago=8)
     dying = asyncio.create_task(purge_expired_once(mechanisms.database, [PUBLISHED], CLOCK, pause_seconds=3600))
     await eventually(lambda: first_step(mechanisms))

@@ -124,7 +124,7 @@ async def test_callers_that_share_connections_see_their_own_rows(mechanisms: Mec
     assert [[row["id"] for row in rows] for rows in seen] == [[notes[caller.id]] for caller in callers]
 
 
-async def test_a_failed_unit_of_work_leaves_no_rows_or_events(mechanisms: Mechanisms) -> None:
+async def test_a_failed_unit_of_work_stores_no_rows_or_events(mechanisms: Mechanisms) -> None:
     owner, handover = new_id(), mechanisms.database.handover
     with handover.to_relay():
         with pytest.raises(RuntimeError, match="the process dies here"):

@@ -32,7 +32,7 @@ async def test_each_webhook_in_use_is_called_and_shown_with_its_address(sandbox:
     assert f"enter {url}/functions/v1/sms-receipts/termii at its sender" in termii
 
 
-async def test_doctor_sends_no_message_and_moves_no_money(sandbox: Sandbox, control: httpx.AsyncClient) -> None:
+async def test_doctor_sends_no_message_and_transfers_no_money(sandbox: Sandbox, control: httpx.AsyncClient) -> None:
     async def seen() -> list[Any]:
         paths = ("/control/messages", "/control/book/movements", "/control/webhooks")
         return [(await control.get(path)).json() for path in paths]

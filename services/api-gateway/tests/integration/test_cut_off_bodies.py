@@ -34,7 +34,7 @@ async def endless() -> AsyncIterator[bytes]:
         await asyncio.sleep(0)
 
 
-async def test_a_connection_whose_request_was_cut_off_carries_no_other() -> None:
+async def test_a_connection_whose_request_was_cut_off_serves_no_other_request() -> None:
     service = Refusing()
     server = await asyncio.start_server(service.serve, "127.0.0.1", 0)
     async with server:

@@ -22,7 +22,7 @@ async def test_a_request_reaches_its_service_and_its_response_the_client(app: Ga
     assert (seen["method"], seen["path"], seen["query"]) == ("GET", "/api/orders", "limit=5&q=a%20b")
 
 
-async def test_every_response_carries_the_headers_of_the_contract_and_no_trace_of_the_server(app: GatewayApp) -> None:
+async def test_every_response_has_the_headers_of_the_contract_and_no_trace_of_the_server(app: GatewayApp) -> None:
     for path in ("/api/products", "/health/liveness", "/docs", "/.well-known/jwks.json", "/openapi.json", "/nowhere"):
         response = await app.client.get(path)
         for name in ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "x-request-id", "api-version"):
@@ -138,7 +138,7 @@ async def test_events_are_passed_on_as_they_come(app: GatewayApp) -> None:
         assert "last" in await anext(events)
 
 
-async def test_a_client_that_leaves_a_stream_ends_it_at_the_service(app: GatewayApp) -> None:
+async def test_a_client_that_closes_a_stream_ends_it_at_the_service(app: GatewayApp) -> None:
     async with app.client.stream("GET", "/api/notification-delivery-logs", headers=app.bearer()) as response:
         await anext(response.aiter_text())
     assert await eventually(lambda: app.upstream.left == 1)
@@ -268,7 +268,7 @@ async def test_ids_of_any_case_reach_the_service(app: GatewayApp) -> None:
 STREAM = "/api/notification-delivery-logs"
 
 
-async def test_streams_leave_the_connections_to_short_responses(open_gateway: OpenGateway) -> None:
+async def test_streams_keep_connections_free_for_short_responses(open_gateway: OpenGateway) -> None:
     app = await open_gateway(upstream_connections_max=1)
     bearer = app.bearer()
     async with (

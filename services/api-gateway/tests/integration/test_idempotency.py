@@ -169,7 +169,7 @@ async def test_another_path_query_or_body_under_the_same_key_is_422(app: Gateway
     assert len(app.upstream.seen) == 1
 
 
-async def test_another_callers_key_is_a_stranger(app: GatewayApp) -> None:
+async def test_the_key_of_another_caller_is_unknown(app: GatewayApp) -> None:
     key = uuid4()
     for _ in range(2):
         response = await post(app, new_id(), key)
@@ -264,7 +264,9 @@ def claim_of(user: UUID, fingerprint: bytes = b"f" * 32) -> IdempotencyClaim:
     return IdempotencyClaim(user, b"k" * 32, fingerprint, new_id())
 
 
-async def test_a_lease_that_ended_is_taken_over_and_its_late_holder_overwrites_nothing(app: GatewayApp) -> None:
+async def test_a_lease_that_ended_is_claimed_by_another_and_its_previous_holder_overwrites_nothing(
+    app: GatewayApp,
+) -> None:
     records = IdempotencyRecords(app.runtime.database, lock_seconds=0, keep_seconds=60)
     user = new_id()
     late, newer = claim_of(user), claim_of(user)
@@ -365,7 +367,7 @@ async def send_image(
 
 
 @pytest.mark.parametrize("in_pieces", [False, True])
-async def test_a_picture_under_a_key_is_taken_once(app: GatewayApp, in_pieces: bool) -> None:
+async def test_an_image_with_a_key_is_stored_once(app: GatewayApp, in_pieces: bool) -> None:
     """Each attempt of a client has a new boundary around the same file: it is the same request. Another file is not."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     app.upstream.response = (201, {"data": {"id": 1}})
@@ -383,7 +385,7 @@ async def test_a_picture_under_a_key_is_taken_once(app: GatewayApp, in_pieces: b
     assert len(app.upstream.seen) == 1
 
 
-async def test_a_picture_whose_key_is_at_work_or_that_is_too_large_reaches_no_service_again(app: GatewayApp) -> None:
+async def test_an_image_whose_key_is_in_progress_or_that_is_too_large_reaches_no_service_again(app: GatewayApp) -> None:
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     app.upstream.gate.clear()
     running = asyncio.create_task(send_image(app, user, key, url, form(IMAGE, "a"), "a"))

@@ -25,7 +25,7 @@ from .conftest import Upstream
 from .gateway_process import running_process
 
 
-async def test_a_killed_gateway_neither_loses_nor_repeats_an_idempotent_request(
+async def test_a_killed_gateway_neither_drops_nor_repeats_an_idempotent_request(
     module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
 ) -> None:
     async with running_process(module_urls, broker_url, issuer, upstream.url) as (process, client):

@@ -121,7 +121,7 @@ async def test_refresh_counts_its_session_though_the_token_rotates(open_gateway:
     assert await refresh("two.0") == 201
 
 
-async def test_behind_a_trusted_proxy_each_client_is_counted(open_gateway: OpenGateway) -> None:
+async def test_after_a_trusted_proxy_each_client_is_counted(open_gateway: OpenGateway) -> None:
     app = await open_gateway(rate_tier_1=1, trusted_proxies="127.0.0.0/8")
 
     async def browse(address: str) -> int:
@@ -256,7 +256,7 @@ async def test_processes_that_come_and_go_share_one_window_to_the_request(
         assert sorted(status or 0 for status in after) == [201] * 30 + [429] * 60
 
 
-async def test_a_burst_of_one_takes_nothing_from_another(open_gateway: OpenGateway) -> None:
+async def test_a_burst_of_one_does_not_reduce_the_quota_of_another(open_gateway: OpenGateway) -> None:
     """A caller beyond their quota is rejected; five requests of another caller get five responses."""
     # The window outlasts the burst, however long that takes.
     app = await open_gateway(rate_tier_2=50, rate_window_seconds=600)

@@ -135,7 +135,7 @@ async def test_a_client_gets_100_continue_only_when_its_body_is_read(patient: Be
     ],
     ids=["nothing", "a head", "a second head", "a body that was refused"],
 )
-async def test_a_client_that_owes_the_rest_is_not_waited_for(impatient: Bench, sent: bytes) -> None:
+async def test_a_client_with_an_incomplete_body_is_not_waited_for(impatient: Bench, sent: bytes) -> None:
     """The first requests get responses, and then the connection ends although the client would wait for ever."""
     async with connected(impatient.process.port) as client:
         await client.send(sent)
@@ -154,7 +154,7 @@ async def test_a_body_that_does_not_arrive_in_time_is_408(impatient: Bench, targ
         assert await client.is_closed()
 
 
-async def test_a_client_that_takes_no_response_holds_no_connection_to_a_service(impatient: Bench) -> None:
+async def test_a_client_that_reads_no_response_holds_no_connection_to_a_service(impatient: Bench) -> None:
     impatient.recorder.seen.clear()
     token = f"Authorization: Bearer {impatient.issuer.token(new_id())}"
     _, writer = await asyncio.open_connection("127.0.0.1", impatient.process.port, limit=1)

@@ -46,7 +46,7 @@ async def test_the_parts_of_all_services_are_one_list_with_the_earliest_deadline
     assert response.headers["cache-control"] == "no-store"
 
 
-async def test_each_service_is_asked_under_the_callers_token(app: GatewayApp) -> None:
+async def test_each_service_is_queried_with_the_callers_token(app: GatewayApp) -> None:
     app.upstream.response = part()
     token = app.bearer(roles=("finance_maker",))
     response = await app.client.get("/api/work", headers={**token, "X-User-Id": "forged", "If-None-Match": "*"})
@@ -59,7 +59,7 @@ async def test_each_service_is_asked_under_the_callers_token(app: GatewayApp) ->
         assert seen["headers"]["x-request-id"] == response.headers["x-request-id"]
 
 
-async def test_the_services_are_asked_at_the_same_time(app: GatewayApp) -> None:
+async def test_the_services_are_queried_at_the_same_time(app: GatewayApp) -> None:
     app.upstream.response = part()
     app.upstream.gate.clear()
     requested = asyncio.create_task(app.client.get("/api/work", headers=app.bearer(roles=("auditor",))))
@@ -73,7 +73,7 @@ async def test_the_services_are_asked_at_the_same_time(app: GatewayApp) -> None:
 
 
 @pytest.mark.parametrize("fault", ["down", 500, 503, 404, "broken"])
-async def test_a_service_without_an_answer_is_named(
+async def test_a_service_without_a_response_is_named(
     open_gateway: OpenGateway, upstream: Upstream, fault: int | str
 ) -> None:
     failing = Upstream(response=(fault if isinstance(fault, int) else 200, {"data": "?"}))
@@ -103,7 +103,7 @@ async def test_the_services_own_rejection_is_the_response(app: GatewayApp, statu
     assert {seen["query"] for seen in app.upstream.seen} == {"kind=alerts"}
 
 
-async def test_nobody_without_a_token_reaches_a_service(app: GatewayApp) -> None:
+async def test_no_request_without_a_token_reaches_a_service(app: GatewayApp) -> None:
     response = await app.client.get("/api/work")
     assert (response.status_code, problem_of(response)["code"]) == (401, "AUTH_UNAUTHORIZED")
     assert app.upstream.seen == []

@@ -33,7 +33,7 @@ def test_an_untrusted_peer_cannot_set_its_address() -> None:
         (b"", "10.0.0.1"),
     ],
 )
-def test_behind_a_trusted_proxy_the_rightmost_untrusted_entry_counts(forwarded: bytes, expected: str) -> None:
+def test_after_a_trusted_proxy_the_rightmost_untrusted_entry_counts(forwarded: bytes, expected: str) -> None:
     assert TRUSTED.of("10.0.0.1", forwarded) == expected
 
 

@@ -62,7 +62,7 @@ def test_a_policy_is_called_by_its_tier(tier: str, name: str) -> None:
     assert item(headers[b"ratelimit"]) == (name, {"r": 7, "t": 60})
 
 
-def test_the_seconds_end_when_the_oldest_request_leaves_the_window() -> None:
+def test_the_seconds_end_when_the_oldest_request_expires() -> None:
     windows, counter, now = SlidingWindows(60), Counter("2", "somebody", 3), 10**15
     windows.count(counter, now)
     later = now + 20 * MICROSECONDS + 1

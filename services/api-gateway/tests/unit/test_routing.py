@@ -73,7 +73,7 @@ def test_a_path_finds_its_own_route_and_no_other(method: str, path: str, expecte
     assert found(method, path) == expected
 
 
-def test_a_literal_segment_wins_over_an_id_and_rejects_other_methods() -> None:
+def test_a_literal_segment_precedes_an_id_and_rejects_other_methods() -> None:
     assert allowed_methods(TABLE.find("/api/orders/checkout", NOW)) == "POST"
     assert allowed_methods(TABLE.find(f"/api/orders/{ID}", NOW)) == "GET, HEAD"
 
@@ -174,7 +174,7 @@ def test_only_functions_and_the_public_keys_are_open() -> None:
     }
 
 
-def test_only_what_anybody_may_read_is_shared_or_compressed() -> None:
+def test_only_public_responses_are_shared_or_compressed() -> None:
     assert {route.name for route in ROUTES if route.is_shared} == {
         "GET /api/products",
         "GET /api/products/:id",

@@ -97,7 +97,7 @@ async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
     ]
 
 
-async def test_the_platform_opens_campuses_and_nobody_else_does(staff: Staff) -> None:
+async def test_the_platform_opens_campuses_and_no_other_role_does(staff: Staff) -> None:
     state = await staff.state()
     for by in ("CAMPUS", "BUYER"):
         assert (await staff.send("POST", "/api/campuses", {"name": "Babcock"}, by)).status_code == 403

@@ -135,7 +135,7 @@ async def test_codes_beyond_the_rate_limit_get_the_same_response_and_are_not_sen
     assert len(messages) == ISSUED_IN_HOUR_MAX
 
 
-async def test_a_number_of_a_federated_user_signs_in_nobody(app: IdentityApp) -> None:
+async def test_a_number_of_a_federated_user_signs_in_no_user(app: IdentityApp) -> None:
     user_id = new_id()
     created = await app.client.post(
         "/functions/v1/create-user",

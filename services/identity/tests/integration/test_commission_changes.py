@@ -133,7 +133,7 @@ async def test_a_vendor_has_at_most_one_pending_change(platform: Platform) -> No
     assert (len(listed["data"]), listed["meta"]["total"]) == (1, 1)
 
 
-async def test_a_rejected_change_leaves_the_commission_and_is_prepared_anew(platform: Platform) -> None:
+async def test_a_rejected_change_keeps_the_commission_and_is_prepared_anew(platform: Platform) -> None:
     change = await platform.prepared(250)
     rejected = await platform.reject(change)
     assert (rejected.json()["data"]["status"], rejected.json()["data"]["rejectionReason"]) == ("rejected", "too low")

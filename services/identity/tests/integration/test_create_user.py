@@ -98,7 +98,7 @@ async def test_a_sign_up_uses_the_same_rule(app: IdentityApp) -> None:
     assert campus["name"] == "Ashesi University"
 
 
-async def test_a_look_alike_is_a_user_without_a_campus(app: IdentityApp) -> None:
+async def test_a_similar_domain_is_a_user_without_a_campus(app: IdentityApp) -> None:
     for email in SIMILAR_ADDRESSES:
         assert (email, (await created(app, email))["campusId"]) == (email, None)
     assert await app.count("campuses") == 0

@@ -70,7 +70,7 @@ async def traces_of(app: IdentityApp, text: str) -> set[str]:
     return found
 
 
-async def test_erasure_leaves_no_personal_data(app: IdentityApp) -> None:
+async def test_erasure_keeps_no_personal_data(app: IdentityApp) -> None:
     user_id, tokens = await user(app, phone="+2348031234567")
     assert await traces_of(app, "tola@unilag") == {"profiles", "accounts"}
     response = await erase(app, tokens["accessToken"])

@@ -134,7 +134,7 @@ async def test_removing_a_factor_needs_a_fresh_one(app: IdentityApp) -> None:
     assert await app.count("totp_factors") == 1
 
 
-async def test_tokens_stepped_up_by_a_removed_factor_lose_aal2(app: IdentityApp) -> None:
+async def test_tokens_stepped_up_by_a_removed_factor_are_no_longer_aal2(app: IdentityApp) -> None:
     owner, secret = await with_totp(app)
     authenticator = await add_passkey(app, owner)
     app.next_period()
@@ -192,7 +192,7 @@ async def test_staff_keep_a_second_factor(app: IdentityApp) -> None:
     assert len(await listed(app, stepped)) == 1
 
 
-async def test_the_last_factor_takes_its_recovery_codes_along(app: IdentityApp) -> None:
+async def test_the_last_factor_removes_its_recovery_codes(app: IdentityApp) -> None:
     stepped, _ = await with_totp(app)
     codes = await new_codes(app, stepped)
     recovered = await app.post(VERIFY, {"code": codes[0]}, token=stepped["accessToken"])
@@ -267,7 +267,7 @@ async def test_each_change_of_credentials_is_published(app: IdentityApp) -> None
     ]  # fmt: skip
 
 
-async def test_of_two_at_once_with_one_recovery_code_one_wins(app: IdentityApp) -> None:
+async def test_of_two_at_once_with_one_recovery_code_one_succeeds(app: IdentityApp) -> None:
     stepped, _ = await with_totp(app)
     code = (await new_codes(app, stepped))[0]
     sessions = [await app.log_in(TOLA) for _ in range(2)]
@@ -277,7 +277,7 @@ async def test_of_two_at_once_with_one_recovery_code_one_wins(app: IdentityApp) 
     assert sorted(response.status_code for response in responses) == [200, 422, 422, 422]
 
 
-async def test_two_renewals_at_once_leave_ten_codes(app: IdentityApp) -> None:
+async def test_two_renewals_at_once_store_ten_codes(app: IdentityApp) -> None:
     stepped, _ = await with_totp(app)
     sets = await asyncio.gather(*(new_codes(app, stepped) for _ in range(3)))
     stored = {bytes(row["code_hash"]) for row in await app.service.fetch("SELECT code_hash FROM recovery_codes")}

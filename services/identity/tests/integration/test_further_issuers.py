@@ -136,7 +136,7 @@ async def test_the_same_subject_of_another_issuer_is_another_user(elsewhere: Els
     assert (await app.get(PROFILE, token=token)).json()["data"]["email"] == "tola@club.example"
 
 
-async def test_other_services_look_up_the_rights_of_a_federated_user(elsewhere: Elsewhere) -> None:
+async def test_other_services_query_the_rights_of_a_federated_user(elsewhere: Elsewhere) -> None:
     """A verifier of another process, over HTTP, with nothing but the token."""
     app, user_id = elsewhere.app, new_id()
     lookup = IdentityUserLookup(app.jwks_url.removesuffix("/.well-known/jwks.json"), PATIENT.identity)
@@ -205,7 +205,7 @@ async def test_a_step_up_does_not_circumvent_the_limit_on_staff(elsewhere: Elsew
             assert set(claims_of(tokens)["app_metadata"]["roles"]) == roles
 
 
-async def test_nobody_logs_in_to_a_federated_account(elsewhere: Elsewhere) -> None:
+async def test_no_user_logs_in_to_a_federated_account(elsewhere: Elsewhere) -> None:
     app, user_id = elsewhere.app, new_id()
     email = "tola@unilag.edu.ng"
     await elsewhere.create_user(user_id, email)
@@ -217,7 +217,7 @@ async def test_nobody_logs_in_to_a_federated_account(elsewhere: Elsewhere) -> No
     assert claims_of(await app.log_in(email))["sub"] != str(user_id)
 
 
-async def test_a_local_user_keeps_their_password_beside_an_issuer(elsewhere: Elsewhere) -> None:
+async def test_a_local_user_keeps_their_password_with_an_issuer(elsewhere: Elsewhere) -> None:
     app = elsewhere.app
     user_id = await app.sign_up("tola@unilag.edu.ng")
     await elsewhere.step_up(elsewhere.token(SCHOOL, user_id))

@@ -29,7 +29,7 @@ async def test_responses_for_known_and_unknown_addresses_are_equal_in_every_fiel
         assert names[0] == names[1], path
 
 
-async def test_a_request_for_an_unknown_address_leaves_the_same_rows_and_sends_nothing(app: IdentityApp) -> None:
+async def test_a_request_for_an_unknown_address_stores_the_same_rows_and_sends_nothing(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     left = []
     for email in (EMAIL, "nobody@unilag.edu.ng"):

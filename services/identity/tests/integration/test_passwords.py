@@ -63,7 +63,7 @@ async def test_a_reset_ends_the_codes_that_were_sent_before(app: IdentityApp) ->
     assert problem_of(await app.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})) == WRONG_CODE
 
 
-async def test_a_weak_new_password_leaves_the_token_good(app: IdentityApp) -> None:
+async def test_a_weak_new_password_keeps_the_token_valid(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     token = await reset_token(app)
     weak = await app.post("/api/auth/password/reset", {"token": token, "password": "short"})
@@ -83,7 +83,7 @@ async def test_of_two_resets_with_one_token_one_sets_the_password(app: IdentityA
     await app.log_in(EMAIL, winner)
 
 
-async def test_a_login_started_before_a_reset_leaves_no_session(app: IdentityApp) -> None:
+async def test_a_login_started_before_a_reset_creates_no_session(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     token = await reset_token(app)
     dependencies = app.dependencies

@@ -19,7 +19,7 @@ async def prove_number(app: IdentityApp, tokens: dict[str, Any]) -> dict[str, An
     return data_of(await app.post(VERIFY, {"phone": PHONE, "code": code}, token=tokens["accessToken"]))
 
 
-async def test_an_unconfirmed_number_signs_in_nobody(app: IdentityApp) -> None:
+async def test_an_unconfirmed_number_signs_in_no_user(app: IdentityApp) -> None:
     await app.sign_up(EMAIL, phone=PHONE)
     await request_code(app, PHONE)
     assert await codes_sent(app) == []

@@ -44,7 +44,7 @@ async def test_a_profile_shows_what_the_token_of_the_request_permits(app: Identi
     assert changed["permissions"] == profile["permissions"]
 
 
-async def test_of_many_changes_of_one_revision_one_wins(app: IdentityApp) -> None:
+async def test_of_many_changes_of_one_revision_one_succeeds(app: IdentityApp) -> None:
     token = await user(app)
     responses = await asyncio.gather(
         *(change(app, token, {"fullName": f"Name {number}"}, '"1"') for number in range(10))

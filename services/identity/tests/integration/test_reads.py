@@ -83,7 +83,7 @@ async def test_campus_hub_and_vendor_show_their_public_shape(campus: IdentityApp
     assert vendor["businessName"] == demo.ADA.business_name
 
 
-async def test_absent_malformed_and_hidden_ids_look_the_same(campus: IdentityApp) -> None:
+async def test_absent_malformed_and_hidden_ids_get_equal_responses(campus: IdentityApp) -> None:
     await campus.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     await campus.service.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
     for path in ("/api/campuses/{}", "/api/campuses/{}/hubs", "/api/vendors/{}"):
@@ -154,6 +154,6 @@ async def test_a_good_token_without_a_profile_is_forbidden(app: IdentityApp) -> 
         assert error_of(await app.get(path, token=tokens["accessToken"])) == FORBIDDEN
 
 
-async def test_nobody_reads_a_profile_without_a_token(app: IdentityApp) -> None:
+async def test_no_profile_is_read_without_a_token(app: IdentityApp) -> None:
     for path in ("/api/profiles/current", "/api/referrals/current"):
         assert error_of(await app.get(path)) == UNAUTHORIZED

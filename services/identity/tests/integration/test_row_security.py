@@ -103,7 +103,7 @@ async def test_suspended_vendors_and_closed_campuses_are_invisible(app: Identity
         assert await seen_by(app, caller, "SELECT id FROM vendors") == [demo.ADA.id]
 
 
-async def test_no_caller_grants_a_role_makes_a_vendor_or_moves_a_campus(app: IdentityApp) -> None:
+async def test_no_caller_grants_a_role_makes_a_vendor_or_changes_a_campus(app: IdentityApp) -> None:
     await app.load_demo()
     admin = caller_named("ADMIN")
     for statement in (

@@ -59,7 +59,7 @@ async def test_a_new_user_signs_up_logs_in_and_reads_their_profile(app: Identity
     ]
 
 
-async def test_sign_up_of_a_known_address_looks_like_a_new_one_and_changes_nothing(app: IdentityApp) -> None:
+async def test_sign_up_of_a_known_address_equals_that_of_a_new_one_and_changes_nothing(app: IdentityApp) -> None:
     first = await app.post(
         "/api/auth/signup", {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola"}
     )

@@ -98,7 +98,7 @@ async def test_an_approval_names_the_grant_that_was_read(staff: StaffAdministrat
     assert await staff.roles("SUPPORT") == {"support_agent"}
 
 
-async def test_nobody_approves_a_grant_to_themselves(staff: StaffAdministration) -> None:
+async def test_no_user_approves_a_grant_to_themselves(staff: StaffAdministration) -> None:
     grant_id = await staff.prepared("BUYER2", ADMIN)
     await staff.second_admin()
     state = await staff.state()

@@ -184,7 +184,7 @@ async def test_a_revoked_role_ends_every_token_from_before(staff: StaffAdministr
     assert await staff.actions() == [("ADMIN", "role_revoked", "SUPPORT")]
 
 
-async def test_the_last_admin_stays_and_nobody_decides_about_themselves(staff: StaffAdministration) -> None:
+async def test_the_last_admin_stays_and_no_user_decides_about_themselves(staff: StaffAdministration) -> None:
     state = await staff.state()
     for response in (await staff.act("revoke", "ADMIN", {"role": ADMIN}), await staff.act("suspend", "ADMIN")):
         assert error_of(response) == CONFLICT

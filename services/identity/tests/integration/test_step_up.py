@@ -96,13 +96,13 @@ async def test_a_refresh_token_from_before_the_step_up_stays_at_aal1(app: Identi
     assert data_of(await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}))["aal"] == "aal1"
 
 
-async def test_a_password_alone_adds_no_factor_beside_the_owners(app: IdentityApp) -> None:
+async def test_a_password_alone_adds_no_factor_to_the_owners(app: IdentityApp) -> None:
     tokens, _ = await enrolled(app)
     assert error_of(await app.post("/api/auth/mfa/enroll", {}, token=tokens["accessToken"])) == STEP_UP_REQUIRED
     assert await app.count("totp_factors") == 1
 
 
-async def test_a_factor_enrolled_before_the_owners_is_gone_when_the_owner_enrolls(app: IdentityApp) -> None:
+async def test_a_factor_enrolled_before_the_owners_is_removed_when_the_owner_enrolls(app: IdentityApp) -> None:
     await app.sign_up("tola@unilag.edu.ng")
     thief, owner = await app.log_in("tola@unilag.edu.ng"), await app.log_in("tola@unilag.edu.ng")
     planted = await app.post("/api/auth/mfa/enroll", {}, token=thief["accessToken"])

@@ -75,7 +75,7 @@ async def test_a_suspended_user_cannot_sign_in_by_any_method(staff: StaffAdminis
     assert await staff.actions() == [("ADMIN", "suspended", "SUPPORT"), ("ADMIN", "reinstated", "SUPPORT")]
 
 
-async def test_a_sign_in_concurrent_with_a_suspension_leaves_no_session(staff: StaffAdministration) -> None:
+async def test_a_sign_in_concurrent_with_a_suspension_creates_no_session(staff: StaffAdministration) -> None:
     _, refresh_token = await staff.sign_in("SUPPORT")
     await staff.token("ADMIN")
     responses = await asyncio.gather(

@@ -129,7 +129,7 @@ async def test_a_flood_of_log_outs_hides_no_newer_revocation_from_a_process_that
     assert runtime.verifier.revocations.sessions == {newer}
 
 
-async def test_a_refresh_concurrent_with_logging_out_everywhere_leaves_no_valid_token(app: IdentityApp) -> None:
+async def test_a_refresh_concurrent_with_logging_out_everywhere_issues_no_valid_token(app: IdentityApp) -> None:
     await app.sign_up(EMAIL)
     signed = [await app.log_in(EMAIL) for _ in range(6)]
     responses = await asyncio.gather(

@@ -197,7 +197,7 @@ async def test_an_application_during_the_approval_of_an_earlier_one_never_yields
     assert await campus.app.count("vendor_applications") == 1
 
 
-async def test_nobody_decides_on_their_own_application(campus: Campus) -> None:
+async def test_no_user_decides_on_their_own_application(campus: Campus) -> None:
     application_id = await campus.applied("CAMPUS")
     state = await campus.state()
     for response in (await campus.approve(application_id), await campus.reject(application_id)):

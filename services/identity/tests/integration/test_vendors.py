@@ -87,7 +87,7 @@ async def test_a_suspended_vendor_is_hidden_until_its_reinstatement(staff: Staff
     assert [row["sequence"] for row in rows] == [1, 2, 3]
 
 
-async def test_a_suspended_vendor_still_acts_for_its_open_orders(staff: Staff) -> None:
+async def test_a_suspended_vendor_still_serves_its_open_orders(staff: Staff) -> None:
     await staff.suspend()
     token = (await staff.app.demo_log_in("VENDOR"))["accessToken"]
     caller = await staff.app.service.runtime.verifier.caller_of(token)
@@ -110,7 +110,7 @@ async def test_suspended_twice_is_suspended_once_and_so_is_reinstated(staff: Sta
     ]
 
 
-async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staff) -> None:
+async def test_only_staff_of_the_campus_suspend_and_no_member_their_own(staff: Staff) -> None:
     await staff.app.service.fetch("DELETE FROM role_grants WHERE user_id = $1", USERS["BUYER2"].id)
     for name, campus in (("BUYER2", demo.IBADAN), ("VENDOR", demo.LAGOS)):
         await staff.app.service.fetch(

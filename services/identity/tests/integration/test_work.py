@@ -35,7 +35,7 @@ async def test_a_grant_waits_for_an_admin_who_neither_prepared_nor_gets_it(staff
     assert await _work(staff, "ADMIN") == await _work(staff, "AUDITOR") == {}
 
 
-async def test_nobody_is_asked_to_approve_their_own_grant(app: IdentityApp) -> None:
+async def test_no_user_is_shown_their_own_grant_for_approval(app: IdentityApp) -> None:
     await app.load_demo()
     staff = StaffAdministration(app)
     await staff.prepared("BUYER2", ADMIN)
@@ -43,7 +43,7 @@ async def test_nobody_is_asked_to_approve_their_own_grant(app: IdentityApp) -> N
     assert await _work(staff, "BUYER2") == {}
 
 
-async def test_an_expired_grant_waits_for_nobody(staff: StaffAdministration) -> None:
+async def test_an_expired_grant_waits_for_no_user(staff: StaffAdministration) -> None:
     await staff.prepared("SUPPORT", "finance_maker")
     staff.app.clock.advance(GRANT_LIFE - timedelta(seconds=1))
     later = StaffAdministration(staff.app)

@@ -134,5 +134,5 @@ def test_a_number_that_the_edge_would_count_as_another_account_is_rejected(text:
 @pytest.mark.parametrize(
     "text", ["+234 803 000 0001", "0803\u2011000\u20110001", "(0803)\u00a0000.0001", "234-803/0000001"]
 )
-def test_a_number_is_taken_as_people_write_it(text: str) -> None:
+def test_a_number_is_accepted_as_users_write_it(text: str) -> None:
     assert SendCodeRequest(phone=text).phone == "+2348030000001"

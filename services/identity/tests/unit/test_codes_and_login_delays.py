@@ -117,7 +117,7 @@ def test_a_program_is_stored_printable_and_short(responses: str | None, kept: st
     assert printable_user_agent(responses) == kept
 
 
-def test_a_keyed_hash_depends_on_the_key_and_on_where_the_parts_end() -> None:
+def test_a_hmac_depends_on_the_key_and_on_where_the_parts_end() -> None:
     hashes = KeyedHashes(b"a hash key for tests")
     assert hashes.of("ab", "c") == hashes.of("ab", "c")
     others = {

@@ -320,7 +320,7 @@ async def test_a_disconnect_cancels_the_reply(
     await eventually(no_turn_is_left)
 
 
-async def test_a_silent_stream_pings_and_a_word_is_seen_before_the_reply_ends(assistant: AssistantScenario) -> None:
+async def test_a_idle_stream_pings_and_a_word_is_seen_before_the_reply_ends(assistant: AssistantScenario) -> None:
     assistant.upstream.replies = [assistant.upstream.held()]
     seen: list[str] = []
     async with assistant.client.stream(

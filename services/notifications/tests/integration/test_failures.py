@@ -70,7 +70,7 @@ async def test_a_message_fails_with_an_alert_after_the_last_retry(
         ]
 
 
-async def test_a_refusal_for_good_is_not_repeated(scenario: Scenario, providers: Providers) -> None:
+async def test_a_permanent_rejection_is_not_repeated(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin("042917"))
     providers.sms_faults.append(JSONResponse({"message": "Invalid number for: your PIN is 042917"}, 400))

@@ -192,14 +192,14 @@ PARTS = [{"type": "text", "text": "In "}, {"type": "image_url"}, None, {"type": 
         ([{"content": None, "tool_calls": None, "refusal": None}, {"content": "Here."}], "stop", "Here."),
     ],
 )
-async def test_a_refusal_is_shown_as_the_reply(assistant: AssistantScenario, deltas, finish: str, reply) -> None:
+async def test_a_rejection_is_shown_as_the_reply(assistant: AssistantScenario, deltas, finish: str, reply) -> None:
     pieces = [*map(chunk, deltas), chunk({}, finish), DONE]
     assistant.upstream.replies = [responds_with(lambda: streamed(*pieces))]
     response = await assistant.chat(new_id(), "hello")
     assert (response.status_code, response.json()["data"]["reply"]) == (200, reply)
 
 
-async def test_an_unstreamed_refusal_is_shown_as_the_reply(assistant: AssistantScenario) -> None:
+async def test_an_unstreamed_rejection_is_shown_as_the_reply(assistant: AssistantScenario) -> None:
     message = {"role": "assistant", "content": None, "refusal": "I cannot help with that.", "tool_calls": None}
     whole = {"choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}], "usage": None}
     assistant.upstream.replies = [responds_with(lambda: JSONResponse(whole))]

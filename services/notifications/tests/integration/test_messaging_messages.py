@@ -187,7 +187,7 @@ async def test_a_crash_before_the_commit_is_retried(scenario: Scenario, app: Ope
     assert len(await messages(scenario)) == 1
 
 
-async def test_a_dead_letter_takes_effect_when_replayed(scenario: Scenario, app: OpenService) -> None:
+async def test_a_dead_letter_is_applied_when_replayed(scenario: Scenario, app: OpenService) -> None:
     await post(scenario, body_of({"messages": [text("wamid.1", "Hello")]}))
     await app.work(QUEUE)
     [work] = [one for one in app.service.work_items if one.queue == QUEUE]
@@ -259,7 +259,7 @@ async def test_a_number_identifies_the_user_who_has_both(scenario: Scenario) -> 
     assert [row["user_id"] for row in await tickets(scenario)] == [scenario.buyer_id]
 
 
-async def test_erasure_reaches_the_ticket_of_the_id_that_was_named_beside_the_number(scenario: Scenario) -> None:
+async def test_erasure_reaches_the_ticket_of_the_id_that_was_named_with_the_number(scenario: Scenario) -> None:
     await scenario.project_users()
     both = text("wamid.1", "Hello", from_user_id=USER_ID)
     another = hidden("wamid.3", "Leave me here")

@@ -89,7 +89,7 @@ async def test_a_rejected_account_pauses_the_channel_with_one_alert(
     assert await alerts(scenario) == [ACCOUNT_ALERT]
 
 
-async def test_an_account_fault_in_a_status_pauses_and_the_message_is_sent_afterwards(
+async def test_an_account_fault_in_a_status_pauses_and_the_message_is_sent_later(
     scenario: Scenario, providers: Providers
 ) -> None:
     await queue_confirmation(scenario, providers)

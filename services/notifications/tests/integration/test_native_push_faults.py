@@ -104,7 +104,7 @@ async def test_a_rejected_service_account_alerts_once(full_scenario: Scenario, p
     assert await devices(full_scenario) == 1
 
 
-async def test_a_quota_pauses_pushes_as_long_as_it_says(full_scenario: Scenario, providers: Providers) -> None:
+async def test_a_quota_pauses_pushes_for_its_reported_time(full_scenario: Scenario, providers: Providers) -> None:
     await with_device(full_scenario)
     providers.native_faults.append(fault(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", **{"Retry-After": "120"}))
     await push(full_scenario)

@@ -97,7 +97,7 @@ async def test_the_alert_about_an_account_closes_when_messages_are_accepted(
         assert cleared["dedupKey"] == "provider-account:sms-http"
 
 
-async def test_a_message_waits_for_the_account_however_long_it_takes(
+async def test_a_message_waits_for_the_account_without_a_limit(
     open_scenario: OpenScenario, providers: Providers
 ) -> None:
     async with open_scenario(provider_rest_seconds=30) as scenario:

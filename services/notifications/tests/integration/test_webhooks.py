@@ -405,7 +405,7 @@ async def test_only_the_start_of_a_response_is_read_and_stored(scenario: Scenari
 @pytest.mark.parametrize(
     "number", ["10.0.0.5", "127.0.0.1", "169.254.169.254", "192.168.1.1", "::1", "fe80::1", "::ffff:10.0.0.5"]
 )
-async def test_a_name_that_leads_into_a_private_network_is_not_called(
+async def test_a_name_that_resolves_into_a_private_network_is_not_called(
     scenario: Scenario, receiver: Receiver, number: str
 ) -> None:
     endpoint = await create(scenario, "https://hooks.example.com/")
@@ -509,7 +509,7 @@ async def test_secrets_survive_a_rotation_of_the_message_key(
 # Disabling
 
 
-async def test_an_endpoint_that_is_gone_is_disabled(scenario: Scenario, receiver: Receiver) -> None:
+async def test_an_endpoint_that_returns_410_is_disabled(scenario: Scenario, receiver: Receiver) -> None:
     endpoint = await create(scenario, receiver.url)
     receiver.responses = [Response(status_code=410)]
     await scenario.receive(scenario.dispatched())

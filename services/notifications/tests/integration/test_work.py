@@ -24,7 +24,7 @@ async def _open_ticket(scenario: Scenario, user: UUID) -> dict[str, Any]:
     return opened
 
 
-async def test_an_open_alert_waits_for_the_people_on_call(scenario: Scenario) -> None:
+async def test_an_open_alert_waits_for_on_call_staff(scenario: Scenario) -> None:
     raised = alert()
     await scenario.receive(raised)
     assert await _kinds(scenario, "ops_oncall") == {"alerts": 1}
@@ -33,7 +33,7 @@ async def test_an_open_alert_waits_for_the_people_on_call(scenario: Scenario) ->
     assert await _kinds(scenario, "ops_oncall") == {}
 
 
-async def test_a_ticket_waits_for_its_assignee_until_the_answer(scenario: Scenario) -> None:
+async def test_a_ticket_waits_for_its_assignee_until_the_response(scenario: Scenario) -> None:
     customer, agent = new_id(), new_id()
     ticket = await _open_ticket(scenario, customer)
     assert await _kinds(scenario, "support_agent") == {"tickets_to_answer": 1}

@@ -69,7 +69,7 @@ def segment_count(text):
 
 @pytest.mark.parametrize("name", [name for name in CATALOG if "sms" in CATALOG[name].channels])
 @pytest.mark.parametrize("character", ["😀", "{", "`", "x"])
-def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, character: str) -> None:
+def test_no_text_message_has_more_than_three_parts_or_omits_its_secret(name, character: str) -> None:
     texts = {**LARGEST, "text": character * 500}
     secret = character * 64
     values = {parameter: texts[kind] for parameter, kind in CATALOG[name].parameters.items()}
@@ -92,7 +92,7 @@ def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, cha
         ("😀" * 101, "😀" * 99 + "..."),
     ],
 )
-def test_a_text_message_is_cut_where_a_fourth_part_would_begin(text, sent) -> None:
+def test_a_text_message_is_cut_where_a_fourth_part_would_start(text, sent) -> None:
     assert truncate_to_segments(text) == sent
     assert segment_count(sent) == SEGMENTS_MAX
 
@@ -158,7 +158,7 @@ def test_the_app_shows_a_message_without_its_secrets(name) -> None:
     assert line.body
 
 
-def test_a_value_with_line_breaks_begins_no_header() -> None:
+def test_a_value_with_line_breaks_starts_no_header() -> None:
     values = {
         **values_of("vendor_dispatch_alert"),
         "businessName": "Ada\r\nBcc: all@unilag.edu.ng",

@@ -34,5 +34,5 @@ def test_the_key_of_a_number_is_not_guessed_without_the_secret() -> None:
         ("", False),
     ],
 )
-def test_an_id_of_the_app_is_not_taken_for_a_number(address, expected: bool) -> None:
+def test_an_id_of_the_app_is_not_parsed_as_a_number(address, expected: bool) -> None:
     assert is_app_user_id(address) is expected

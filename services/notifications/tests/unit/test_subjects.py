@@ -42,7 +42,7 @@ def test_without_its_own_id_the_subject_is_the_order_or_the_account(
     assert subject_of(template, parameters, USER) == subject
 
 
-def test_a_message_to_nobody_has_no_subject() -> None:
+def test_a_message_without_a_recipient_has_no_subject() -> None:
     assert subject_of("account_erased", {}, None) is None
 
 

@@ -175,7 +175,7 @@ ODD_RESPONSES = [
 
 
 @pytest.mark.parametrize(("status", "response"), ODD_RESPONSES)
-async def test_odd_answers_are_faults_of_the_provider(status: int, response) -> None:
+async def test_odd_responses_are_faults_of_the_provider(status: int, response) -> None:
     with pytest.raises((ProviderUnavailable, ProviderRejected)) as raised:
         await send(Platform((status, response), is_conform=False), outbound())
     assert not isinstance(raised.value, ProviderTimeout)

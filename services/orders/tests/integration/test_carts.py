@@ -71,7 +71,7 @@ async def test_invalid_items_are_rejected_and_removing_an_absent_item_changes_no
     assert (await client.delete("/api/carts/current", headers=market.as_buyer())).json()["data"]["items"] == []
 
 
-async def test_a_full_cart_takes_no_further_product_and_still_changes_its_own(market: Market) -> None:
+async def test_a_full_cart_accepts_no_further_product_and_still_changes_its_own(market: Market) -> None:
     rows = [(market.buyer_id, new_id(), market.vendor_id, "thing", 1, 1, market.clock.now()) for _ in range(99)]
     for row in rows:
         await market.fetch("INSERT INTO cart_items VALUES ($1, $2, $3, $4, $5, $6, $7)", *row)
@@ -82,7 +82,7 @@ async def test_a_full_cart_takes_no_further_product_and_still_changes_its_own(ma
     assert len((await cart(market))["items"]) == 100
 
 
-async def test_nobody_sees_or_writes_another_s_cart(market: Market) -> None:
+async def test_no_user_sees_or_writes_another_s_cart(market: Market) -> None:
     rice = await market.sell()
     await put(market, rice)
     outsider = new_id()

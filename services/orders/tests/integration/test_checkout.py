@@ -126,7 +126,7 @@ async def test_a_price_that_moved_from_what_the_buyer_saw_is_refused(market: Mar
     await nothing_happened(market, product, 5)
 
 
-async def test_more_than_is_left_is_refused_and_takes_nothing_of_the_rest(market: Market) -> None:
+async def test_more_than_is_left_is_rejected_and_reserves_nothing_of_the_rest(market: Market) -> None:
     plenty, scarce = await market.sell(stock=5), await market.sell(stock=1)
     items = [{"productId": str(plenty), "quantity": 1}, {"productId": str(scarce), "quantity": 2}]
     headers = market.as_buyer(idempotency_key=uuid4())

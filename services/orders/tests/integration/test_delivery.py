@@ -25,7 +25,7 @@ async def wrong_tries_of(market: Market, order):
     return rows[0]["wrong_tries"]
 
 
-async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_sealed_event_hold(market: Market) -> None:
+async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_encrypted_event_hold(market: Market) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
     assert len(pin) == 6
@@ -222,7 +222,7 @@ async def test_other_states_are_409_and_count_no_attempt(market: Market) -> None
 
 
 @pytest.mark.parametrize("status", ["delivered", "paid", "refund_pending", "refunded"])
-async def test_a_pin_that_was_used_or_opens_nothing_any_more_is_shown_to_nobody(market: Market, status: str) -> None:
+async def test_a_pin_that_was_used_or_opens_nothing_any_more_is_shown_to_no_user(market: Market, status: str) -> None:
     order = await market.paid()
     await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
     url = f"/api/orders/{order['id']}/delivery-pin"

@@ -79,7 +79,7 @@ async def test_both_parties_and_staff_see_the_images_of_a_dispute(court: Market)
     assert error_of(public) == NOT_FOUND
 
 
-async def test_evidence_of_somebody_elses_dispute_is_not_found(court: Market) -> None:
+async def test_evidence_of_another_users_dispute_is_not_found(court: Market) -> None:
     order, other = await disputed(court), await disputed(court)
     mine = data_of(await add(court, order, court.as_buyer()), 201)
     outsiders = [court.as_buyer(new_id()), court.as_merchant(new_id()), court.as_staff("ops_oncall")]

@@ -56,7 +56,7 @@ async def test_an_approval_names_the_resolution_that_was_read(market: Market) ->
     assert await events(market, "dispute_resolved") == []
 
 
-async def test_nobody_decides_as_staff_on_an_order_of_their_own(market: Market) -> None:
+async def test_no_user_decides_as_staff_on_an_order_of_their_own(market: Market) -> None:
     order = await disputed(market)
     buyer, vendor = {"user_id": UUID(order["buyerId"])}, {"user_id": new_id(), "vendor_id": UUID(order["vendorId"])}
 
@@ -145,7 +145,7 @@ async def test_many_approvals_at_once_have_one_effect(market: Market) -> None:
     assert len(await events(market, "dispute_resolved")) == 1
 
 
-async def test_approval_and_rejection_at_once_leave_one_decision(market: Market) -> None:
+async def test_approval_and_rejection_at_once_store_one_decision(market: Market) -> None:
     for _ in range(5):
         order = await disputed(market)
         resolution = await prepared(market, order, "vendor")

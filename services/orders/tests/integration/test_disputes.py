@@ -36,7 +36,7 @@ async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(marke
         assert (await market.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)).status_code == 404
 
 
-async def test_a_delivery_that_nobody_proved_in_time_is_disputed_and_resolved_as_any_other(market: Market) -> None:
+async def test_a_delivery_without_a_proof_in_time_is_disputed_and_resolved_as_any_other(market: Market) -> None:
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
     market.clock.advance(timedelta(days=14))

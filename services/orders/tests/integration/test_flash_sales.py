@@ -91,7 +91,7 @@ async def test_a_sale_holds_from_its_start_to_its_end_and_freezes_the_price(mark
     assert (await market.show(order))["totalMinor"] == 600
 
 
-async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_takes_them_again_or_gives_all_back(
+async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_reserves_them_again_or_is_refunded(
     market: Market,
 ) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
@@ -128,7 +128,7 @@ async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_
     assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (9, 99)
 
 
-async def test_of_two_late_charges_at_once_one_takes_the_last_of_the_buyers_share(market: Market) -> None:
+async def test_of_two_late_charges_at_once_one_reserves_the_last_of_the_buyers_share(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=100)
     sale = await created_sale(market, product_id, quantity=10, perBuyerLimit=2)
     closed = []
@@ -291,7 +291,7 @@ async def test_staff_touch_sales_with_a_second_factor_only(market: Market) -> No
     assert (await sale_of(market, sale))["status"] == "running"
 
 
-async def test_the_database_gives_nobody_the_vendors_consent(market: Market) -> None:
+async def test_the_database_gives_no_role_the_vendors_consent(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale = await proposed(market, product_id)
     permissions = permissions_of(["campus_admin"])
@@ -355,7 +355,7 @@ async def test_the_list_is_walked_by_cursor_and_filtered(market: Market) -> None
     assert (await client.get(f"/api/flash-sales?campusId={market.campus_id}&limit=2{cursor}")).status_code == 422
 
 
-async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_without_an_order(market: Market) -> None:
+async def test_the_database_lets_no_role_write_what_was_sold_or_reserve_units_without_an_order(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
     sale = await created_sale(market, product_id)
     merchant = Caller(

@@ -115,7 +115,7 @@ async def test_concurrent_uploads_never_exceed_eight_images(shop) -> None:
     assert (await send(shop, product, jpeg(250))).status_code == 201
 
 
-async def test_a_rejected_upload_leaves_neither_row_nor_file(shop) -> None:
+async def test_a_rejected_upload_stores_neither_row_nor_file(shop) -> None:
     product, draft = await shop.sell(), await shop.sell(draft=True)
     removed = await shop.sell(removed_at=shop.clock.now())
     outsider = shop.as_merchant(new_id())
@@ -151,7 +151,7 @@ async def test_a_rejected_upload_leaves_neither_row_nor_file(shop) -> None:
     assert len(files_of(shop)) == 2
 
 
-async def test_no_path_leads_out_of_the_folder(shop) -> None:
+async def test_no_path_escapes_the_folder(shop) -> None:
     secret = shop.app.settings.media_folder.parent / "secret.webp"
     secret.write_bytes(b"hidden words")
     for path in (
@@ -239,7 +239,7 @@ async def test_an_image_attached_again_before_its_removal_stays(dated_shop) -> N
     assert await shop.fetch("SELECT 1 FROM leaving_pictures") == []
 
 
-async def test_files_that_nothing_ever_named_leave_after_a_day(
+async def test_unreferenced_files_are_removed_after_a_day(
     dated_shop, broken_outbox: Callable[[], AbstractContextManager[None]]
 ) -> None:
     shop = dated_shop

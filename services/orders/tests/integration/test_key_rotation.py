@@ -106,7 +106,7 @@ async def test_a_contact_is_shown_through_a_rotation_and_after_it(
         assert (await market.show(order, market.as_merchant()))["contact"] == contact
 
 
-async def test_reissue_and_attempts_during_re_encryption_lose_nothing(open_market) -> None:
+async def test_reissue_and_attempts_during_re_encryption_keep_every_attempt(open_market) -> None:
     async with open_market(OLD) as market:
         orders = [await market.paid() for _ in range(12)]
         pins = [await market.pin_of(order) for order in orders]

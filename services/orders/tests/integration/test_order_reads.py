@@ -97,7 +97,7 @@ async def test_the_row_policies_of_orders_read_the_caller_once_per_statement(mar
         assert "app_" not in re.sub(r"\( SELECT app_\w+\([^()]*\) AS \w+\)", "", policy["qual"])
 
 
-async def test_a_foreign_order_looks_like_an_absent_one(market: Market, two_orders) -> None:
+async def test_a_foreign_order_equals_an_absent_one(market: Market, two_orders) -> None:
     _, theirs = two_orders
     for path in ("", "/items", "/delivery-pin"):
         foreign = await market.client.get(f"/api/orders/{theirs['id']}{path}", headers=market.as_buyer())

@@ -34,7 +34,7 @@ async def stored_hashes(market: Market):
     return [tuple(row) for row in rows]
 
 
-async def test_an_order_keeps_its_number_in_every_answer(market: Market) -> None:
+async def test_an_order_keeps_its_number_in_every_response(market: Market) -> None:
     placed = await market.ordered()
     assert (await market.show(placed))["number"] == placed["number"]
     listed = await market.app.client.get("/api/orders", headers=market.as_buyer())
@@ -42,7 +42,7 @@ async def test_an_order_keeps_its_number_in_every_answer(market: Market) -> None
 
 
 @pytest.mark.parametrize("path", ["/api/orders", "/api/campus-orders"])
-async def test_an_order_is_found_by_its_number_as_people_type_it(market: Market, path: str) -> None:
+async def test_an_order_is_found_by_its_number_as_users_type_it(market: Market, path: str) -> None:
     order = await market.ordered()
     await market.ordered()
     support = market.as_staff("support_agent")
@@ -58,7 +58,7 @@ async def test_a_number_finds_no_order_of_another_user(market: Market) -> None:
     assert await found(market, order["number"], admin_elsewhere) == []
 
 
-async def test_a_number_that_is_taken_is_drawn_again(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_number_in_use_is_drawn_again(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     product_id = await market.sell(stock=10)
     first = await market.ordered(product_id)
     drawn = iter([first["number"], first["number"], "CM-0000-0001"])
@@ -89,7 +89,7 @@ async def test_a_part_of_an_address_finds_nothing(market: Market, typed: str) ->
 
 
 @pytest.mark.parametrize("typed", [EMAIL, PHONE])
-async def test_nobody_without_the_permission_finds_orders_by_an_address(market: Market, typed) -> None:
+async def test_no_user_without_the_permission_finds_orders_by_an_address(market: Market, typed) -> None:
     await market.app.deliver(provisioned(market))
     await market.ordered()
     assert await found(market, typed, market.as_staff("campus_admin", market.campus_id)) == []
@@ -116,7 +116,7 @@ async def test_a_changed_address_replaces_the_one_before(market: Market) -> None
     assert await found(market, EMAIL) == []
 
 
-async def test_an_address_is_stored_as_a_keyed_hash_only(market: Market) -> None:
+async def test_an_address_is_stored_as_a_hmac_only(market: Market) -> None:
     await market.app.deliver(provisioned(market))
     ((email_hash, phone_hash),) = await stored_hashes(market)
     assert (len(email_hash), len(phone_hash)) == (32, 32)

@@ -43,7 +43,7 @@ def _insiders(shop: Any) -> dict[str, dict[str, str]]:
     }
 
 
-async def test_nobody_buys_from_their_own_vendor(shop: Any) -> None:
+async def test_no_user_buys_from_their_own_vendor(shop: Any) -> None:
     product_id = await shop.sell(stock=5)
     for who, headers in _insiders(shop).items():
         body = {"items": [{"productId": str(product_id), "quantity": 1}]}
@@ -67,7 +67,7 @@ async def test_a_cart_of_the_own_vendor_is_not_checked_out(shop: Any) -> None:
     assert len(kept["items"]) == 1
 
 
-async def test_nobody_reviews_their_own_vendor(shop: Any) -> None:
+async def test_no_user_reviews_their_own_vendor(shop: Any) -> None:
     order = await shop.paid()
     assert (await shop.verify(order, await shop.pin_of(order))).status_code == 200
     product_id = order["items"][0]["productId"]

@@ -76,7 +76,7 @@ async def test_staff_may_release_before_delivery(market: Market, dispatched: boo
     assert await market.status_of(order) == "paid"
 
 
-async def test_every_event_delivered_twice_takes_effect_once(market: Market) -> None:
+async def test_every_event_delivered_twice_is_applied_once(market: Market) -> None:
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
     second, third = await market.ordered(), await market.paid()
@@ -108,7 +108,7 @@ async def test_every_event_delivered_twice_takes_effect_once(market: Market) -> 
         assert await everything(market) == after
 
 
-async def test_the_same_event_under_another_id_takes_no_second_effect(market: Market) -> None:
+async def test_the_same_event_under_another_id_is_not_applied_again(market: Market) -> None:
     order = await market.paid()
     pin = await market.pin_of(order)
     await market.pay(order)
@@ -118,7 +118,7 @@ async def test_the_same_event_under_another_id_takes_no_second_effect(market: Ma
     assert len(await market.published("orders.order_completed.v1")) == 1
 
 
-async def test_a_message_that_arrives_ten_times_at_once_takes_effect_once(market: Market) -> None:
+async def test_a_message_that_arrives_ten_times_at_once_is_applied_once(market: Market) -> None:
     order = await market.ordered()
     event_id = new_id()
     await asyncio.gather(*(market.pay(order, event_id=event_id, sequence=1) for _ in range(10)))
@@ -266,7 +266,7 @@ async def orders_and_refunds(market: Market):
     ]
 
 
-async def test_the_highest_sequence_of_identity_wins_in_any_order(market: Market) -> None:
+async def test_the_highest_sequence_of_identity_is_kept_in_any_order(market: Market) -> None:
     product, hub = await market.sell(), new_id()
     vendor = {
         "vendor_id": market.vendor_id,

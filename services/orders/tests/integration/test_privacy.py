@@ -60,7 +60,7 @@ async def test_open_matters_are_published_and_the_user_may_buy_on(market: Market
     assert (await market.checkout(product_id)).status_code == 201
 
 
-async def test_a_user_without_open_matters_is_blocked_until_the_refusal(market: Market) -> None:
+async def test_a_user_without_open_matters_is_blocked_until_the_rejection(market: Market) -> None:
     product_id = await market.sell()
     requested = await market.receive(erasure_requested(market))
     await market.receive(erasure_requested(market), event_id=requested.event_id, sequence=requested.sequence)
@@ -89,7 +89,7 @@ async def test_a_checkout_during_the_evaluation_is_counted_or_rejected(market: M
         assert await market.fetch("SELECT 1 FROM orders") == []
 
 
-async def test_a_request_that_comes_after_its_own_refusal_holds_nobody(market: Market) -> None:
+async def test_a_request_that_comes_after_its_own_rejection_blocks_no_user(market: Market) -> None:
     product_id = await market.sell()
     await market.receive(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=8)
     await market.receive(erasure_requested(market), sequence=7)

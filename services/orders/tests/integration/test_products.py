@@ -14,7 +14,7 @@ async def browse(market: Market, **query):
     return [product["id"] for product in data_of(await market.client.get("/api/products", params=query))]
 
 
-async def test_a_product_is_shown_to_anybody_in_whole(market: Market) -> None:
+async def test_a_product_is_shown_to_every_visitor_in_whole(market: Market) -> None:
     # No two numbers are alike: a row is read by the place of its columns.
     product = await market.sell(price_minor=150_000, stock=7, rating_sum=14, rating_count=3)
     response = await market.client.get(f"/api/products/{product}")

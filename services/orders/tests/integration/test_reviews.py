@@ -77,7 +77,7 @@ async def test_the_buyer_of_a_delivered_order_reviews_its_vendor_and_its_product
     assert [(event["rating"], event.get("productId")) for event in events] == [(4, str(product_id)), (2, None)]
 
 
-async def test_nobody_reviews_what_they_did_not_receive(market: Market, known_vendor) -> None:
+async def test_no_user_reviews_what_they_did_not_receive(market: Market, known_vendor) -> None:
     await known_vendor()
     product_id = await market.sell()
     waiting = await market.paid(product_id=product_id)
@@ -128,7 +128,7 @@ async def test_of_twenty_reviews_at_once_one_is_kept_and_the_rating_counts_each_
     assert await product_rating(market, product_id) == (round((5 + sum(ratings)) / 7, 2), 7)
 
 
-async def test_a_hidden_review_is_read_by_nobody_and_does_not_count_until_it_is_restored(
+async def test_a_hidden_review_is_hidden_from_every_reader_and_does_not_count_until_it_is_restored(
     market: Market, known_vendor
 ) -> None:
     await known_vendor()

@@ -83,7 +83,7 @@ async def sums(market: Market, headers=None, vendor_id=None, **query):
     return {name: sum(row[name] for row in rows) for name in FIGURES}
 
 
-async def test_an_order_is_a_sale_from_its_payment_and_its_money_moves_between_the_figures(market: Market) -> None:
+async def test_an_order_is_a_sale_from_its_payment_and_its_money_changes_between_the_figures(market: Market) -> None:
     assert data_of(await sales(market)) == []
     order = await paid_sale(market, (100_000, 2), (50_000, 1))
     [row] = data_of(await sales(market, market.as_merchant(), market.vendor_id))
@@ -185,7 +185,7 @@ async def test_every_grouping_sums_to_the_same_figures(market: Market) -> None:
     assert (await labels("vendor"))[str(market.vendor_id)] == str(market.vendor_id)
 
 
-async def test_a_day_begins_at_midnight_in_lagos(market: Market) -> None:
+async def test_a_day_starts_at_midnight_in_lagos(market: Market) -> None:
     market.clock.advance(timedelta(hours=10, minutes=59))
     await paid_sale(market, (100, 1))
     market.clock.advance(timedelta(minutes=2))

@@ -179,7 +179,7 @@ async def test_a_search_reads_little_of_a_large_catalog(market: Market) -> None:
 _NEWEST = search.Sort("created_at", "createdAt", descending=True)
 
 
-async def test_products_of_a_suspended_vendor_are_found_by_nobody(market: Market) -> None:
+async def test_products_of_a_suspended_vendor_are_not_found(market: Market) -> None:
     product = await market.sell(name="Meat Pie")
     await market.fetch(
         "INSERT INTO vendors (id, business_name, campus_id, sequence, suspended) VALUES ($1, 'Ada', $2, 1, true)",

@@ -72,7 +72,7 @@ async def test_orders_placed_before_the_suspension_finish(market: Market) -> Non
         assert (dispatched.status_code, dispatched.json()["data"]["status"]) == (200, "dispatched")
 
 
-async def test_the_same_checkout_again_answers_its_order_even_after_the_suspension(market: Market) -> None:
+async def test_the_same_checkout_again_returns_its_order_even_after_the_suspension(market: Market) -> None:
     product_id, key = await market.sell(), "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
     first = await market.checkout(product_id, key=key)
     await suspend(market)
@@ -81,7 +81,7 @@ async def test_the_same_checkout_again_answers_its_order_even_after_the_suspensi
 
 
 @pytest.mark.parametrize("order", [(2, 3), (3, 2)])
-async def test_the_highest_sequence_of_a_suspension_wins_in_any_order(market: Market, order) -> None:
+async def test_the_highest_sequence_of_a_suspension_is_kept_in_any_order(market: Market, order) -> None:
     deliveries = {2: suspend, 3: reinstate}
     for sequence in order:
         await deliveries[sequence](market, sequence=sequence)

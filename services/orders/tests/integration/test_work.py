@@ -64,7 +64,7 @@ async def test_a_prepared_resolution_does_not_wait_for_its_maker_under_another_r
     assert (await work_of(market.client, market.as_staff("finance_checker")))["dispute_resolutions_to_approve"]
 
 
-async def test_nobody_is_asked_to_decide_on_an_order_of_their_own(market: Market) -> None:
+async def test_no_user_is_shown_a_decision_on_an_order_of_their_own(market: Market) -> None:
     order, other = await disputed(market), await disputed(market)
     await prepared(market, other, "buyer")
     buyer = market.headers(market.buyer_id, roles=("buyer", "support_agent", "finance_checker"))
@@ -106,7 +106,7 @@ async def test_work_is_for_staff_and_vendors_and_has_no_parameters(market: Marke
     assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "kind")
 
 
-async def test_a_dead_letter_waits_for_the_people_on_call_until_its_replay(market: Market) -> None:
+async def test_a_dead_letter_waits_for_on_call_staff_until_its_replay(market: Market) -> None:
     letter_id = new_id()
     await market.fetch(
         "INSERT INTO dead_letters (id, queue, event_type, body, headers, error, attempts) "

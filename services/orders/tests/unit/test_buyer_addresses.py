@@ -10,7 +10,7 @@ def test_an_address_is_found_in_any_case() -> None:
 
 
 @pytest.mark.parametrize("typed", ["08031234567", "0803 123 4567", "+234 (803) 123-4567", "002348031234567"])
-def test_a_number_is_found_in_the_forms_that_people_write(typed: str) -> None:
+def test_a_number_is_found_in_the_forms_that_users_write(typed: str) -> None:
     assert HASHES.of_phone(typed) == HASHES.of_phone("+2348031234567")
 
 

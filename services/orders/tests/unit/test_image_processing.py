@@ -119,7 +119,7 @@ def test_a_small_file_cannot_keep_the_decoder_at_work_by_thousands_of_scans() ->
     assert render(with_scans(2)).image
 
 
-def test_bytes_that_look_like_scans_outside_the_image_are_accepted() -> None:
+def test_bytes_that_resemble_scans_outside_the_image_are_accepted() -> None:
     comment, queued = b"\xff\xda\x00\x02" * 200, b"\xff\xda\x00\x02" * 200
     sent = drawn(size=(64, 64), progressive=True, comment=comment) + queued
     assert 1 < images.scans_of(sent) <= 10

@@ -18,7 +18,7 @@ def test_every_number_is_parsed_in_lower_case_without_hyphens(symbols) -> None:
 
 
 @pytest.mark.parametrize("typed", ["CM-1O0I-LABC", "cm-1o0i-labc", "CM 1001 1ABC", "100L-iABC"])
-def test_letters_that_resemble_digits_are_parsed_as_digits(typed: str) -> None:
+def test_characters_that_resemble_digits_are_parsed_as_digits(typed: str) -> None:
     assert read_order_number(typed) == "CM-1001-1ABC"
 
 

@@ -19,7 +19,7 @@ def test_the_largest_remainders_get_the_kobo_that_are_left() -> None:
 
 
 @given(AMOUNTS, st.lists(st.integers(1, 10**11), min_size=1, max_size=50))
-def test_shares_sum_to_the_amount_and_none_is_a_kobo_away_from_its_proportion(amount: int, weights: list[int]) -> None:
+def test_shares_sum_to_the_amount_and_none_is_a_kobo_off_from_its_proportion(amount: int, weights: list[int]) -> None:
     shares = largest_remainder(amount, weights)
     assert sum(shares) == amount
     for share, weight in zip(shares, weights, strict=True):
@@ -44,7 +44,7 @@ def test_the_amounts_of_each_item_balance_and_sum_to_those_of_the_order(
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=50), st.integers(0, 10**6))
-def test_an_order_that_was_released_as_a_whole_leaves_each_item_its_price_less_commission(
+def test_an_order_that_was_released_as_a_whole_credits_each_item_its_price_less_commission(
     totals: list[int], fee: int
 ) -> None:
     subtotal = sum(totals)
@@ -57,7 +57,7 @@ def test_an_order_that_was_released_as_a_whole_leaves_each_item_its_price_less_c
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=50), st.integers(0, 10**6))
-def test_an_order_that_was_refunded_as_a_whole_leaves_no_item_anything(totals: list[int], fee: int) -> None:
+def test_an_order_that_was_refunded_as_a_whole_credits_no_item(totals: list[int], fee: int) -> None:
     sale = Sale(PAID_AT, sum(totals) + fee, 0)
     lines = divide_sale(sale, {UUID(int=number): total for number, total in enumerate(totals)})
     assert {(line.refunded_minor == line.gross_minor, line.net_minor) for line in lines} == {(True, 0)}

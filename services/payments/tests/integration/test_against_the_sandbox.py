@@ -34,7 +34,7 @@ async def test_a_revised_dispute_follows_the_gateways_response(sandbox_app: Any)
     await app.check_ledger()
 
 
-async def test_a_payment_and_its_refund_leave_the_ledgers_of_sandbox_and_payments_equal(
+async def test_a_payment_and_its_refund_keep_the_ledgers_of_sandbox_and_payments_equal(
     sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:
     app, sandbox = sandbox_app

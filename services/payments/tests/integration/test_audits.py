@@ -146,6 +146,6 @@ async def test_only_the_service_key_records_and_only_readers_of_audits_read(app:
         {"id": "1"},
     ],
 )
-async def test_a_malformed_audit_is_rejected_and_leaves_nothing(app: PaymentsApp, changes: dict[str, Any]) -> None:
+async def test_a_malformed_audit_is_rejected_and_stores_nothing(app: PaymentsApp, changes: dict[str, Any]) -> None:
     assert (await send(app, audit(app) | changes)).status_code == 422
     assert await app.get_as("/api/audits") == []

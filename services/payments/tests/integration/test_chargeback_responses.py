@@ -91,7 +91,7 @@ async def test_the_date_of_a_dispute_is_shown(sandbox_app: SandboxApp) -> None:
     assert [one["dueAt"] for one in await app.get_as("/api/chargebacks?sort=due_at&order=asc")] == [FAR, None]
 
 
-async def test_evidence_then_a_contest_reach_the_gateway_and_leave_no_personal_data(sandbox_app: SandboxApp) -> None:
+async def test_evidence_then_a_contest_reach_the_gateway_and_keep_no_personal_data(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
     _, chargeback, dispute_id = await _disputed(app, sandbox)
     maker = uuid4()
@@ -129,7 +129,7 @@ async def test_evidence_then_a_contest_reach_the_gateway_and_leave_no_personal_d
     await app.check_ledger()
 
 
-async def test_an_accepted_part_is_charged_back_when_the_gateway_says_so(sandbox_app: SandboxApp) -> None:
+async def test_an_accepted_part_is_charged_back_when_the_gateway_reports_it(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
     placed, chargeback, _ = await _disputed(app, sandbox)
     before = await app.balances()
@@ -147,7 +147,7 @@ async def test_an_accepted_part_is_charged_back_when_the_gateway_says_so(sandbox
 
 
 @pytest.mark.parametrize("effect", [{"timeout": 0.0, "error_after": True}, {"error_before": True}])
-async def test_a_resolution_without_an_answer_is_sent_once_more_and_counts_once(
+async def test_a_resolution_without_a_response_is_sent_once_more_and_counts_once(
     sandbox_app: SandboxApp, effect: dict[str, Any]
 ) -> None:
     app, sandbox = sandbox_app

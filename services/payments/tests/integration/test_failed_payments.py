@@ -127,7 +127,7 @@ async def test_a_failure_of_an_ended_order_is_stale(app: PaymentsApp) -> None:
     assert await app.service.published(FAILED) == []
 
 
-async def test_a_failure_and_a_success_at_the_same_moment_leave_the_order_paid(app: PaymentsApp) -> None:
+async def test_a_failure_and_a_success_at_the_same_moment_keep_the_order_paid(app: PaymentsApp) -> None:
     for _ in range(5):
         placed, intent = await _opened(app)
         await app.send(_declined(app, intent["reference"]))
@@ -152,7 +152,7 @@ async def test_an_odd_failure_changes_nothing(app: PaymentsApp, data: Any) -> No
     assert await app.outcomes() == ["ignored"]
 
 
-async def test_a_crash_before_the_commit_leaves_the_payment_pending_and_unpublished(app: PaymentsApp) -> None:
+async def test_a_crash_before_the_commit_keeps_the_payment_pending_and_unpublished(app: PaymentsApp) -> None:
     _, intent = await _opened(app)
     async with app.crashing(f"NEW.type = '{FAILED}'"):
         with pytest.raises(Exception, match="crash"):
@@ -164,7 +164,7 @@ async def test_a_crash_before_the_commit_leaves_the_payment_pending_and_unpublis
     assert len(await app.service.published(FAILED)) == 1
 
 
-async def test_a_stranger_sees_no_failed_payment_and_support_sees_every_one(app: PaymentsApp) -> None:
+async def test_another_user_sees_no_failed_payment_and_support_sees_every_one(app: PaymentsApp) -> None:
     _, intent = await _opened(app)
     await app.process_webhook(_declined(app, intent["reference"]))
     other_user = await app.service.client.get("/api/payments", headers=app.service.headers(uuid4()))

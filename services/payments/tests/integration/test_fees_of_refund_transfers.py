@@ -73,7 +73,7 @@ async def test_the_fee_is_posted_with_the_success_once(app: PaymentsApp, sent: t
 
 
 @pytest.mark.parametrize("in_webhook", [None, 0, "1e3", 400])
-async def test_a_query_books_or_corrects_the_fee_of_a_webhook(
+async def test_a_query_posts_or_corrects_the_fee_of_a_webhook(
     app: PaymentsApp, sent: tuple[str, str], in_webhook: Any
 ) -> None:
     _, reference = sent
@@ -89,14 +89,14 @@ async def test_a_query_books_or_corrects_the_fee_of_a_webhook(
     assert await _fees(app) == (FEE, 0)
 
 
-async def test_a_late_webhook_books_a_fee_that_the_first_one_omitted(app: PaymentsApp, sent: tuple[str, str]) -> None:
+async def test_a_late_webhook_posts_a_fee_that_the_first_one_omitted(app: PaymentsApp, sent: tuple[str, str]) -> None:
     webhook = await app.gateway.move_transfer(sent[1], "succeed")
     await app.process_webhook({**webhook, "data": webhook["data"] | {"fee_charged": None}})
     await app.process_webhook({**webhook, "data": webhook["data"] | {"id": 999}})
     assert await _fees(app) == (FEE, 0)
 
 
-async def test_a_poll_that_finds_the_success_books_its_fee(app: PaymentsApp, sent: tuple[str, str]) -> None:
+async def test_a_poll_that_finds_the_success_posts_its_fee(app: PaymentsApp, sent: tuple[str, str]) -> None:
     await app.gateway.move_transfer(sent[1], "succeed")
     app.clock.advance(timedelta(minutes=2))
     assert await settle_refunds_once(app.service.dependencies) == 1
@@ -130,7 +130,7 @@ async def test_each_attempt_has_its_own_fee(app: PaymentsApp, sent: tuple[str, s
     assert await _fees(app) == (FEE, 0)
 
 
-async def test_death_before_the_commit_books_refund_and_fee_together_later(
+async def test_death_before_the_commit_posts_refund_and_fee_together_later(
     app: PaymentsApp, sent: tuple[str, str]
 ) -> None:
     refund_id, reference = sent

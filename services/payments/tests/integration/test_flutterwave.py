@@ -100,7 +100,7 @@ async def test_the_content_of_a_webhook_is_never_believed(app: Any) -> None:
     assert failed["failureReason"] == "Insufficient Funds"
 
 
-async def test_a_webhook_of_an_unknown_transaction_moves_nothing(app: Any) -> None:
+async def test_a_webhook_of_an_unknown_transaction_posts_nothing(app: Any) -> None:
     data = {"id": 424242, "tx_ref": "ch-0", "status": "successful", "amount": 5_000, "currency": "NGN"}
     await process(app, {"event": "charge.completed", "data": data})
     assert await app.service.fetch("SELECT FROM charges") == []
@@ -298,7 +298,7 @@ async def test_a_settlement_to_the_bank_is_posted_once(app: Any) -> None:
     await app.check_ledger()
 
 
-async def test_a_settlement_to_the_wallet_moves_nothing(app: Any) -> None:
+async def test_a_settlement_to_the_wallet_posts_nothing(app: Any) -> None:
     await paid_order(app)
     await app.gateway.control("POST", "settlements", {"gateway": "flutterwave", "destination": "autowallet"})
     await reconcile_all(app)
@@ -361,7 +361,7 @@ async def test_a_refund_goes_to_the_gateway_of_its_charge_after_a_change_of_the_
         await app.check_ledger()
 
 
-async def test_a_gateway_without_a_key_leaves_its_payments_where_they_are(
+async def test_a_gateway_without_a_key_keeps_its_payments_unchanged(
     fresh_database: Callable[..., Any], broker_url: str, open_app: Any, flutterwave_settings: dict[str, Any]
 ) -> None:
     urls = await fresh_database("payments")

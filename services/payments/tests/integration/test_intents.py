@@ -191,7 +191,7 @@ async def test_a_payment_that_the_gateway_rejects_is_422_with_its_reason(app: Pa
     assert again.status_code == 201, "the next try uses a new reference"
 
 
-def test_a_payment_waits_three_seconds_for_its_order_and_asks_often_at_first() -> None:
+def test_a_payment_waits_three_seconds_for_its_order_and_polls_often_at_first() -> None:
     assert sum(start_payment.WAITS_SECONDS) == pytest.approx(3.0)
     assert start_payment.WAITS_SECONDS[0] <= 0.01
 

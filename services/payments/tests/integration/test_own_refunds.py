@@ -34,7 +34,7 @@ async def test_a_buyer_sees_the_own_refunds_without_what_finance_decided(app: Pa
     assert shown["decision"]["destination"]["bankCode"] == "058"
 
 
-async def test_a_strangers_refund_is_absent(app: PaymentsApp) -> None:
+async def test_another_users_refund_is_absent(app: PaymentsApp) -> None:
     refund_id = await _prepared_refund(app)
     for roles in (("buyer",), ("merchant",), ("hub_agent",), ("campus_admin",), ("platform_admin",)):
         listed = (await _see(app, "/api/refunds", None, *roles)).json()

@@ -303,7 +303,7 @@ async def test_a_charge_of_no_known_order_alerts_finance_and_names_no_buyer(app:
     assert "buyerId" not in data or data["buyerId"] is None
 
 
-async def test_a_crash_before_the_commit_leaves_the_charge_prepared(app: PaymentsApp) -> None:
+async def test_a_crash_before_the_commit_keeps_the_charge_prepared(app: PaymentsApp) -> None:
     _, charge_id = await app.quarantined(**MISMATCH)
     await _prepare(app, charge_id, "accept")
     before = await app.snapshot()

@@ -122,7 +122,7 @@ async def test_an_account_that_the_bank_does_not_confirm_is_422(app: PaymentsApp
 
 
 @pytest.mark.parametrize("fault", [{"error_before": 500}, {"error_before": 429}])
-async def test_a_name_lookup_without_an_answer_is_503(app: PaymentsApp, fault: dict[str, Any]) -> None:
+async def test_a_name_lookup_without_a_response_is_503(app: PaymentsApp, fault: dict[str, Any]) -> None:
     refund_id = await app.failed_refund()
     await app.gateway.faults(resolve_call={**fault, "times": 1})
     await _refused(app, await _prepare(app, refund_id, OTHER_DESTINATION), refund_id, 503)

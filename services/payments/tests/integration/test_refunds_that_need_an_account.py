@@ -44,7 +44,7 @@ async def _shown(app: PaymentsApp, refund_id: str) -> tuple[str, bool]:
 
 
 @pytest.mark.parametrize("by_webhook", [True, False])
-async def test_it_waits_for_people_with_an_alert(app: PaymentsApp, by_webhook: bool) -> None:
+async def test_it_waits_for_staff_with_an_alert(app: PaymentsApp, by_webhook: bool) -> None:
     refund_id = await _waiting(app, by_webhook=by_webhook)
     assert await _shown(app, refund_id) == ("failed", True)
     [alert] = await app.service.published("operations.alert_raised.v1")
@@ -66,7 +66,7 @@ async def test_the_approved_account_pays_the_gateways_own_refund(app: PaymentsAp
     await app.check_ledger()
 
 
-async def test_the_decision_of_two_people_closes_the_alert(app: PaymentsApp) -> None:
+async def test_the_decision_of_two_users_closes_the_alert(app: PaymentsApp) -> None:
     refund_id = await _waiting(app, by_webhook=True)
     [alert] = await app.service.published("operations.alert_raised.v1")
     prepared = await app.post_as(f"/api/refunds/{refund_id}/prepare", WITH_ACCOUNT, "finance_maker")
@@ -113,7 +113,7 @@ async def test_a_lost_response_to_the_retry_pays_once(app: PaymentsApp) -> None:
     assert len(calls) == 1
 
 
-async def test_a_rejected_account_waits_for_people_again(app: PaymentsApp) -> None:
+async def test_a_rejected_account_waits_for_staff_again(app: PaymentsApp) -> None:
     refund_id = await _waiting(app, by_webhook=True)
     await _decide(app, refund_id)
     await app.gateway.faults(refund_call={"error_before": 422, "times": 1})

@@ -218,7 +218,7 @@ async def test_a_key_revised_during_its_query_is_queried_again(
 
 
 @pytest.mark.parametrize("deaths", [1, 2])
-async def test_a_crash_between_the_steps_loses_no_revision_and_no_response(app: PaymentsApp, deaths: int) -> None:
+async def test_a_crash_between_the_steps_keeps_every_revision_and_response(app: PaymentsApp, deaths: int) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     good = await app.pay(intent["reference"])

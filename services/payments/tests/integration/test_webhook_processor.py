@@ -69,7 +69,9 @@ async def test_a_burst_is_left_to_the_worker(app: PaymentsApp, connect_as: Conne
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
 
 
-async def test_a_process_that_dies_leaves_the_webhook_to_another_relay(app: PaymentsApp, connect_as: ConnectAs) -> None:
+async def test_a_process_that_dies_releases_the_webhook_to_another_relay(
+    app: PaymentsApp, connect_as: ConnectAs
+) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     with app.service.runtime.database.handover.to_relay():

@@ -48,7 +48,7 @@ async def test_a_failed_refund_waits_for_a_maker_and_then_for_another_checker(ap
     assert await _kinds(app, "finance_checker") == {}
 
 
-async def test_an_open_chargeback_waits_for_one_answer_until_its_date(sandbox_app: SandboxApp) -> None:
+async def test_an_open_chargeback_waits_for_one_response_until_its_date(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
     _, chargeback, _ = await _disputed(app, sandbox)
     work = await _work(app, "finance_checker")

@@ -45,7 +45,7 @@ def test_only_naira_and_a_whole_total_of_a_known_order_are_accepted(is_paid: boo
     ("data", "stands_in", "is_literal"),
     [("NGN", "NGN", True), ("GHS", "GHS", True), ("ngn", "NGN", False), ("Ghs", "GHS", False), ("₦", "XXX", False)],
 )
-def test_one_currency_has_one_code_and_only_the_gateway_s_own_letters_pay(
+def test_one_currency_has_one_code_and_only_the_gateway_s_own_spelling_pays(
     data: str, stands_in: str, is_literal: bool
 ) -> None:
     charge = read_charge({"amount": 1, "currency": data}, "webhook")

@@ -184,7 +184,7 @@ def _amounts(body: dict[str, Any]) -> dict[str, Any]:
     return {"amount_refunded": str(body["amount"]), "amount": str(body["amount"])}
 
 
-async def test_lists_are_asked_with_documented_parameters() -> None:
+async def test_lists_are_queried_with_documented_parameters() -> None:
     gateway, calls = gateway_with(lambda _: (200, page_of()))
     start, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 8, tzinfo=UTC)
     assert (await gateway.page_of_paid_transactions(start, end, 1)).is_last
@@ -213,7 +213,7 @@ async def test_an_unknown_transaction_is_absent(status: int, body: Any) -> None:
     assert await gateway.find_event(GatewaySubject("charge", "flw:7")) is None
 
 
-async def test_a_paid_attempt_wins_over_a_later_failed_one() -> None:
+async def test_a_paid_attempt_precedes_a_later_failed_one() -> None:
     def response(request: httpx.Request) -> tuple[int, Any]:
         if request.url.path.endswith("verify_by_reference"):
             return 200, success({**PAID, "id": 2, "status": "failed"})
@@ -435,7 +435,7 @@ async def test_a_settlement_is_read_unless_its_money_stays(changes: Any, expecte
 
 
 @pytest.mark.parametrize("changes", [{"net_amount": None}, {"net_amount": 1.005}, {"net_amount": -5}, {"id": None}])
-async def test_a_settlement_that_cannot_be_read_is_left_to_people(changes: Any) -> None:
+async def test_a_settlement_that_cannot_be_read_is_kept_for_staff(changes: Any) -> None:
     gateway, _ = gateway_with(lambda _: (200, page_of(SETTLED | changes)))
     listed = await gateway.page_of_settlements(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 8, tzinfo=UTC), 1)
     assert (list(listed.rows), len(listed.unreadable)) == ([], 1)

@@ -325,7 +325,7 @@ async def test_a_dispute_is_queried_and_settlements_are_listed() -> None:
     assert (await calls.gateway.page_of_settlement_charges("3090", 1)).rows == []
 
 
-async def test_a_rejected_response_is_told_from_one_without_an_answer() -> None:
+async def test_a_rejected_response_is_distinguished_from_one_without_a_response() -> None:
     for status, error in ((400, GatewayRejected), (404, GatewayRejected), (401, GatewayUnavailable)):
         calls = Calls(lambda method, path, status=status: (status, None))  # type: ignore[misc]
         with pytest.raises(error):

@@ -354,9 +354,7 @@ async def test_only_paystacks_own_validation_error_is_no_such_account(status: in
         (200, _success({"account_name": {"name": "ADA"}})),
     ],
 )
-async def test_any_other_fault_of_a_resolution_says_nothing_about_the_account(
-    status: int, body: dict[str, Any]
-) -> None:
+async def test_any_other_fault_of_a_resolution_does_not_affect_the_account(status: int, body: dict[str, Any]) -> None:
     with pytest.raises(GatewayUnavailable):
         await _gateway(status, body).account_name(*ACCOUNT)
 

@@ -27,7 +27,7 @@ UPDATE = RefundUpdate("TRF_1", "re-1", "processed", 100_000, "NGN", None, transf
         ("failed", 0, 1_000, None, 0),
     ],
 )
-def test_a_success_books_and_only_a_query_corrects(
+def test_a_success_posts_and_only_a_query_corrects(
     status: str, reported: int | None, booked: int | None, by_webhook: int | None, by_query: int | None
 ) -> None:
     update = replace(UPDATE, status=status, transfer_fee_minor=reported)

@@ -236,7 +236,7 @@ async def test_a_first_verified_account_needs_no_cooling_off(scenario, sandbox) 
     assert back["payoutsFrom"][:10] > back["updatedAt"][:10]
 
 
-async def test_details_verified_under_another_legal_name_lose_their_verification(scenario) -> None:
+async def test_details_verified_under_another_legal_name_need_a_new_verification(scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
 
     async def rename(legal_name, sequence):

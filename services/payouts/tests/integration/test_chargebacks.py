@@ -141,7 +141,7 @@ async def deliver_with_retries(scenario: Any, update: dict[int, Any], arrival: t
         waiting = early
 
 
-async def test_a_loss_overtaken_by_its_win_nets_to_zero_in_every_order(scenario: Scenario) -> None:
+async def test_a_loss_received_after_the_reversal_nets_to_zero_in_every_order(scenario: Scenario) -> None:
     for arrival in permutations((1, 2, 3, 4)):
         vendor = await scenario.ready_vendor(100)
         order, chargeback = new_id(), new_id()

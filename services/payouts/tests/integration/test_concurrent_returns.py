@@ -100,7 +100,7 @@ async def test_of_concurrent_approvals_one_posts(staff) -> None:
     assert approvals[0]["approvals"] == ROUNDS
 
 
-async def test_of_a_concurrent_approval_and_reset_one_takes_effect(staff) -> None:
+async def test_of_a_concurrent_approval_and_reset_one_is_applied(staff) -> None:
     cases = await failed_payouts(staff)
     prepared = await asyncio.gather(*(staff.prepared(case) for case in cases))
 

@@ -58,7 +58,7 @@ async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(share
     assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
 
 
-async def test_closing_a_vendor_moves_no_reason_out_of_the_audit_history(shared_scenario: Scenario) -> None:
+async def test_closing_a_vendor_removes_no_reason_of_the_audit_history(shared_scenario: Scenario) -> None:
     scenario, secret = shared_scenario, "Ada Obi asked by phone"
     vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(50_000)
     scenario.clock.advance(timedelta(days=2))

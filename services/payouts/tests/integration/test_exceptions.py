@@ -174,7 +174,7 @@ async def receive(scenario: Scenario, reference, update_source, status):
         )
 
 
-async def test_a_person_queries_the_gateway_and_a_success_closes_the_exception(
+async def test_staff_query_the_gateway_and_a_success_closes_the_exception(
     shared_scenario: Scenario, shared_sandbox: Sandbox
 ) -> None:
     scenario = shared_scenario
@@ -315,7 +315,7 @@ async def test_a_short_batch_is_closed_at_any_time(shared_scenario: Scenario, sh
     assert event["batchId"] == batch["batchId"]
 
 
-async def test_concurrent_classification_and_closing_leave_a_complete_history(shared_scenario: Scenario) -> None:
+async def test_concurrent_classification_and_closing_store_a_complete_history(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferSucceeded)
@@ -465,7 +465,7 @@ async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario: 
         await scenario.app.fetch("UPDATE payout_exception_acts SET note = 'x'")
 
 
-async def test_a_crash_before_the_commit_leaves_nothing(shared_scenario: Scenario) -> None:
+async def test_a_crash_before_the_commit_stores_nothing(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.receive(TransferSucceeded)

@@ -11,7 +11,7 @@ from .conftest import Scenario
 from .responses import CONFLICT, INVALID, error_of
 
 
-async def test_a_payout_moves_the_amount_from_the_wallet_into_transit(scenario: Scenario) -> None:
+async def test_a_payout_transfers_the_amount_from_the_wallet_into_transit(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     payout = (await scenario.request_payout(vendor, 400)).json()["data"]
     assert (payout["status"], payout["amountMinor"], payout["retryCount"]) == ("pending", 400, 0)
@@ -140,7 +140,7 @@ async def test_row_policies_hide_other_vendors_payouts_without_any_filter(scenar
             assert await uow.fetch("SELECT account FROM ledger_entries") == []
 
 
-async def test_a_crash_before_the_commit_leaves_nothing(scenario: Scenario) -> None:
+async def test_a_crash_before_the_commit_stores_nothing(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     from payouts.use_cases.payouts.request_payout import request_payout
 

@@ -36,7 +36,7 @@ async def refund(staff, vendor, amount_minor):
     await staff.scenario.app.deliver(event)
 
 
-async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_stays_processed(staff) -> None:
+async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_users_and_stays_processed(staff) -> None:
     case = await staff.reversed()
     prepared = data_of(await staff.prepare(case), 201)
     account = f"wallet:{case.vendor.id}"
@@ -205,7 +205,7 @@ async def test_a_stale_reconciliation_is_not_posted(staff) -> None:
     assert (await staff.approve(prepared)).status_code == 200
 
 
-async def test_a_reset_between_the_two_people_leaves_nothing_to_approve(staff) -> None:
+async def test_a_reset_between_the_two_users_removes_its_approval(staff) -> None:
     case = await staff.failed()
     prepared = await staff.prepared(case)
     assert (await staff.reset(case)).status_code == 200
@@ -213,7 +213,7 @@ async def test_a_reset_between_the_two_people_leaves_nothing_to_approve(staff) -
     assert await staff.returns(case) == []
 
 
-async def test_a_success_between_the_two_people_completes_the_payout_instead(staff) -> None:
+async def test_a_success_between_the_two_users_completes_the_payout_instead(staff) -> None:
     case = await staff.failed()
     prepared = await staff.prepared(case)
     await staff.settle_at_gateway(case.reference, "succeed")
@@ -223,7 +223,7 @@ async def test_a_success_between_the_two_people_completes_the_payout_instead(sta
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_restitution_is_recovered_by_two_people(staff) -> None:
+async def test_a_success_after_a_restitution_is_recovered_by_two_users(staff) -> None:
     case = await staff.failed()
     await staff.reconcile(case)
     await staff.scenario.release(case.vendor, 5_000)
@@ -261,7 +261,7 @@ async def test_a_success_after_a_restitution_is_recovered_by_two_people(staff) -
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_returned_reversal_is_recovered_by_two_people(staff) -> None:
+async def test_a_success_after_a_returned_reversal_is_recovered_by_two_users(staff) -> None:
     case = await staff.reversed()
     await staff.reconcile(case)
     assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT

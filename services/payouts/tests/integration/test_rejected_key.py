@@ -80,7 +80,7 @@ async def reference_of(scenario: Scenario, payout_id):
     return (await scenario.read_payout(payout_id))["transferReference"]
 
 
-async def test_a_dispatch_that_is_answered_ends_the_pause(scenario: Scenario, rejected) -> None:
+async def test_a_dispatch_with_a_response_ends_the_pause(scenario: Scenario, rejected) -> None:
     vendor = await scenario.vendor()
     await scenario.put_bank_details(vendor)
     assert len(await alerts(scenario)) == 1

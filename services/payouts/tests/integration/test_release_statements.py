@@ -297,7 +297,7 @@ async def test_a_late_statement_opens_an_exception_until_it_arrives(scenario: An
     assert await skipped(scenario, payout) is None
 
 
-async def test_a_crash_before_the_commit_leaves_neither_credit_nor_statement(scenario: Any) -> None:
+async def test_a_crash_before_the_commit_stores_neither_credit_nor_statement(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     event = scenario.payments.signed(released(vendor, 500))
     payout = await scenario.payout(vendor, 100)

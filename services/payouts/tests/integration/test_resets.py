@@ -66,7 +66,7 @@ async def test_each_reset_doubles_the_wait_up_to_the_limit(staff) -> None:
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_of_concurrent_resets_one_takes_effect(staff) -> None:
+async def test_of_concurrent_resets_one_is_applied(staff) -> None:
     case = await staff.failed()
     responses = await asyncio.gather(*(staff.reset(case) for _ in range(4)))
     assert sorted(response.status_code for response in responses) == [200, 409, 409, 409]
@@ -244,7 +244,7 @@ async def test_a_late_success_of_a_reset_attempt_stops_its_successor(staff) -> N
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_second_paid_attempt_is_recovered_by_two_people(staff) -> None:
+async def test_a_second_paid_attempt_is_recovered_by_two_users(staff) -> None:
     case = await staff.failed()
     await staff.reset(case)
     staff.scenario.clock.advance(FIRST_WAIT)

@@ -137,7 +137,7 @@ async def test_changed_details_fail_no_call_that_may_still_arrive(
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-async def test_a_refusal_does_not_count_while_an_earlier_call_may_still_arrive(
+async def test_a_rejection_does_not_count_while_an_earlier_call_may_still_arrive(
     scenario: Scenario, immediate: Sandbox, arrives: bool
 ) -> None:
     async with called_late(scenario) as (_, payout_id, late):
@@ -170,7 +170,7 @@ async def reset(scenario: Scenario, payout_id):
     return await scenario.app.client.post(path, json={"reason": "no answer"}, headers=headers)
 
 
-async def test_a_definite_refusal_fails_the_attempt_and_returns_nothing(scenario: Scenario, sandbox: Sandbox) -> None:
+async def test_a_definite_rejection_fails_the_attempt_and_returns_nothing(scenario: Scenario, sandbox: Sandbox) -> None:
     """The balance shrinks between the query and the transfer: two batches fit alone, and not together."""
     vendor = await scenario.ready_vendor(2 * OPENING_BALANCE_MINOR)
     first, second = [await scenario.payout(vendor, OPENING_BALANCE_MINOR - 10_000) for _ in range(2)]

@@ -58,7 +58,7 @@ async def test_a_waived_remainder_ends_the_erasures_last_obligation(scenario: Sc
         await connection.close()
 
 
-async def test_a_waiver_leaves_the_wallet_covered_by_its_releases(scenario: Scenario) -> None:
+async def test_a_waiver_keeps_the_wallet_covered_by_its_releases(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(REMAINDER_MINOR)
     assert (await waive(scenario, vendor, REMAINDER_MINOR)).status_code == 200
     await scenario.release(vendor, 50_000)
@@ -109,7 +109,7 @@ async def test_a_suspended_vendor_waives_nothing(scenario: Scenario) -> None:
     assert (await scenario.wallet(vendor))["availableMinor"] == REMAINDER_MINOR
 
 
-async def test_nobody_else_waives_a_vendors_remainder(scenario: Scenario) -> None:
+async def test_no_other_user_waives_a_vendors_remainder(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     await scenario.release(vendor, REMAINDER_MINOR)
     body = {"amountMinor": REMAINDER_MINOR}
@@ -121,7 +121,7 @@ async def test_nobody_else_waives_a_vendors_remainder(scenario: Scenario) -> Non
     assert (await waive(scenario, other, REMAINDER_MINOR)).status_code == 422
 
 
-async def test_of_two_concurrent_waivers_one_takes_effect(scenario: Scenario) -> None:
+async def test_of_two_concurrent_waivers_one_is_applied(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     await scenario.release(vendor, REMAINDER_MINOR)
     responses = await asyncio.gather(*(waive(scenario, vendor, REMAINDER_MINOR) for _ in range(2)))

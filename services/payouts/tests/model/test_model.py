@@ -319,7 +319,7 @@ class Schedules(RuleBasedStateMachine):
             assert payout.returned == "restitution"
 
 
-def test_every_schedule_sends_each_payout_once_and_loses_none() -> None:
+def test_every_schedule_sends_each_payout_once_and_drops_none() -> None:
     number = int(os.environ.get("MODEL_SEED") or random.randrange(2**32))
     schedules = int(os.environ.get("MODEL_SCHEDULES") or SCHEDULES)
     sys.stdout.write(f"MODEL_SEED={number}\n")
@@ -344,7 +344,7 @@ def test_every_schedule_sends_each_payout_once_and_loses_none() -> None:
     assert {what for what in expected if not Schedules.seen[what]} == set()
 
 
-def test_a_double_payment_of_the_bank_is_recovered_by_two_people() -> None:
+def test_a_double_payment_by_the_bank_is_recovered_by_two_users() -> None:
     """Beyond the schedules' assumptions: a transfer that had failed is paid after all, in addition to its successor."""
     store, gateway = Store(), SimulatedGateway()
     store.request()

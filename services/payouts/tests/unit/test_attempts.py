@@ -80,7 +80,7 @@ def test_a_held_attempt_is_polled_when_no_call_can_arrive_any_more(poll_count: i
     )
 
 
-def test_a_refusal_counts_only_when_no_earlier_call_can_arrive_any_more() -> None:
+def test_a_rejection_counts_only_when_no_earlier_call_can_arrive_any_more() -> None:
     refused, earlier_at = Refused("no such bank"), NOW - LOST_CALL + timedelta(seconds=1)
     calls = CallHistory(2, earlier_at, refused=True, confirmed_at=NOW)
     early = update_after_call(transfer(submissions=2, called_at=NOW), refused, calls, NOW + timedelta(minutes=1))
@@ -147,7 +147,7 @@ def test_a_call_without_a_response_is_no_failure() -> None:
     assert (after.poll_now, after.called_at) == (True, NOW)
 
 
-def test_a_refusal_fails_and_a_pending_transfer_is_polled() -> None:
+def test_a_rejection_fails_and_a_pending_transfer_is_polled() -> None:
     refused = update_after_call(transfer(), Refused("no such bank"), FIRST_CALL, NOW)
     assert refused.update is not None
     assert (refused.update.status, refused.update.reason, refused.poll_at) == ("failed", "no such bank", None)

@@ -58,7 +58,7 @@ def test_a_repeated_classification_has_no_effect() -> None:
         check_classification(replace(OPEN, is_open=False), OPEN.finding)
 
 
-def test_a_report_sets_the_cause_unless_a_person_named_one() -> None:
+def test_a_report_sets_the_cause_unless_staff_named_one() -> None:
     assert revised(OPEN, Finding("reversed", "SEV-3")).cause == "reversed"
     assert revised(OPEN, Finding("unclassified", "SEV-3")).cause == "account_number_invalid"
     assert revised(OPEN, Finding("timeout", "SEV-1")) == Finding("account_number_invalid", "SEV-1")

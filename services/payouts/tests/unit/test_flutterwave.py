@@ -156,7 +156,7 @@ async def test_a_refused_transfer_is_definite_only_for_the_request(status: int, 
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_a_rejected_key_is_reported_and_is_no_answer(status: int) -> None:
+async def test_a_rejected_key_is_reported_and_is_no_response(status: int) -> None:
     gateway, _, rejected = gateway_with(status, error("Invalid authorization key"))
     with pytest.raises(GatewayKeyRejected):
         await gateway.balance_minor()

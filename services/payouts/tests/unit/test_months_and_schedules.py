@@ -32,7 +32,7 @@ def test_every_instant_lies_in_the_month_that_lagos_shows_and_months_join_withou
     assert Month.of(f"{following.year:04d}-{following.month:02d}", FAR).start == month.end
 
 
-def test_a_month_begins_an_hour_before_it_does_in_utc() -> None:
+def test_a_month_starts_an_hour_before_it_does_in_utc() -> None:
     month = Month.of("2026-12", FAR)
     assert (month.start, month.end) == (datetime(2026, 11, 30, 23, tzinfo=UTC), datetime(2026, 12, 31, 23, tzinfo=UTC))
 

@@ -75,7 +75,7 @@ def test_a_query_sets_the_status_whatever_was_reported_first(status: str, first_
     assert consequences_of(transfer, TransferUpdate("query", status, 500, "NGN")).sets_status
 
 
-def test_a_late_success_leaves_the_exception_of_its_reversal_open() -> None:
+def test_a_late_success_keeps_the_exception_of_its_reversal_open() -> None:
     for update_source in ("webhook", "query", "call"):
         follows = consequences_of(locked_transfer("reversed"), TransferUpdate(update_source, "success", 500, "NGN"))
         assert (follows.verdict, follows.completes_payout, follows.closes_exception) == ("late_success", True, False)

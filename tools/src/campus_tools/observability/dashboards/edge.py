@@ -35,7 +35,7 @@ EDGE: Final = Dashboard(
             "reqps",
         ),
         Panel(
-            "No answer from behind",
+            "Services without a response",
             {"{{upstream}}": "sum by (upstream) (rate(gateway_upstream_failures_total[5m]))"},
             "reqps",
         ),

@@ -59,7 +59,7 @@ OVERVIEW: Final = Dashboard(
         Panel("Processor", {"{{process}}": "sum by (process) (rate(process_cpu_seconds_total[5m]))"}, "percentunit"),
         Panel("Memory", {"{{process}}": "sum by (process) (process_resident_memory_bytes)"}, "bytes"),
         Panel(
-            "How late event loops wake",
+            "Event loop lag",
             {"{{process}}": "max by (process) (event_loop_lag_seconds)"},
             "s",
             threshold=0.1,

@@ -29,13 +29,13 @@ QUEUES: Final = Dashboard(
         ),
         Panel("Consumers of each queue", {"{{queue}}": "max by (queue) (rabbitmq_detailed_queue_consumers)"}),
         Panel(
-            "Handled",
+            "Messages processed",
             {"{{queue}} {{outcome}}": "sum by (queue, outcome) (rate(messages_handled_total[5m]))"},
             "ops",
         ),
-        Panel("Time to handle, 95 %", {"{{queue}}": quantile(0.95, "message_handling_seconds", "queue")}, "s"),
+        Panel("Processing time, 95 %", {"{{queue}}": quantile(0.95, "message_handling_seconds", "queue")}, "s"),
         Panel(
-            "From said to done, 95 %",
+            "From commit to processed, 95 %",
             {"{{queue}}": quantile(0.95, "message_lag_seconds", "queue")},
             "s",
             threshold=5,

@@ -12,7 +12,7 @@ from tests.end_to_end.steps import delivered_order, paid_order
 from .conftest import Users
 
 
-async def test_the_book_is_sealed_verified_reconciled_and_exported(
+async def test_the_ledger_is_signed_verified_reconciled_and_exported(
     market: Marketplace, users: Users, system: System
 ) -> None:
     began = datetime.now(UTC)

@@ -410,7 +410,7 @@ async def test_each_row_of_the_table_is_walked(walked: dict[str, list[str] | Exc
     assert tuple(path) == ROWS[row][1]
 
 
-async def test_the_books_agree_after_all_rows_and_the_audit_finds_a_refund_that_nobody_posted(
+async def test_the_ledgers_agree_after_all_rows_and_the_audit_finds_a_unposted_refund(
     system: System, market: Marketplace, walked: dict[str, list[str] | Exception]
 ) -> None:
     assert await findings_of(system.secrets, market.sandbox) == []
@@ -486,7 +486,7 @@ async def test_a_release_committed_before_the_freeze_arrived_makes_the_disputed_
     assert await findings_of(system.secrets, scenario.market.sandbox) == []
 
 
-async def test_goods_returned_before_the_release_arrived_are_refunded(system: System, scenario: Any) -> None:
+async def test_products_returned_before_the_release_arrived_are_refunded(system: System, scenario: Any) -> None:
     order = await scenario.paid(2)
     async with suspended(system, "payments-worker"):
         assert await scenario.deliver(order, "vendor") == "delivered"
@@ -513,7 +513,7 @@ def _restart_with(system: System, names: tuple[str, ...], settings: dict[str, An
         system.process(name).wait_restarted(restarts, within=120)
 
 
-async def test_each_timer_moves_its_orders_and_a_late_charge_brings_an_expired_one_back(
+async def test_each_timer_advances_its_orders_and_a_late_charge_brings_an_expired_one_back(
     system: System, scenario: Any
 ) -> None:
     """The three timers, their windows cut to seconds, in the running worker; what was written before keeps its own time."""

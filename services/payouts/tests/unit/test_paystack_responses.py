@@ -127,7 +127,7 @@ async def test_paystacks_own_report_of_no_such_account_is_none(status: int, body
         (200, {"status": True, "data": None}),
     ],
 )
-async def test_no_other_answer_is_a_report_of_no_such_account(status: int, body) -> None:
+async def test_no_other_response_is_a_report_of_no_such_account(status: int, body) -> None:
     responses = Responses((status, body))
     with pytest.raises(GatewayUnavailable) as raised:
         await paystack(responses).account_name(*ACCOUNT)

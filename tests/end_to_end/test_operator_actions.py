@@ -215,7 +215,7 @@ async def given_up(system: System, webhook_id: str) -> str:
     return str(letter_id)
 
 
-async def test_keys_are_shown_and_demo_data_loads_while_everybody_works(
+async def test_keys_are_shown_and_demo_data_loads_under_load(
     market: Marketplace, users: Users, machine: CommandLine
 ) -> None:
     async def published() -> set[str]:
