@@ -46,7 +46,8 @@ class Watch:
         try:
             while self._waiting:
                 for (found,) in await self.connection.fetch(self.statement, list(self._waiting)):
-                    self._waiting.pop(found).set_result(None)
+                    if not (waiting := self._waiting.pop(found)).done():
+                        waiting.set_result(None)
                 if self._waiting:
                     await asyncio.sleep(_POLL_SECONDS * min(len(self._waiting), 10))
         finally:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
@@ -229,3 +229,19 @@ async def test_a_bare_select_shows_disputes_to_parties_and_staff_and_resolutions
 
 
 ROUNDS = 200
+
+
+async def test_a_resolution_prepared_again_under_its_key_is_the_first_one(market: Market) -> None:
+    order = await disputed(market)
+    support = new_id()
+
+    def under(key: UUID) -> dict[str, str]:
+        return market.headers(support, roles=("support_agent",), idempotency_key=key)
+
+    key, body = uuid4(), {"outcome": "buyer"}
+    first = (await market.post(order, "resolve", under(key), body)).json()["data"]
+    again = await market.post(order, "resolve", under(key), body)
+    assert (again.status_code, again.json()["data"]) == (201, first)
+    assert error_of(await market.post(order, "resolve", under(key), {"outcome": "vendor"})) == INVALID
+    assert error_of(await market.post(order, "resolve", under(uuid4()), body)) == CONFLICT
+    assert len(await market.fetch("SELECT id FROM dispute_resolutions")) == 1

@@ -386,3 +386,12 @@ async def test_a_list_of_return_requests_rejects_unknown_parameters_and_foreign_
     for params, headers, name in rejected:
         response = await market.client.get("/api/return-requests", params=params, headers=headers)
         assert invalid_field_of(response) == (422, name)
+
+
+async def test_a_return_request_repeated_under_its_key_gets_the_first_response(market: Market) -> None:
+    order = await delivered(market, (150_000, 3))
+    headers = market.as_buyer(idempotency_key=uuid4())
+    first = data_of(await request_return(market, order, 1, headers=headers), 201)
+    assert data_of(await request_return(market, order, 1, headers=headers), 201) == first
+    assert error_of(await request_return(market, order, 2, headers=headers)) == INVALID
+    assert len(await market.published("orders.return_requested.v1")) == 1

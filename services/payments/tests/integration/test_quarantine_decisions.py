@@ -3,7 +3,7 @@
 import asyncio
 import re
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -359,3 +359,19 @@ async def test_the_plan_of_an_acceptance_follows_the_order(app: PaymentsApp) -> 
     plans = await _plans(app, short_id)
     assert "below the order's total" in plans["accept"]["reason"]
     assert (plans["accept"]["entries"], plans["return"]["reason"]) == ([], None)
+
+
+async def test_a_decision_prepared_again_under_its_key_is_the_first_one(app: PaymentsApp) -> None:
+    _, charge_id = await app.quarantined(500_300, **MISMATCH)
+    maker, key = uuid4(), uuid4()
+
+    async def prepare(key: UUID, reason: str = "the payer called") -> Any:
+        headers = app.service.headers(maker, roles=("finance_maker",), stepped_up=True, idempotency_key=key)
+        body = {"outcome": "accept", "reason": reason}
+        return await app.service.client.post(_path(charge_id, "/prepare"), headers=headers, json=body)
+
+    first = await prepare(key)
+    again = await prepare(key)
+    assert (again.status_code, again.json()["data"]) == (200, first.json()["data"])
+    assert (await prepare(key, "another reason")).status_code == 422
+    assert (await prepare(uuid4())).status_code == 409

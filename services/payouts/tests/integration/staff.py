@@ -37,22 +37,32 @@ class Staff:
     checker: UUID = field(default_factory=new_id)
 
     async def post(
-        self, path: str, by: UUID, role: str | tuple[str, ...], body: Any = None, *, stepped_up: bool = True
+        self,
+        path: str,
+        by: UUID,
+        role: str | tuple[str, ...],
+        body: Any = None,
+        *,
+        stepped_up: bool = True,
+        key: UUID | None = None,
     ) -> httpx.Response:
         roles = (role,) if isinstance(role, str) else role
-        headers = self.scenario.app.headers(by, roles=roles, stepped_up=stepped_up)
+        headers = self.scenario.app.headers(by, roles=roles, stepped_up=stepped_up, idempotency_key=key)
         return await self.scenario.app.client.post(path, json=body, headers=headers)
 
     async def get(self, path: str, role: str = "auditor", **claims: Any) -> httpx.Response:
         headers = self.scenario.app.headers(self.operator, roles=(role,), **claims)
         return await self.scenario.app.client.get(path, headers=headers)
 
-    async def reset(self, case: Case, reason: str = "bank switch was down") -> httpx.Response:
-        return await self.post(f"/api/payouts/{case.payout_id}/reset", self.operator, "ops_oncall", {"reason": reason})
+    async def reset(
+        self, case: Case, reason: str = "bank switch was down", *, key: UUID | None = None
+    ) -> httpx.Response:
+        path = f"/api/payouts/{case.payout_id}/reset"
+        return await self.post(path, self.operator, "ops_oncall", {"reason": reason}, key=key)
 
-    async def prepare(self, case: Case) -> httpx.Response:
+    async def prepare(self, case: Case, *, key: UUID | None = None) -> httpx.Response:
         path = f"/api/payouts/{case.payout_id}/reconciliations"
-        return await self.post(path, self.maker, "finance_maker", {"reason": "the bank's letter of today"})
+        return await self.post(path, self.maker, "finance_maker", {"reason": "the bank's letter of today"}, key=key)
 
     async def prepared(self, case: Case) -> dict[str, Any]:
         return dict(data_of(await self.prepare(case), 201))

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -9,7 +10,7 @@ from contracts.identity import VendorReinstated, VendorSuspended
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 
 from .conftest import Sandbox, Scenario
-from .responses import CONFLICT, data_of, error_of
+from .responses import CONFLICT, INVALID, data_of, error_of
 from .staff import AMOUNT, Staff
 from .test_suspended_vendors import update as vendor_update
 
@@ -269,3 +270,19 @@ async def test_a_second_paid_attempt_is_recovered_by_two_users(staff) -> None:
     wallet = await staff.scenario.wallet(case.vendor)
     assert (wallet["debtMinor"], wallet["availableMinor"], (await staff.payout(case))["openException"]) == (0, 0, None)
     await staff.assert_ledger_matches_gateway(case)
+
+
+async def test_a_reset_repeated_under_its_key_makes_one_attempt(staff: Staff) -> None:
+    case, key = await staff.failed(), uuid4()
+    first = data_of(await staff.reset(case, key=key))
+    again = data_of(await staff.reset(case, key=key))
+    assert (again["id"], again["retryCount"]) == (first["id"], 1)
+    assert error_of(await staff.reset(case, "another reason", key=key)) == INVALID
+    assert error_of(await staff.reset(case, key=uuid4())) == CONFLICT
+
+
+async def test_a_reconciliation_prepared_again_under_its_key_is_the_first_one(staff: Staff) -> None:
+    case, key = await staff.failed(), uuid4()
+    first = data_of(await staff.prepare(case, key=key), 201)
+    assert data_of(await staff.prepare(case, key=key), 201) == first
+    assert error_of(await staff.prepare(case, key=uuid4())) == CONFLICT

@@ -68,6 +68,19 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
     )
 
 
+def attach_keyed_commands(metadata: sa.MetaData) -> None:
+    """The idempotency keys of commands, with the resource of each."""
+    sa.Table(
+        "keyed_commands",
+        metadata,
+        sa.Column("user_id", sa.Uuid, primary_key=True),
+        sa.Column("idempotency_key", sa.Uuid, primary_key=True),
+        sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+        sa.Column("resource_id", sa.Uuid, nullable=False),
+        sa.Column("recorded_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+    )
+
+
 def attach_media_cleanup_tables(metadata: sa.MetaData) -> None:
     """Images that are due for removal from their store."""
     sa.Table(

@@ -90,15 +90,6 @@ class PriceChanged(Conflict):
         super().__init__(extensions=extensions)
 
 
-class IdempotencyKeyReused(ValidationFailed):
-    """The key is bound to another request of this caller (contract section 3)."""
-
-    detail = "This Idempotency-Key belongs to another request of yours. Use a new key."
-
-    def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("Idempotency-Key", "was used for a request with other content")])
-
-
 class ForbiddenTransition(Conflict):
     """A command that the order's state does not allow."""
 

@@ -12,6 +12,7 @@ from common.media.uploads import FILE_SHOWN, read_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of, signed_in
+from common.web.idempotency import OptionalKeyedCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import Meta, responses_for
 from common.web.schemas import DecisionApproval, EmptyRequest
@@ -145,14 +146,18 @@ async def show_dispute_evidence(request: Request, caller: CurrentCaller, order_i
 )
 @requires("disputes:prepare")
 async def prepare_dispute_resolution(
-    request: Request, caller: CurrentCaller, order_id: UUID, body: PrepareResolutionRequest
+    request: Request,
+    caller: CurrentCaller,
+    order_id: UUID,
+    body: PrepareResolutionRequest,
+    command: OptionalKeyedCommand,
 ) -> Response:
     """Prepares a resolution, on which another member of staff decides. An order has at most one prepared resolution."""
     dependencies = dependencies_of(request, Dependencies)
     await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         resolution = await prepare_resolution(
-            uow, order_id, body.outcome, body.refund_minor, by=caller, now=dependencies.clock.now()
+            uow, order_id, body.outcome, body.refund_minor, by=caller, now=dependencies.clock.now(), command=command
         )
     shown = {"resolutionId": resolution.id, "status": resolution.status, "hash": resolution.hash}
     return ok(request, shown, status=201)

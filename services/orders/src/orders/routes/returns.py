@@ -19,6 +19,7 @@ from common.web.http import (
     requires_one_of,
     signed_in,
 )
+from common.web.idempotency import OptionalKeyedCommand
 from common.web.pages import respond_page
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
@@ -53,14 +54,15 @@ DECIDERS: Final = ("orders:fulfil", "returns:decide")
 )
 @signed_in
 async def request_return_route(
-    request: Request, caller: CurrentCaller, order_id: UUID, body: RequestReturnRequest
+    request: Request, caller: CurrentCaller, order_id: UUID, body: RequestReturnRequest, command: OptionalKeyedCommand
 ) -> Response:
     """For the buyer, within the return window (`returnDueAt` of the order)."""
     dependencies = dependencies_of(request, Dependencies)
     items = [ReturnedItem(line.item_id, line.quantity) for line in body.items]
     roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        request_id = await request_return(uow, order_id, roles, items, body.reason, dependencies.clock.now())
+        now = dependencies.clock.now()
+        request_id = await request_return(uow, order_id, roles, items, body.reason, now, command)
         requested = await find_return_request(uow, request_id)
     return ok(request, requested, status=201)
 

@@ -32,14 +32,6 @@ class CallbackNotAllowed(ValidationFailed):
         super().__init__(f"callbackUrl: {reason}", invalid_params=[InvalidParam("callbackUrl", reason)])
 
 
-class IdempotencyKeyReused(ValidationFailed):
-    """The key is permanently bound to another content (contract section 3)."""
-
-    def __init__(self) -> None:
-        reason = "was used for another content"
-        super().__init__(f"Idempotency-Key: {reason}", invalid_params=[InvalidParam("Idempotency-Key", reason)])
-
-
 class EscrowBalanceDeficit(Problem):
     """The release exceeds the locked amount (specification: Errors)."""
 

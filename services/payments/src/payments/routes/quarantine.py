@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.web.idempotency import OptionalKeyedCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
@@ -83,12 +84,17 @@ async def show_postings(request: Request, caller: CurrentCaller, charge_id: UUID
 @router.post(f"{ONE_CHARGE}/prepare", operation_id="quarantinedCharges.prepare", responses=DECIDED)
 @requires("quarantine:prepare", step_up=True)
 async def prepare_quarantine_decision(
-    request: Request, caller: CurrentCaller, charge_id: UUID, body: PrepareQuarantineDecisionRequest
+    request: Request,
+    caller: CurrentCaller,
+    charge_id: UUID,
+    body: PrepareQuarantineDecisionRequest,
+    command: OptionalKeyedCommand,
 ) -> Response:
     """Prepares that the charge pays its order or is returned; another user decides on it. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await prepare_quarantine(uow, charge_id, body.outcome, body.reason, caller.id, dependencies.clock.now())
+        now = dependencies.clock.now()
+        await prepare_quarantine(uow, charge_id, body.outcome, body.reason, caller.id, now, command)
         charge = await find_quarantined_charge(uow, charge_id)
     return ok(request, charge)
 

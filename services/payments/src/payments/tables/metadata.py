@@ -4,12 +4,18 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from common.database.tables import attach_chain_tables, attach_ledger_tables, attach_messaging_tables
+from common.database.tables import (
+    attach_chain_tables,
+    attach_keyed_commands,
+    attach_ledger_tables,
+    attach_messaging_tables,
+)
 
 metadata: Final = sa.MetaData()
 attach_messaging_tables(metadata)
 attach_ledger_tables(metadata)
 attach_chain_tables(metadata)
+attach_keyed_commands(metadata)
 
 INSTANT: Final = sa.TIMESTAMP(timezone=True)
 CURRENCY: Final = sa.CHAR(3)

@@ -10,13 +10,6 @@ class EscrowLocked(Problem):
     status, code, detail = 423, "ESCROW_LOCKED", "Part of this amount is still held in escrow and cannot be withdrawn."
 
 
-class IdempotencyKeyReused(ValidationFailed):
-    """The key belongs to a request with another amount (contract section 3)."""
-
-    def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("Idempotency-Key", "was used for a request with another amount")])
-
-
 class AmountAboveWallet(ValidationFailed):
     """More than the available and the locked amount together: 422 with invalid param `amountMinor`."""
 

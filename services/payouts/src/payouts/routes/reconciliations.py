@@ -10,6 +10,7 @@ from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.web.idempotency import OptionalKeyedCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
@@ -39,14 +40,20 @@ DECIDED: Final = responses_for(Reconciliation, 403, 404, 409, 422)
     "/api/payouts/{id}/reset", operation_id="payouts.reset", responses=responses_for(Payout, 403, 404, 409, 422)
 )
 @requires("payouts:reset", step_up=True)
-async def reset_payout_route(request: Request, caller: CurrentCaller, id: UUID, body: ResetPayoutRequest) -> Response:  # noqa: A002 - the contract's name
+async def reset_payout_route(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: ResetPayoutRequest,
+    command: OptionalKeyedCommand,
+) -> Response:
     """Records a new attempt under a new reference, sent after a back-off. The gateway must confirm that the last one
     failed.
     """
     dependencies = dependencies_of(request, Dependencies)
     first_wait = timedelta(seconds=dependencies.settings.payout_retry_seconds)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
-    await reset_payout(*parts, caller, id, body.reason, first_wait)
+    await reset_payout(*parts, caller, id, body.reason, first_wait, command)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payout = await find_payout(uow, id)
     return ok(request, payout)
@@ -64,11 +71,12 @@ async def prepare_reconciliation_route(
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
     body: PrepareReconciliationRequest,
+    command: OptionalKeyedCommand,
 ) -> Response:
     """Prepares the posting that makes the ledger agree with the gateway; another user decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
-    reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason)
+    reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason, command)
     return await _respond(request, caller, reconciliation_id, status=201)
 
 

@@ -6,10 +6,9 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
-from common.primitives.problems import Forbidden, NotFound
+from common.primitives.problems import Forbidden, IdempotencyKeyReused, NotFound
 from contracts.orders import OrderDelivered
 from orders import store
-from orders.domain.errors import IdempotencyKeyReused
 from orders.domain.order_roles import VERIFIER_ROLES, OrderRole
 from orders.domain.orders import Order, Windows
 from orders.domain.pins import CorrectPin, PinKey, WrongPin, evaluate_attempt

@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.auth.caller import Caller
+from common.database.keyed_commands import KeyedCommand, find_command_result, record_command_result
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
@@ -16,21 +17,32 @@ from orders.use_cases.disputes.check_not_party import check_not_party
 
 
 async def prepare_resolution(
-    uow: UnitOfWork, order_id: UUID, outcome: ResolutionOutcome, refund_minor: int | None, *, by: Caller, now: datetime
+    uow: UnitOfWork,
+    order_id: UUID,
+    outcome: ResolutionOutcome,
+    refund_minor: int | None,
+    *,
+    by: Caller,
+    now: datetime,
+    command: KeyedCommand | None = None,
 ) -> Resolution:
     """Prepare the outcome, with the buyer's refund (kobo) for a split; another member of staff decides on it.
 
-    Raises NotFound, PartyCannotDecide (403), the errors of `refund_of` (422), ForbiddenTransition and ResolutionPending
-    (409).
+    A repeated command returns the resolution of the first. Raises NotFound, PartyCannotDecide (403), the errors of
+    `refund_of` and IdempotencyKeyReused (422), ForbiddenTransition and ResolutionPending (409).
     """
     order = await store.lock_order(uow, order_id)
     if order is None:
         raise NotFound
     check_not_party(by, order)
+    earlier = await find_command_result(uow, command)
+    if earlier is not None and (prepared := await disputes.find_resolution(uow, earlier)) is not None:
+        return prepared
     refund = refund_of(outcome, refund_minor, order.total_minor)
     if isinstance(next_state(order.status, trigger_of(outcome)), Rejection):
         raise ForbiddenTransition(order.status)
     resolution = Resolution(new_id(), order.id, outcome, refund, "prepared", by.id)
     if not await disputes.record_resolution_if_new(uow, resolution, now):
         raise ResolutionPending
+    await record_command_result(uow, command, resolution.id)
     return resolution

@@ -13,9 +13,10 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from common.primitives.ids import new_id, new_symbols
+from common.primitives.problems import IdempotencyKeyReused
 from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
 from orders import store
-from orders.domain.errors import FlashSaleSoldOut, IdempotencyKeyReused, OutOfStock, OwnVendor
+from orders.domain.errors import FlashSaleSoldOut, OutOfStock, OwnVendor
 from orders.domain.order_numbers import ALPHABET, SYMBOLS, order_number
 from orders.domain.order_roles import is_own_vendor
 from orders.domain.orders import NewOrder, Windows

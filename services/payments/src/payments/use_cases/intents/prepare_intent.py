@@ -9,7 +9,8 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payments.domain.errors import IdempotencyKeyReused, OrderNotPayable
+from common.primitives.problems import IdempotencyKeyReused
+from payments.domain.errors import OrderNotPayable
 from payments.domain.gateways import GatewayName
 from payments.domain.identifiers import charge_reference
 from payments.store import intents

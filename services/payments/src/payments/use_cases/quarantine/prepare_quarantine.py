@@ -3,6 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from common.database.keyed_commands import KeyedCommand, find_command_result, record_command_result
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
@@ -12,12 +13,23 @@ from payments.store import charges, decisions
 
 
 async def prepare_quarantine(
-    uow: UnitOfWork, quarantined_id: UUID, outcome: Outcome, reason: str, by: UUID, now: datetime
+    uow: UnitOfWork,
+    quarantined_id: UUID,
+    outcome: Outcome,
+    reason: str,
+    by: UUID,
+    now: datetime,
+    command: KeyedCommand | None = None,
 ) -> None:
-    """No money moves before the approval. Raises NotFound, NotInQuarantine and ChargeCannotBeAccepted (409)."""
+    """No money moves before the approval. A repeated command changes nothing.
+
+    Raises NotFound, IdempotencyKeyReused (422), NotInQuarantine and ChargeCannotBeAccepted (409).
+    """
     charge = await decisions.lock_quarantined(uow, quarantined_id)
     if charge is None:
         raise NotFound
+    if await find_command_result(uow, command) is not None:
+        return
     if charge.status != "quarantined":
         raise NotInQuarantine(charge.status)
     if outcome == "accept":
@@ -25,3 +37,4 @@ async def prepare_quarantine(
         evaluate_acceptance(charge.amount_minor, charge.currency, order.expected if order else None)
     await decisions.record_quarantine_decision(uow, new_id(), quarantined_id, outcome, reason, by, now)
     await decisions.save_quarantined(uow, quarantined_id, "prepared")
+    await record_command_result(uow, command, quarantined_id)

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from common.primitives.problems import IdempotencyKeyReused
 from contracts.payouts import PayoutRequested
 from payouts import store
 from payouts.domain import accounts
-from payouts.domain.errors import IdempotencyKeyReused
 from payouts.domain.wallet import WalletLine, check_payout_request
 from payouts.use_cases.wallets.debit_wallet import debit_wallet
 

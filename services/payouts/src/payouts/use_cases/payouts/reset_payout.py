@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE, Caller
+from common.database.keyed_commands import KeyedCommand, find_command_result, record_command_result
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
@@ -23,18 +24,21 @@ async def reset_payout(
     payout_id: UUID,
     reason: str,
     first_wait: timedelta,
+    command: KeyedCommand | None = None,
 ) -> None:
     """The payout stays `pending` with one more retry. The worker sends the new attempt under a new reference, after the
     back-off.
 
     The gateway is queried first: a signed failure may be late, and a success must never be sent again. Attempt and
-    count commit together: of two concurrent resets the second finds the first one's attempt. Raises NotFound,
-    GatewayUnavailable (503), and the errors of `check_reset` (409).
+    count commit together: of two concurrent resets the second finds the first one's attempt. A repeated command changes
+    nothing. Raises NotFound, IdempotencyKeyReused (422), GatewayUnavailable (503), and the errors of `check_reset` (409).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         payout = await returns.lock_payout_with_attempts(uow, payout_id)
         if payout is None:
             raise NotFound
+        if await find_command_result(uow, command) is not None:
+            return
     await query_attempts(database, gateways, clock, payout_id)
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -47,4 +51,5 @@ async def reset_payout(
             uow, payout_id, new_id(), f"po-{new_id().hex}", reason, due_at, now, gateways.for_new_transfers
         )
         await returns.record_payout_action(uow, payout_id, None, "reset", caller.id, reason, now)
+        await record_command_result(uow, command, payout_id)
         await close_open_exception(uow, payout_id, f"Reset: {reason}", now, by=caller.id)

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE, Caller
+from common.database.keyed_commands import KeyedCommand, find_command_result, record_command_result
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
@@ -16,15 +17,24 @@ from payouts.use_cases.transfers.query_attempts import query_attempts
 
 
 async def prepare_reconciliation(
-    database: Database, gateways: Gateways, clock: Clock, caller: Caller, payout_id: UUID, reason: str
+    database: Database,
+    gateways: Gateways,
+    clock: Clock,
+    caller: Caller,
+    payout_id: UUID,
+    reason: str,
+    command: KeyedCommand | None = None,
 ) -> UUID:
     """Records the exact posting and its hash; no money moves yet. The gateway is queried first, by every reference.
 
-    Raises NotFound, GatewayUnavailable (503), ReconciliationPrepared and the errors of `plan_reconciliation` (409).
+    A repeated command returns the id of the first. Raises NotFound, IdempotencyKeyReused (422), GatewayUnavailable
+    (503), ReconciliationPrepared and the errors of `plan_reconciliation` (409).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if await returns.lock_payout_with_attempts(uow, payout_id) is None:
             raise NotFound
+        if (earlier := await find_command_result(uow, command)) is not None:
+            return earlier
     await query_attempts(database, gateways, clock, payout_id)
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -38,4 +48,5 @@ async def prepare_reconciliation(
         if not await reconciliations.save_reconciliation_if_new(uow, made, plan.transfer_id, postings, reason, now):
             raise ReconciliationPrepared
         await returns.record_payout_action(uow, payout_id, made.id, "prepared", caller.id, reason, now)
+        await record_command_result(uow, command, made.id)
     return made.id

@@ -1,0 +1,18 @@
+"""The idempotency keys of commands: a repeated request finds the resource of the first one."""
+
+from alembic import op
+
+from common.migrations.functions import create_keyed_commands_v1
+
+revision = "0006"
+down_revision = "0005"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    create_keyed_commands_v1("payouts")
+
+
+def downgrade() -> None:
+    op.execute("DROP TABLE keyed_commands")
