@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,11 @@ def call_json(*arguments: str, **more: Any) -> tuple[int, dict[str, Any]]:
     assert set(document) == {"ok", "data", "page", "error"}
     assert document["ok"] is (code == 0)
     return code, document
+
+
+def test_the_version_is_the_installed_release() -> None:
+    code, out, _ = call("--version")
+    assert (code, out) == (0, f"campusctl {version('campus-operations')}\n")
 
 
 def every_command() -> Iterator[tuple[str, ...]]:

@@ -76,7 +76,7 @@ def test_the_client_is_installed_alone_and_brings_its_types(tmp_path: Path) -> N
     shutil.copytree(ROOT / "clients/python", copy, ignore=shutil.ignore_patterns("__pycache__"))
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=copy, check=True, capture_output=True)
-    shutil.unpack_archive(tmp_path / "campus_client-0.1.0-py3-none-any.whl", tmp_path / "installed", format="zip")
+    shutil.unpack_archive(tmp_path / "campus_client-0.0.0-py3-none-any.whl", tmp_path / "installed", format="zip")
     assert (tmp_path / "installed/campus_client/py.typed").exists()
     probe = "import sys, campus_client; print(sorted({'common', 'contracts', 'operations', 'campus_tools'} & set(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}

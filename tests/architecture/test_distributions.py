@@ -46,7 +46,8 @@ def test_a_service_installs_without_other_services(service, wheels: Path, tmp_pa
     packages = [name.replace("-", "_") for name in SERVICES]
     own = service.replace("-", "_")
     target = tmp_path / "installed"
-    for wheel in (f"campus_{own}-0.1.0-py3-none-any.whl", "campus_common-0.1.0-py3-none-any.whl"):
+    # Built outside a clone, as the images are: without a tag the version is the fallback.
+    for wheel in (f"campus_{own}-0.0.0-py3-none-any.whl", "campus_common-0.0.0-py3-none-any.whl"):
         shutil.unpack_archive(wheels / wheel, target, format="zip")
     # -I: neither the environment nor the working folder adds a path; -S: nor the tests' own installation.
     program = f"import sys; sys.path.insert(0, {str(target)!r})\n{PROBE}"

@@ -2,8 +2,10 @@
 
 import asyncio
 import re
+from importlib.metadata import version
 
 import pytest
+from prometheus_client import REGISTRY
 
 from common.observability import telemetry
 
@@ -47,3 +49,10 @@ async def test_concurrent_requests_have_separate_traces() -> None:
         return telemetry.trace_id()
 
     assert await asyncio.gather(*(request(number) for number in (1, 2))) == [f"{1:032x}", f"{2:032x}"]
+
+
+def test_a_process_reports_its_release_as_a_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT", raising=False)
+    telemetry.BUILD_INFO.clear()
+    telemetry.start("orders-api")
+    assert REGISTRY.get_sample_value("build_info", {"version": version("campus-common")}) == 1

@@ -4,6 +4,9 @@ Exit codes: 0 done; 1 rejected or failed; 2 wrong usage; 3 unreachable; 4 findin
 rotation check or the templates.
 """
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from operations.campusctl.commands import (
@@ -47,6 +50,21 @@ for part in (
     any_endpoint,
 ):
     part.register(app)
+
+
+def _print_version(version_requested: bool) -> None:
+    if version_requested:
+        typer.echo(f"campusctl {version('campus-operations')}")
+        raise typer.Exit
+
+
+@app.callback()
+def read_options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Reads the options before the command."""
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.metadata import version
 from typing import Final
 
 from opentelemetry import propagate, trace
@@ -73,6 +74,7 @@ EVENT_LOOP_LAG_SECONDS = Gauge(
     "event_loop_lag_seconds",
     "Seconds by which the event loop woke late; above 0.1 the process lacks CPU.",
 )
+BUILD_INFO = Gauge("build_info", "Always 1; `version` is the release that this process runs.", ["version"])
 # Each scrape reads the last sample.
 EVENT_LOOP_SAMPLE_SECONDS: Final = 5.0
 
@@ -87,7 +89,9 @@ _traceparent: ContextVar[str] = ContextVar("traceparent", default="")
 
 
 def start(service: str) -> None:
-    """Starts the export of spans when the environment sets an OTLP endpoint."""
+    """Records the version, and starts the export of spans when the environment sets an OTLP endpoint."""
+    release = version("campus-common")
+    BUILD_INFO.labels(release).set(1)
     if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
         return
     # Imported here, because the import is expensive and only traced processes need it.
@@ -96,7 +100,7 @@ def start(service: str) -> None:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    provider = TracerProvider(resource=Resource.create({"service.name": service}))
+    provider = TracerProvider(resource=Resource.create({"service.name": service, "service.version": release}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(), schedule_delay_millis=500))
     trace.set_tracer_provider(provider)
 
