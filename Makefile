@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/resources.py
 
-.PHONY: guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points postman-check storefront storefront-shots
+.PHONY: release-notes guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points postman-check storefront storefront-shots
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -129,8 +129,11 @@ k8s-check: setup ## Compare the cluster of kubectl's current context with an ove
 audit-dependencies: setup ## Check every locked requirement against the public advisories; a missing response is a failure (ARGS="--service pypi")
 	@$(PYTHON) -m campus_tools.supply advisories $(ARGS)
 
-sbom: setup ## Write each image's bill of materials to build/sbom (CycloneDX 1.6)
-	@$(PYTHON) -m campus_tools.supply bills
+sbom: setup ## Write each image's bill of materials to build/sbom (CycloneDX 1.6; VERSION=1.0.0)
+	@$(PYTHON) -m campus_tools.supply bills $(if $(VERSION),--version $(VERSION))
+
+release-notes: ## Print the changelog's section of a release (VERSION=1.0.0; docs/releases.md)
+	@deploy/release/notes $(VERSION)
 
 lock: ## Resolve the dependencies and write requirements.lock
 	@tools/setup lock

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from campus_tools.supply.advisories import SERVICES, AdvisoryReport, query_advisories
-from campus_tools.supply.bill import FOLDER, write_bills
+from campus_tools.supply.bill import FOLDER, UNRELEASED, write_bills
 from campus_tools.supply.lock import LOCK, ROOT, requirements_in
 
 _UNSAFE, _UNAVAILABLE = 1, 2
@@ -19,14 +19,15 @@ def main() -> int:
     kinds = parser.add_subparsers(dest="what", required=True)
     bills = kinds.add_parser("bills", help="CycloneDX 1.6, one file for each image")
     bills.add_argument("--folder", type=Path, default=FOLDER)
+    bills.add_argument("--version", default=UNRELEASED, help="of the release")
     advisories = kinds.add_parser("advisories", help="by pip-audit, about every requirement of requirements.lock")
     advisories.add_argument("--service", choices=SERVICES, default=SERVICES[0])
     options = parser.parse_args()
-    return _write(options.folder) if options.what == "bills" else _check(options.service)
+    return _write(options.folder, options.version) if options.what == "bills" else _check(options.service)
 
 
-def _write(folder: Path) -> int:
-    for path in write_bills(folder):
+def _write(folder: Path, version: str) -> int:
+    for path in write_bills(folder, version):
         print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
     return 0
 

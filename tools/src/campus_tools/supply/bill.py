@@ -30,27 +30,29 @@ IMAGES: Final = {
     "operations": "operations",
 }
 """Each image by the SERVICE of its build, with the folder of its code (deploy/Dockerfile)."""
+UNRELEASED: Final = "0.0.0"
+"""The version of an image that is built without a tag, as in deploy/Dockerfile."""
 _COMMON: Final = "campus-common"
 
 
-def bills() -> dict[str, str]:
+def bills(version: str = UNRELEASED) -> dict[str, str]:
     """The bill of every image by its file's name."""
-    return {f"campus-{image}.cdx.json": bill_of(image) for image in IMAGES}
+    return {f"campus-{image}.cdx.json": bill_of(image, version) for image in IMAGES}
 
 
-def bill_of(image: str) -> str:
-    """The bill of one image as JSON."""
+def bill_of(image: str, version: str = UNRELEASED) -> str:
+    """The bill of one image of a release as JSON."""
     project = tomllib.loads((ROOT / IMAGES[image] / "pyproject.toml").read_text())["project"]
     ours = [project["name"], *([_COMMON] if _COMMON in _named(project["dependencies"]) else [])]
     part = part_for(ours)
     requirements = [line for line in requirements_in(part) if _is_installed(line)]
     # Derived from the content: the library's default is random.
-    named = uuid5(NAMESPACE_OID, "\n".join([image, project["version"], ":".join(_base_image()), part]))
+    named = uuid5(NAMESPACE_OID, "\n".join([image, version, ":".join(_base_image()), part]))
     bom = Bom(metadata=BomMetaData(), serial_number=named)
-    whole = Component(type=ComponentType.CONTAINER, name=f"campus-{image}", version=project["version"], bom_ref="image")
+    whole = Component(type=ComponentType.CONTAINER, name=f"campus-{image}", version=version, bom_ref="image")
     bom.metadata.component = whole
     base = _base()
-    own = {name: _own(name, project["version"], image) for name in ours}
+    own = {name: _own(name, version, image) for name in ours}
     others = {requirement.name: _locked(requirement) for requirement in requirements}
     bom.components.update([base, *own.values(), *others.values()])
     bom.register_dependency(whole, [base, own[project["name"]]])
@@ -65,11 +67,11 @@ def bill_of(image: str) -> str:
     return _written(bom)
 
 
-def write_bills(folder: Path = FOLDER) -> list[Path]:
+def write_bills(folder: Path = FOLDER, version: str = UNRELEASED) -> list[Path]:
     """Write all bills and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, text in bills().items():
+    for name, text in bills(version).items():
         (folder / name).write_text(text)
         written.append(folder / name)
     return written
