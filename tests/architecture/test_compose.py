@@ -4,14 +4,14 @@ import re
 from fnmatch import fnmatchcase
 
 import pytest
-import yaml
 
 import console.settings
 from operations.processes import SECRETS_OF_SERVICES
+from tests.architecture.compose import FILE, SETTINGS_FILES, compose, settings_of
 from tests.architecture.manifests import SETTINGS, variables_of_the_image
-from tests.architecture.sources import ROOT
 
-PARTS = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+COMPOSE = compose()
+PARTS = COMPOSE["services"]
 OURS = {name: part for name, part in PARTS.items() if part["image"].startswith("campus-")}
 PROCESSES = [name for name, part in OURS.items() if part.get("command") in ("api", "worker")]
 # Written into the file of secrets by operations.secret_files.
@@ -68,7 +68,9 @@ def test_every_setting_of_a_process_can_be_set(process) -> None:
     }
     given = set(PARTS[process]["environment"]) | variables_of_the_image()
     unsaid = fields_of(process) - given - secret - ADDRESSES_WITH_PASSWORDS - UNUSED
-    assert not unsaid, f"nobody can set {sorted(unsaid)} of {process}: give each a line in docker-compose.yml"
+    assert not unsaid, (
+        f"nobody can set {sorted(unsaid)} of {process}: give each a line in deploy/compose/{service_of(process)}.env"
+    )
 
 
 @processes
@@ -129,8 +131,17 @@ def test_every_image_is_built_once_or_has_a_version() -> None:
 
 
 def test_every_volume_and_network_is_declared() -> None:
-    whole = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     for name, part in PARTS.items():
         named = {mount.partition(":")[0] for mount in part.get("volumes", [])}
-        assert {volume for volume in named if volume[0] not in "./"} <= set(whole["volumes"]), name
-        assert set(part.get("networks", [])) <= set(whole["networks"]), name
+        assert {volume for volume in named if volume[0] not in "./"} <= set(COMPOSE["volumes"]), name
+        assert set(part.get("networks", [])) <= set(COMPOSE["networks"]), name
+
+
+def test_every_settings_file_is_used_and_names_a_setting_once() -> None:
+    for path in SETTINGS_FILES.glob("*.env"):
+        assert f"deploy/compose/{path.name}" in FILE.read_text()
+        assert len(settings_of(path)) == len(re.findall(r"^[A-Z]", path.read_text(), re.MULTILINE)), path
+
+
+def test_the_topology_is_readable_at_once() -> None:
+    assert len(FILE.read_text().splitlines()) <= 400, "settings belong to deploy/compose"

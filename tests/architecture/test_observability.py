@@ -23,11 +23,12 @@ from campus_tools.observability.rules import RESPONSE
 from common.messaging import republishing
 from common.messaging.topology import declared_topology, delay_queue_of
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
+from tests.architecture.compose import compose
 from tests.architecture.sources import ROOT, SERVICES, product_files, tree_of
 
 RUNBOOKS = ROOT / "docs/runbooks"
 PAGES = sorted(RUNBOOKS.glob("*.md"))
-COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+COMPOSE = compose()["services"]
 WATCHING = {"prometheus", "alertmanager", "grafana", "traces"}
 RECORDED = {rule["record"] for rule in recordings()}
 REQUESTED = [
