@@ -162,6 +162,26 @@ async def test_transactions_are_listed_newest_first_within_the_requested_time(sa
     assert (await sandbox.client.get("/gateway/transaction", params={"from": "yesterday"})).status_code == 400
 
 
+async def test_transactions_are_listed_by_a_cursor_that_newer_ones_do_not_move(sandbox: Sandbox) -> None:
+    for number in range(3):
+        await sandbox.initialize(f"order-{number}")
+    query = {"use_cursor": "true", "perPage": 2}
+    first = (await sandbox.client.get("/gateway/transaction", params=query)).json()
+    await sandbox.initialize("order-3")
+    last = (await sandbox.client.get("/gateway/transaction", params=query | {"next": first["meta"]["next"]})).json()
+    assert [line["reference"] for line in first["data"] + last["data"]] == ["order-2", "order-1", "order-0"]
+    assert last["meta"] == {"next": None, "previous": None, "perPage": 2}
+    wrong = await sandbox.client.get("/gateway/transfer", params={"use_cursor": "true", "next": "?"})
+    assert wrong.status_code == 400
+
+
+async def test_a_rate_limited_list_names_the_seconds_to_wait(sandbox: Sandbox) -> None:
+    await sandbox.client.put("/control/faults", json={"list_call": [{"error_before": 429, "times": 1}]})
+    limited = await sandbox.client.get("/gateway/transaction")
+    assert (limited.status_code, limited.headers["retry-after"]) == (429, "1")
+    assert (await sandbox.client.get("/gateway/transaction")).status_code == 200
+
+
 async def test_an_unknown_reference_and_a_malformed_body_are_400(sandbox: Sandbox) -> None:
     unknown = await sandbox.client.get("/gateway/transaction/verify/none")
     assert (unknown.status_code, unknown.json()["code"]) == (400, "transaction_not_found")

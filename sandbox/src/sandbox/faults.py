@@ -210,7 +210,10 @@ async def _respond_with_fault(request: Request, fault: Fault, work: Work, refuse
 def _error(error: Refuse, status: bool | int) -> Response:
     if status is True or status == 500:
         return error(500, "Internal server error")
-    return error(status, "Rejected by a fault rule")
+    response = error(status, "Rejected by a fault rule")
+    if status == 429:
+        response.headers["retry-after"] = "1"
+    return response
 
 
 def _respond_with_data(work: Work, fault: Fault, data: dict[str, Any]) -> Response:

@@ -49,7 +49,8 @@ async def verify_transaction(request: Request) -> Response:
 
 async def list_transactions(request: Request) -> Response:
     conditions = [("listed.status = ?", request.query_params.get("status")), ("listed.gateway = ?", "paystack")]
-    return await respond_page(request, "Transactions retrieved", CHARGES, conditions, listed_charge_view, _meta)
+    view = listed_charge_view
+    return await respond_page(request, "Transactions retrieved", CHARGES, conditions, view, _meta, has_cursor=True)
 
 
 def _meta(volume_minor: int, _length: int) -> dict[str, Any]:

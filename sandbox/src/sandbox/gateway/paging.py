@@ -1,5 +1,6 @@
-"""Lists with `page`, `perPage`, `from` and `to`, and the gateway's `meta`."""
+"""Lists with `page`, `perPage`, `from` and `to`, or with `use_cursor`, and the gateway's `meta`."""
 
+import base64
 from collections.abc import Callable
 from sqlite3 import Row
 from typing import Any
@@ -10,7 +11,7 @@ from starlette.responses import Response
 from sandbox.database import Database
 from sandbox.faults import FAULT_HEADER, respond_with_faults
 from sandbox.gateway.fields import read_moment, read_number
-from sandbox.web import ok, refused
+from sandbox.web import RefusedError, ok, refused
 from sandbox.world import world_of
 
 PER_PAGE_DEFAULT = 50
@@ -30,9 +31,11 @@ async def respond_page(
     conditions: Conditions,
     view: Callable[[Row], Any],
     meta: MetaFields | None = None,
+    *,
+    has_cursor: bool = False,
 ) -> Response:
     """Newest first. `source` is the FROM clause, its main table is named `listed`. `meta` gives the list's own fields of the
-    meta, from the sum of the amounts and the length of a page.
+    meta, from the sum of the amounts and the length of a page. `has_cursor`: the list takes `use_cursor` and `next` too.
     """
     world = world_of(request)
 
@@ -49,8 +52,11 @@ async def respond_page(
             changed = True
             return shown | fault.data
 
-        fields = meta or (lambda volume_minor, length: {})
-        response = _page(request, world.database, message, source, conditions, row_view, fields)
+        if has_cursor and request.query_params.get("use_cursor", "").lower() == "true":
+            response = _page_after_cursor(request, world.database, message, source, conditions, row_view)
+        else:
+            fields = meta or (lambda volume_minor, length: {})
+            response = _page(request, world.database, message, source, conditions, row_view, fields)
         if changed:
             response.headers[FAULT_HEADER] = "listed_row"
         return response
@@ -92,6 +98,46 @@ def _page(
         **fields(0 if counted is None else counted["volume"], per_page),
     }
     return ok(message, [view(row) for row in rows], meta=meta)
+
+
+def _page_after_cursor(
+    request: Request,
+    database: Database,
+    message: str,
+    source: str,
+    conditions: Conditions,
+    view: Callable[[Row], Any],
+) -> Response:
+    """The page after the cursor. Nothing is counted, so that the last page costs as much as the first."""
+    per_page = read_number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
+    position = ("listed.id < ?", _read_cursor(request.query_params.get("next")))
+    conditions = [pair for pair in (*conditions, position, *_bounds(request)) if pair[1] is not None]
+    where = " AND ".join(condition for condition, _ in conditions) or "1"
+    values = [value for _, value in conditions]
+    rows = database.all(
+        f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ?", *values, per_page + 1
+    )
+    shown = rows[:per_page]
+    following = _cursor_after(shown[-1]["id"]) if len(rows) > per_page else None
+    meta = {"next": following, "previous": None, "perPage": per_page}
+    return ok(message, [view(row) for row in shown], meta=meta)
+
+
+def _cursor_after(row_id: int) -> str:
+    return base64.b64encode(f"after:{row_id}".encode()).decode()
+
+
+def _read_cursor(cursor: str | None) -> int | None:
+    """The id that a page starts below; raises RefusedError 400 for a cursor that no list issued."""
+    if not cursor:
+        return None
+    try:
+        kind, _, position = base64.b64decode(cursor, validate=True).decode().partition(":")
+    except ValueError:
+        kind, position = "", ""
+    if kind != "after" or not position.isdecimal():
+        raise RefusedError(400, "Invalid cursor")
+    return int(position)
 
 
 def _bounds(request: Request) -> Conditions:

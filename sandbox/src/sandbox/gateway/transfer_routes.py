@@ -104,7 +104,7 @@ async def verify_transfer(request: Request) -> Response:
 
 async def list_transfers(request: Request) -> Response:
     conditions = [("listed.status = ?", request.query_params.get("status")), ("listed.gateway = ?", "paystack")]
-    return await respond_page(request, "Transfers retrieved", TRANSFERS, conditions, transfer_view)
+    return await respond_page(request, "Transfers retrieved", TRANSFERS, conditions, transfer_view, has_cursor=True)
 
 
 def _accepted_view(transfer: Row) -> dict[str, Any]:
