@@ -34,10 +34,15 @@ LINES = "every line that a release, refund or chargeback made in a wallet is a p
 
 @dataclass
 class Outside:
-    """A payment gateway with a balance, transfers and settlements."""
+    """A payment gateway with a balance and lists, and the states that a query about one object returns."""
 
     url: str = ""
     balance_minor: int = 0
+    charges: list[dict[str, Any]] = field(default_factory=list)
+    refunds: list[dict[str, Any]] = field(default_factory=list)
+    disputes: list[dict[str, Any]] = field(default_factory=list)
+    queried: dict[str, dict[str, Any]] = field(default_factory=dict)
+    queries: list[str] = field(default_factory=list)
     transfers: list[dict[str, Any]] = field(default_factory=list)
     settlements: list[dict[str, Any]] = field(default_factory=list)
     status: int = 200
@@ -54,9 +59,18 @@ class Outside:
             return JSONResponse({"status": "success", "data": listed, "meta": {"page_info": {"total_pages": 1}}})
         if request.url.path == "/balance":
             return JSONResponse({"status": True, "data": [{"currency": "NGN", "balance": self.balance_minor}]})
-        lines = {"/transfer": self.transfers, "/settlement": self.settlements}[request.url.path]
-        listed = lines if request.query_params["page"] == "1" else []
-        return JSONResponse({"status": True, "data": listed})
+        lists = {
+            "/transaction": self.charges,
+            "/refund": self.refunds,
+            "/transfer": self.transfers,
+            "/dispute": self.disputes,
+            "/settlement": self.settlements,
+        }
+        if request.url.path not in lists:
+            self.queries.append(request.url.path)
+            found = self.queried.get(request.url.path)
+            return JSONResponse({"status": found is not None, "data": found}, 404 if found is None else 200)
+        return JSONResponse({"status": True, "data": lists[request.url.path], "meta": {"next": None}})
 
 
 @dataclass

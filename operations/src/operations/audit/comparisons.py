@@ -1,121 +1,79 @@
-"""Rules between services, and between the ledgers and the payment gateway."""
+"""Rules between services. The gateway's are in `gateway_comparisons`, all are listed here."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
 import asyncpg
 
 from common.ledger.hash_chain import verify_chain
-from operations.audit.findings import Kind, Offence
-from operations.audit.gateway import Gateway, GatewayStatement
+from operations.audit.findings import Offence
+from operations.audit.gateway import Gateway
+from operations.audit.gateway_balance import compare_balance
+from operations.audit.gateway_comparisons import (
+    compare_charges,
+    compare_disputes,
+    compare_refunds,
+    compare_settlements,
+    compare_transfers,
+)
+from operations.audit.statement import Statement
+from operations.audit.streams import full_join, rows_of, snapshots
 
 Connections = Mapping[str, asyncpg.Connection]
 
 # Order states whose whole amount is in escrow, and states with nothing in escrow.
 HELD: Final = ("paid_escrow", "dispatched", "disputed")
 NOT_HELD: Final = ("Processing", "expired", "cancelled", "paid", "refund_pending", "refunded")
+# Differences of one rule that are in memory at once. With more of them the rule is broken, whatever each of them is.
+OFFENCES_MAX: Final = 10_000
 
-_ORDERS: Final = "SELECT id, status, total_amount, refunded_minor FROM orders"
-_ESCROWS: Final = (
-    "SELECT order_id, held_minor, refunded_minor, locked_vendor_minor, "
-    "locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor AS locked_minor, charged_back_minor "
-    "FROM escrows"
-)
-_SHARES: Final = "SELECT order_id, remaining_vendor_minor FROM order_shares"
+_ORDERS: Final = "SELECT id, status, total_amount, refunded_minor FROM orders ORDER BY id"
+_ESCROWS: Final = """
+SELECT order_id, held_minor, refunded_minor, locked_vendor_minor,
+       locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor AS locked_minor, charged_back_minor
+FROM escrows ORDER BY order_id
+"""
+_SHARES: Final = "SELECT order_id, remaining_vendor_minor FROM order_shares ORDER BY order_id"
 _SALES: Final = """
 SELECT order_id, sum(gross_minor)::bigint AS held, sum(locked_minor)::bigint AS locked, sum(net_minor)::bigint AS net,
        sum(commission_minor)::bigint AS commission, sum(delivery_fee_minor)::bigint AS delivery_fee
-FROM sale_lines GROUP BY order_id
+FROM sale_lines GROUP BY order_id ORDER BY order_id
 """
 _RELEASED: Final = """
 SELECT order_id, held_minor, locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor,
-       released_vendor_minor, released_commission_minor, released_delivery_fee_minor FROM escrows
+       released_vendor_minor, released_commission_minor, released_delivery_fee_minor FROM escrows ORDER BY order_id
 """
-_ORDER_TERMS: Final = "SELECT id, buyer_id, vendor_id, total_amount, commission_minor, delivery_fee_minor FROM orders"
-_PAYABLE_ORDERS: Final = (
-    "SELECT id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor FROM payable_orders"
-)
+_ORDER_TERMS: Final = """
+SELECT id, buyer_id, vendor_id, total_amount, commission_minor, delivery_fee_minor FROM orders ORDER BY id
+"""
+_PAYABLE_ORDERS: Final = """
+SELECT id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor FROM payable_orders ORDER BY id
+"""
 _VENDOR_PAYABLES: Final = """
-SELECT split_part(account, ':', 2) AS vendor, balance_minor AS minor FROM ledger_balances
-WHERE account LIKE 'vendor_payable:%' AND balance_minor <> 0
+SELECT split_part(account, ':', 2) COLLATE "C" AS vendor, balance_minor AS minor FROM ledger_balances
+WHERE account LIKE 'vendor_payable:%' AND balance_minor <> 0 ORDER BY 1
 """
 # Per vendor: the wallet and debt entries whose counterpart is `escrow_released`.
 _RECEIVED_BY_VENDORS: Final = """
-SELECT split_part(e.account, ':', 2) AS vendor, -sum(e.amount_minor)::bigint AS minor FROM ledger_entries e
+SELECT split_part(e.account, ':', 2) COLLATE "C" AS vendor, -sum(e.amount_minor)::bigint AS minor FROM ledger_entries e
 WHERE (e.account LIKE 'wallet:%' OR e.account LIKE 'vendor_debt:%') AND e.transaction_id IN (
     SELECT transaction_id FROM ledger_entries WHERE account = 'escrow_released'
-) GROUP BY 1 HAVING sum(e.amount_minor) <> 0
-"""
-_ENTRIES_OF: Final = "SELECT coalesce(sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1"
-_ON_THE_WAY: Final = """
-SELECT coalesce(sum(t.amount), 0)::bigint FROM payout_transfers t JOIN payout_requests p ON p.id = t.payout_id
-WHERE (p.status = 'pending' OR t.status IN ('submitting', 'unknown', 'pending', 'received', 'otp'))
-  AND t.reference = ANY ($1::text[])
-"""
-# A refund to a bank account is a transfer too: 're-' and its attempt's digits.
-_REFUNDS_ON_THE_WAY: Final = """
-SELECT coalesce(sum(amount_minor), 0)::bigint FROM refunds
-WHERE recipient_code IS NOT NULL AND status <> 'settled' AND 're-' || replace(attempt_id::text, '-', '') = ANY ($1::text[])
-"""
-_BOOKED_FEES: Final = (
-    "SELECT reference, fee FROM payout_transfers WHERE fee IS NOT NULL AND reference = ANY ($1::text[])"
-)
-_BOOKED_FEES_OF_REFUNDS: Final = """
-SELECT reference, fee FROM (
-    SELECT 're-' || replace(attempt_id::text, '-', ''), transfer_fee_minor FROM refunds
-    UNION ALL SELECT 're-' || replace(id::text, '-', ''), transfer_fee_minor FROM failed_refund_attempts
-) AS attempts (reference, fee) WHERE fee IS NOT NULL AND reference = ANY ($1::text[])
-"""
-
-# Transfers that staff explained as not made by the platform.
-_EXPLAINED: Final = """
-SELECT coalesce(sum(amount), 0)::bigint FROM found_transfers
-WHERE outcome = 'explained' AND currency = 'NGN' AND reference = ANY ($1::text[])
-"""
-# Differences to the gateway's balance that wait for a decision: payouts that were returned or paid outside the ledger,
-# unknown transfers, and charges, fees, refunds or settlements with an open case.
-_UNDECIDED_PAYOUTS: Final = """
-SELECT coalesce(sum((booked.postings - paid.transfers) * p.amount), 0)::bigint FROM payout_requests p
-CROSS JOIN LATERAL (SELECT count(*) FROM payout_transfers t WHERE t.payout_id = p.id AND t.reference = ANY ($1::text[])) AS paid (transfers)
-CROSS JOIN LATERAL (SELECT coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0)
-    FROM ledger_transactions t WHERE t.posting_key IN ('payout_processed:' || p.id, 'reversal:' || p.id)
-    OR t.posting_key IN (SELECT kind || a.id FROM payout_transfers a, unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind
-                         WHERE a.payout_id = p.id)) AS booked (postings)
-WHERE p.status <> 'pending' AND EXISTS (SELECT FROM payout_exceptions e WHERE e.payout_id = p.id AND e.status = 'open')
-"""
-_UNDECIDED_TRANSFERS: Final = """
-SELECT -coalesce(sum(amount), 0)::bigint FROM found_transfers
-WHERE outcome = 'open' AND currency = 'NGN' AND reference = ANY ($1::text[])
-"""
-_UNDECIDED_CASES: Final = """
-SELECT coalesce(sum(CASE WHEN kind LIKE 'charge%' THEN theirs_minor - ours_minor WHEN kind LIKE 'refund%' OR kind LIKE 'fee%'
-                    OR kind LIKE 'settlement%' THEN ours_minor - theirs_minor ELSE 0 END), 0)::bigint
-FROM reconciliation_cases WHERE status = 'open' AND currency = 'NGN' AND kind <> 'settlement_not_in_book'
-"""
-# The daily reconciliation posts a settlement; one of unknown charges has an open case.
-_POSTED_SETTLEMENTS: Final = (
-    "SELECT substr(posting_key, 1 + length('settlement:')) AS id FROM ledger_transactions WHERE type = 'settlement'"
-)
-_UNDECIDED_SETTLEMENTS: Final = """
-SELECT substr(subject, 1 + length('settlement:')) AS id FROM reconciliation_cases
-WHERE status = 'open' AND kind = 'settlement_not_in_book' AND currency = 'NGN'
-"""
-_WEBHOOKS_QUEUED: Final = """
-SELECT count(*) FROM processed_webhook_events WHERE outcome = 'queued' AND processed_at > now() - interval '20 minutes'
+) GROUP BY 1 HAVING sum(e.amount_minor) <> 0 ORDER BY 1
 """
 _POSTED_TO_VENDORS: Final = """
-SELECT CASE t.type WHEN 'refund' THEN 'refund:' || t.posting_key
-       ELSE replace(t.posting_key, 'chargeback_won:', 'chargeback:') END AS source,
-       split_part(e.account, ':', 2) AS vendor, -sum(e.amount_minor)::bigint AS minor
+SELECT (CASE t.type WHEN 'refund' THEN 'refund:' || t.posting_key
+        ELSE replace(t.posting_key, 'chargeback_won:', 'chargeback:') END || ' ' || split_part(e.account, ':', 2)) COLLATE "C" AS line,
+       -sum(e.amount_minor)::bigint AS minor
 FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
-WHERE e.account LIKE 'vendor_payable:%' GROUP BY 1, 2
+WHERE e.account LIKE 'vendor_payable:%' GROUP BY 1 ORDER BY 1
 """
 _LINES_OF_VENDORS: Final = """
-SELECT CASE WHEN kind LIKE 'chargeback%' THEN 'chargeback:' || split_part(source_key, ':', 2) ELSE source_key END AS source,
-       vendor_id::text AS vendor, sum(net_minor)::bigint AS minor
-FROM wallet_lines WHERE kind IN ('release', 'refund', 'chargeback', 'chargeback_won') GROUP BY 1, 2
+SELECT (CASE WHEN kind LIKE 'chargeback%' THEN 'chargeback:' || split_part(source_key, ':', 2) ELSE source_key END
+        || ' ' || vendor_id) COLLATE "C" AS line, sum(net_minor)::bigint AS minor
+FROM wallet_lines WHERE kind IN ('release', 'refund', 'chargeback', 'chargeback_won') GROUP BY 1 ORDER BY 1
 """
 _CORRECTED: Final = """
 SELECT vendor_id::text AS vendor, sum(net_minor)::bigint AS minor FROM wallet_lines WHERE kind = 'correction' GROUP BY 1
@@ -124,200 +82,189 @@ SELECT vendor_id::text AS vendor, sum(net_minor)::bigint AS minor FROM wallet_li
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A rule between services, and the function that returns its offences.
+    """A rule between services, and the function that yields its offences.
 
-    `resolved_by`: the services whose pending events resolve an offence.
+    `resolved_by`: the services whose pending events resolve an offence. `needs_gateway`: it is skipped while the payment
+    gateway is unreachable.
     """
 
     rule: str
-    offending: Callable[[Connections, Gateway], Awaitable[list[Offence]]]
+    offending: Callable[[Connections, Statement, Gateway], AsyncIterator[Offence]]
     resolved_by: tuple[str, ...] = ()
+    needs_gateway: bool = False
+
+    async def offences(self, databases: Connections, statement: Statement, gateway: Gateway) -> list[Offence]:
+        """The first 10,000 offences, and one about the others. Raises GatewayNotCompared."""
+        found: list[Offence] = []
+        offending = self.offending(databases, statement, gateway)
+        async with aclosing(offending):  # type: ignore[type-var]
+            async for offence in offending:
+                if len(found) == OFFENCES_MAX:
+                    found.append(
+                        Offence(self.rule, f"at most {OFFENCES_MAX} differences", "more, which are not listed")
+                    )
+                    break
+                found.append(offence)
+        return found
 
 
 def _of_order(order_id: object, expected: str, actual: str) -> Offence:
     return Offence(f"order {order_id}", expected, actual, ids=(str(order_id),))
 
 
-async def _orders_and_escrow(databases: Connections, _: Gateway) -> list[Offence]:
-    escrows = {row["order_id"]: row for row in await databases["payments"].fetch(_ESCROWS)}
-    offending = []
-    for order in await databases["orders"].fetch(_ORDERS):
-        escrow = escrows.pop(order["id"], None)
-        locked = escrow["locked_minor"] if escrow else 0
-        # A chargeback debited escrow of a disputed order, and staff have not resolved it yet.
-        due_minor = order["total_amount"] - (escrow["charged_back_minor"] if escrow else 0)
-        released_by_staff = escrow is not None and order["status"] in HELD and locked < due_minor
-        if order["status"] in HELD and locked != due_minor and not (released_by_staff and locked > 0):
-            offending.append(
-                _of_order(order["id"], f"{due_minor} kobo in escrow while {order['status']}", f"{locked} kobo held")
-            )
-        if order["status"] in NOT_HELD and locked != 0:
-            offending.append(
-                _of_order(order["id"], f"nothing in escrow while {order['status']}", f"{locked} kobo still held")
-            )
-    offending.extend(_of_order(order_id, "an order", "an escrow without its order") for order_id in escrows)
-    return offending
+async def _orders_and_escrow(databases: Connections) -> AsyncIterator[Offence]:
+    orders, payments = databases["orders"], databases["payments"]
+    async with snapshots(orders, payments):
+        async for order_id, order, escrow in full_join(rows_of(orders, _ORDERS), rows_of(payments, _ESCROWS)):
+            if order is None:
+                yield _of_order(order_id, "an order", "an escrow without its order")
+                continue
+            locked = escrow["locked_minor"] if escrow else 0
+            # A chargeback debited escrow of a disputed order, and staff have not resolved it yet.
+            due_minor = order["total_amount"] - (escrow["charged_back_minor"] if escrow else 0)
+            status = order["status"]
+            released_by_staff = escrow is not None and status in HELD and locked < due_minor
+            if status in HELD and locked != due_minor and not (released_by_staff and locked > 0):
+                yield _of_order(order_id, f"{due_minor} kobo in escrow while {status}", f"{locked} kobo held")
+            if status in NOT_HELD and locked != 0:
+                yield _of_order(order_id, f"nothing in escrow while {status}", f"{locked} kobo still held")
 
 
-async def _refunds(databases: Connections, _: Gateway) -> list[Offence]:
-    posted = {row["order_id"]: row["refunded_minor"] for row in await databases["payments"].fetch(_ESCROWS)}
-    return [
-        _of_order(
-            order["id"],
-            f"{posted.get(order['id'], 0)} kobo refunded, as payments posted",
-            f"{order['refunded_minor']} kobo shown as refunded while {order['status']}",
-        )
-        for order in await databases["orders"].fetch(_ORDERS)
-        if order["refunded_minor"] != posted.get(order["id"], 0)
-    ]
+async def _refunds(databases: Connections) -> AsyncIterator[Offence]:
+    orders, payments = databases["orders"], databases["payments"]
+    async with snapshots(orders, payments):
+        async for order_id, order, escrow in full_join(rows_of(orders, _ORDERS), rows_of(payments, _ESCROWS)):
+            posted_minor = escrow["refunded_minor"] if escrow else 0
+            if order is not None and order["refunded_minor"] != posted_minor:
+                yield _of_order(
+                    order_id,
+                    f"{posted_minor} kobo refunded, as payments posted",
+                    f"{order['refunded_minor']} kobo shown as refunded while {order['status']}",
+                )
 
 
-async def _sales(databases: Connections, _: Gateway) -> list[Offence]:
+async def _sales(databases: Connections) -> AsyncIterator[Offence]:
     """Orders of before the projection have no lines until `python -m payments publish-escrows`."""
-    stated = {row["order_id"]: tuple(row)[1:] for row in await databases["payments"].fetch(_RELEASED)}
-    return [
-        _of_order(
-            sale["order_id"],
-            f"{stated.get(sale['order_id'])} kobo held, locked, net, commission and delivery fee, as in payments",
-            f"the sales say {tuple(sale)[1:]}",
-        )
-        for sale in await databases["orders"].fetch(_SALES)
-        if tuple(sale)[1:] != stated.get(sale["order_id"])
-    ]
+    orders, payments = databases["orders"], databases["payments"]
+    async with snapshots(orders, payments):
+        async for order_id, sale, escrow in full_join(rows_of(orders, _SALES), rows_of(payments, _RELEASED)):
+            stated = None if escrow is None else tuple(escrow)[1:]
+            if sale is not None and tuple(sale)[1:] != stated:
+                yield _of_order(
+                    order_id,
+                    f"{stated} kobo held, locked, net, commission and delivery fee, as in payments",
+                    f"the sales say {tuple(sale)[1:]}",
+                )
 
 
-async def _escrow_and_wallets(databases: Connections, _: Gateway) -> list[Offence]:
-    shares = {row["order_id"]: row["remaining_vendor_minor"] for row in await databases["payouts"].fetch(_SHARES)}
-    locked = {row["order_id"]: row["locked_vendor_minor"] for row in await databases["payments"].fetch(_ESCROWS)}
-    return [
-        _of_order(
-            order_id,
-            f"{locked.get(order_id, 0)} kobo locked for the vendor, as in payments",
-            f"payouts knows {shares.get(order_id)}",
-        )
-        for order_id in locked | shares
-        # Without an escrow nothing may be locked: a row with zero is no difference.
-        if shares.get(order_id) != locked.get(order_id) and (order_id in locked or shares[order_id] != 0)
-    ]
-
-
-async def _released_shares(databases: Connections, _: Gateway) -> list[Offence]:
-    released = Counter({row["vendor"]: row["minor"] for row in await databases["payments"].fetch(_VENDOR_PAYABLES)})
-    received = Counter({row["vendor"]: row["minor"] for row in await databases["payouts"].fetch(_RECEIVED_BY_VENDORS)})
-    return [
-        Offence(
-            f"vendor {vendor}",
-            f"{released[vendor]} kobo received, as payments released",
-            f"payouts received {received[vendor]}",
-            ids=(vendor,),
-        )
-        for vendor in sorted(released.keys() | received.keys())
-        if released[vendor] != received[vendor]
-    ]
-
-
-async def _lines_and_postings(databases: Connections, _: Gateway) -> list[Offence]:
-    posted = {
-        (row["source"], row["vendor"]): row["minor"] for row in await databases["payments"].fetch(_POSTED_TO_VENDORS)
-    }
-    lines = {
-        (row["source"], row["vendor"]): row["minor"] for row in await databases["payouts"].fetch(_LINES_OF_VENDORS)
-    }
-    corrected = {row["vendor"]: row["minor"] for row in await databases["payouts"].fetch(_CORRECTED)}
-    differing = {key for key in posted.keys() | lines.keys() if posted.get(key, 0) != lines.get(key, 0)}
-    surplus: Counter[str] = Counter()
-    for key in differing:
-        surplus[key[1]] += lines.get(key, 0) - posted.get(key, 0)
-    return [
-        Offence(
-            f"line {source} of vendor {vendor}",
-            f"{posted.get((source, vendor), 0)} kobo, as payments posted",
-            f"{lines.get((source, vendor), 0)} kobo in the wallet",
-            ids=(vendor,),
-        )
-        for source, vendor in sorted(differing)
-        # An operator corrected the difference: the wrong line and its correction cancel out.
-        if vendor not in corrected or surplus[vendor] + corrected[vendor] != 0
-    ]
-
-
-async def _order_terms(databases: Connections, _: Gateway) -> list[Offence]:
-    recorded = {row["id"]: tuple(row) for row in await databases["payments"].fetch(_PAYABLE_ORDERS)}
-    return [
-        _of_order(order["id"], "the parties and amounts of the order", "payments knows others, or none")
-        for order in await databases["orders"].fetch(_ORDER_TERMS)
-        if recorded.get(order["id"]) != tuple(order)
-    ]
-
-
-async def _gateway_balance(databases: Connections, gateway: Gateway) -> list[Offence]:
-    statement = await gateway.read()
+async def _escrow_and_wallets(databases: Connections) -> AsyncIterator[Offence]:
     payments, payouts = databases["payments"], databases["payouts"]
-    ours = await payments.fetchval(_ENTRIES_OF, "gateway_cash") + await payouts.fetchval(_ENTRIES_OF, "gateway_cash")
-    # The gateway debits a transfer when it accepts it; the ledger, when the bank confirms it.
-    on_the_way = await payouts.fetchval(_ON_THE_WAY, statement.left)
-    on_the_way += await payments.fetchval(_REFUNDS_ON_THE_WAY, statement.left)
-    on_the_way += await _fees_on_the_way(databases, statement)
-    theirs = statement.held_minor + on_the_way + await payouts.fetchval(_EXPLAINED, statement.left)
-    if ours == theirs:
-        return []
-    undecided = await payouts.fetchval(_UNDECIDED_PAYOUTS, statement.arrived)
-    undecided += await payouts.fetchval(_UNDECIDED_TRANSFERS, statement.left)
-    undecided += await payments.fetchval(_UNDECIDED_CASES)
-    posted = {row["id"] for row in await payments.fetch(_POSTED_SETTLEMENTS)}
-    unposted = {key: minor for key, minor in statement.settlements.items() if key not in posted}
-    to_bank = sum(unposted.values())
-    cases = {row["id"] for row in await payments.fetch(_UNDECIDED_SETTLEMENTS)}
-    kind: Kind = "broken"
-    actual = f"our books say {ours}"
-    if theirs - ours == undecided - to_bank and (undecided or cases & unposted.keys()):
-        kind, actual = "open", f"{actual}; {undecided - to_bank} kobo wait for a reconciliation to be decided"
-    elif theirs - ours == -to_bank:
-        kind, actual = "waiting", f"{actual}; {to_bank} kobo were settled to the bank and are posted by the daily run"
-    elif await payments.fetchval(_WEBHOOKS_QUEUED):
-        kind, actual = "waiting", f"{actual}; webhooks of the gateway are being processed"
-    expected = f"{theirs} kobo of ours at the gateway (with {on_the_way} on the way)"
-    return [Offence(f"gateway {gateway.url}", expected, actual, kind)]
+    async with snapshots(payments, payouts):
+        async for order_id, escrow, share in full_join(rows_of(payments, _ESCROWS), rows_of(payouts, _SHARES)):
+            locked = escrow["locked_vendor_minor"] if escrow else None
+            remaining = share["remaining_vendor_minor"] if share else None
+            # Without an escrow nothing may be locked: a row with zero is no difference.
+            if locked != remaining and (locked is not None or remaining != 0):
+                yield _of_order(
+                    order_id, f"{locked or 0} kobo locked for the vendor, as in payments", f"payouts knows {remaining}"
+                )
 
 
-async def _fees_on_the_way(databases: Connections, statement: GatewayStatement) -> int:
-    """The gateway's fees that the ledgers do not have yet, less those that it returned with their transfer."""
-    references = list(statement.fees)
-    rows = await databases["payouts"].fetch(_BOOKED_FEES, references)
-    rows += await databases["payments"].fetch(_BOOKED_FEES_OF_REFUNDS, references)
-    booked = {row["reference"]: row["fee"] for row in rows}
-    left = set(statement.left)
-    return sum(
-        fee_minor - booked.get(reference, 0)
-        for reference, fee_minor in statement.fees.items()
-        if reference not in booked or reference not in left
-    )
+async def _released_shares(databases: Connections) -> AsyncIterator[Offence]:
+    payments, payouts = databases["payments"], databases["payouts"]
+    async with snapshots(payments, payouts):
+        shares = full_join(rows_of(payments, _VENDOR_PAYABLES), rows_of(payouts, _RECEIVED_BY_VENDORS))
+        async for vendor, released, received in shares:
+            released_minor, received_minor = released["minor"] if released else 0, received["minor"] if received else 0
+            if released_minor != received_minor:
+                expected = f"{released_minor} kobo received, as payments released"
+                yield Offence(f"vendor {vendor}", expected, f"payouts received {received_minor}", ids=(vendor,))
 
 
-def _chain(service: str) -> Comparison:
-    async def offending(databases: Connections, _: Gateway) -> list[Offence]:
-        report = await verify_chain(databases[service].fetch)
-        intact = f"an unbroken chain of {report.length} links"
-        return [] if report.broken is None else [Offence(service, intact, str(report.broken))]
+async def _lines_and_postings(databases: Connections) -> AsyncIterator[Offence]:
+    payments, payouts = databases["payments"], databases["payouts"]
+    differing: list[tuple[str, str, int, int]] = []
+    surplus: Counter[str] = Counter()
+    async with snapshots(payments, payouts):
+        corrected = {row["vendor"]: row["minor"] async for row in rows_of(payouts, _CORRECTED)}
+        lines_and_postings = full_join(rows_of(payments, _POSTED_TO_VENDORS), rows_of(payouts, _LINES_OF_VENDORS))
+        async for key, posting, line in lines_and_postings:
+            posted_minor, line_minor = posting["minor"] if posting else 0, line["minor"] if line else 0
+            if posted_minor != line_minor:
+                source, _, vendor = key.rpartition(" ")
+                surplus[vendor] += line_minor - posted_minor
+                differing.append((source, vendor, posted_minor, line_minor))
+                if len(differing) > OFFENCES_MAX:
+                    break
+    for source, vendor, posted_minor, line_minor in differing:
+        # An operator corrected the difference: the wrong line and its correction cancel out.
+        if vendor not in corrected or surplus[vendor] + corrected[vendor] != 0:
+            yield Offence(
+                f"line {source} of vendor {vendor}",
+                f"{posted_minor} kobo, as payments posted",
+                f"{line_minor} kobo in the wallet",
+                ids=(vendor,),
+            )
 
-    return Comparison(f"the past of the {service} book is what its chain of hashes says", offending)
+
+async def _order_terms(databases: Connections) -> AsyncIterator[Offence]:
+    orders, payments = databases["orders"], databases["payments"]
+    async with snapshots(orders, payments):
+        async for order_id, order, payable in full_join(
+            rows_of(orders, _ORDER_TERMS), rows_of(payments, _PAYABLE_ORDERS)
+        ):
+            if order is not None and (payable is None or tuple(payable) != tuple(order)):
+                yield _of_order(order_id, "the parties and amounts of the order", "payments knows others, or none")
 
 
-# Skipped while the gateway is unreachable.
-GATEWAY: Final = Comparison("the payment gateway's own book equals ours", _gateway_balance)
+async def _chain(databases: Connections, service: str) -> AsyncIterator[Offence]:
+    report = await verify_chain(databases[service].fetch)
+    if report.broken is not None:
+        yield Offence(service, f"an unbroken chain of {report.length} links", str(report.broken))
+
+
+def _between_services(
+    rule: str, offending: Callable[[Connections], AsyncIterator[Offence]], *resolved_by: str
+) -> Comparison:
+    return Comparison(rule, lambda databases, _statement, _gateway: offending(databases), resolved_by)
+
+
+def _with_gateway(rule: str, offending: Callable[[Connections, Statement], AsyncIterator[Offence]]) -> Comparison:
+    return Comparison(rule, lambda databases, statement, _gateway: offending(databases, statement), needs_gateway=True)
+
+
 COMPARISONS: Final[tuple[Comparison, ...]] = (
-    Comparison("every order is of the parties and amounts that payments heard", _order_terms, ("payments",)),
-    Comparison("escrow equals the orders whose money is held", _orders_and_escrow, ("orders", "payments")),
-    Comparison("what each order shows as refunded is what payments posted", _refunds, ("orders", "payments")),
-    Comparison("the sales of each order are what payments' escrow of it states", _sales, ("orders",)),
-    Comparison("every vendor's locked share is the same in both books", _escrow_and_wallets, ("payouts",)),
-    Comparison("what payments released is what payouts received", _released_shares, ("payouts",)),
+    # First, while the lists are new.
     Comparison(
+        "the payment gateway's own book equals ours",
+        lambda databases, statement, gateway: compare_balance(databases, statement, gateway.url),
+        needs_gateway=True,
+    ),
+    Comparison(
+        "every transfer at the payment gateway is ours, with its state, amount and fee",
+        lambda databases, statement, gateway: compare_transfers(databases, statement, gateway.names),
+        needs_gateway=True,
+    ),
+    _with_gateway("every charge is recorded as the payment gateway reports it", compare_charges),
+    _with_gateway("every refund moved the amount that the payment gateway reports", compare_refunds),
+    _with_gateway("every dispute has the outcome that the payment gateway reports", compare_disputes),
+    _with_gateway("every settlement is posted as the payment gateway reports it", compare_settlements),
+    _between_services("every order is of the parties and amounts that payments heard", _order_terms, "payments"),
+    _between_services("escrow equals the orders whose money is held", _orders_and_escrow, "orders", "payments"),
+    _between_services("what each order shows as refunded is what payments posted", _refunds, "orders", "payments"),
+    _between_services("the sales of each order are what payments' escrow of it states", _sales, "orders"),
+    _between_services("every vendor's locked share is the same in both books", _escrow_and_wallets, "payouts"),
+    _between_services("what payments released is what payouts received", _released_shares, "payouts"),
+    _between_services(
         "every line that a release, refund or chargeback made in a wallet is a posting of payments",
         _lines_and_postings,
-        ("payouts",),
+        "payouts",
     ),
-    GATEWAY,
-    _chain("payments"),
-    _chain("payouts"),
+    _between_services(
+        "the past of the payments book is what its chain of hashes says",
+        lambda databases: _chain(databases, "payments"),
+    ),
+    _between_services(
+        "the past of the payouts book is what its chain of hashes says", lambda databases: _chain(databases, "payouts")
+    ),
 )

@@ -12,10 +12,11 @@ import asyncpg
 import httpx
 from rich.console import Console
 
-from operations.audit.comparisons import COMPARISONS, GATEWAY, Comparison, Connections
+from operations.audit.comparisons import COMPARISONS, Comparison, Connections
 from operations.audit.findings import KINDS, Finding, Kind, Offence, Report, grouped
 from operations.audit.gateway import Gateway, GatewayNotCompared
 from operations.audit.invariants import INVARIANTS, ROWS_MAX, Invariant
+from operations.audit.statement import Statement, statement_of
 from operations.audit.under_way import events_under_way
 
 AUDITED: Final = ("orders", "payments", "payouts")
@@ -31,10 +32,11 @@ _HEADINGS: Final = {
 
 async def audit(secrets: Mapping[str, str], gateway: Gateway, *, settle_seconds: float = SETTLE_SECONDS) -> Report:
     """Audit the system of these secrets. Broken and waiting rules are checked again until they agree or `settle_seconds` end."""
-    async with _connections(secrets["AUDIT_DATABASE_URL"]) as databases:
+    async with _connections(secrets) as databases, statement_of(gateway) as statement:
         deadline = time.monotonic() + settle_seconds
+        check = Check(databases, statement, gateway)
         while True:
-            report = await check_once(databases, gateway)
+            report = await check.run()
             if all(finding.kind == "open" for finding in report.findings) or time.monotonic() > deadline:
                 return report
             await asyncio.sleep(0.5)
@@ -73,7 +75,7 @@ def print_report(report: Report, console: Console) -> None:
         worst[finding.where, finding.rule] = finding.kind
     for where, rule in rules():
         kind = worst.get((where, rule))
-        if rule == GATEWAY.rule and report.not_compared is not None:
+        if report.not_compared is not None and is_with_gateway(rule):
             console.print(f"  [bold yellow]?[/] {where}: {rule}: not compared", soft_wrap=True)
         else:
             console.print(f"  {'[green]✓[/]' if kind is None else _MARKS[kind]} {where}: {rule}", soft_wrap=True)
@@ -133,25 +135,73 @@ def _verdict_of(report: Report) -> str:
     return f"[bold red]{counts['broken']} rules are broken[/]; {counts['open']} open, {counts['waiting']} waiting."
 
 
+def is_with_gateway(rule: str) -> bool:
+    """Whether the rule compares with the payment gateway."""
+    return any(comparison.rule == rule and comparison.needs_gateway for comparison in COMPARISONS)
+
+
 async def check_once(databases: Connections, gateway: Gateway) -> Report:
     """Check every rule once."""
-    findings: list[Finding] = []
-    for line in INVARIANTS:
-        findings += grouped(line.service, line.rule, await _offences(databases, line), ROWS_MAX)
-    not_compared = None
-    offending: dict[str, list[Offence]] = {}
-    for comparison in COMPARISONS:
+    async with statement_of(gateway) as statement:
+        return await Check(databases, statement, gateway).run()
+
+
+class Check:
+    """The rules of an audit, and what each of them found last. A rule that agreed is not checked again."""
+
+    def __init__(self, databases: Connections, statement: Statement, gateway: Gateway) -> None:
+        self._databases = databases
+        self._statement = statement
+        self._gateway = gateway
+        self._invariants: dict[Invariant, list[Offence]] = {}
+        self._comparisons: dict[str, list[Offence]] = {}
+        self._not_compared: str | None = None
+
+    async def run(self) -> Report:
+        """Check the rules that have not agreed yet."""
+        for line in INVARIANTS:
+            if not _agreed(self._invariants.get(line)):
+                self._invariants[line] = await _offences(self._databases, line)
+        await self._compare([rule for rule in COMPARISONS if not _agreed(self._comparisons.get(rule.rule))])
+        return self._report()
+
+    async def _compare(self, comparisons: list[Comparison]) -> None:
+        offending: dict[str, list[Offence]] = {}
         try:
-            offending[comparison.rule] = await comparison.offending(databases, gateway)
+            self._not_compared = None
+            if any(comparison.needs_gateway for comparison in comparisons):
+                await self._statement.refresh()
         except GatewayNotCompared as error:
-            not_compared = str(error)
-    # Read after the comparisons: an event that they missed is pending or processed by now.
-    concerned = await events_under_way(databases) if any(offending.values()) else {}
-    for comparison in COMPARISONS:
-        offences = offending.get(comparison.rule, [])
-        offences = [_with_kind(offence, comparison, concerned) for offence in offences]
-        findings += grouped("all", comparison.rule, offences, ROWS_MAX)
-    return Report(tuple(findings), gateway.url, not_compared)
+            self._not_compared = str(error)
+        for comparison in comparisons:
+            if comparison.needs_gateway and self._not_compared is not None:
+                continue
+            try:
+                found = await comparison.offences(self._databases, self._statement, self._gateway)
+                offending[comparison.rule] = found
+            except GatewayNotCompared as error:
+                self._not_compared = str(error)
+        # Read after the comparisons: an event that they missed is pending or processed by now.
+        concerned = await events_under_way(self._databases) if any(offending.values()) else {}
+        for comparison in comparisons:
+            self._comparisons.pop(comparison.rule, None)
+            if (found_now := offending.get(comparison.rule)) is not None:
+                self._comparisons[comparison.rule] = [
+                    _with_kind(offence, comparison, concerned) for offence in found_now
+                ]
+
+    def _report(self) -> Report:
+        findings: list[Finding] = []
+        for line in INVARIANTS:
+            findings += grouped(line.service, line.rule, self._invariants[line], ROWS_MAX)
+        for comparison in COMPARISONS:
+            findings += grouped("all", comparison.rule, self._comparisons.get(comparison.rule, []), ROWS_MAX)
+        return Report(tuple(findings), self._gateway.url, self._not_compared)
+
+
+def _agreed(offences: list[Offence] | None) -> bool:
+    """Whether a rule was checked, and only decisions of staff are left."""
+    return offences is not None and all(offence.kind == "open" for offence in offences)
 
 
 def _with_kind(offence: Offence, comparison: Comparison, unprocessed: Mapping[str, Mapping[str, Kind]]) -> Offence:
@@ -171,11 +221,17 @@ async def _offences(databases: Connections, line: Invariant) -> list[Offence]:
 
 
 @asynccontextmanager
-async def _connections(url: str) -> AsyncIterator[Connections]:
+async def _connections(secrets: Mapping[str, str]) -> AsyncIterator[Connections]:
     async with AsyncExitStack() as stack:
         databases = {}
         for service in AUDITED:
-            address = urlunsplit(urlsplit(url)._replace(path=f"/campus_{service}"))
-            databases[service] = await asyncpg.connect(address)
+            settings = {"default_transaction_read_only": "on", "application_name": "campus-audit"}
+            databases[service] = await asyncpg.connect(database_url(secrets, service), server_settings=settings)
             stack.push_async_callback(databases[service].close)
         yield databases
+
+
+def database_url(secrets: Mapping[str, str], service: str) -> str:
+    """The auditor's address of a service's database: of its own server, else of the server of all."""
+    own = secrets.get(f"{service.upper()}_AUDIT_DATABASE_URL")
+    return own or urlunsplit(urlsplit(secrets["AUDIT_DATABASE_URL"])._replace(path=f"/campus_{service}"))

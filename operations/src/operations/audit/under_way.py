@@ -1,7 +1,8 @@
 """Pending events: published by one service and not processed by another. They explain differences that resolve themselves."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Final
+from uuid import UUID
 
 import asyncpg
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from contracts.identity import SessionRevoked
 from contracts.topology import SUBSCRIPTIONS
 from operations.audit.findings import Kind
+from operations.audit.streams import rows_of, snapshots
 
 # Longer than the default retry ladder (756 s). An older event that is no dead letter was lost.
 _UNDER_WAY_SECONDS: Final = 1200
@@ -21,6 +23,9 @@ _DEAD: Final = "SELECT event_id FROM dead_letters WHERE event_id = ANY ($1) AND 
 _READ: Final = """
 SELECT id, subject, payload, created_at > now() - make_interval(secs => $2) AS is_young FROM outbox WHERE id = ANY ($1)
 """
+
+
+_BATCH: Final = 10_000
 
 
 async def events_under_way(databases: Mapping[str, asyncpg.Connection]) -> dict[str, dict[str, Kind]]:
@@ -36,9 +41,11 @@ async def events_under_way(databases: Mapping[str, asyncpg.Connection]) -> dict[
             for event in SUBSCRIPTIONS[consumer]
             if event.publisher() == publisher and event is not SessionRevoked
         ]
-        published = {row["id"] for row in await databases[publisher].fetch(_PUBLISHED, types)}
-        processed = {row["event_id"] for row in await databases[consumer].fetch(_PROCESSED, list(published))}
-        missing = list(published - processed)
+        missing: list[UUID] = []
+        async with snapshots(databases[publisher]):
+            async for batch in _batches(rows_of(databases[publisher], _PUBLISHED, types)):
+                processed = {row["event_id"] for row in await databases[consumer].fetch(_PROCESSED, batch)}
+                missing += [event_id for event_id in batch if event_id not in processed]
         dead = {row["event_id"] for row in await databases[consumer].fetch(_DEAD, missing)}
         for row in await databases[publisher].fetch(_READ, missing, _UNDER_WAY_SECONDS):
             kind: Kind | None = "open" if row["id"] in dead else "waiting" if row["is_young"] else None
@@ -47,3 +54,14 @@ async def events_under_way(databases: Mapping[str, asyncpg.Connection]) -> dict[
                 for subject in {row["subject"], named.get("orderId"), named.get("vendorId")} - {None}:
                     concerned[subject] = "open" if "open" in (kind, concerned.get(subject)) else "waiting"
     return unprocessed
+
+
+async def _batches(rows: AsyncIterator[asyncpg.Record]) -> AsyncIterator[list[UUID]]:
+    batch: list[UUID] = []
+    async for row in rows:
+        batch.append(row["id"])
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

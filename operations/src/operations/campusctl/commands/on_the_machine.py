@@ -9,11 +9,10 @@ from typing import Annotated, Any, Final
 import asyncpg
 import typer
 
-from operations.audit.comparisons import GATEWAY
 from operations.audit.findings import Report
 from operations.audit.gateway import Gateway
 from operations.audit.recording import NotRecorded, Run, record_audit
-from operations.audit.report import SETTLE_SECONDS, rules
+from operations.audit.report import SETTLE_SECONDS, is_with_gateway, rules
 from operations.audit.report import audit as audit_of
 from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, REFUSED, Refused
 from operations.campusctl.registering import Operator, Yes, command
@@ -122,7 +121,7 @@ def audit(
 def _lines(report: Report, where: str, rule: str) -> list[dict[str, Any]]:
     """Return one line for a rule that holds, or one for each kind of its findings."""
     line = {"where": where, "promise": rule}
-    if rule == GATEWAY.rule and report.not_compared is not None:
+    if report.not_compared is not None and is_with_gateway(rule):
         return [
             {**line, "holds": None, "kind": "not_compared", "rows": (f"{report.gateway_url}: {report.not_compared}",)}
         ]
