@@ -1,6 +1,7 @@
 """What the audit compares between the services is seen when it is broken by hand; nothing of the tampering stays."""
 
 from contextlib import AsyncExitStack
+from functools import partial
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -11,6 +12,7 @@ from operations.audit.__main__ import run
 from operations.audit.comparisons import COMPARISONS
 from operations.audit.gateway import Gateway
 from operations.audit.invariants import INVARIANTS
+from operations.audit.statement import statement_of
 from operations.journey import Marketplace
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import delivered_order, paid_order
@@ -52,6 +54,37 @@ COMPARED = {
     "the payment gateway's own book equals ours": (
         "payments",
         "UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE account = 'gateway_cash' RETURNING NULL",
+    ),
+    "every transfer at the payment gateway is ours, with its state, amount and fee": (
+        "payouts",
+        "INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, "
+        "bank_details_version_id, created_at, updated_at) SELECT id, id, id, 1, 'po-' || replace(id::text, '-', ''), 'success', 1, "
+        "'NGN', id, now(), now() FROM gen_random_uuid() AS id RETURNING reference",
+    ),
+    "every charge is recorded as the payment gateway reports it": (
+        "payments",
+        "UPDATE charges SET amount_minor = amount_minor + 1 RETURNING reference",
+    ),
+    "every refund moved the amount that the payment gateway reports": (
+        "payments",
+        "WITH attempt AS (INSERT INTO refunds (id, kind, charge_id, amount_minor, currency, status, reason, created_at, attempt_id) "
+        "SELECT gen_random_uuid(), 'order', id, 5, 'NGN', 'settled', 'x', now(), gen_random_uuid() FROM charges LIMIT 1 "
+        "RETURNING attempt_id), posting AS (INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash) "
+        "SELECT gen_random_uuid(), 'refund_settled', 'refund_settled:' || attempt_id, 'NGN', 'x' FROM attempt RETURNING id) "
+        "INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency) SELECT id, 'gateway_cash', -5, 'NGN' "
+        "FROM posting RETURNING (SELECT 're-' || replace(attempt_id::text, '-', '') FROM attempt)",
+    ),
+    "every dispute has the outcome that the payment gateway reports": (
+        "payments",
+        "INSERT INTO chargebacks (id, identity, charge_id, amount_minor, currency, status, opened_at) SELECT gen_random_uuid(), "
+        "'999999999', id, 1, 'NGN', 'opened', now() FROM charges LIMIT 1 RETURNING identity",
+    ),
+    "every settlement is posted as the payment gateway reports it": (
+        "payments",
+        "WITH posting AS (INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash) VALUES "
+        "(gen_random_uuid(), 'settlement', 'settlement:999999999', 'NGN', 'x') RETURNING id) "
+        "INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency) SELECT id, 'bank_account', 5, 'NGN' "
+        "FROM posting RETURNING 'settlement 999999999'",
     ),
     "the past of the payments book is what its chain of hashes says": (
         "payments",
@@ -116,9 +149,12 @@ async def test_what_is_compared_between_services_is_seen_broken(
             finally:
                 await undone.rollback()
 
+        reported = await stack.enter_async_context(statement_of(gateway))
+        await reported.refresh()
         for line in COMPARISONS:
             service, statement = COMPARED[line.rule]
-            found, words = await tampered(service, statement, lambda line=line: line.offending(databases, gateway))
+            probe = partial(line.offences, databases, reported, gateway)
+            found, words = await tampered(service, statement, probe)
             assert found, line.rule
             assert words, line.rule
             assert all(word is None or any(word in row.text for row in found) for word in words), (line.rule, found)

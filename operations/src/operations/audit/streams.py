@@ -22,9 +22,11 @@ Right = TypeVar("Right", bound=Keyed)
 
 @asynccontextmanager
 async def snapshots(*connections: asyncpg.Connection) -> AsyncIterator[None]:
-    """Read-only transactions, each of which sees one state of its database."""
+    """Read-only transactions, each of which sees one state of its database. One that the caller began is kept."""
     async with AsyncExitStack() as stack:
         for connection in connections:
+            if connection.is_in_transaction():
+                continue
             transaction = connection.transaction(isolation="repeatable_read", readonly=True)
             await stack.enter_async_context(transaction)
         yield
