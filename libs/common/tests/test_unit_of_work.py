@@ -1,11 +1,12 @@
 import asyncio
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from uuid import UUID
 
 import asyncpg
 import pytest
 
 from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
+from common.database.connection_pool import ConnectionPool
 from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, DatabaseUnavailable, UnitOfWork
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
@@ -243,6 +244,17 @@ async def test_an_outage_of_the_database_is_unavailable() -> None:
     nowhere = "postgresql://nobody:nothing@127.0.0.1:1/none"
     with pytest.raises((DatabaseUnavailable, OSError)):
         await open_database(nowhere)
+
+
+async def test_the_moments_without_a_server_that_accepts_writes_are_an_outage(mechanisms: Mechanisms) -> None:
+    # As during a failover: a server responds, and is not of the demanded kind.
+    standby_only = f"{mechanisms.urls.service}?target_session_attrs=standby"
+    pool = ConnectionPool(lambda: asyncpg.connect(standby_only), 1)
+    database = replace(mechanisms.database, service=pool)
+    with pytest.raises(DatabaseUnavailable):
+        async with database.unit_of_work(acting_as=THE_SERVICE):
+            raise AssertionError("the server is no standby")
+    await pool.close()
 
 
 async def open_database(url: str) -> None:

@@ -274,7 +274,8 @@ class Database:
     async def _acquire(self, pool: ConnectionPool) -> asyncpg.Connection:
         try:
             return await pool.acquire(timeout=self.limits.connection_acquire)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+            # An internal error: of several servers none accepts writes, for the moments of a failover.
             self.outage.failed(error)
             raise DatabaseUnavailable from error
 

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any, Final
 
+import asyncpg
 import sqlalchemy as sa
 from alembic import context
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
@@ -20,12 +21,14 @@ _LOCK_NOT_AVAILABLE: Final = "55P03"
 
 def run(metadata: sa.MetaData) -> None:
     """Runs the requested alembic command in one transaction, under a lock against a concurrent run."""
-    url = os.environ["OWNER_DATABASE_URL"].replace("postgresql://", "postgresql+asyncpg://", 1)
-    asyncio.run(_run(url, metadata))
+    asyncio.run(_run(os.environ["OWNER_DATABASE_URL"].replace("postgresql+asyncpg://", "postgresql://", 1), metadata))
 
 
 async def _run(url: str, metadata: sa.MetaData) -> None:
-    engine = create_async_engine(url, poolclass=NullPool)
+    # asyncpg reads the address itself: SQLAlchemy's form of several servers differs from the one of PostgreSQL.
+    engine = create_async_engine(
+        "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool
+    )
     async with engine.connect() as connection:
         await _run_when_unlocked(connection, metadata)
     await engine.dispose()
