@@ -18,6 +18,8 @@ PROCESSES = [name for name, part in OURS.items() if part.get("command") in ("api
 ADDRESSES_WITH_PASSWORDS = {"API_DATABASE_URL", "SERVICE_DATABASE_URL", "BROKER_URL"}
 # Settings of every service that only some use; identity's address follows from JWKS_URL.
 UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY", "IDENTITY_URL"}
+# Cells are systems of their own on machines of their own (docs/cells.md).
+NOT_ON_ONE_MACHINE = {"CELL", "CELLS"}
 READ_OUTSIDE_SETTINGS = {
     "DEMO_DATA",
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -67,7 +69,7 @@ def test_every_setting_of_a_process_can_be_set(process) -> None:
         if any(fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}_PREVIOUS") for pattern in allowed)
     }
     given = set(PARTS[process]["environment"]) | variables_of_the_image()
-    unsaid = fields_of(process) - given - secret - ADDRESSES_WITH_PASSWORDS - UNUSED
+    unsaid = fields_of(process) - given - secret - ADDRESSES_WITH_PASSWORDS - UNUSED - NOT_ON_ONE_MACHINE
     assert not unsaid, (
         f"nobody can set {sorted(unsaid)} of {process}: give each a line in deploy/compose/{service_of(process)}.env"
     )

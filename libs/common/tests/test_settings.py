@@ -40,6 +40,8 @@ BAD = [
     ("RETRY_DELAYS_SECONDS", "1,-5"),
     ("RETRY_DELAYS_SECONDS", "1,nan"),
     ("RETRY_DELAYS_SECONDS", "soon"),
+    ("CELLS", "lagos"),
+    ("CELLS", '[{"name": "lagos", "url": "http://lagos:8080"}]'),
     ("ALLOWED_ORIGINS", "*"),
     ("ALLOWED_ORIGINS", "shop.example"),
     ("ALLOWED_ORIGINS", "https://shop.example/path"),
@@ -69,6 +71,17 @@ def test_all_invalid_values_are_named_at_once(
         _read(monkeypatch, **bad)
     environment = capsys.readouterr().err
     assert [name for name in bad if f"  {name}: " not in environment] == []
+
+
+def test_the_cells_are_read_together_with_the_own_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = '[{"name": "lagos", "url": "http://lagos:8080"}]'
+    settings = _read(monkeypatch, CELL="lagos", CELLS=cells)
+    assert [cell.name for cell in settings.all_cells.all] == ["lagos"]
+    with pytest.raises(SystemExit):
+        _read(monkeypatch, CELL="ibadan", CELLS=cells)
+    monkeypatch.delenv("CELLS")
+    with pytest.raises(SystemExit):
+        _read(monkeypatch, CELL="lagos")
 
 
 def test_origins_are_normalized(monkeypatch: pytest.MonkeyPatch) -> None:

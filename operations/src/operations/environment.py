@@ -41,6 +41,8 @@ _OF_THE_MACHINE = (
 """Variables of the machine: search paths, locale, time zone, proxies."""
 
 PASSED_ON = (
+    "CELL",
+    "CELLS",
     "RETRY_DELAYS_SECONDS",
     "*_KEEP_DAYS",
     "EDGE_*",

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from api_gateway.addresses import ClientAddresses
+from api_gateway.cells import CellRouter, upstream_of
 from api_gateway.cors import CrossOrigin
 from api_gateway.edge import ClientTimeouts, Edge
 from api_gateway.forwarding import Forwarder
@@ -31,6 +32,7 @@ from api_gateway.work import MergedLists
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.observability import logging, telemetry
+from common.primitives.cells import Cells
 from common.primitives.clock import Clock
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service, running
@@ -63,7 +65,8 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
         quotas = StoreQuotas(
             settings.rate_limit_store_url, windows, metrics, seconds_max=limits.quota_store_seconds_max
         )
-    upstreams = Upstreams(_addresses_of(settings), settings.upstream_connections_max, limits)
+    cells = settings.all_cells
+    upstreams = Upstreams(_addresses_of(settings, cells), settings.upstream_connections_max, limits)
     runtime.on_stop.append(upstreams.close_streams)
     records = IdempotencyRecords(
         runtime.database,
@@ -95,6 +98,7 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
         forwarder=forwarder,
         idempotent_requests=IdempotentExecutor(records, forwarder, metrics),
         page_cache=page_cache,
+        cells=None if cells is None else CellRouter(cells, forwarder),
         work=MergedLists(forwarder, metrics, limits.work_seconds_max),
         pages=GatewayEndpoints(readiness, load, settings.base_url, Guides(guides_folder())),
         cross_origin=CrossOrigin(settings.allowed_origins),
@@ -153,8 +157,9 @@ async def run_edge() -> None:
         telemetry.stop()
 
 
-def _addresses_of(settings: Settings) -> dict[str, str]:
+def _addresses_of(settings: Settings, cells: Cells | None) -> dict[str, str]:
     return {
+        **({} if cells is None else {upstream_of(cell): cell.url for cell in cells.all if cell.name != cells.own}),
         IDENTITY: settings.identity_url,
         ORDERS: settings.orders_url,
         PAYMENTS: settings.payments_url,

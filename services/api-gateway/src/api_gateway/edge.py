@@ -4,22 +4,22 @@
 head limits → gateway endpoints → token → quota → route and method → announced body → idempotency key → body → service
 """
 
-import hashlib
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
 from api_gateway.addresses import ClientAddresses
 from api_gateway.bodies import check_announced_body, read_body, read_whole_body
 from api_gateway.call import Call
+from api_gateway.cells import CellRouter
 from api_gateway.compression import VARIES
 from api_gateway.connection import ClientDisconnected, UpstreamFailed
 from api_gateway.cors import CrossOrigin
+from api_gateway.credentials import account_named_in, session_named_in
 from api_gateway.forms import buffered_form
 from api_gateway.forwarding import Forwarder
 from api_gateway.gateway_endpoints import GatewayEndpoints
@@ -84,6 +84,7 @@ class Edge:
     forwarder: Forwarder
     idempotent_requests: IdempotentExecutor
     page_cache: PageCache | None
+    cells: CellRouter | None
     work: MergedLists
     pages: GatewayEndpoints
     cross_origin: CrossOrigin
@@ -184,6 +185,12 @@ class Edge:
         if self.cross_origin.is_preflight(call.method, call.headers):
             await self._respond_preflight(call, allowed_methods(routes))
             return
+        if (
+            self.cells is not None
+            and route is not None
+            and await self.cells.respond(call, route, self._body_seconds(call))
+        ):
+            return
         # Errors of a deprecated route have its headers too, because their clients must migrate as well.
         call.extra = [*call.extra, *route.deprecation_headers] if route and route.deprecated_at else call.extra
         if route is not None and route.is_compressed:
@@ -194,10 +201,13 @@ class Edge:
         await self._admit(call, route)
         if route is None:
             raise _no_route(routes)
+        await self._serve(call, route)
+
+    async def _serve(self, call: Call, route: Route) -> None:
+        """Respond to an admitted request, mostly by its service."""
         if call.method in ("GET", "HEAD"):
-            if await self._respond_by_itself(call, route):
-                return
-            await self._forward(call, route, b"")
+            if not await self._respond_by_itself(call, route):
+                await self._forward(call, route, b"")
         else:
             await self._process_body(call, route)
             if self.page_cache is not None and route.upstream in self.page_cache.services and call.status < 300:
@@ -326,53 +336,3 @@ def _no_route(routes: Mapping[str, Route]) -> Problem:
 
 def _is_sent_twice(name: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:
     return sum(sent == name for sent, _ in headers) > 1
-
-
-class _Credentials(msgspec.Struct, rename="camel"):
-    # A client may send null for one of the two.
-    email: str | None = None
-    phone: str | None = None
-    token: str = ""
-    refresh_token: str = ""
-
-
-_decode_credentials = msgspec.json.Decoder(_Credentials).decode
-
-
-def account_named_in(body: bytes) -> str:
-    """Return the hash of the account that a body names, so that the quota store holds no personal data; empty without
-    one.
-
-    A password reset names it by its token.
-    """
-    credentials = _credentials_in(body)
-    named = (credentials.email or "").strip().lower() or _number(credentials.phone or "") or credentials.token
-    return _hashed(named)
-
-
-# The last ten digits identify a number, with or without country code.
-_NUMBER_DIGITS: Final = 10
-
-
-def _number(phone: str) -> str:
-    """Return the digits that identify a phone number."""
-    return "".join(character for character in phone if "0" <= character <= "9")[-_NUMBER_DIGITS:]
-
-
-def session_named_in(body: bytes) -> str:
-    """Return the hash of the session of a refresh token, `<session>.<secret>`. The session stays when the token
-    rotates.
-    """
-    return _hashed(_credentials_in(body).refresh_token.partition(".")[0].lower())
-
-
-def _credentials_in(body: bytes) -> _Credentials:
-    try:
-        return _decode_credentials(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # Nesting beyond the decoder's limit is not an error here: the service rejects it.
-        return _Credentials()
-
-
-def _hashed(name: str) -> str:
-    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32] if name else ""

@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from api_gateway.call import Call
 from api_gateway.compression import ENCODED, Accepted, accepted_codings, compressed, with_weak_etag
 from api_gateway.connection import ClientDisconnected, Connection, DisconnectWatcher
 from api_gateway.headers import (
+    PASSED_TO_GATEWAYS,
     PASSED_TO_SERVICES,
     Headers,
     has_content_policy,
+    passed_from_gateway,
     passed_to_client,
     request_head,
     without_policy,
@@ -33,6 +36,7 @@ class Forwarder:
     def __init__(self, upstreams: Upstreams, load: Load, signature_header: str) -> None:
         self._upstreams, self._load = upstreams, load
         self._passed = PASSED_TO_SERVICES | {signature_header.encode()}
+        self._passed_to_gateways = PASSED_TO_GATEWAYS | {signature_header.encode()}
 
     async def send_request(
         self,
@@ -42,10 +46,11 @@ class Forwarder:
         *,
         watch_client: bool,
         headers: Mapping[bytes, bytes] | None = None,
+        passed: frozenset[bytes] | None = None,
     ) -> Connection:
         """Send the request and wait for the head of the response. Raises UpstreamFailed and ClientDisconnected.
 
-        `headers` replace the client's own, for a request on behalf of several clients.
+        `headers` replace the client's own, for a request on behalf of several clients. `passed` names those that are sent.
         """
         upstream = self._upstreams[route.upstream]
         method = "GET" if call.method == "HEAD" else call.method
@@ -66,7 +71,7 @@ class Forwarder:
             call.headers if headers is None else headers,
             own,
             with_token=route.passes_token or route.access is not Access.CREDENTIALS,
-            passed=self._passed,
+            passed=passed or self._passed,
         )
         if is_stream and b"content-length" not in call.headers:
             body = _chunked(body)  # type: ignore[arg-type]
@@ -74,6 +79,34 @@ class Forwarder:
         return await upstream.send_request(
             head, body, seconds_max=route.seconds_max, may_repeat=method == "GET", disconnected=disconnected
         )
+
+    async def send_to_gateway(
+        self,
+        call: Call,
+        route: Route,
+        upstream: str,
+        body: bytes | AsyncIterator[bytes],
+        more_headers: Mapping[bytes, bytes],
+    ) -> Connection:
+        """Send the client's request to another cell's gateway, which knows the client by `X-Forwarded-For`. Raises as
+        `send_request` does.
+        """
+        peer = call.scope["client"][0] if call.scope["client"] else ""
+        forwarded_for = b", ".join([*filter(None, [call.headers.get(b"x-forwarded-for")]), peer.encode()])
+        headers = {**call.headers, b"x-forwarded-for": forwarded_for, **more_headers}
+        to_gateway = replace(route, upstream=upstream, passes_token=True)
+        return await self.send_request(
+            call, to_gateway, body, watch_client=True, headers=headers, passed=self._passed_to_gateways
+        )
+
+    async def relay_of_gateway(self, call: Call, response: Connection) -> None:
+        """Relay the response of another cell's gateway, which set the headers for the client."""
+        call.extra = []
+        headers = passed_from_gateway(response.headers, private=call.is_private or response.status >= 400)
+        if _is_event_stream(response.headers):
+            await self._relay_stream(call, response, headers)
+        else:
+            await self._relay_unchanged(call, response, headers)
 
     async def relay(self, call: Call, response: Connection) -> None:
         """Relay the response: in one piece if it is complete, else chunk by chunk."""
@@ -92,6 +125,9 @@ class Forwarder:
             if accepted.gzip:
                 await self._relay_compressed(call, response, headers, accepted)
                 return
+        await self._relay_unchanged(call, response, headers)
+
+    async def _relay_unchanged(self, call: Call, response: Connection, headers: Headers) -> None:
         await call.start(response.status, headers)
         if response.is_complete:
             await call.send({"type": "http.response.body", "body": await response.next_chunk() or b""})

@@ -55,6 +55,17 @@ _REMOVED_FROM_RESPONSES: Final = frozenset(
         b"tracestate",
     }
 )
+# What another cell's gateway needs of a client besides: it applies quotas and origins, and compresses.
+PASSED_TO_GATEWAYS: Final = PASSED_TO_SERVICES | {
+    b"accept-encoding",
+    b"campus-cell",
+    b"origin",
+    b"x-forwarded-for",
+}
+# Of its response this gateway sets only what names the request and the connection.
+_REMOVED_FROM_GATEWAYS: Final = frozenset(
+    {b"connection", b"keep-alive", b"transfer-encoding", b"server", b"date", b"x-request-id", b"api-version"}
+)
 NO_STORE: Final = (b"cache-control", b"no-store")
 _CONTENT_POLICY: Final = b"content-security-policy"
 
@@ -87,6 +98,12 @@ def passed_to_client(headers: Iterable[tuple[bytes, bytes]], *, private: bool) -
     if private:
         return [pair for pair in headers if pair[0] not in _REMOVED_FROM_RESPONSES and pair[0] != b"cache-control"]
     return [pair for pair in headers if pair[0] not in _REMOVED_FROM_RESPONSES]
+
+
+def passed_from_gateway(headers: Iterable[tuple[bytes, bytes]], *, private: bool) -> Headers:
+    """Return the headers of another gateway's response that the client gets."""
+    removed = _REMOVED_FROM_GATEWAYS | {b"cache-control"} if private else _REMOVED_FROM_GATEWAYS
+    return [pair for pair in headers if pair[0] not in removed]
 
 
 def etag_matches(tag: bytes, if_none_match: bytes | None) -> bool:

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from api_gateway.edge import account_named_in, session_named_in
+from api_gateway.credentials import account_named_in, session_named_in
 from api_gateway.routing import Quota
 from api_gateway.tiers import Limits, Tiers
 from common.auth.caller import Caller

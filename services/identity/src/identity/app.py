@@ -14,6 +14,7 @@ from common.database.hash_keys import ensure_hash_key
 from common.database.reencryption import COMMAND as REENCRYPT
 from common.database.reencryption import EncryptedMessages, reencrypt_by_command
 from common.database.unit_of_work import Database
+from common.primitives.cells import Cells
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.process.loops import Loop
@@ -87,7 +88,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             recovery_codes=RecoveryCodes(hashes),
             passkeys=Passkeys(RelyingParty(settings.relying_party_id, settings.relying_origins)),
             signing_keys=signing_keys,
-            institutions=read_institutions(),
+            institutions=read_institutions(settings.all_cells),
             issuer=settings.base_url,
             further_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers),
             staff_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers if entry.allow_staff_roles),
@@ -115,11 +116,11 @@ async def _hash_key(database: Database, encryption: Encryption, shared: tuple[st
     return await ensure_hash_key(database, encryption.hash_key, "identity", of_release_before=known)
 
 
-def read_institutions() -> Institutions:
+def read_institutions(cells: Cells | None = None) -> Institutions:
     """Read the packaged institutions. The campuses of the demo data keep the ids that all services use."""
     entries = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
     known_ids = {campus.domain: campus.id for campus in CAMPUSES}
-    return Institutions([(entry["name"], entry["domains"]) for entry in entries], known_ids)
+    return Institutions([(entry["name"], entry["domains"]) for entry in entries], known_ids, cells)
 
 
 async def demo_data(dependencies: Dependencies) -> None:

@@ -9,10 +9,20 @@ from uuid import UUID, uuid4
 import httpx
 
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.primitives.clock import ManualClock
+from contracts.demo import IBADAN
 from identity.app import SERVICE
+from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import opened
 
-from .conftest import PREVIOUS_SERVICE_ROLE_KEY, SERVICE_ROLE_KEY, IdentityApp
+from .conftest import (
+    CODE_DELIVERY_KEY,
+    CREDENTIALS_KEY,
+    PASSWORD,
+    PREVIOUS_SERVICE_ROLE_KEY,
+    SERVICE_ROLE_KEY,
+    IdentityApp,
+)
 from .responses import data_of
 
 ENTRIES = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
@@ -318,3 +328,27 @@ async def test_a_body_of_another_shape_changes_nothing(app: IdentityApp) -> None
         assert (user, response.status_code, response.json()["code"]) == (user, 422, "VALIDATION_FAILED")
         assert [param["name"] for param in response.json()["invalid_params"]] == [name]
     assert await app.count("profiles") == await app.count("campuses") == 0
+
+
+async def test_an_address_of_another_cell_creates_nothing(
+    fresh_database: DatabaseFactory, broker_url: str, clock: ManualClock
+) -> None:
+    cells = [
+        {"name": "lagos", "url": "http://lagos:8080"},
+        {"name": "ibadan", "url": "http://ibadan:8080", "campuses": [str(IBADAN.id)], "domains": ["ui.edu.ng"]},
+    ]
+    keys = {"credentials_key": CREDENTIALS_KEY, "code_delivery_key": CODE_DELIVERY_KEY}
+    urls = await fresh_database("identity")
+    async with opened(SERVICE, urls, broker_url, clock=clock, **keys, cell="lagos", cells=cells) as service:
+        user = {"id": str(uuid4()), "email": "ada@students.ui.edu.ng"}
+        headers = {"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}
+        created_there = await service.client.post("/functions/v1/create-user", json={"user": user}, headers=headers)
+        body = {"email": "ada@ui.edu.ng", "password": PASSWORD, "fullName": "Ada"}
+        signed_up_there = await service.client.post("/api/auth/signup", json=body)
+        for response in (created_there, signed_up_there):
+            assert response.status_code == 421
+            assert response.json()["cell"] == "ibadan"
+        for table in ("profiles", "campuses", "outbox"):
+            assert await service.fetch(f"SELECT 1 FROM {table}") == []
+        here = {"user": {**user, "email": "ada@unilag.edu.ng"}}
+        assert (await service.client.post("/functions/v1/create-user", json=here, headers=headers)).status_code == 200

@@ -55,6 +55,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
                 pin=timedelta(seconds=settings.pin_window_seconds),
                 returns=timedelta(seconds=settings.return_window_seconds),
             ),
+            cells=settings.all_cells,
             address_hashes=AddressHashes(hash_key),
             contacts=_contact_encryption(settings),
             pins=_pin_issuer(settings),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from common.database.unit_of_work import Database
 from common.media.images import ImageProcessor
 from common.media.storage import MediaStore
+from common.primitives.cells import Cells
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from orders.domain.buyer_addresses import AddressHashes
@@ -23,6 +24,7 @@ class Dependencies:
     database: Database
     cursors: CursorSigner
     windows: Windows
+    cells: Cells | None
     address_hashes: AddressHashes
     contacts: ContactEncryption
     pins: PinIssuer

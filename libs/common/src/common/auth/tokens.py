@@ -13,6 +13,7 @@ from common.auth.jws_parser import ReadToken, instant_of, is_second_factor, read
 from common.auth.user_lookup import LocalUser, NoUserLookup, UserLookup
 from common.auth.verification_keys import KeySet, KeySource
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.primitives.cells import Cells
 from common.primitives.clock import Clock
 from common.primitives.ids import parse_uuid
 from common.primitives.limits import WAIT_LIMITS
@@ -97,8 +98,9 @@ class TokenVerifier:
         trusted: Sequence[TrustedIssuer] = (),
         user_lookup: UserLookup | None = None,
         fetch_seconds_max: float = WAIT_LIMITS.identity,
+        cells: Cells | None = None,
     ) -> None:
-        self._clock = clock
+        self._clock, self._cells = clock, cells
         # Each issuer has its own keys; a key of one issuer never verifies a token of another.
         self._issuers = {entry.issuer: _Issuer(entry.key_source(clock, fetch_seconds_max), entry) for entry in trusted}
         self._issuers[issuer] = _Issuer(keys)
@@ -111,8 +113,8 @@ class TokenVerifier:
     async def caller_of(self, token: str) -> Caller:
         """The caller of a token.
 
-        Raises Unauthorized, TokenExpired for an otherwise valid token, and for a token of a trusted issuer
-        ProfileMissing or Unavailable.
+        Raises Unauthorized, TokenExpired for an otherwise valid token, Misdirected for a campus of another cell, and for a
+        token of a trusted issuer ProfileMissing or Unavailable.
         """
         now = self._clock.now()
         verified = self._verified.get(token)
@@ -151,6 +153,8 @@ class TokenVerifier:
             identity = federated_identity_of(read.claims, issuer.trusted, now)
             _check_times(read.claims, identity.issued_at, identity.expires_at, now)
             caller = caller_named(identity, await self.user_lookup.find(token, identity))
+        if self._cells is not None:
+            self._cells.check_campus(caller.campus_id)
         expires_at = caller.expires_at or now
         until = min(now + timedelta(seconds=CACHE_SECONDS), expires_at + LEEWAY)
         return caller, until, issuer.keys, read.kid

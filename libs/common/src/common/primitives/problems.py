@@ -60,6 +60,7 @@ class ProblemExtensions(TypedDict, total=False):
     confirmationRequired: bool
     userId: UUID
     error: str
+    cell: str
 
 
 # Every extension member by its JSON Schema, as the API's document shows it.
@@ -87,6 +88,7 @@ EXTENSIONS: Final[Mapping[str, Mapping[str, Any]]] = {
         "format": "uuid",
         "description": "With AUTH_FORBIDDEN for a token of a further issuer only: the id to call `create-user` with.",
     },
+    "cell": {"type": "string", "description": "With a 421 only: the name of the cell that serves the campus."},
     "error": {"type": "string", "description": "With the 401 of the messaging webhook only: the same in one word."},
 }
 

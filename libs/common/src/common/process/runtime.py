@@ -100,6 +100,7 @@ async def open_runtime(
         trusted=settings.trusted_issuers,
         user_lookup=user_lookup,
         fetch_seconds_max=limits.identity,
+        cells=settings.all_cells,
     )
     bus = Bus(settings.broker_url, declared_topology(settings.ladder), process, limits.broker_connect)
     async with Database.connect(

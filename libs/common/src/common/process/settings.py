@@ -1,5 +1,6 @@
 """Configuration by environment variables: one frozen model per service. All problems are reported at once."""
 
+import json
 import sys
 from typing import Annotated, Self, TypeVar
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from common.auth.issuers import TrustedIssuer, check_issuers_together, read_trusted_issuers
+from common.primitives.cells import Cell, Cells
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 
 # One day. A longer delay would hide a failure that belongs into the dead letters.
@@ -126,6 +128,19 @@ class ServiceSettings(BaseSettings):
     service_role_key_previous: str = Field(
         default="", description="The former SERVICE_ROLE_KEY, accepted during a rotation", examples=["w9Yt4hR2cL7fG5jA"]
     )
+    cell: str = Field(
+        default="", description="The name of this cell in CELLS; empty: there are no cells", examples=["lagos"]
+    )
+    cells: Annotated[tuple[Cell, ...], NoDecode] = Field(
+        default=(),
+        validate_default=True,
+        description="JSON list of all cells `{name, url, campuses, domains}`: the address of its gateway inside the network, the ids of "
+        "its campuses, the mail domains of their users. The first cell has what no other names",
+        examples=[
+            '[{"name": "lagos", "url": "http://lagos-gateway:8080"}, {"name": "ibadan", "url": "http://ibadan-gateway:8080", '
+            '"campuses": ["0192f0c1-7b1e-7cc0-8b30-3a1f3f6f0002"], "domains": ["ui.edu.ng"]}]'
+        ],
+    )
     shutdown_drain_seconds: float = Field(
         default=0.0,
         ge=0,
@@ -162,6 +177,22 @@ class ServiceSettings(BaseSettings):
         if not all(0 < seconds <= RETRY_SECONDS_MAX for seconds in value):
             raise ValueError(f"each delay is more than 0 and at most {RETRY_SECONDS_MAX} seconds")
         return value
+
+    @field_validator("cells", mode="before")
+    @classmethod
+    def read_cells(cls, value: object) -> object:
+        return json.loads(value) if isinstance(value, str) else value
+
+    @field_validator("cells")
+    @classmethod
+    def check_cells(cls, value: tuple[Cell, ...], context: ValidationInfo) -> tuple[Cell, ...]:
+        Cells.of(context.data.get("cell", ""), value)
+        return value
+
+    @property
+    def all_cells(self) -> Cells | None:
+        """The cells; None when there is only this system."""
+        return Cells.of(self.cell, self.cells)
 
     @field_validator("trusted_issuers", mode="before")
     @classmethod

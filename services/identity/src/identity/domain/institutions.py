@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID, uuid5
 
+from common.primitives.cells import Cells
 from identity.domain.addresses import domain_of
 
 # The campus id derives from the institution's first domain, so concurrent creations agree on it.
@@ -25,8 +26,11 @@ class Institution:
 class Institutions:
     """The institutions by each of their mail domains."""
 
-    def __init__(self, entries: Iterable[tuple[str, list[str]]], known_ids: Mapping[str, UUID]) -> None:
+    def __init__(
+        self, entries: Iterable[tuple[str, list[str]]], known_ids: Mapping[str, UUID], cells: Cells | None = None
+    ) -> None:
         """`entries` are names with their domains. `known_ids` fixes campus ids by first domain."""
+        self._cells = cells
         self._by_domain: dict[str, Institution] = {}
         for name, domains in entries:
             first = domains[0]
@@ -34,11 +38,13 @@ class Institutions:
             self._by_domain.update(dict.fromkeys(domains, institution))
 
     def institution_of(self, address: str) -> Institution | None:
-        """Return the institution of a normal mail address, or None."""
+        """Return the institution of a normal mail address, or None. Raises Misdirected (421) for one of another cell."""
         domain = domain_of(address)
         while domain:
             found = self._by_domain.get(domain)
             if found is not None:
+                if self._cells is not None:
+                    self._cells.check_campus(found.campus_id)
                 return found
             domain = domain.partition(".")[2]
         return None

@@ -85,6 +85,7 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
             key=key,
             now=dependencies.clock.now(),
             windows=dependencies.windows,
+            cells=dependencies.cells,
         )
         order = (
             await find_order(uow, placed, caller, dependencies.contacts)

@@ -35,7 +35,8 @@ async def provision_user(
     """Create a buyer's profile with the campus of the address, and evaluate the referral token once.
 
     A repetition for the same id returns the first outcome. An impossible number, an unknown domain and an unknown token
-    never fail it (contract section 10). `reward_minor` is in kobo. Raises ConcurrentProvisioning.
+    never fail it (contract section 10). `reward_minor` is in kobo. Raises ConcurrentProvisioning, and Misdirected (421)
+    for an address of another cell.
     """
     # The user is locked before the mailbox, always in this order, against deadlocks.
     await profiles.lock_new_user(uow, user.id)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.cells import Cells
 from common.primitives.problems import NotFound
 from orders import store
 from orders.domain.carts import cart_id_of
@@ -16,7 +17,14 @@ from orders.use_cases.orders.place_order import Checkout, place_order
 
 
 async def check_out_cart(
-    uow: UnitOfWork, caller: Caller, checkout: Checkout, *, key: UUID, now: datetime, windows: Windows
+    uow: UnitOfWork,
+    caller: Caller,
+    checkout: Checkout,
+    *,
+    key: UUID,
+    now: datetime,
+    windows: Windows,
+    cells: Cells | None,
 ) -> NewOrder | UUID:
     """Order all lines of one vendor in the buyer's cart and remove them from the cart in the same transaction.
 
@@ -40,5 +48,5 @@ async def check_out_cart(
             return checkout.repeated_order_id(earlier)
         raise EmptyCart("vendorId" if cart.vendor_id else "cartId")
     return await place_order(
-        uow, caller, replace(checkout, requested_items=requested_items), key=key, now=now, windows=windows
+        uow, caller, replace(checkout, requested_items=requested_items), key=key, now=now, windows=windows, cells=cells
     )

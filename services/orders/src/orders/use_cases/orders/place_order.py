@@ -11,6 +11,7 @@ import msgspec
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.cells import Cells
 from common.primitives.clock import iso
 from common.primitives.ids import new_id, new_symbols
 from common.primitives.problems import IdempotencyKeyReused
@@ -68,12 +69,20 @@ class Checkout:
 
 
 async def place_order(
-    uow: UnitOfWork, caller: Caller, checkout: Checkout, *, key: UUID, now: datetime, windows: Windows
+    uow: UnitOfWork,
+    caller: Caller,
+    checkout: Checkout,
+    *,
+    key: UUID,
+    now: datetime,
+    windows: Windows,
+    cells: Cells | None,
 ) -> NewOrder | UUID:
     """Place a buyer's order: freeze prices and commission, reserve stock, start the payment window.
 
     Returns the new order, or the id of the order that is already bound to the key (contract sections 3 and 6).
-    Raises OwnVendor (403), the errors of `quote`, IdempotencyKeyReused (422), OutOfStock and FlashSaleSoldOut (409).
+    Raises Misdirected (421) for a campus of another cell, OwnVendor (403), the errors of `quote`, IdempotencyKeyReused
+    (422), OutOfStock and FlashSaleSoldOut (409).
     """
     product_ids = [item.product_id for item in checkout.requested_items]
     facts = await store.read_for_checkout(
@@ -81,6 +90,7 @@ async def place_order(
     )
     if facts.earlier is not None:
         return checkout.repeated_order_id(facts.earlier)
+    _check_campuses(cells, checkout, facts)
     if any(is_own_vendor(caller, offer.vendor_id, offer.vendor_owner_id) for offer in facts.offers.values()):
         raise OwnVendor
     quoted = quote(checkout.requested_items, facts.offers, facts.destination, checkout.expected_total_minor)
@@ -120,6 +130,13 @@ async def place_order(
                 )
             )
     return order
+
+
+def _check_campuses(cells: Cells | None, checkout: Checkout, facts: store.CheckoutFacts) -> None:
+    """Reject an order across cells: its buyer and its vendor would have their money in different ledgers."""
+    if cells is not None:
+        for campus_id in (checkout.campus_id, *(offer.campus_id for offer in facts.offers.values())):
+            cells.check_campus(campus_id)
 
 
 def _new_number() -> str:

@@ -1,0 +1,79 @@
+"""Cells: whole systems for disjoint sets of campuses, and the rule that no cell acts for a campus of another one.
+
+docs/cells.md has the design. Without the settings `CELL` and `CELLS` there is one cell, and nothing here is called.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from common.primitives.problems import ValidationFailed
+
+
+class Misdirected(ValidationFailed):
+    """The request belongs to another cell. Nothing was changed."""
+
+    status, detail = 421, "This campus is served by another cell. Send the request to that cell."
+
+    def __init__(self, cell: str) -> None:
+        super().__init__(extensions={"cell": cell})
+
+
+class Cell(BaseModel):
+    """One cell: the address of its gateway inside the network, its campuses, and the mail domains of their users."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern="^[a-z][a-z0-9-]{0,31}$")
+    url: str = Field(pattern="^http://[^/\\s]+$")
+    campuses: tuple[UUID, ...] = ()
+    domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """All cells, as this one sees them. The first has also the campuses and mail domains that no other cell names."""
+
+    own: str
+    all: Sequence[Cell]
+    _by_campus: dict[UUID, Cell]
+    _by_domain: dict[str, Cell]
+
+    @classmethod
+    def of(cls, own: str, cells: Sequence[Cell]) -> "Cells | None":
+        """None without cells.
+
+        Raises:
+            ValueError: a name, campus or domain is in two cells, or the own cell is not listed.
+        """
+        if not own and not cells:
+            return None
+        names = [cell.name for cell in cells]
+        if own not in names:
+            raise ValueError(f"CELLS has no cell {own!r}")
+        by_campus = {campus: cell for cell in cells for campus in cell.campuses}
+        by_domain = {domain.lower(): cell for cell in cells for domain in cell.domains}
+        unique = (len(set(names)), len(by_campus), len(by_domain))
+        if unique != (len(names), sum(len(cell.campuses) for cell in cells), sum(len(cell.domains) for cell in cells)):
+            raise ValueError("a name, a campus or a domain is in CELLS twice")
+        return cls(own, cells, by_campus, by_domain)
+
+    def of_campus(self, campus_id: UUID) -> Cell:
+        """The cell of a campus."""
+        return self._by_campus.get(campus_id, self.all[0])
+
+    def of_address(self, email: str) -> Cell:
+        """The cell of a mail address: by the longest suffix of its domain that a cell names."""
+        domain = email.strip().lower().rpartition("@")[2]
+        while domain:
+            if domain in self._by_domain:
+                return self._by_domain[domain]
+            domain = domain.partition(".")[2]
+        return self.all[0]
+
+    def check_campus(self, campus_id: UUID | None) -> None:
+        """Raises Misdirected (421) for a campus of another cell. Without a campus every cell may act."""
+        if campus_id is not None and (cell := self.of_campus(campus_id)).name != self.own:
+            raise Misdirected(cell.name)

@@ -1,0 +1,61 @@
+"""The account or session that the body of a sign-up, sign-in or refresh names."""
+
+import hashlib
+from typing import Final
+
+import msgspec
+
+
+class _Credentials(msgspec.Struct, rename="camel"):
+    # A client may send null for one of the two.
+    email: str | None = None
+    phone: str | None = None
+    token: str = ""
+    refresh_token: str = ""
+
+
+_decode_credentials = msgspec.json.Decoder(_Credentials).decode
+
+
+def account_named_in(body: bytes) -> str:
+    """Return the hash of the account that a body names, so that the quota store holds no personal data; empty without
+    one.
+
+    A password reset names it by its token.
+    """
+    credentials = _credentials_in(body)
+    named = (credentials.email or "").strip().lower() or _number(credentials.phone or "") or credentials.token
+    return _hashed(named)
+
+
+# The last ten digits identify a number, with or without country code.
+_NUMBER_DIGITS: Final = 10
+
+
+def _number(phone: str) -> str:
+    """Return the digits that identify a phone number."""
+    return "".join(character for character in phone if "0" <= character <= "9")[-_NUMBER_DIGITS:]
+
+
+def session_named_in(body: bytes) -> str:
+    """Return the hash of the session of a refresh token, `<session>.<secret>`. The session stays when the token
+    rotates.
+    """
+    return _hashed(_credentials_in(body).refresh_token.partition(".")[0].lower())
+
+
+def address_named_in(body: bytes) -> str:
+    """Return the mail address that a body names; empty without one."""
+    return _credentials_in(body).email or ""
+
+
+def _credentials_in(body: bytes) -> _Credentials:
+    try:
+        return _decode_credentials(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # Nesting beyond the decoder's limit is not an error here: the service rejects it.
+        return _Credentials()
+
+
+def _hashed(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32] if name else ""
