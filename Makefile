@@ -73,8 +73,6 @@ crash-points: setup ## Kill a process before and after each statement, commit, p
 audit-scale: setup ## Time and memory of an audit by the number of orders, on generated rows (a system of its own; ARGS="--orders 1000000")
 	@exec $(PYTHON) -m lab.audit_scale $(ARGS)
 
-payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no answer and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
-
 payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no response and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
 	@exec $(PYTHON) -m lab.soak payouts $(ARGS)
 

@@ -55,7 +55,7 @@ async def checkout(database: Database, product: int | None = None) -> None:
     requested = Checkout([RequestedItem(seeds.product_id(number), 1)], None, None, None, None)
     caller = _CHECKOUT_BUYER
     async with database.unit_of_work(acting_as=caller) as uow:
-        await place_order(uow, caller, requested, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS)
+        await place_order(uow, caller, requested, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS, cells=None)
 
 
 async def ledger_post(database: Database) -> None:

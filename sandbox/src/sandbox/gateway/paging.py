@@ -114,9 +114,7 @@ def _page_after_cursor(
     conditions = [pair for pair in (*conditions, position, *_bounds(request)) if pair[1] is not None]
     where = " AND ".join(condition for condition, _ in conditions) or "1"
     values = [value for _, value in conditions]
-    rows = database.all(
-        f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ?", *values, per_page + 1
-    )
+    rows = database.all(f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ?", *values, per_page + 1)
     shown = rows[:per_page]
     following = _cursor_after(shown[-1]["id"]) if len(rows) > per_page else None
     meta = {"next": following, "previous": None, "perPage": per_page}
