@@ -20,6 +20,7 @@ PURE = (
     "common.primitives.problems",
     "common.primitives.money",
     "common.ledger.posting",
+    "common.primitives.cells",
     "common.primitives.clock",
     "common.primitives.ids",
     "common.primitives.retry",

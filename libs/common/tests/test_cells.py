@@ -1,5 +1,6 @@
 """Cells: which one serves a campus or a mail address, and what stops the start."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -59,8 +60,10 @@ def test_a_campus_of_another_cell_is_refused_by_its_name(cells: Cells) -> None:
         ("abuja", (FIRST, SECOND)),
         ("lagos", ()),
         ("lagos", (FIRST, FIRST)),
-        ("lagos", (FIRST, SECOND.model_copy(update={"campuses": (LAGOS,)}))),
-        ("lagos", (FIRST, SECOND, SECOND.model_copy(update={"name": "ife", "campuses": ()}))),
+        ("lagos", (replace(FIRST, url="https://lagos.example"),)),
+        ("lagos", (FIRST, replace(SECOND, name="Ibadan\r\n"))),
+        ("lagos", (FIRST, replace(SECOND, campuses=(LAGOS,)))),
+        ("lagos", (FIRST, SECOND, replace(SECOND, name="ife", campuses=()))),
     ],
 )
 def test_cells_that_contradict_each_other_stop_the_start(own: str, cells: tuple[Cell, ...]) -> None:

@@ -16,7 +16,7 @@ from .conftest import GatewayApp, OpenGateway, Upstream, problem_of
 IBADAN_CAMPUS = "0192f0c1-7b1e-7cc0-8b30-3a1f3f6f0002"
 LAGOS_CAMPUS = "0192f0c1-7b1e-7cc0-8b30-3a1f3f6f0001"
 UNNAMED_CAMPUS = "0192f0c1-7b1e-7cc0-8b30-3a1f3f6f0003"
-NOBODY = "http://127.0.0.1:1"
+UNREACHABLE = "http://127.0.0.1:1"
 
 
 @dataclass
@@ -36,7 +36,7 @@ class TwoCells:
         return self.lagos.bearer(app_metadata=metadata)
 
 
-def cells_at(ibadan_url: str, lagos_url: str = NOBODY) -> list[dict[str, Any]]:
+def cells_at(ibadan_url: str, lagos_url: str = UNREACHABLE) -> list[dict[str, Any]]:
     return [
         {"name": "lagos", "url": lagos_url, "campuses": [LAGOS_CAMPUS]},
         {"name": "ibadan", "url": ibadan_url, "campuses": [IBADAN_CAMPUS], "domains": ["ui.edu.ng"]},
@@ -48,7 +48,9 @@ async def two_cells(open_gateway: OpenGateway, upstream: Upstream) -> AsyncItera
     of_ibadan = Upstream()
     async with served(of_ibadan.app()) as url:
         proxies = {"trusted_proxies": "127.0.0.1"}
-        ibadan = await open_gateway(upstream_url=url, cell="ibadan", cells=cells_at(NOBODY), rate_tier_1=2, **proxies)
+        ibadan = await open_gateway(
+            upstream_url=url, cell="ibadan", cells=cells_at(UNREACHABLE), rate_tier_1=2, **proxies
+        )
         lagos = await open_gateway(cell="lagos", cells=cells_at(ibadan.url), **proxies)
         yield TwoCells(lagos, upstream, of_ibadan)
 
@@ -146,7 +148,7 @@ async def test_a_request_that_another_cell_forwarded_by_mistake_is_refused(two_c
 
 
 async def test_an_unreachable_cell_is_unavailable(open_gateway: OpenGateway, upstream: Upstream) -> None:
-    lagos = await open_gateway(cell="lagos", cells=cells_at(NOBODY))
+    lagos = await open_gateway(cell="lagos", cells=cells_at(UNREACHABLE))
     metadata = {"roles": ["buyer"], "vendor_id": None, "campus_id": IBADAN_CAMPUS}
     response = await lagos.client.get("/api/orders", headers=lagos.bearer(app_metadata=metadata))
     assert response.status_code == 503

@@ -3,13 +3,16 @@
 docs/cells.md has the design. Without the settings `CELL` and `CELLS` there is one cell, and nothing here is called.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from common.primitives.problems import ValidationFailed
+
+_NAME: Final = re.compile("[a-z][a-z0-9-]{0,31}")
+_ADDRESS: Final = re.compile(r"http://[^/\s]+")
 
 
 class Misdirected(ValidationFailed):
@@ -21,13 +24,12 @@ class Misdirected(ValidationFailed):
         super().__init__(extensions={"cell": cell})
 
 
-class Cell(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Cell:
     """One cell: the address of its gateway inside the network, its campuses, and the mail domains of their users."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str = Field(pattern="^[a-z][a-z0-9-]{0,31}$")
-    url: str = Field(pattern="^http://[^/\\s]+$")
+    name: str
+    url: str
     campuses: tuple[UUID, ...] = ()
     domains: tuple[str, ...] = ()
 
@@ -46,13 +48,18 @@ class Cells:
         """None without cells.
 
         Raises:
-            ValueError: a name, campus or domain is in two cells, or the own cell is not listed.
+            ValueError: a name, campus or domain is in two cells, the own cell is not listed, or a name or address is invalid.
         """
         if not own and not cells:
             return None
         names = [cell.name for cell in cells]
         if own not in names:
             raise ValueError(f"CELLS has no cell {own!r}")
+        for cell in cells:
+            if not _NAME.fullmatch(cell.name) or not _ADDRESS.fullmatch(cell.url):
+                raise ValueError(
+                    f"CELLS needs names of lowercase letters and addresses like http://host:port, not {cell}"
+                )
         by_campus = {campus: cell for cell in cells for campus in cell.campuses}
         by_domain = {domain.lower(): cell for cell in cells for domain in cell.domains}
         unique = (len(set(names)), len(by_campus), len(by_domain))
