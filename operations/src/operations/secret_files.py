@@ -28,7 +28,7 @@ from operations.services import SERVICES
 RUNNING_USER = 10001
 MIGRATING_USER = 10002
 
-_OF_THE_SERVERS = ("POSTGRES_PASSWORD", "RABBITMQ_PASSWORD", "MEDIA_S3_SECRET_KEY")
+_OF_THE_SERVERS = ("POSTGRES_PASSWORD", "RABBITMQ_PASSWORD", "RABBITMQ_COOKIE", "MEDIA_S3_SECRET_KEY")
 # The name of the MinIO account; another store's key comes from the environment.
 _IMAGE_STORE_ACCOUNT = "campus-media"
 
@@ -64,6 +64,8 @@ def write_secret_files(
     # The servers read their files with the user ids of their images; only they mount these folders.
     _write(folder / "postgres" / "password", kept["POSTGRES_PASSWORD"], mode=0o444)
     _write(folder / "rabbitmq" / "rabbitmq.conf", _broker_settings(broker, kept["RABBITMQ_PASSWORD"]), mode=0o444)
+    # The nodes of docker-compose.scale.yml accept each other by it.
+    _write(folder / "rabbitmq" / "erlang.cookie", kept["RABBITMQ_COOKIE"], mode=0o444)
     image_store = {name: kept[name] for name in ("MEDIA_S3_ACCESS_KEY", "MEDIA_S3_SECRET_KEY")}
     _write(folder / "minio" / "config.env", _image_store_settings(image_store), mode=0o444)
     _write_variables(folder / "minio" / "environment", image_store, running_user)
