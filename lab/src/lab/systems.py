@@ -105,7 +105,7 @@ async def broken_invariants(system: System, market: Marketplace, log: Log, settl
 
 def database_of(system: System, service: str) -> str:
     """The auditor's address of a service's database."""
-    return system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + f"/campus_{service}"
+    return urlsplit(system.secrets["AUDIT_DATABASE_URL"])._replace(path=f"/campus_{service}").geturl()
 
 
 def gateway_bearer(secrets: Mapping[str, str]) -> dict[str, str]:

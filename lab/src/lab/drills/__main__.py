@@ -2,6 +2,7 @@
 
 `restore` destroys the databases and the broker, restores the databases to an instant, and lets the payment gateway
 resend the webhooks of its last three days: no money moves twice.
+`scale` stops each node of a replicated system under load: RabbitMQ, PostgreSQL, Redis, and an instance of each process.
 `start` starts three instances of every process at once on empty servers.
 `upgrade` replaces an older version by this one under load: schema first, then process by process; no request fails.
 """
@@ -22,6 +23,7 @@ from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
 from lab.drills.at_once import StartFigures, drill_start
 from lab.drills.restore import RestoreFigures, RestoreLoad, drill_restore
+from lab.drills.scale import STOPS, ScaleFigures, ScaleLoad, drill_scale
 from lab.drills.upgrade import UpgradeFigures, drill_upgrade
 from lab.systems import logger
 from operations.journey import StepFailed
@@ -61,6 +63,11 @@ def _parser() -> argparse.ArgumentParser:
     start = kinds.add_parser("start", help="start three instances of every process at once")
     start.add_argument("--each", type=one_or_more, default=3, help="purchases, and orders without a payment")
     start.set_defaults(run=_start)
+    scale = kinds.add_parser("scale", help="stop each node of a replicated system under load")
+    scale.add_argument("--rate", type=float, default=2.0, metavar="N", help="orders per second (2)")
+    scale.add_argument("--down", type=float, default=8.0, metavar="SECONDS", help="how long a server is down (8)")
+    scale.add_argument("--stop", nargs="+", choices=STOPS, default=STOPS, help="the parts to stop (all)")
+    scale.set_defaults(run=_scale)
     upgrade = kinds.add_parser("upgrade", help="replace an older version by this one under load")
     upgrade.add_argument(
         "--from",
@@ -88,6 +95,45 @@ def _show_start(figures: StartFigures) -> bool:
     table.add_row("unpaid orders; expiries of each", f"{figures.unpaid}, {sorted(figures.expired.values())}")
     table.add_row("violated invariants of the audit", _none(figures.broken_invariants))
     Console(width=150).print(table)
+    return figures.holds
+
+
+async def _scale(options: argparse.Namespace, folder: Path) -> bool:
+    return _show_scale(await drill_scale(folder, ScaleLoad(options.rate, options.down, options.stop), _log))
+
+
+def _show_scale(figures: ScaleFigures) -> bool:
+    heading = ("failed", "for", "longest")
+    stops = Table(
+        "stopped", "back after", *(f"{kind} {name}" for kind in ("reads", "writes") for name in heading), "order"
+    )
+    for stop in figures.stops:
+        stops.add_row(
+            stop.name,
+            f"{stop.back_seconds:.0f} s",
+            *(
+                cell
+                for seen in (stop.reads, stop.writes)
+                for cell in (
+                    f"{seen.failed} of {seen.requests}",
+                    f"{seen.seconds:.1f} s",
+                    f"{seen.longest_seconds:.1f} s",
+                )
+            ),
+            f"{stop.slowest_order_seconds:.0f} s",
+        )
+    outcome = figures.outcome
+    table = Table("what", "seen")
+    table.add_row("processes; quorum queues, with three members", f"{figures.processes}; {figures.replicated}")
+    table.add_row("orders started, completed", f"{outcome.started}, {outcome.completed}")
+    table.add_row("payouts requested, processed", f"{outcome.payouts}, {outcome.paid_out}")
+    table.add_row("failed orders and payouts", _none(outcome.failures))
+    table.add_row("lost", _none(outcome.lost))
+    table.add_row("doubled", _none(outcome.doubled))
+    table.add_row("violated invariants of the audit", _none(figures.broken_invariants))
+    console = Console(width=150)
+    console.print(stops)
+    console.print(table)
     return figures.holds
 
 

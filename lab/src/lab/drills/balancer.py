@@ -17,9 +17,9 @@ _BYTES: Final = 65_536
 
 @dataclass
 class Balancer:
-    """A TCP balancer. `instances`: the port of each instance and its health port."""
+    """A TCP balancer. `instances`: the port of each instance and its health port; None: it is ready when it accepts."""
 
-    instances: Mapping[int, int]
+    instances: Mapping[int, int | None]
     ready: set[int] = field(default_factory=set)
     _draining: set[int] = field(default_factory=set)
     _turn: int = 0
@@ -28,7 +28,10 @@ class Balancer:
         async with httpx.AsyncClient(trust_env=False, timeout=5) as client:
             while True:
                 for port, health_port in self.instances.items():
-                    await self._probe(client, port, health_port)
+                    if health_port is None:
+                        self.ready.add(port)
+                    else:
+                        await self._probe(client, port, health_port)
                 await asyncio.sleep(PROBE_SECONDS)
 
     async def drain(self, port: int) -> None:
@@ -75,7 +78,7 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @asynccontextmanager
-async def balanced(port: int, instances: Mapping[int, int]) -> AsyncIterator[Balancer]:
+async def balanced(port: int, instances: Mapping[int, int | None]) -> AsyncIterator[Balancer]:
     """A balancer that listens on `port` of this machine."""
     async with AsyncExitStack() as stack:
         balancer = Balancer(instances)

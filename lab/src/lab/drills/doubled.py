@@ -11,12 +11,14 @@ import httpx
 
 from campus_tools.launcher import System
 from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.system import READY_SECONDS_MAX
+from campus_tools.servers import Servers
 from lab.drills.balancer import Balancer, balanced
 from operations.journey import Marketplace
 from operations.processes import CAMPUS, ProcessPlan, SystemPlan
 
-# Ports of the two instances above PORT_BASE, which the process list does not use.
-_FIRST, _SECOND, _GATEWAYS_HEALTH = 30, 40, 50
+# Ports of the two instances above PORT_BASE, which the process list does not use. A second worker is below its first.
+_FIRST, _SECOND, _GATEWAYS_HEALTH, _SECOND_WORKER = 30, 40, 50, -10
 SHUTDOWN_DRAIN_SECONDS: Final = "2"
 
 
@@ -58,18 +60,25 @@ class DoubledSystem:
 
 @asynccontextmanager
 async def doubled_system(
-    folder: str, environment: Mapping[str, str], port_base: int | None = None
+    folder: str,
+    environment: Mapping[str, str],
+    port_base: int | None = None,
+    *,
+    servers: Servers | None = None,
+    workers: int = 1,
+    ready_seconds: float = READY_SECONDS_MAX,
 ) -> AsyncIterator[DoubledSystem]:
-    """Start a doubled system, and remove it with its databases at the end."""
-    plan, port_base = doubled(CAMPUS), port_base or free_port_base()
-    system = System(folder, port_base, environment, plan=plan)
+    """Start a doubled system, and remove it with its databases at the end. Given `servers` run before and after it."""
+    plan, port_base = doubled(CAMPUS, workers), port_base or free_port_base()
+    system = System(folder, port_base, environment, plan=plan, servers=servers, ready_seconds=ready_seconds)
     async with AsyncExitStack() as stack:
         balancers: dict[int, Balancer] = {}
-        for offset in sorted({process.port_offset % 10 for process in plan.processes if process.name[-1].isdigit()}):
+        apis = [process for process in plan.processes if process.name[-1].isdigit() and "-worker" not in process.name]
+        for offset in sorted({process.port_offset % 10 for process in apis}):
             instances = {
                 port_base + process.port_offset: port_base + process.health_offset
-                for process in plan.processes
-                if process.name[-1].isdigit() and process.port_offset % 10 == offset
+                for process in apis
+                if process.port_offset % 10 == offset
             }
             balancer = await stack.enter_async_context(balanced(port_base + offset, instances))
             balancers |= dict.fromkeys(instances, balancer)
@@ -77,7 +86,8 @@ async def doubled_system(
             async with system:
                 yield DoubledSystem(system, balancers)
         finally:
-            system.servers.remove_data()
+            if servers is None:
+                system.servers.remove_data()
 
 
 async def pay_without_kept_connections(market: Marketplace, system: System) -> None:
@@ -87,8 +97,8 @@ async def pay_without_kept_connections(market: Marketplace, system: System) -> N
     market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=30, limits=once, trust_env=False)
 
 
-def doubled(plan: SystemPlan) -> SystemPlan:
-    """Two instances of each API process, without the console; their balancer has the original port."""
+def doubled(plan: SystemPlan, workers: int = 1) -> SystemPlan:
+    """Two instances of each API process, whose balancer has the original port, and one or two workers; no console."""
     processes: list[ProcessPlan] = []
     for process in plan.processes:
         # No order passes it, and a version before it has none.
@@ -96,6 +106,9 @@ def doubled(plan: SystemPlan) -> SystemPlan:
             continue
         if process.service == "sandbox" or process.name.endswith("-worker"):
             processes.append(process)
+            if process.service != "sandbox" and workers > 1:
+                port = process.port_offset + _SECOND_WORKER
+                processes.append(replace(process, name=f"{process.name}-2", port_offset=port, health_offset=port))
             continue
         # As in the manifests.
         settings = {"SHUTDOWN_DRAIN_SECONDS": SHUTDOWN_DRAIN_SECONDS}

@@ -134,6 +134,18 @@ class PrivatePostgresql:
     def has_died(self) -> bool:
         return self._child is not None and self._child.poll() is not None
 
+    def copy_to(self, directory: Path) -> None:
+        """Copy the running server's data with `pg_basebackup`: a backup, or the start of a replica.
+
+        Raises:
+            ServerUnavailable: the copy failed; the message is its output.
+        """
+        binary = find_binaries(self._report) / "pg_basebackup"
+        command = [str(binary), "-d", self.url, "-D", str(directory), "-c", "fast", "-X", "stream"]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            raise ServerUnavailable(f"pg_basebackup failed: {made.stderr}")
+
     def give(self, path: Path) -> None:
         """Give the server access to files that were put there from outside."""
         account = _unprivileged_account()

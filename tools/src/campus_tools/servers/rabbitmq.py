@@ -1,4 +1,4 @@
-"""A private RabbitMQ: its own node, cookie, ports and data, with the management interface."""
+"""A private RabbitMQ: its own node, cookie, ports and data, with the management interface. Several form a cluster."""
 
 import contextlib
 import os
@@ -46,9 +46,15 @@ default_pass = {password}
 default_user_tags.administrator = true
 default_user_tags.impersonator = true
 disk_free_limit.absolute = 50MB
+cluster_partition_handling = pause_minority
 log.console = true
 log.console.level = warning
 log.file = false
+"""
+_CLUSTER_SETTINGS = """\
+cluster_formation.peer_discovery_backend = classic_config
+cluster_formation.classic_config.nodes.1 = {seed}@localhost
+cluster_formation.classic_config.nodes.2 = {node}@localhost
 """
 
 
@@ -58,12 +64,22 @@ class PrivateRabbitmq:
     name = "rabbitmq"
     private = True
 
-    def __init__(self, state_dir: Path, ports: ServerPorts, *, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        state_dir: Path,
+        ports: ServerPorts,
+        *,
+        report: Callable[[str], None],
+        node: str = "campus",
+        joins: "PrivateRabbitmq | None" = None,
+    ) -> None:
+        """`joins`: the running node whose cluster this one joins at its first start; both use one name server."""
         self._records = state_dir / "servers"
         self._home = self._records / "rabbitmq"
+        self._node, self._joins = node, joins
         self._ports = ports
         self._report = report
-        self._password = server_password(state_dir, "rabbitmq")
+        self._password: str = server_password(state_dir, "rabbitmq") if joins is None else joins._password
         self._child: subprocess.Popen[bytes] | None = None
         self._name_server: subprocess.Popen[bytes] | None = None
 
@@ -125,7 +141,7 @@ class PrivateRabbitmq:
 
     def _start_name_server(self, environment: dict[str, str], output: object) -> None:
         """Start the Erlang name server as a child: the broker would start one that outlives it."""
-        if self._name_server is not None and self._name_server.poll() is None:
+        if self._joins is not None or (self._name_server is not None and self._name_server.poll() is None):
             return
         epmd = shutil.which("epmd") or next(
             (str(path) for path in Path("/usr/lib/erlang").glob("erts-*/bin/epmd")), None
@@ -146,11 +162,13 @@ class PrivateRabbitmq:
         cookie = self._home / ".erlang.cookie"
         if not cookie.exists():
             cookie.touch(mode=0o600)
-            cookie.write_text(secrets.token_hex(20).upper())
+            shared = None if self._joins is None else (self._joins._home / ".erlang.cookie").read_text()
+            cookie.write_text(shared or secrets.token_hex(20).upper())
             cookie.chmod(0o400)
         settings = self._home / "rabbitmq.conf"
         settings.touch(mode=0o600)
-        settings.write_text(_SETTINGS.format(ports=self._ports, password=self._password))
+        cluster = "" if self._joins is None else _CLUSTER_SETTINGS.format(seed=self._joins._node, node=self._node)
+        settings.write_text(_SETTINGS.format(ports=self._ports, password=self._password) + cluster)
         (self._home / "enabled_plugins").write_text("[rabbitmq_management,rabbitmq_prometheus].\n")
 
     def _environment(self) -> dict[str, str]:
@@ -159,7 +177,7 @@ class PrivateRabbitmq:
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": home,
             "LANG": "C.UTF-8",
-            "RABBITMQ_NODENAME": "campus@localhost",
+            "RABBITMQ_NODENAME": f"{self._node}@localhost",
             "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
             "RABBITMQ_NODE_PORT": str(self._ports.amqp),
             "RABBITMQ_DIST_PORT": str(self._ports.distribution),

@@ -1,0 +1,210 @@
+"""Two instances of every process on three RabbitMQ nodes, a replicated PostgreSQL and Redis; each part stops in turn."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.system import System
+from campus_tools.servers import ServerUnavailable
+from lab.drills.balancer import balanced
+from lab.drills.doubled import doubled_system, pay_without_kept_connections
+from lab.drills.scale.availability import READ, WRITE, Prober, Unavailability
+from lab.drills.scale.journeys import Journeys
+from lab.drills.scale.outcome import Outcome, read_outcome
+from lab.drills.scale.servers import BrokerCluster, ReplicatedDatabase, scaled_servers
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants
+from operations.journey import Marketplace
+
+STOPS: Final = ("broker", "processes", "redis", "replica", "primary")
+# Between two stops: what waited is worked off, and the next figures are those of the next stop.
+_PAUSE_SECONDS: Final = 5.0
+# In place of an operator (CloudNativePG, Patroni) that detects the death of a server.
+_DETECTION_SECONDS: Final = 2.0
+# Twenty-three interpreters start on two shared cores.
+_READY_SECONDS: Final = 600.0
+_RESTARTED_SECONDS_MAX: Final = 120.0
+_REPLICATED_SECONDS_MAX: Final = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleLoad:
+    """Orders per second, the seconds for which a server is down, and the parts to stop (of STOPS)."""
+
+    orders_per_second: float
+    down_seconds: float
+    stops: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """What clients saw of one stop, from the kill until the part was back."""
+
+    name: str
+    back_seconds: float
+    reads: Unavailability
+    writes: Unavailability
+    slowest_order_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleFigures:
+    """The figures of the drill. `replicated`: the quorum queues, and those with three members, before the first stop."""
+
+    processes: int
+    replicated: tuple[int, int]
+    stops: tuple[Stop, ...]
+    outcome: Outcome
+    broken_invariants: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every order and payout ended once, each queue had three members, and the audit found nothing."""
+        queues, complete = self.replicated
+        return queues == complete > 0 and self.outcome.holds and not self.broken_invariants
+
+
+async def drill_scale(folder: Path, load: ScaleLoad, log: Log) -> ScaleFigures:
+    """Start everything twice or three times, stop each part in turn under load, count, and audit.
+
+    Raises:
+        ServerUnavailable: a server does not start, or a stopped one does not come back.
+    """
+    port_base = free_port_base()
+    servers, broker, database = scaled_servers(folder, port_base, log)
+    environment = {**NO_QUOTA, **NO_TRACING}
+    log("starting three RabbitMQ nodes, PostgreSQL with a replica, and Redis")
+    try:
+        async with balanced(broker.port, dict.fromkeys(broker.ports)):
+            await asyncio.to_thread(servers.start)
+            log("starting two instances of every process")
+            async with doubled_system(
+                str(folder / "state"), environment, port_base, servers=servers, workers=2, ready_seconds=_READY_SECONDS
+            ) as doubled:
+                market = Marketplace.at(
+                    doubled.system.base_url, doubled.system.sandbox_url, doubled.system.secrets, patient=True
+                )
+                try:
+                    return await _Drill(doubled.system, broker, database, market, load, log).run()
+                finally:
+                    await market.close()
+    finally:
+        await asyncio.to_thread(servers.stop)
+        servers.remove_data()
+
+
+@dataclass(slots=True)
+class _Drill:
+    system: System
+    broker: BrokerCluster
+    database: ReplicatedDatabase
+    market: Marketplace
+    load: ScaleLoad
+    log: Log
+
+    async def run(self) -> ScaleFigures:
+        await pay_without_kept_connections(self.market, self.system)
+        replicated = await self.broker.replication()
+        journeys = await Journeys.open(self.market)
+        async with self._under_load(journeys) as prober:
+            stops = [
+                await self._stop(name, act, journeys, prober)
+                for group in self.load.stops
+                for name, act in self._stops_of(group)
+            ]
+        self.log("waiting for orders and payouts that are under way")
+        return ScaleFigures(
+            processes=len(self.system.processes),
+            replicated=replicated,
+            stops=tuple(stops),
+            outcome=await read_outcome(self.system, self.market, journeys),
+            broken_invariants=await broken_invariants(self.system, self.market, self.log),
+        )
+
+    @asynccontextmanager
+    async def _under_load(self, journeys: Journeys) -> AsyncIterator[Prober]:
+        prober = Prober(self.market, journeys.buyer, journeys.products[0])
+        async with asyncio.TaskGroup() as group:
+            group.create_task(journeys.run(self.load.orders_per_second))
+            group.create_task(prober.run())
+            try:
+                await asyncio.sleep(_PAUSE_SECONDS)
+                yield prober
+            finally:
+                journeys.stop()
+                prober.stop()
+
+    def _stops_of(self, group: str) -> list[tuple[str, Callable[[], Awaitable[None]]]]:
+        """Each part of a group, and the function that stops it and returns when it is back."""
+        if group == "broker":
+            count = len(self.broker.nodes)
+            return [(f"RabbitMQ node {number + 1} of {count}", partial(self._node, number)) for number in range(count)]
+        if group == "processes":
+            names = [process.name for process in self.system.processes if process.name != "sandbox"]
+            return [(name, partial(self._process, name)) for name in names if not name.endswith("-2")]
+        return [
+            {
+                "redis": ("Redis", self._redis),
+                "replica": ("PostgreSQL replica", self._replica),
+                "primary": ("PostgreSQL primary", self._primary),
+            }[group]
+        ]
+
+    async def _stop(self, name: str, act: Callable[[], Awaitable[None]], journeys: Journeys, prober: Prober) -> Stop:
+        await journeys.renew()
+        self.log(f"stopping {name}")
+        began = time.monotonic()
+        await act()
+        back_seconds = time.monotonic() - began
+        await asyncio.sleep(_PAUSE_SECONDS)
+        ended = time.monotonic()
+        return Stop(
+            name,
+            back_seconds,
+            prober.between(READ, began, ended),
+            prober.between(WRITE, began, ended),
+            journeys.slowest(began, ended),
+        )
+
+    async def _node(self, number: int) -> None:
+        node = self.broker.nodes[number]
+        await asyncio.to_thread(node.kill)
+        await asyncio.sleep(self.load.down_seconds)
+        await asyncio.to_thread(node.start)
+        deadline = time.monotonic() + _REPLICATED_SECONDS_MAX
+        while len(set(await self.broker.replication())) > 1:
+            if time.monotonic() > deadline:
+                raise ServerUnavailable(f"RabbitMQ node {number + 1} did not take its queues up again.")
+            await asyncio.sleep(1)
+
+    async def _process(self, name: str) -> None:
+        process = self.system.process(name)
+        before = await asyncio.to_thread(process.kill)
+        await asyncio.to_thread(process.wait_restarted, before, _RESTARTED_SECONDS_MAX)
+
+    async def _redis(self) -> None:
+        redis = self.system.servers.redis
+        if redis is None:
+            raise ServerUnavailable("the drill has no Redis")
+        await asyncio.to_thread(redis.kill)
+        await asyncio.sleep(self.load.down_seconds)
+        await asyncio.to_thread(redis.start)
+
+    async def _replica(self) -> None:
+        await asyncio.to_thread(self.database.replica.kill)
+        await asyncio.sleep(_DETECTION_SECONDS)
+        await self.database.require_replica("")
+        await asyncio.sleep(self.load.down_seconds)
+        await self.database.add_replica()
+
+    async def _primary(self) -> None:
+        await asyncio.to_thread(self.database.primary.kill)
+        await asyncio.sleep(_DETECTION_SECONDS)
+        await self.database.promote()
+        await asyncio.sleep(self.load.down_seconds)
+        await self.database.add_replica()
