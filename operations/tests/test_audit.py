@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,10 +18,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from operations.audit import __main__ as command
+from operations.audit.access import AUDITED, audit_secrets, database_variable, work_folder
 from operations.audit.findings import Finding, Offence, Report
 from operations.audit.gateway import FlutterwaveAccount, Gateway
 from operations.audit.recording import NotRecorded, Run, record_audit
-from operations.audit.report import check_once, print_report, report_as_json
+from operations.audit.report import check_once, database_url, print_report, report_as_json
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
 
@@ -425,8 +427,8 @@ def report_of(*kinds: Any) -> Report:
 def test_the_command_ends_with_one_only_for_what_is_broken_and_shows_each_kind_apart(
     monkeypatch: Any, capsys: Any, kinds: Any, verdict: str, status: int
 ) -> None:
-    async def run(*_: Any) -> Report:
-        return report_of(*kinds)
+    async def run(*_: Any) -> tuple[Report, bool]:
+        return report_of(*kinds), True
 
     monkeypatch.setattr(command, "run", run)
     for arguments in (["audit"], ["audit", "--json"]):
@@ -448,6 +450,41 @@ def test_the_command_ends_with_one_only_for_what_is_broken_and_shows_each_kind_a
                 kind for kind in headings if kind in kinds
             ]
             assert "Compared with the payment gateway at http://gateway" in printed
+
+
+@pytest.mark.parametrize(("kind", "is_recorded", "status"), [("broken", True, 0), ("open", False, 1)])
+def test_a_scheduled_audit_succeeds_when_its_result_was_recorded(
+    monkeypatch: Any, kind: str, is_recorded: bool, status: int
+) -> None:
+    async def run(*_: Any) -> tuple[Report, bool]:
+        return report_of(kind), is_recorded
+
+    monkeypatch.setattr(command, "run", run)
+    monkeypatch.setattr("sys.argv", ["audit", "--scheduled"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == status
+
+
+def test_the_environment_replaces_secrets_env_when_it_names_every_database(tmp_path: Path) -> None:
+    environment = {database_variable(service): f"postgresql://{service}-db-rw/campus_{service}" for service in AUDITED}
+    environment |= {"GATEWAY_SECRET_KEY": KEY, "SERVICE_ROLE_KEY": "role", "PATH": "/bin", "FLUTTERWAVE_SECRET_KEY": ""}
+    known = audit_secrets(tmp_path, environment)
+    assert known == {name: text for name, text in environment.items() if name not in ("PATH", "FLUTTERWAVE_SECRET_KEY")}
+    assert database_url(known, "payouts") == "postgresql://payouts-db-rw/campus_payouts"
+    del environment["ORDERS_AUDIT_DATABASE_URL"]
+    with pytest.raises(FileNotFoundError):
+        audit_secrets(tmp_path, environment)
+    (tmp_path / "secrets.env").write_text("AUDIT_DATABASE_URL=postgresql://campus_audit@server/postgres\n")
+    assert (
+        database_url(audit_secrets(tmp_path, environment), "orders") == "postgresql://campus_audit@server/campus_orders"
+    )
+
+
+def test_lists_are_kept_in_the_state_directory_and_nowhere_when_it_is_read_only(tmp_path: Path) -> None:
+    assert work_folder(tmp_path) == tmp_path / "audit"
+    (tmp_path / "file").write_text("")
+    assert work_folder(tmp_path / "file") is None
 
 
 @dataclass

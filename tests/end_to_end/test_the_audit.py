@@ -170,7 +170,8 @@ async def test_what_is_compared_between_services_is_seen_broken(
 
 
 async def test_the_result_of_an_audit_is_recorded_and_shown(system: System, market: Marketplace, users: Users) -> None:
-    report = await run(system.state_dir, system.port_base, 30)
+    report, is_recorded = await run(system.state_dir, system.port_base, 30)
+    assert is_recorded
     recorded = (await market.http.get("/api/audits?limit=1", headers=users.auditor.headers)).json()["data"][0]
     assert recorded["verdict"] == report.verdict
     assert recorded["gatewayCompared"] is True

@@ -234,7 +234,9 @@ async def _write_chain(connection: Any) -> None:
 
 
 async def _copy_links(connection: Any, links: list[tuple[int, Any, bytes]]) -> None:
-    await connection.executemany("INSERT INTO ledger_links (sequence, transaction_id, link) VALUES ($1, $2, $3)", links)
+    await connection.copy_records_to_table(
+        "ledger_links", records=links, columns=["sequence", "transaction_id", "link"]
+    )
 
 
 def fill_gateway(file: Path, orders: int, held_minor: int) -> None:

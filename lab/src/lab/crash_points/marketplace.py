@@ -29,8 +29,9 @@ from lab.crash_points.points import Points
 from lab.crash_points.processes import Process, track_tasks
 from lab.crash_points.stepping import ARRIVALS, SteppedBus
 from lab.systems import NO_QUOTA, NO_TRACING, Log
+from operations.audit.access import AUDITED
 from operations.audit.gateway import Gateway
-from operations.audit.report import AUDITED, check_once
+from operations.audit.report import check_once
 from operations.environment import Environments, callers_environment
 from operations.processes import CAMPUS, SystemPlan
 from operations.services import SERVICES

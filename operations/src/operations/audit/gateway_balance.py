@@ -37,9 +37,11 @@ _UNDECIDED_PAYOUTS: Final = """
 SELECT p.id, p.amount, booked.postings, ARRAY (SELECT reference FROM payout_transfers t WHERE t.payout_id = p.id) AS transfers
 FROM payout_requests p
 CROSS JOIN LATERAL (SELECT coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0)
-    FROM ledger_transactions t WHERE t.posting_key IN ('payout_processed:' || p.id, 'reversal:' || p.id)
-    OR t.posting_key IN (SELECT kind || a.id FROM payout_transfers a, unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind
-                         WHERE a.payout_id = p.id)) AS booked (postings)
+    FROM ledger_transactions t WHERE t.posting_key = ANY (
+        ARRAY ['payout_processed:' || p.id, 'reversal:' || p.id]
+        || ARRAY (SELECT kind || a.id FROM payout_transfers a, unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind
+                  WHERE a.payout_id = p.id)
+    )) AS booked (postings)
 WHERE p.status <> 'pending' AND EXISTS (SELECT FROM payout_exceptions e WHERE e.payout_id = p.id AND e.status = 'open')
 """
 _UNDECIDED_TRANSFERS: Final = (

@@ -270,14 +270,16 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     Invariant(
         "payouts",
         "each paid transfer is posted once, and a returned one is not",
-        "SELECT p.id, p.status, paid.transfers, booked.postings FROM payout_requests p CROSS JOIN LATERAL (SELECT count(*) "
-        "FROM payout_transfers t WHERE t.payout_id = p.id AND t.status = 'success') AS paid (transfers) CROSS JOIN LATERAL (SELECT "
-        "coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0) "
-        "FROM ledger_transactions t WHERE t.posting_key IN "
-        "('payout_processed:' || p.id, 'reversal:' || p.id) OR t.posting_key IN (SELECT kind || a.id "
-        "FROM payout_transfers a, "
-        "unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind WHERE a.payout_id = p.id)) AS booked (postings) "
-        "WHERE paid.transfers <> booked.postings",
+        # Grouped once: a subquery for each payout would read the ledger as often as there are payouts.
+        "SELECT p.id, p.status, coalesce(paid.transfers, 0) AS transfers, coalesce(booked.postings, 0) AS postings "
+        "FROM payout_requests p LEFT JOIN (SELECT payout_id, count(*) AS transfers FROM payout_transfers "
+        "WHERE status = 'success' GROUP BY 1) AS paid ON paid.payout_id = p.id LEFT JOIN (SELECT payout_id, sum(times) AS postings "
+        "FROM (SELECT split_part(posting_key, ':', 2) AS payout_id, CASE type WHEN 'reversal' THEN -1 ELSE 1 END AS times "
+        "FROM ledger_transactions WHERE type IN ('payout_processed', 'reversal') UNION ALL "
+        "SELECT a.payout_id::text, CASE t.type WHEN 'recovery_returned' THEN -1 ELSE 1 END FROM ledger_transactions t "
+        "JOIN payout_transfers a ON a.id::text = split_part(t.posting_key, ':', 2) "
+        "WHERE t.type IN ('recovery', 'recovery_returned')) AS postings GROUP BY 1) AS booked ON booked.payout_id = p.id::text "
+        "WHERE coalesce(paid.transfers, 0) <> coalesce(booked.postings, 0)",
         # A returned payout, or one paid outside the ledger: its exception stays open until maker and checker decide, also after a
         # rejected decision.
         undecided="SELECT payout_id FROM payout_exceptions WHERE status = 'open' AND payout_id IS NOT NULL",

@@ -12,6 +12,7 @@ import asyncpg
 import httpx
 from rich.console import Console
 
+from operations.audit.access import AUDITED, database_variable
 from operations.audit.comparisons import COMPARISONS, Comparison, Connections
 from operations.audit.findings import KINDS, Finding, Kind, Offence, Report, grouped
 from operations.audit.gateway import Gateway, GatewayNotCompared
@@ -19,7 +20,6 @@ from operations.audit.invariants import INVARIANTS, ROWS_MAX, Invariant
 from operations.audit.statement import Statement, statement_of
 from operations.audit.under_way import events_under_way
 
-AUDITED: Final = ("orders", "payments", "payouts")
 # Longer than the last step of a shortened retry ladder: a difference that persists has no pending message.
 SETTLE_SECONDS: Final = 30.0
 _MARKS: Final = {"broken": "[bold red]✗[/]", "open": "[bold yellow]![/]", "waiting": "[bold blue]…[/]"}
@@ -233,5 +233,5 @@ async def _connections(secrets: Mapping[str, str]) -> AsyncIterator[Connections]
 
 def database_url(secrets: Mapping[str, str], service: str) -> str:
     """The auditor's address of a service's database: of its own server, else of the server of all."""
-    own = secrets.get(f"{service.upper()}_AUDIT_DATABASE_URL")
+    own = secrets.get(database_variable(service))
     return own or urlunsplit(urlsplit(secrets["AUDIT_DATABASE_URL"])._replace(path=f"/campus_{service}"))

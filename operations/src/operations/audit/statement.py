@@ -4,16 +4,17 @@ A list of the gateway is ordered by its own ids and our rows by theirs, so the p
 order. Each page commits with the position after it: an interrupted audit continues there.
 """
 
+import fcntl
 import json
 import sqlite3
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import IO, Any, Final, Protocol
 from urllib.parse import quote
 
 import msgspec
@@ -279,12 +280,29 @@ class Statement:
         return now, self._since
 
 
+@contextmanager
+def _own_folder(work_dir: Path | None) -> Iterator[Path]:
+    """The work directory, locked; a temporary one when there is none, or a concurrent audit uses it."""
+    with ExitStack() as stack:
+        if work_dir is None or not _is_locked(stack.enter_context((work_dir / "lock").open("w"))):
+            work_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-audit-")))
+        yield work_dir
+
+
+def _is_locked(file: IO[str]) -> bool:
+    """Lock the file until it is closed, unless another process has locked it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 @asynccontextmanager
 async def statement_of(gateway: Gateway) -> AsyncIterator[Statement]:
     """The statement of these gateways, empty or as an interrupted audit left it."""
     async with AsyncExitStack() as stack:
-        folder = gateway.work_dir or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-audit-")))
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = stack.enter_context(_own_folder(gateway.work_dir))
         paystack = Paystack(await stack.enter_async_context(gateway_calls(gateway.url, gateway.key)))
         providers: tuple[Provider, ...] = (paystack,)
         if gateway.flutterwave is not None:

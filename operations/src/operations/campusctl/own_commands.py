@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from operations.audit.access import audit_secrets
 from operations.campusctl.exits import MISUSED, NOT_REACHABLE, Refused
 from operations.environment import Environments
 from operations.ports import is_listening, port_base_of
@@ -69,6 +70,15 @@ class OwnCommands:
         if not is_listening(address.port or 5432, address.hostname or "127.0.0.1"):
             raise Refused("The system's database is unreachable.", _IS_IT_RUNNING, NOT_REACHABLE)
         return known
+
+    def audit_secrets(self) -> dict[str, str]:
+        """Return the secrets of an audit: those of the environment in a container that has no secrets.env. Raises Refused."""
+        if (self.state_dir / "secrets.env").exists():
+            return self.secrets()
+        try:
+            return audit_secrets(self.state_dir, os.environ)
+        except FileNotFoundError as error:
+            raise Refused(str(error), _IS_IT_RUNNING, NOT_REACHABLE) from None
 
     def environment(self) -> dict[str, str]:
         """Return the settings of all services of the system, its secrets among them."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 import asyncpg
 import typer
 
+from operations.audit.access import work_folder
 from operations.audit.findings import Report
 from operations.audit.gateway import Gateway
 from operations.audit.recording import NotRecorded, Run, record_audit
@@ -99,9 +100,9 @@ def audit(
 
     A finding is `broken`, `open` (staff must decide) or `waiting` (it resolves itself); the last two give exit code 0.
     """
-    known = operator.own.secrets()
+    known = operator.own.audit_secrets()
     try:
-        gateway = Gateway.of(os.environ, known, operator.own.sandbox_url)
+        gateway = Gateway.of(os.environ, known, operator.own.sandbox_url, work_folder(operator.own.state_dir))
         started = Run.start()
         report = asyncio.run(audit_of(known, gateway, settle_seconds=settle_seconds))
         asyncio.run(record_audit(started, report, operator.base_url, known))
