@@ -1,15 +1,16 @@
 """Write the manifests and a Compose override with every image by digest:
 
-    .venv/bin/python deploy/release/pin_images.py [--ours-only]
+    .venv/bin/python deploy/release/pin_images.py [--ours-only] [--folder build/release]
 
-Reads build/release/images.txt (a line for each image: its name in the manifests, and REFERENCE@DIGEST). Images of
+Reads images.txt of the folder (a line for each image: its name in the manifests, and REFERENCE@DIGEST). Images of
 others are resolved by `docker buildx imagetools`; `--ours-only` leaves their tags, for machines without their registries.
 
-    build/release/manifests/   a copy of deploy/k8s
-    build/release/compose/     docker-compose.yml with what it mounts, and images.yaml:
-                               docker compose -f docker-compose.yml -f images.yaml up --wait --no-build
+    manifests/   a copy of deploy/k8s
+    compose/     docker-compose.yml with what it mounts, and images.yaml:
+                 docker compose -f docker-compose.yml -f images.yaml up --wait --no-build
 """
 
+import argparse
 import re
 import shutil
 import subprocess
@@ -19,7 +20,6 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-OUT = ROOT / "build/release"
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 # The forms of deploy/k8s and docker-compose.yml: an entry of `images:` in an overlay, and an image of others.
 OURS = re.compile(r"\{name: (campus-[a-z-]+), newName: \S+, newTag: \S+\}")
@@ -27,7 +27,11 @@ OTHERS = re.compile(r"^(?P<key> +(?:image|imageName): )(?P<tagged>[a-z0-9./-]+:[
 
 
 def main() -> None:
-    ours = dict(line.split() for line in (OUT / "images.txt").read_text().splitlines())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ours-only", action="store_true")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/release")
+    options = parser.parse_args()
+    ours = dict(line.split() for line in (options.folder / "images.txt").read_text().splitlines())
     if wrong := [reference for reference in ours.values() if not DIGEST.fullmatch(reference.partition("@")[2])]:
         sys.exit(f"no digest: {wrong}")
     resolved: dict[str, str] = {}
@@ -44,15 +48,15 @@ def main() -> None:
 
     def pinned(text: str) -> str:
         text = OURS.sub(entry, text)
-        return text if "--ours-only" in sys.argv else OTHERS.sub(other, text)
+        return text if options.ours_only else OTHERS.sub(other, text)
 
-    manifests = OUT / "manifests"
+    manifests = options.folder / "manifests"
     shutil.rmtree(manifests, ignore_errors=True)
     shutil.copytree(ROOT / "deploy/k8s", manifests, ignore=shutil.ignore_patterns("__pycache__", "schemas"))
     for path in manifests.rglob("*.yaml"):
         path.write_text(pinned(path.read_text()))
 
-    compose = OUT / "compose"
+    compose = options.folder / "compose"
     shutil.rmtree(compose, ignore_errors=True)
     (compose / "deploy").mkdir(parents=True)
     for folder in ("compose", "observability"):

@@ -130,7 +130,9 @@ def _merged(old: Any, new: Any, key: str = "") -> Any:
 def _rename_image(image: dict[str, str], resources: list[Resource]) -> None:
     for container in containers_of(resources):
         if container.get("image", "").partition(":")[0] == image["name"]:
-            container["image"] = f"{image['newName']}:{image['newTag']}"
+            # A release names digests in place of tags (deploy/release/pin_images.py).
+            version = f"@{image['digest']}" if "digest" in image else f":{image['newTag']}"
+            container["image"] = image["newName"] + version
 
 
 def containers_of(resources: list[Resource]) -> Iterator[dict[str, Any]]:
