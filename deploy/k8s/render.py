@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
-"""Renders the manifests of each service's database and server accounts from templates/, for kustomize and GitOps tools.
+"""Writes manifests for kustomize and GitOps tools: of each service's database and server accounts from templates/, and of the alert rules
+and routes of deploy/observability.
 
 python deploy/k8s/render.py            # writes; part of `make documents`
 python deploy/k8s/render.py --check    # ends with status 1 and the names of stale files
 """
 
+import re
 import sys
 from pathlib import Path
 from string import Template
+from typing import Any
+
+import yaml
 
 FOLDER = Path(__file__).parent
+OBSERVABILITY = FOLDER.parent / "observability"
 # Which of a service's pods connect to its pooler.
 COMPONENTS = {
     "api-gateway": "api",
@@ -21,7 +27,8 @@ COMPONENTS = {
 }
 TARGETS = {
     "database.yaml": "components/databases/{}.yaml",
-    "server-accounts.yaml": "components/secrets/{}-accounts.yaml",
+    "server-accounts.yaml": "components/server-accounts/{}.yaml",
+    "managed-accounts.yaml": "components/managed/{}.yaml",
 }
 
 
@@ -40,7 +47,75 @@ def manifests() -> dict[Path, str]:
             }
             heading = f"# Written from templates/{template} by `make documents`.\n"
             rendered[FOLDER / target.format(service)] = heading + text.substitute(values)
+    rules = [prometheus_rule(path) for path in sorted((OBSERVABILITY / "prometheus/rules").glob("*.yml"))]
+    routes = alertmanager_config(OBSERVABILITY / "alertmanager/alertmanager.yml")
+    for name, source, resources in (
+        ("rules.yaml", "prometheus/rules", rules),
+        ("alert-routes.yaml", "alertmanager/alertmanager.yml", [routes]),
+    ):
+        heading = f"# Written from deploy/observability/{source} by `make documents`.\n"
+        text = yaml.safe_dump_all(resources, sort_keys=False, width=140)
+        rendered[FOLDER / "components/monitoring" / name] = heading + text
     return rendered
+
+
+def prometheus_rule(path: Path) -> dict[str, Any]:
+    """A rule file of Prometheus as a resource of its operator, named like the file."""
+    return _of_the_operator("v1", "PrometheusRule", path.stem, {"groups": yaml.safe_load(path.read_text())["groups"]})
+
+
+def alertmanager_config(path: Path) -> dict[str, Any]:
+    """Routes and inhibitions of Alertmanager as a resource of its operator. Each receiver calls PagerDuty with ON_CALL_KEY."""
+    config = yaml.safe_load(path.read_text())
+    route = _route(config["route"])
+    rules = [
+        {
+            "sourceMatch": [_matcher(text) for text in rule["source_matchers"]],
+            "targetMatch": [_matcher(text) for text in rule["target_matchers"]],
+            "equal": rule["equal"],
+        }
+        for rule in config["inhibit_rules"]
+    ]
+    severities = {"sev-1": "critical", "sev-2": "error", "sev-3": "warning"}
+    receivers = [
+        {
+            "name": receiver["name"],
+            "pagerdutyConfigs": [
+                {
+                    "routingKey": {"name": "providers-keys", "key": "ON_CALL_KEY"},
+                    "severity": severities[receiver["name"]],
+                    "sendResolved": True,
+                }
+            ],
+        }
+        for receiver in config["receivers"]
+    ]
+    spec = {"route": route, "inhibitRules": rules, "receivers": receivers}
+    return _of_the_operator("v1alpha1", "AlertmanagerConfig", "campus", spec)
+
+
+def _route(route: dict[str, Any]) -> dict[str, Any]:
+    """A route with the operator's names of the same fields."""
+    renamed = {re.sub("_(.)", lambda found: found[1].upper(), name): value for name, value in route.items()}
+    if "matchers" in renamed:
+        renamed["matchers"] = [_matcher(text) for text in renamed["matchers"]]
+    if "routes" in renamed:
+        renamed["routes"] = [_route(inner) for inner in renamed["routes"]]
+    return renamed
+
+
+def _matcher(text: str) -> dict[str, str]:
+    name, kind, value = re.fullmatch(r'(\w+)(=~|!~|!=|=)"(.*)"', text).groups()
+    return {"name": name, "matchType": kind, "value": value}
+
+
+def _of_the_operator(version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": f"monitoring.coreos.com/{version}",
+        "kind": kind,
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/part-of": "campus"}},
+        "spec": spec,
+    }
 
 
 def main() -> None:

@@ -8,7 +8,8 @@ import pytest
 from campus_tools.servers import Servers
 from operations.provision import ProvisioningFailed, provision_databases, service_database_urls
 from operations.rotation.database_logins import LoginsRefused, close_previous_logins, list_logins, open_next_logins
-from operations.secrets import load_secrets, login_variable, password_variable
+from operations.secret_table import login_variable, password_variable
+from operations.secrets import load_secrets
 from operations.services import service_named
 from testkit.fixtures import eventually
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from common.primitives.signatures import SigningKey, VerifyKeys
 from operations.processes import SECRETS_OF_SERVICES
-from operations.secrets import KEYS_OF_PURPOSES, keys_of_purposes, load_secrets, new_key, read_secrets, write_secrets
+from operations.secret_table import KEYS_OF_PURPOSES
+from operations.secrets import keys_of_purposes, load_secrets, new_key, read_secrets, write_secrets
 
 
 def test_secrets_survive_a_restart(tmp_path: Path) -> None:

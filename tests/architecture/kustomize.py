@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "k8s"
-OVERLAYS = ("single-node", "production")
+OVERLAYS = ("single-node", "production", "staging", "managed")
 _KNOWN = {
     "apiVersion",
     "kind",
@@ -34,9 +34,9 @@ _MERGE_KEYS = {"containers": "name", "volumes": "name", "env": "name", "volumeMo
 Resource = dict[str, Any]
 
 
-def rendered(overlay: str) -> list[Resource]:
-    """Every resource of an overlay, config maps under their final names."""
-    return _with_hashes(_render(FOLDER / "overlays" / overlay, []))
+def rendered(overlay: str, folder: Path | None = None) -> list[Resource]:
+    """Every resource of an overlay (or of another folder), config maps under their final names."""
+    return _with_hashes(_render(folder or FOLDER / "overlays" / overlay, []))
 
 
 def _render(folder: Path, resources: list[Resource]) -> list[Resource]:
@@ -53,8 +53,7 @@ def _render(folder: Path, resources: list[Resource]) -> list[Resource]:
     for generator in kustomization.get("configMapGenerator", []):
         _generate(folder, generator, resources)
     for patch in kustomization.get("patches", []):
-        change = yaml.safe_load((folder / patch["path"]).read_text())
-        resources = [_patched(it, change) if _meant(patch["target"], it) else it for it in resources]
+        resources = _with_patch(folder, patch, resources)
     for image in kustomization.get("images", []):
         _rename_image(image, resources)
     if namespace := kustomization.get("namespace"):
@@ -64,32 +63,46 @@ def _render(folder: Path, resources: list[Resource]) -> list[Resource]:
     return resources
 
 
+def _with_patch(folder: Path, patch: dict[str, Any], resources: list[Resource]) -> list[Resource]:
+    change = yaml.safe_load((folder / patch["path"]).read_text())
+    if not any(_meant(patch["target"], it) for it in resources):
+        raise ValueError(f"{folder}: {patch['path']} changes nothing")
+    if isinstance(change, dict) and change.get("$patch") == "delete":
+        return [it for it in resources if not _meant(patch["target"], it)]
+    return [_patched(it, change) if _meant(patch["target"], it) else it for it in resources]
+
+
 def _documents(path: Path) -> list[Resource]:
     return [copy.deepcopy(document) for document in yaml.safe_load_all(path.read_text()) if document]
 
 
 def _generate(folder: Path, generator: dict[str, Any], resources: list[Resource]) -> None:
-    if unknown := set(generator) - {"name", "envs", "literals", "behavior"}:
+    if unknown := set(generator) - {"name", "envs", "files", "literals", "behavior", "options"}:
         raise ValueError(f"{folder}: {sorted(unknown)} of a generator is not known here")
     lines = [line for name in generator.get("envs", []) for line in (folder / name).read_text().splitlines()]
     pairs = [line.partition("=") for line in lines + generator.get("literals", []) if line and line[0] != "#"]
     content = {name: text for name, _, text in pairs}
+    content |= {Path(name).name: (folder / name).read_text() for name in generator.get("files", [])}
     if generator.get("behavior") == "merge":
         (existing,) = [it for it in resources if it.get("generated") and it["metadata"]["name"] == generator["name"]]
         existing["data"] |= content
         return
-    metadata = {"name": generator["name"]}
-    resources.append(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": content, "generated": True}
-    )
+    options = generator.get("options", {})
+    if unknown := set(options) - {"labels", "disableNameSuffixHash"}:
+        raise ValueError(f"{folder}: {sorted(unknown)} of the options of a generator is not known here")
+    metadata = {"name": generator["name"], **({"labels": options["labels"]} if "labels" in options else {})}
+    resource = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": content}
+    resources.append(resource if options.get("disableNameSuffixHash") else {**resource, "generated": True})
 
 
 def _meant(target: dict[str, str], resource: Resource) -> bool:
-    if unknown := set(target) - {"kind", "name", "group"}:
+    if unknown := set(target) - {"kind", "name", "group", "labelSelector"}:
         raise ValueError(f"{sorted(unknown)} of a target is not known here")
     group = resource["apiVersion"].rpartition("/")[0]
+    label, _, value = target.get("labelSelector", "=").partition("=")
     return (
-        target["kind"] == resource["kind"]
+        target.get("kind", resource["kind"]) == resource["kind"]
+        and (not label or resource["metadata"].get("labels", {}).get(label) == value)
         and target.get("name", resource["metadata"]["name"]) == resource["metadata"]["name"]
         and target.get("group", group) == group
     )
@@ -101,14 +114,17 @@ def _patched(resource: Resource, change: Any) -> Resource:
         for step in change:
             _parse_step(result, step)
         return result
-    return _merged(resource, {key: value for key, value in change.items() if key != "metadata"})
+    content = {key: value for key, value in change.items() if key not in ("apiVersion", "kind", "metadata")}
+    if annotations := change["metadata"].get("annotations"):
+        content["metadata"] = {"annotations": annotations}
+    return _merged(resource, content)
 
 
 def _parse_step(resource: Any, step: dict[str, Any]) -> None:
-    """RFC 6902, on objects."""
+    """RFC 6902: steps within objects, by way of lists."""
     *way, last = step["path"].strip("/").split("/")
     for name in way:
-        resource = resource[name]
+        resource = resource[int(name) if isinstance(resource, list) else name]
     if step["op"] == "remove":
         del resource[last]
     elif (step["op"], last in resource) in (("replace", True), ("add", False)):
@@ -162,6 +178,10 @@ def _with_hashes(resources: list[Resource]) -> list[Resource]:
         for source in container.get("envFrom", []):
             if name := source.get("configMapRef", {}).get("name"):
                 source["configMapRef"]["name"] = names.get(name, name)
+    for pod in filter(None, map(pod_of, resources)):
+        for volume in pod["spec"].get("volumes", []):
+            if mounted := volume.get("configMap"):
+                mounted["name"] = names.get(mounted["name"], mounted["name"])
     return resources
 
 

@@ -96,6 +96,8 @@ def possible(name: str, template: str) -> str:
         return "smtps://campus:secret@mail.example:465"
     if name in ("RELEASE_SIGNING_KEY", "RELEASE_VERIFY_KEYS"):
         return base64.urlsafe_b64encode(bytes(32)).decode()
+    if name == "BOOTSTRAP_ADMIN_EMAIL":
+        return "admin@campus.example"
     return re.sub(r"{{.*?}}", "secret", template.replace("{{ .login }}", "a")) or "0123456789abcdef0123456789abcdef"
 
 

@@ -22,6 +22,8 @@ from tests.architecture.manifests import (
 
 OUTSIDE = "203.0.113.7"
 ADDRESS_OF_THE_CLUSTER = "10.96.0.1"
+# In the example network of components/managed.
+MANAGED_SERVERS = "10.20.0.7"
 ROLES = (
     "edge",
     "monitoring",
@@ -41,9 +43,11 @@ PORTS = (
     443,
     465,
     587,
+    2525,
     4318,
     4369,
     5432,
+    5671,
     5672,
     6379,
     6443,
@@ -150,7 +154,11 @@ def open_edges(overlay: str) -> frozenset[Edge]:
                 and allows(policies, target, "ingress", source, port)
             }
     for source in inside:
-        for name, address in (("outside", OUTSIDE), ("an-address-of-the-cluster", ADDRESS_OF_THE_CLUSTER)):
+        for name, address in (
+            ("outside", OUTSIDE),
+            ("an-address-of-the-cluster", ADDRESS_OF_THE_CLUSTER),
+            ("managed-servers", MANAGED_SERVERS),
+        ):
             found |= {(source.name, name, port) for port in PORTS if allows(policies, source, "egress", address, port)}
         found |= {(source.name, "anywhere", port) for port in ports_open_to_anywhere(policies, source)}
     for target in inside:
@@ -167,16 +175,17 @@ STATED = {"base_url", "media_url"}
 PORTS_OF_MAIL = {465, 587}
 
 
-def calls_of(service: str, process: str, *, has_endpoints: bool) -> set[Edge]:
+def calls_of(overlay: str, service: str, process: str, *, has_endpoints: bool) -> set[Edge]:
     """The calls of one process, from the addresses that its settings declare."""
     edges: set[Edge] = set()
+    is_managed = overlay == "managed"
     for name in SETTINGS[service].model_fields:
         if not name.endswith(("_url", "_endpoint")) or name in STATED:
             continue
         if name in ("api_database_url", "service_database_url"):
-            edges.add((process, f"{service}-pooler", 5432))
+            edges.add((process, "managed-servers" if is_managed else f"{service}-pooler", 5432))
         elif name == "broker_url":
-            edges.add((process, "broker", 5672))
+            edges.add((process, "managed-servers", 5671) if is_managed else (process, "broker", 5672))
         elif name == "rate_limit_store_url":
             edges.add((process, "valkey", 6379))
         elif name == "jwks_url" or name.removesuffix("_url") in SETTINGS:
@@ -194,14 +203,28 @@ def expected_edges(overlay: str) -> set[Edge]:
     edges: set[Edge] = set()
     for process in processes(overlay):
         service, name = service_of(process), name_of(process)
-        edges |= calls_of(service, name, has_endpoints=name.endswith("-api"))
+        edges |= calls_of(overlay, service, name, has_endpoints=name.endswith("-api"))
         edges.add(("monitoring", name, 9090 if service == "api-gateway" else 8080))
     for it in of_kind(overlay, "CronJob"):
-        edges |= calls_of(service_of(it), name_of(it), has_endpoints=False)
+        edges |= calls_of(overlay, service_of(it), name_of(it), has_endpoints=False)
     for it in (*processes(overlay), *of_kind(overlay, "CronJob")):
         # Every process with a collector's address sends spans to it.
         if address := environment_of(overlay, it).get("OTEL_EXPORTER_OTLP_ENDPOINT"):
             edges.add((name_of(it), "tracing", urlsplit(address).port or 443))
+    edges |= edges_of_managed_servers() if overlay == "managed" else edges_of_operated_servers(overlay)
+    if overlay == "staging":
+        edges |= edges_of_the_sandbox(overlay)
+    # Webhooks, in addition to 443.
+    edges.add(("notifications-worker", "outside", 8443))
+    edges.add(("edge", "api-gateway-api", 8080))
+    # The console is a client of the gateway, and nothing else.
+    edges |= {("edge", "console", 8080), ("console", "api-gateway-api", 8080), ("monitoring", "console", 9090)}
+    inside = [it.name for it in places(overlay) if it.namespace.get("kubernetes.io/metadata.name") == "campus"]
+    return edges | {(name, "names", 53) for name in inside}
+
+
+def edges_of_operated_servers(overlay: str) -> set[Edge]:
+    edges: set[Edge] = set()
     for service in SETTINGS:
         database, pooler = f"{service}-db", f"{service}-pooler"
         edges |= {(f"{service}-migrate", database, 5432), (pooler, database, 5432)}
@@ -211,18 +234,29 @@ def expected_edges(overlay: str) -> set[Edge]:
         edges |= {("monitoring", database, 9187), ("monitoring", pooler, 9127)}
         # Each watches its object at the Kubernetes API, whose address no selector matches; backups use 443.
         edges |= {(place, "anywhere", port) for place in (database, pooler) for port in (443, 6443)}
-    # Webhooks, in addition to 443.
-    edges.add(("notifications-worker", "outside", 8443))
     edges |= {("broker", "broker", port) for port in (4369, 25672, 35672)}
     edges |= {("monitoring", "broker", 15692), ("broker-operator", "broker", 15672)}
-    edges.add(("broker-topology", "broker", 5672))
+    edges |= {("broker-topology", "broker", 5672), ("subscriber", "broker", 5672)}
     if of_kind(overlay, "ScaledObject"):
         edges.add(("autoscaling", "broker", 15672))
-    edges |= {("subscriber", "broker", 5672), ("edge", "api-gateway-api", 8080)}
-    # The console is a client of the gateway, and nothing else.
-    edges |= {("edge", "console", 8080), ("console", "api-gateway-api", 8080), ("monitoring", "console", 9090)}
-    inside = [it.name for it in places(overlay) if it.namespace.get("kubernetes.io/metadata.name") == "campus"]
-    return edges | {(name, "names", 53) for name in inside}
+    return edges
+
+
+def edges_of_managed_servers() -> set[Edge]:
+    edges = {(f"{service}-migrate", "managed-servers", 5432) for service in SETTINGS}
+    return edges | {("provision", "managed-servers", port) for port in (443, 5432, 5671)}
+
+
+def edges_of_the_sandbox(overlay: str) -> set[Edge]:
+    edges = {("sandbox", "api-gateway-api", 8080)}
+    for process in processes(overlay):
+        if service_of(process) in ("payments", "payouts", "notifications"):
+            edges.add((name_of(process), "sandbox", 8080))
+        if service_of(process) == "notifications":
+            edges.add((name_of(process), "sandbox", 2525))
+    for service in ("identity", "orders", "payouts"):
+        edges |= {(f"{service}-demo-data", f"{service}-pooler", 5432), (f"{service}-demo-data", "broker", 5672)}
+    return edges
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)

@@ -15,6 +15,7 @@ from common.messaging import declaring
 from common.messaging.topology import dead_letter_queue_of, declared_topology, delay_queue_of
 from common.primitives.retry import RetryLadder
 from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
+from operations import provision
 from operations.broker_accounts import (
     QUEUES_MAX,
     SUBSCRIBER_LIMITS,
@@ -24,6 +25,7 @@ from operations.broker_accounts import (
     rights_of_service,
     rights_of_subscriber,
 )
+from operations.cluster_secrets import Cluster, Entries, Servers, Target, new_values, secret_of
 from operations.services import LOGINS, SERVICES, login_of, service_named
 from tests.architecture.kustomize import OVERLAYS, containers_of, pod_of
 from tests.architecture.manifests import (
@@ -33,10 +35,12 @@ from tests.architecture.manifests import (
     manifests,
     name_of,
     of_kind,
+    possible,
     processes,
     service_of,
     texts_within,
     variables_of_the_image,
+    workloads,
 )
 from tests.architecture.sources import ROOT
 
@@ -60,6 +64,8 @@ KEYS_THAT_ENCRYPT = {
 }
 """Who may hold which: a service decrypts nothing that is not its purpose (decision 36)."""
 
+# With servers that operators run.
+OPERATED = [overlay for overlay in OVERLAYS if overlay != "managed"]
 READ_BY_THE_TRACING_LIBRARY = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"}
 
 
@@ -121,16 +127,19 @@ def test_all_processes_of_a_service_get_the_same_settings(overlay) -> None:
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_only_a_migration_gets_the_owner_s_address(overlay) -> None:
-    jobs = [job for job in of_kind(overlay, "Job") if name_of(job) != "broker-topology"]
+    component = "app.kubernetes.io/component"
+    migrations = [job for job in of_kind(overlay, "Job") if job["metadata"]["labels"][component] == "migration"]
+    jobs = [job for job in migrations if name_of(job) != "broker-topology"]
     for job in jobs:
         service = service_named(service_of(job))
         assert set(environment_of(overlay, job)) == {"OWNER_DATABASE_URL"}
         address = environment_of(overlay, job)["OWNER_DATABASE_URL"]
-        assert address == f"postgresql://{service.owner_role}:secret@{service.name}-db-rw:5432/{service.database}"
+        host = "secret" if overlay == "managed" else f"{service.name}-db-rw:5432"
+        assert address.partition("?")[0] == f"postgresql://{service.owner_role}:secret@{host}/{service.database}"
     assert {service_of(job) for job in jobs} == set(SETTINGS)
 
 
-@pytest.mark.parametrize("overlay", OVERLAYS)
+@pytest.mark.parametrize("overlay", OPERATED)
 def test_the_queues_are_declared_with_an_account_that_no_process_has(overlay) -> None:
     (job,) = (job for job in of_kind(overlay, "Job") if name_of(job) == "broker-topology")
     assert environment_of(overlay, job) == {"BROKER_URL": "amqp://topology:secret@broker:5672/"}
@@ -141,7 +150,7 @@ def test_the_queues_are_declared_with_an_account_that_no_process_has(overlay) ->
         assert "BROKER_VERIFIED_PUBLISHERS" not in environment_of(overlay, process)
 
 
-@pytest.mark.parametrize("overlay", OVERLAYS)
+@pytest.mark.parametrize("overlay", OPERATED)
 def test_databases_and_roles_are_those_of_the_code(overlay) -> None:
     clusters = {name_of(it): it["spec"] for it in of_kind(overlay, "Cluster")}
     assert set(clusters) == {f"{service.name}-db" for service in SERVICES}
@@ -192,6 +201,7 @@ def test_the_password_of_an_address_comes_from_the_store(overlay) -> None:
             assert account == f'{role}_{{{{ .login }}}}:{{{{ index . (printf "{kind}_%s" .login) | urlquery }}}}'
         fetched = {it["secretKey"]: it["remoteRef"] for it in entries[name]}
         expected = ("login", "api_a", "api_b", "service_a", "service_b")
+        fetched.pop("postgres", None)
         assert fetched == {key: {"key": f"campus/{name}", "property": key} for key in expected}
 
 
@@ -226,6 +236,66 @@ def test_fetched_and_used_secrets_are_the_same(overlay) -> None:
 
     requested = set(used(manifests(overlay))) - MADE_BY_CERT_MANAGER
     assert requested == set(keys_of_secrets(overlay))
+
+
+CLUSTERS = {
+    "single-node": Cluster(Target.production),
+    "production": Cluster(Target.production),
+    "staging": Cluster(Target.staging),
+    "managed": Cluster(Target.production, Servers.managed),
+}
+
+
+def new_entries(cluster: Cluster) -> Entries:
+    """The store of a new cluster; `possible` values in place of those that a person supplies."""
+    issued = {row.name: possible(row.name, "") for row in cluster.rows() if cluster.is_supplied(row)}
+    return new_values(cluster, issued)[0]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_command_makes_every_secret_that_a_manifest_fetches(overlay) -> None:
+    fetched = {
+        (it["remoteRef"]["key"], it["remoteRef"]["property"])
+        for resource in of_kind(overlay, "ExternalSecret")
+        for it in resource["spec"]["data"]
+    }
+    made = {(entry, name) for entry, values in new_entries(CLUSTERS[overlay]).items() for name in values}
+    # The single node has no autoscaling of workers.
+    assert made - fetched <= {("campus/broker", "scaling")}
+    assert fetched <= made
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_readers_of_the_table_are_the_processes_that_get_the_secret(overlay) -> None:
+    running = [it for it in workloads(overlay) if it["kind"] in ("Deployment", "CronJob")]
+    given = [(service_of(it), environment_of(overlay, it).keys()) for it in running]
+    for row in CLUSTERS[overlay].rows():
+        # Others are a part of an address.
+        if row.key == row.name:
+            assert {service for service, names in given if row.name in names} <= set(row.readers), row.name
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_services_start_with_the_secrets_of_the_command(overlay) -> None:
+    entries = new_entries(CLUSTERS[overlay])
+    secrets = {name_of(it): secret_of(it, entries)["stringData"] for it in of_kind(overlay, "ExternalSecret")}
+    for workload in workloads(overlay):
+        (container,) = pod_of(workload)["spec"]["containers"]
+        maps = {name_of(it): it["data"] for it in of_kind(overlay, "ConfigMap")}
+        given = {
+            name.lower(): text
+            for source in container.get("envFrom", [])
+            for reference in source.values()
+            for name, text in (maps if "configMapRef" in source else secrets)[reference["name"]].items()
+            # An empty variable is one that is not set.
+            if text
+        }
+        if "api_database_url" in given:
+            assert SETTINGS[service_of(workload)](**{"port": 8080, **given})
+        elif service_of(workload) == "console":
+            assert console.settings.Settings(**{"port": 8080, "metrics_port": 9090, **given})
+        elif service_of(workload) == "provision":
+            assert provision.missing_variables({name.upper(): text for name, text in given.items()}) == []
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -308,6 +378,7 @@ def test_the_alert_reads_the_annotations_of_the_secrets(overlay) -> None:
     expressions = [
         rule["expr"]
         for it in of_kind(overlay, "PrometheusRule")
+        if name_of(it) == "secrets-age"
         for group in it["spec"]["groups"]
         for rule in group["rules"]
     ]
@@ -346,7 +417,7 @@ def spec_of_rights(overlay: str, account: str) -> Rights:
     return Rights(permission["configure"], permission["write"], permission["read"], topics)
 
 
-@pytest.mark.parametrize("overlay", OVERLAYS)
+@pytest.mark.parametrize("overlay", OPERATED)
 def test_accounts_have_the_permissions_tested_on_a_broker(overlay) -> None:
     """`operations/tests/test_broker_accounts.py` tries them."""
     for service in SETTINGS:
@@ -357,7 +428,7 @@ def test_accounts_have_the_permissions_tested_on_a_broker(overlay) -> None:
     assert not any("administrator" in user.get("tags", []) for user in users.values())
 
 
-@pytest.mark.parametrize("overlay", OVERLAYS)
+@pytest.mark.parametrize("overlay", OPERATED)
 def test_the_provisioner_s_account_declares_the_whole_topology(overlay) -> None:
     topology = declared_topology(RetryLadder())
     ours = {
@@ -378,7 +449,7 @@ def test_the_provisioner_s_account_declares_the_whole_topology(overlay) -> None:
     assert re.search(rights.write, "amq.default")
 
 
-@pytest.mark.parametrize("overlay", OVERLAYS)
+@pytest.mark.parametrize("overlay", OPERATED)
 def test_subscribers_have_the_limits_tested_on_a_broker(overlay) -> None:
     (subscriber,) = (it["spec"] for it in of_kind(overlay, "User") if name_of(it) == "subscriber-demo")
     named = {"connections": "max-connections", "channels": "max-channels"}

@@ -22,8 +22,8 @@ READ = (
 )
 # A Job cannot be changed in place: the server would reject every newer migration. Its pods are temporary.
 COMPONENT = "app.kubernetes.io/component"
-LASTING = f"{COMPONENT} notin (migration)"
-PASSING = {"migration", "key-rotation"}
+LASTING = f"{COMPONENT} notin (provision, migration, demo-data)"
+PASSING = {"provision", "migration", "demo-data", "key-rotation"}
 ROLE = "campus.example/role"
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from operations.secret_table import secrets_of_process
 from operations.services import SERVICES, Service
 
 SANDBOX_PORT = 90
@@ -15,61 +16,10 @@ CONSOLE_INTERNAL_PORT = 41
 _API_PORTS = {"api-gateway": 0, "identity": 1, "orders": 2, "payments": 3, "payouts": 4, "notifications": 5}
 _WORKER_PORTS = {"identity": 21, "orders": 22, "payments": 23, "payouts": 24, "notifications": 25}
 
-KEYS_OF_THE_IMAGE_STORE = ("MEDIA_S3_ACCESS_KEY", "MEDIA_S3_SECRET_KEY", "MEDIA_S3_SESSION_TOKEN")
-
 SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
     # The gateway has no secret: it verifies tokens with identity's public keys and signs nothing.
-    "api-gateway": (),
-    "identity": (
-        "CURSOR_KEY",
-        "SEALING_KEY",
-        "CREDENTIALS_KEY",
-        "CODE_DELIVERY_KEY",
-        "SERVICE_ROLE_KEY",
-        "DEMO_*",
-        "BOOTSTRAP_ADMIN_EMAIL",
-        "BOOTSTRAP_ADMIN_PASSWORD",
-    ),
-    "orders": ("CURSOR_KEY", "SEALING_KEY", "PIN_KEY", "PIN_DELIVERY_KEY", *KEYS_OF_THE_IMAGE_STORE),
-    "payments": (
-        "CURSOR_KEY",
-        "GATEWAY_SECRET_KEY",
-        "FLUTTERWAVE_SECRET_KEY",
-        "FLUTTERWAVE_WEBHOOK_HASH",
-        "RELEASE_SIGNING_KEY",
-        "SERVICE_ROLE_KEY",
-    ),
-    "payouts": (
-        "CURSOR_KEY",
-        "SEALING_KEY",
-        "ACCOUNT_NUMBER_KEY",
-        "GATEWAY_SECRET_KEY",
-        "FLUTTERWAVE_SECRET_KEY",
-        "RELEASE_VERIFY_KEYS",
-    ),
-    "notifications": (
-        "CURSOR_KEY",
-        "SEALING_KEY",
-        "MESSAGE_KEY",
-        "CODE_DELIVERY_KEY",
-        "PIN_DELIVERY_KEY",
-        "SERVICE_ROLE_KEY",
-        "MESSAGING_VERIFY_TOKEN",
-        "MESSAGING_APP_SECRET",
-        "SMS_RECEIPT_KEY",
-        "VAPID_PRIVATE_KEY",
-        "FCM_SERVICE_ACCOUNT",
-        "AI_API_KEY",
-        *KEYS_OF_THE_IMAGE_STORE,
-    ),
-    "console": ("CONSOLE_KEY",),
-    "sandbox": (
-        "GATEWAY_SECRET_KEY",
-        "FLUTTERWAVE_SECRET_KEY",
-        "FLUTTERWAVE_WEBHOOK_HASH",
-        "MESSAGING_APP_SECRET",
-        "SMS_RECEIPT_KEY",
-    ),
+    holder: secrets_of_process(holder)
+    for holder in (*(service.name for service in SERVICES), "console", "sandbox")
 }
 """Secrets of each holder; `X` includes `X_PREVIOUS`. Shell patterns are allowed.
 

@@ -29,7 +29,7 @@ from operations.broker_accounts import (
     rights_of_service,
     rights_of_subscriber,
 )
-from operations.secrets import broker_account, login_variable, password_variable
+from operations.secret_table import broker_account, login_variable, password_variable
 from operations.services import LOGINS, SERVICES, Service, login_of
 
 AUDIT_ROLE = "campus_audit"
@@ -255,15 +255,19 @@ async def _put(api: httpx.AsyncClient, path: str, body: Mapping[str, Any]) -> No
             return
 
 
-async def _from_environment() -> None:
+def missing_variables(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables without which the program cannot run, of those that `environment` lacks."""
     needed = ["DATABASE_URL", *(password_variable(role) for service in SERVICES for role in service.roles)]
     needed.append(password_variable(AUDIT_ROLE))
-    management_url = os.environ.get("BROKER_MANAGEMENT_URL")
-    if management_url:
+    if environment.get("BROKER_MANAGEMENT_URL"):
         accounts = (SUBSCRIBER, *(broker_account(service) for service in SERVICES))
         needed += ["BROKER_URL", *(password_variable(account) for account in accounts)]
-    missing = [name for name in needed if not os.environ.get(name)]
-    if missing:
+    return [name for name in needed if not environment.get(name)]
+
+
+async def _from_environment() -> None:
+    management_url = os.environ.get("BROKER_MANAGEMENT_URL")
+    if missing := missing_variables(os.environ):
         raise ProvisioningFailed(f"These environment variables are missing: {', '.join(missing)}.")
     await provision_databases(os.environ["DATABASE_URL"], os.environ)
     print(f"{len(SERVICES)} databases with their roles are ready.")

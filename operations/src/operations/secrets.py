@@ -5,69 +5,20 @@ import json
 import os
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from common.primitives.encryption import derive_key
-from operations.services import LOGINS, SERVICES, Service
+from operations.secret_table import KEYS_OF_PURPOSES, SECRETS, Form, SecretSpec
+from operations.services import LOGINS
 
-STAFF_NAMES = ("VENDOR", "VENDOR2", "HUB", "SUPPORT", "CAMPUS", "MAKER", "CHECKER", "OPS", "AUDITOR", "ADMIN")
-"""The demo accounts with TOTP enrolled: `DEMO_TOTP_<NAME>` (product contract, section 13.4)."""
-
-_KEYS = (
-    "GATEWAY_SECRET_KEY",
-    "FLUTTERWAVE_SECRET_KEY",
-    "FLUTTERWAVE_WEBHOOK_HASH",
-    "SERVICE_ROLE_KEY",
-    "SEALING_KEY",
-    "PIN_KEY",
-    "CURSOR_KEY",
-    "CONSOLE_KEY",
-    "MESSAGING_VERIFY_TOKEN",
-    "MESSAGING_APP_SECRET",
-    "SMS_RECEIPT_KEY",
-    # Nearly any 32 bytes are a valid private number of P-256.
-    "VAPID_PRIVATE_KEY",
-    # Any 32 bytes are a valid Ed25519 private key.
-    "RELEASE_SIGNING_KEY",
-)
-
-KEYS_OF_PURPOSES = {
-    "CREDENTIALS_KEY": "identity at rest",
-    "CODE_DELIVERY_KEY": "identity to notifications",
-    "PIN_DELIVERY_KEY": "orders to notifications",
-    "ACCOUNT_NUMBER_KEY": "payouts at rest",
-    "MESSAGE_KEY": "notifications at rest",
-}
-"""Encryption keys of processes by purpose, derived from `SEALING_KEY`, which no process receives."""
-
-
-def password_variable(role: str) -> str:
-    """Return the variable of a database role's or broker user's password."""
-    return f"{role.upper()}_PASSWORD"
-
-
-def broker_account(service: Service) -> str:
-    """Return the name used for the password of a service's broker account; the account has the service's name."""
-    return f"broker_{service.import_name}"
-
-
-def login_variable(service: Service) -> str:
-    """Return the variable that holds the login in use by a service, `a` or `b`."""
-    return f"{service.database.upper()}_LOGIN"
-
-
-ROLE_PASSWORDS = (
-    *(password_variable(role) for service in SERVICES for role in service.roles),
-    password_variable("campus_audit"),
-    password_variable("subscriber_demo"),
-    *(password_variable(broker_account(service)) for service in SERVICES),
-)
-LOGIN_SUFFIXES = tuple(login_variable(service) for service in SERVICES)
+ROLE_PASSWORDS = tuple(row.name for row in SECRETS if row.form is Form.password and row.is_local)
+LOGIN_SUFFIXES = tuple(row.name for row in SECRETS if row.form is Form.login)
 
 
 def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -84,10 +35,10 @@ def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) 
     shared = kept["SEALING_KEY"] if is_of_release_before else kept.get("SHARED_SEALING_KEY", "")
     values["SHARED_SEALING_KEY"] = given.get("SHARED_SEALING_KEY", shared)
     account = given.get("FCM_SERVICE_ACCOUNT") or kept.get("FCM_SERVICE_ACCOUNT")
-    values["FCM_SERVICE_ACCOUNT"] = account or _service_account()
+    values["FCM_SERVICE_ACCOUNT"] = account or new_service_account()
     # Payouts accepts the public key of payments' signing key, and keys that the caller or an operator added.
     believed = given.get("RELEASE_VERIFY_KEYS") or kept.get("RELEASE_VERIFY_KEYS") or ""
-    values["RELEASE_VERIFY_KEYS"] = _with_public_half(values["RELEASE_SIGNING_KEY"], believed)
+    values["RELEASE_VERIFY_KEYS"] = with_public_half(values["RELEASE_SIGNING_KEY"], believed)
     # Issued by the provider; without it the built-in assistant is used.
     if model_key := given.get("AI_API_KEY"):
         values["AI_API_KEY"] = model_key
@@ -150,18 +101,18 @@ def _is_plain(text: str) -> bool:
 
 
 def _new_secrets() -> dict[str, str]:
-    values = {name: new_key() for name in _KEYS}
-    # The fixed ends satisfy password rules; the random middle is the strength.
-    values["DEMO_PASSWORD"] = f"Demo-{secrets.token_hex(8)}-7"
-    values |= {f"DEMO_TOTP_{name}": base64.b32encode(secrets.token_bytes(20)).decode() for name in STAFF_NAMES}
+    made = (row for row in SECRETS if row.is_local and row.form in _MAKERS and _is_made(row))
+    values = {row.name: make_value(row.form) for row in made}
     values["BOOTSTRAP_ADMIN_EMAIL"] = "platform-admin@campus.example"
-    values["BOOTSTRAP_ADMIN_PASSWORD"] = f"Admin-{secrets.token_hex(12)}-7"
-    values |= {name: new_password() for name in ROLE_PASSWORDS}
-    values |= dict.fromkeys(LOGIN_SUFFIXES, LOGINS[0])
     return values
 
 
-def _with_public_half(signing_key: str, believed: str) -> str:
+def _is_made(row: SecretSpec) -> bool:
+    """Whether a new system has it: the sandbox plays the provider, except of what a staging cluster is given too."""
+    return not row.issued_by or row.in_staging is not None
+
+
+def with_public_half(signing_key: str, believed: str) -> str:
     """Return the trusted public keys as a comma list, that of the signing key first. The service's start rejects a malformed key."""
     try:
         private = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(signing_key))
@@ -171,12 +122,21 @@ def _with_public_half(signing_key: str, believed: str) -> str:
     return ",".join(dict.fromkeys([public, *filter(None, believed.split(","))]))
 
 
+def make_value(form: Form) -> str:
+    """Return a new value of this form.
+
+    Raises:
+        KeyError: a value of this form follows from another one, or is issued.
+    """
+    return _MAKERS[form]()
+
+
 def new_password() -> str:
     """Return a server password: 24 random bytes in characters that need no quotes in an address."""
     return secrets.token_hex(24)
 
 
-def _service_account() -> str:
+def new_service_account() -> str:
     """Return a Google service account with a generated key; the sandbox issues tokens for it."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
@@ -196,3 +156,21 @@ def _service_account() -> str:
 def new_key() -> str:
     """Return 32 random bytes in base64url."""
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
+
+
+def _new_user_password() -> str:
+    """The fixed ends satisfy password rules; the random middle is the strength."""
+    return f"Campus-{secrets.token_hex(12)}-7"
+
+
+def _new_totp_secret() -> str:
+    return base64.b32encode(secrets.token_bytes(20)).decode()
+
+
+_MAKERS: Final[Mapping[Form, Callable[[], str]]] = {
+    Form.key: new_key,
+    Form.password: new_password,
+    Form.user_password: _new_user_password,
+    Form.totp: _new_totp_secret,
+    Form.login: lambda: LOGINS[0],
+}

@@ -21,6 +21,7 @@ from operations.campusctl.commands import (
     quarantine,
     refunds,
     rotation,
+    secrets,
     signing_in,
     staff,
 )
@@ -40,6 +41,7 @@ for part in (
     staff,
     on_the_machine,
     rotation,
+    secrets,
     dead_letters,
     payouts,
     commissions,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import asyncpg
 
 from operations.provision import login_in_use, set_password
-from operations.secrets import login_variable, new_password, password_variable
+from operations.secret_table import login_variable, password_variable
+from operations.secrets import new_password
 from operations.services import LOGINS, Service, login_of, other_login
 
 
