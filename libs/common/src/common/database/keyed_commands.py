@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.problems import IdempotencyKeyReused
+from common.primitives.idempotency import IdempotencyKeyReused
 
 _FIND: Final = "SELECT fingerprint, resource_id FROM keyed_commands WHERE user_id = $1 AND idempotency_key = $2"
 _RECORD: Final = """

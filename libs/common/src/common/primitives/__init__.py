@@ -1,11 +1,13 @@
 """Values and policies without a framework: time, ids, money, cursors, retries, problems, encryption."""
 
 __all__ = [
+    "cells",
     "circuit_breaker",
     "clock",
     "cursors",
     "decisions",
     "encryption",
+    "idempotency",
     "ids",
     "limits",
     "money",

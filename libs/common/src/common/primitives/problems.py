@@ -155,15 +155,6 @@ class ValidationFailed(Problem):
         return cls(f"{name}: {reason}", invalid_params=[InvalidParam(name, reason)])
 
 
-class IdempotencyKeyReused(ValidationFailed):
-    """The key belongs to another request of this caller (contract section 3)."""
-
-    detail = "This Idempotency-Key belongs to another request of yours. Use a new key."
-
-    def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("Idempotency-Key", "was used for a request with other content")])
-
-
 class NotFound(Problem):
     """Absent, or invisible to the caller: both get the same response (contract section 14.9)."""
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.problems import IdempotencyKeyReused
+from common.primitives.idempotency import IdempotencyKeyReused
 from payments.domain.gateways import GatewayName
 
 

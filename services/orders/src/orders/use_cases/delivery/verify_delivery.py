@@ -6,7 +6,8 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
-from common.primitives.problems import Forbidden, IdempotencyKeyReused, NotFound
+from common.primitives.idempotency import IdempotencyKeyReused
+from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDelivered
 from orders import store
 from orders.domain.order_roles import VERIFIER_ROLES, OrderRole

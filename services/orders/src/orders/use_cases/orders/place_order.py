@@ -13,8 +13,8 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cells import Cells
 from common.primitives.clock import iso
+from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id, new_symbols
-from common.primitives.problems import IdempotencyKeyReused
 from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
 from orders import store
 from orders.domain.errors import FlashSaleSoldOut, OutOfStock, OwnVendor

@@ -8,8 +8,8 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
-from common.primitives.problems import IdempotencyKeyReused
 from payments.domain.errors import OrderNotPayable
 from payments.domain.gateways import GatewayName
 from payments.domain.identifiers import charge_reference

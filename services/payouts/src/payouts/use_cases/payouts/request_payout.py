@@ -5,8 +5,8 @@ from functools import partial
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
-from common.primitives.problems import IdempotencyKeyReused
 from contracts.payouts import PayoutRequested
 from payouts import store
 from payouts.domain import accounts
