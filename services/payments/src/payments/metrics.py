@@ -21,6 +21,11 @@ ESCROW_LIABILITY_MINOR = Gauge("payments_escrow_liability_minor", "Kobo held in 
 QUARANTINED_CHARGES_WAITING = Gauge(
     "payments_quarantined_charges_waiting", "Quarantined charges without an approved decision, at most 10,000."
 )
+AUDIT_BROKEN = Gauge("payments_audit_broken", "1 while the latest recorded audit is broken, else 0.")
+AUDIT_TIMESTAMP_SECONDS = Gauge(
+    "payments_audit_timestamp_seconds",
+    "The end of the latest audit that was compared with the payment gateway, Unix time; without one the first posting.",
+)
 DEAD_WEBHOOKS_WAITING = Gauge(
     "payments_dead_letter_webhooks_waiting",
     "Dead-lettered gateway webhooks without a successful replay, at most 10,000.",

@@ -8,8 +8,14 @@ from payments.clients.gateway import GatewayRejected, GatewayUnavailable
 from payments.dependencies import Dependencies
 from payments.domain.errors import MalformedEvent, RefundContradiction
 from payments.domain.reconciliation import LOOKBACK_PERIOD, WEBHOOK_GRACE_PERIOD
-from payments.metrics import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR, QUARANTINED_CHARGES_WAITING
-from payments.queries.metrics import count_dead_webhooks, count_quarantined_charges, sum_held
+from payments.metrics import (
+    AUDIT_BROKEN,
+    AUDIT_TIMESTAMP_SECONDS,
+    DEAD_WEBHOOKS_WAITING,
+    ESCROW_LIABILITY_MINOR,
+    QUARANTINED_CHARGES_WAITING,
+)
+from payments.queries.metrics import count_dead_webhooks, count_quarantined_charges, find_latest_audit, sum_held
 from payments.store import chargeback_responses, chargebacks, reconciliation, refunds, revisions, statements
 from payments.use_cases.chargebacks.alert_due_chargeback import alert_due_chargeback
 from payments.use_cases.chargebacks.query_disputes import query_disputes
@@ -141,8 +147,12 @@ async def issue_statements_once(database: Database) -> int:
 
 
 async def update_metrics_once(database: Database) -> None:
-    """Set the gauges of held escrow, dead webhooks and undecided quarantined charges."""
+    """Set the gauges of held escrow, the latest audits, dead webhooks and undecided quarantined charges."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         ESCROW_LIABILITY_MINOR.set(await sum_held(uow))
         DEAD_WEBHOOKS_WAITING.set(await count_dead_webhooks(uow))
         QUARANTINED_CHARGES_WAITING.set(await count_quarantined_charges(uow))
+        is_broken, audited_at = await find_latest_audit(uow)
+    AUDIT_BROKEN.set(is_broken)
+    if audited_at is not None:
+        AUDIT_TIMESTAMP_SECONDS.set(audited_at.timestamp())

@@ -1,9 +1,14 @@
 """The gauges equal the tables."""
 
-from payments.metrics import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
+from datetime import timedelta
+
+import pytest
+
+from payments.metrics import AUDIT_BROKEN, AUDIT_TIMESTAMP_SECONDS, DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
 from payments.timers import update_metrics_once
 
 from .conftest import PaymentsApp
+from .test_audits import BROKEN, audit, send
 from .test_staff_reads import _dead, _replay
 
 
@@ -26,3 +31,21 @@ async def test_a_webhook_that_was_given_up_is_shown_until_it_is_brought_through(
     assert (await _replay(app, dead_letter_id)).status_code == 200
     await update_metrics_once(app.service.runtime.database)
     assert DEAD_WEBHOOKS_WAITING._value.get() == 0
+
+
+async def test_the_latest_audit_is_shown_and_its_time_when_the_gateway_was_compared(app: PaymentsApp) -> None:
+    async def gauges() -> tuple[float, float]:
+        await update_metrics_once(app.service.runtime.database)
+        return AUDIT_BROKEN._value.get(), AUDIT_TIMESTAMP_SECONDS._value.get()
+
+    AUDIT_TIMESTAMP_SECONDS.set(0)
+    assert await gauges() == (0, 0)
+    # Money without any audit: the time since its first posting counts.
+    await app.paid_order()
+    assert (await gauges())[1] > 0
+    compared_at = app.clock.now()
+    assert (await send(app, audit(app))).status_code == 200
+    assert await gauges() == (0, pytest.approx(compared_at.timestamp(), abs=0.01))
+    app.clock.advance(timedelta(hours=1))
+    assert (await send(app, audit(app, BROKEN, gatewayReason="unreachable"))).status_code == 200
+    assert await gauges() == (1, pytest.approx(compared_at.timestamp(), abs=0.01))

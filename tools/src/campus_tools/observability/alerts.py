@@ -145,6 +145,21 @@ MONEY: Final = (
         "{{ $value }} differences between the payment gateway, the ledger and the orders are open.",
     ),
     Alert(
+        "audit-broken",
+        "SEV-1",
+        "max(payments_audit_broken) == 1",
+        "0m",
+        "The latest audit found a broken money invariant.",
+    ),
+    Alert(
+        "audit-overdue",
+        "SEV-2",
+        # A gauge that a process has not set yet is 0.
+        "time() - max(payments_audit_timestamp_seconds != 0) > 26 * 3600",
+        "10m",
+        "No audit was compared with the payment gateway for 26 hours.",
+    ),
+    Alert(
         "ledger-changed",
         "SEV-1",
         "max(payments_book_broken) == 1 or max(payouts_book_broken) == 1",

@@ -1,5 +1,6 @@
-"""The values of the gauges: held escrow, and webhooks and charges that wait for staff."""
+"""The values of the gauges: held escrow, the latest audits, and webhooks and charges that wait for staff."""
 
+from datetime import datetime
 from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
@@ -21,6 +22,12 @@ SELECT count(*) FROM (
     SELECT FROM quarantined_charges WHERE status IN ('quarantined', 'prepared') LIMIT 10000
 ) AS waiting
 """
+# Without an audit, the time since the first posting counts.
+_AUDITED: Final = """
+SELECT coalesce((SELECT verdict = 'broken' FROM audits ORDER BY started_at DESC, id DESC LIMIT 1), false),
+       coalesce((SELECT finished_at FROM audits WHERE gateway_reason IS NULL ORDER BY started_at DESC, id DESC LIMIT 1),
+                (SELECT created_at FROM ledger_transactions ORDER BY created_at, id LIMIT 1))
+"""
 
 
 async def sum_held(uow: UnitOfWork) -> int:
@@ -39,3 +46,12 @@ async def count_dead_webhooks(uow: UnitOfWork) -> int:
     """Dead-lettered webhooks without a successful replay, counted up to 10,000."""
     count: int = await uow.fetch_value(_DEAD)
     return count
+
+
+async def find_latest_audit(uow: UnitOfWork) -> tuple[bool, datetime | None]:
+    """Whether the latest audit is broken, and the end of the latest one that was compared with the gateway.
+
+    Without such an audit it is the time of the first posting; None: there is none.
+    """
+    row = await uow.fetch_row(_AUDITED)
+    return (False, None) if row is None else (row[0], row[1])

@@ -55,6 +55,15 @@ MONEY: Final = Dashboard(
             "Length of the hash chains",
             {"payments": "max(payments_book_length)", "payouts": "max(payouts_book_length)"},
         ),
+        Panel("Latest audit broken", {"audit": "max(payments_audit_broken)"}, single=True, threshold=1, width=6),
+        Panel(
+            "Age of the latest complete audit",
+            {"age": "time() - max(payments_audit_timestamp_seconds != 0)"},
+            "s",
+            single=True,
+            threshold=26 * 3600,
+            width=6,
+        ),
         Panel("Stale events ignored", {"{{type}}": "sum by (type) (rate(stale_news_total[5m]))"}, "ops"),
     ),
 )
