@@ -25,6 +25,19 @@ COMPONENTS = {
     "payouts": "api, worker",
     "notifications": "api, worker",
 }
+# The databases that the audit reads, with its lines of `database.yaml`.
+AUDITED = ("orders", "payments", "payouts")
+AUDIT_LINES = {
+    "audit_role": "        - CREATE ROLE campus_audit BYPASSRLS\n",
+    "audit_grant": ", campus_audit",
+    "audit_login": """\
+      - name: campus_audit
+        login: true
+        bypassrls: true
+        inRoles: [pg_read_all_data]
+        passwordSecret: {{name: {}-database-role-audit}}
+""",
+}
 TARGETS = {
     "database.yaml": "components/databases/{}.yaml",
     "server-accounts.yaml": "components/server-accounts/{}.yaml",
@@ -45,6 +58,7 @@ def manifests() -> dict[Path, str]:
                 # The nightly backups start ten minutes apart.
                 "minute": str(10 * index),
             }
+            values |= {name: line.format(service) if service in AUDITED else "" for name, line in AUDIT_LINES.items()}
             heading = f"# Written from templates/{template} by `make documents`.\n"
             rendered[FOLDER / target.format(service)] = heading + text.substitute(values)
     rules = [prometheus_rule(path) for path in sorted((OBSERVABILITY / "prometheus/rules").glob("*.yml"))]

@@ -120,7 +120,7 @@ def test_secrets_are_written_once_and_for_their_owner_alone(form: StoreForm, tmp
 def test_external_secrets_gets_a_document_for_each_entry(tmp_path: Path) -> None:
     write_new(tmp_path / "out", StoreForm.external_secrets, STAGING, supplied(STAGING), MANIFESTS)
     database = json.loads((tmp_path / "out/campus/orders-database.json").read_text())
-    assert database.keys() == {"login", "owner", "api_a", "api_b", "service_a", "service_b"}
+    assert database.keys() == {"login", "owner", "api_a", "api_b", "service_a", "service_b", "audit"}
     assert database["login"] == "a"
 
 

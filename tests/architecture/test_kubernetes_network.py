@@ -9,6 +9,7 @@ import pytest
 
 from api_gateway.routes import UPSTREAMS
 from lab.cluster_check import is_selected
+from operations.audit.access import AUDITED
 from tests.architecture.kustomize import OVERLAYS, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
@@ -206,7 +207,11 @@ def expected_edges(overlay: str) -> set[Edge]:
         edges |= calls_of(overlay, service, name, has_endpoints=name.endswith("-api"))
         edges.add(("monitoring", name, 9090 if service == "api-gateway" else 8080))
     for it in of_kind(overlay, "CronJob"):
-        edges |= calls_of(overlay, service_of(it), name_of(it), has_endpoints=False)
+        if service_of(it) in SETTINGS:
+            edges |= calls_of(overlay, service_of(it), name_of(it), has_endpoints=False)
+    # The audit reads databases and payment gateways, and records its result.
+    edges |= {("audit", "managed-servers" if overlay == "managed" else f"{service}-db", 5432) for service in AUDITED}
+    edges |= {("audit", "outside", 443), ("audit", "api-gateway-api", 8080)}
     for it in (*processes(overlay), *of_kind(overlay, "CronJob")):
         # Every process with a collector's address sends spans to it.
         if address := environment_of(overlay, it).get("OTEL_EXPORTER_OTLP_ENDPOINT"):
@@ -248,7 +253,7 @@ def edges_of_managed_servers() -> set[Edge]:
 
 
 def edges_of_the_sandbox(overlay: str) -> set[Edge]:
-    edges = {("sandbox", "api-gateway-api", 8080)}
+    edges = {("sandbox", "api-gateway-api", 8080), ("audit", "sandbox", 8080)}
     for process in processes(overlay):
         if service_of(process) in ("payments", "payouts", "notifications"):
             edges.add((name_of(process), "sandbox", 8080))

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -16,6 +18,8 @@ from common.messaging.topology import dead_letter_queue_of, declared_topology, d
 from common.primitives.retry import RetryLadder
 from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
 from operations import provision
+from operations.audit.access import AUDITED, audit_secrets, database_variable
+from operations.audit.report import database_url
 from operations.broker_accounts import (
     QUEUES_MAX,
     SUBSCRIBER_LIMITS,
@@ -26,6 +30,7 @@ from operations.broker_accounts import (
     rights_of_subscriber,
 )
 from operations.cluster_secrets import Cluster, Entries, Servers, Target, new_values, secret_of
+from operations.provision import AUDIT_ROLE
 from operations.services import LOGINS, SERVICES, login_of, service_named
 from tests.architecture.kustomize import OVERLAYS, containers_of, pod_of
 from tests.architecture.manifests import (
@@ -126,6 +131,33 @@ def test_all_processes_of_a_service_get_the_same_settings(overlay) -> None:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_audit_gets_its_read_only_login_and_what_it_compares_with(overlay) -> None:
+    (job,) = (it for it in of_kind(overlay, "CronJob") if name_of(it) == "audit")
+    given = environment_of(overlay, job)
+    assert set(audit_secrets(Path("/nowhere"), given)) == {
+        *(database_variable(service) for service in AUDITED),
+        "GATEWAY_SECRET_KEY",
+        "FLUTTERWAVE_SECRET_KEY",
+        "SERVICE_ROLE_KEY",
+    }
+    for service in AUDITED:
+        address = urlsplit(database_url(given, service))
+        assert (address.username, address.path) == (AUDIT_ROLE, f"/campus_{service}")
+        assert overlay == "managed" or address.hostname == f"{service}-db-rw"
+    payments = next(it for it in processes(overlay) if service_of(it) == "payments")
+    assert given["GATEWAY_API_URL"] == environment_of(overlay, payments)["GATEWAY_API_URL"]
+    assert given["FLUTTERWAVE_API_URL"] == environment_of(overlay, payments)["FLUTTERWAVE_API_URL"]
+    if overlay != "staging":
+        assert given["FLUTTERWAVE_API_URL"] == SETTINGS["payments"].model_fields["flutterwave_api_url"].default
+    pod = pod_of(job)["spec"]
+    assert pod["containers"][0]["args"] == ["--scheduled"]
+    # The lists of an interrupted container are continued by its successor in the same pod.
+    mounted = {it["mountPath"] for it in pod["containers"][0]["volumeMounts"]}
+    assert pod["restartPolicy"] == "OnFailure"
+    assert given["STATE_DIR"] in mounted
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
 def test_only_a_migration_gets_the_owner_s_address(overlay) -> None:
     component = "app.kubernetes.io/component"
     migrations = [job for job in of_kind(overlay, "Job") if job["metadata"]["labels"][component] == "migration"]
@@ -161,6 +193,7 @@ def test_databases_and_roles_are_those_of_the_code(overlay) -> None:
         assert created["postInitSQL"] == [
             f"CREATE ROLE {service.api_role} NOBYPASSRLS",
             f"CREATE ROLE {service.service_role} BYPASSRLS",
+            *([f"CREATE ROLE {AUDIT_ROLE} BYPASSRLS"] if service.name in AUDITED else []),
             "REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC",
         ]
         roles = {role.pop("name"): role for role in deepcopy(spec["managed"]["roles"])}
@@ -170,13 +203,14 @@ def test_databases_and_roles_are_those_of_the_code(overlay) -> None:
             service.owner_role: (False, []),
             **{login_of(service.api_role, character): (False, [service.api_role]) for character in LOGINS},
             **{login_of(service.service_role, character): (True, [service.service_role]) for character in LOGINS},
+            **({AUDIT_ROLE: (True, ["pg_read_all_data"])} if service.name in AUDITED else {}),
         }
         secrets = {name_of(it): it["spec"] for it in of_kind(overlay, "ExternalSecret")}
         for name, role in roles.items():
             fetched = secrets[role["passwordSecret"]["name"]]
             assert fetched["target"]["template"]["data"]["username"] == name
             (entry,) = fetched["data"]
-            assert entry["remoteRef"]["property"] == name.removeprefix(f"{service.database}_")
+            assert entry["remoteRef"]["property"] == name.removeprefix(f"{service.database}_").removeprefix("campus_")
         given_settings = environment_of(
             overlay, next(it for it in processes(overlay) if service_of(it) == service.name)
         )

@@ -155,18 +155,18 @@ _ENCRYPTED: Final = "encryption key: "
 SECRETS: Final = (
     SecretSpec(
         "GATEWAY_SECRET_KEY", Form.key, "calls to the payment gateway, and its webhooks",
-        ("payments", "payouts", "sandbox"), ("campus/gateway",), has_previous=True, issued_by=_PAYSTACK,
+        ("payments", "payouts", "sandbox", "audit"), ("campus/gateway",), has_previous=True, issued_by=_PAYSTACK,
     ),
     SecretSpec(
-        "FLUTTERWAVE_SECRET_KEY", Form.key, "calls to the second payment gateway", ("payments", "payouts", "sandbox"),
-        ("campus/gateway",), issued_by=_FLUTTERWAVE, is_optional=True,
+        "FLUTTERWAVE_SECRET_KEY", Form.key, "calls to the second payment gateway",
+        ("payments", "payouts", "sandbox", "audit"), ("campus/gateway",), issued_by=_FLUTTERWAVE, is_optional=True,
     ),
     SecretSpec(
         "FLUTTERWAVE_WEBHOOK_HASH", Form.key, "webhooks of the second payment gateway", ("payments", "sandbox"),
         ("campus/gateway",), has_previous=True, issued_by=_FLUTTERWAVE, is_optional=True,
     ),
     SecretSpec(
-        "SERVICE_ROLE_KEY", Form.key, "callers of the functions", ("identity", "payments", "notifications"),
+        "SERVICE_ROLE_KEY", Form.key, "callers of the functions", ("identity", "payments", "notifications", "audit"),
         ("campus/service-role",), has_previous=True,
     ),
     SecretSpec(
@@ -287,6 +287,11 @@ SECRETS: Final = (
     SecretSpec(
         password_variable("campus_audit"), Form.password, "read-only database account of the audit", ("audit",),
         ("campus/managed",), "AUDIT_PASSWORD", only_in=Part.managed,
+    ),
+    SecretSpec(
+        password_variable("campus_audit"), Form.password, "read-only database account of the audit", ("audit",),
+        ("campus/orders-database", "campus/payments-database", "campus/payouts-database"), "audit", is_local=False,
+        only_in=Part.operators,
     ),
     *(
         SecretSpec(f"MANAGED_{name}", Form.text, purpose, (reader,), ("campus/managed",), name, is_local=False,
