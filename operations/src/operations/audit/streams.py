@@ -10,14 +10,14 @@ import asyncpg
 _PREFETCH: Final = 5_000
 
 
-class Keyed(Protocol):
+class Row(Protocol):
     """A row whose first column is its key."""
 
     def __getitem__(self, index: int, /) -> Any: ...
 
 
-Left = TypeVar("Left", bound=Keyed)
-Right = TypeVar("Right", bound=Keyed)
+Left = TypeVar("Left", bound=Row)
+Right = TypeVar("Right", bound=Row)
 
 
 @asynccontextmanager
