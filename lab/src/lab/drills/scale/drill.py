@@ -200,7 +200,7 @@ class _Drill:
         await asyncio.sleep(_DETECTION_SECONDS)
         await self.database.require_replica("")
         await asyncio.sleep(self.load.down_seconds)
-        await self.database.add_replica()
+        await self.database.start_replica()
 
     async def _primary(self) -> None:
         await asyncio.to_thread(self.database.primary.kill)

@@ -123,29 +123,17 @@ class ReplicatedDatabase:
             shutil.rmtree(server.directory.parent, ignore_errors=True)
 
     async def add_replica(self) -> None:
-        """Copy the primary to the stopped replica, start it, and let commits wait for it from now on."""
+        """Copy the primary to the stopped replica and start it. A former primary may have rows that were never replicated."""
         await asyncio.to_thread(self._copy_primary)
-        await asyncio.to_thread(self.replica.start)
-        await self.wait_for_replica()
+        await self.start_replica()
 
-    def _copy_primary(self) -> None:
-        directory = self.replica.directory
-        shutil.rmtree(directory)
-        self.primary.copy_to(directory)
-        (directory / "standby.signal").touch()
-        self.replica.give(directory)
-        parts = urlsplit(self.primary.url)
-        password = unquote(parts.password or "")
-        self.replica.settings["primary_conninfo"] = (
-            f"host={parts.hostname} port={parts.port} user={parts.username} password={password} application_name={_REPLICA}"
-        )
-
-    async def wait_for_replica(self) -> None:
-        """Wait until the replica streams, then let commits wait for it.
+    async def start_replica(self) -> None:
+        """Start the replica, and let commits wait for it from now on. It catches up by itself.
 
         Raises:
             ServerUnavailable: it does not stream in time.
         """
+        await asyncio.to_thread(self.replica.start)
         connection = await asyncpg.connect(self.primary.url)
         try:
             async with asyncio.timeout(_CAUGHT_UP_SECONDS_MAX):
@@ -158,6 +146,18 @@ class ReplicatedDatabase:
         finally:
             await connection.close()
         await self.require_replica(_REPLICA)
+
+    def _copy_primary(self) -> None:
+        directory = self.replica.directory
+        shutil.rmtree(directory)
+        self.primary.copy_to(directory)
+        (directory / "standby.signal").touch()
+        self.replica.give(directory)
+        parts = urlsplit(self.primary.url)
+        password = unquote(parts.password or "")
+        self.replica.settings["primary_conninfo"] = (
+            f"host={parts.hostname} port={parts.port} user={parts.username} password={password} application_name={_REPLICA}"
+        )
 
     async def require_replica(self, name: str) -> None:
         """Let commits wait for the replica of this name; an empty name: for none."""
