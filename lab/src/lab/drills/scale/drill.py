@@ -156,7 +156,6 @@ class _Drill:
         ]
 
     async def _stop(self, name: str, act: Callable[[], Awaitable[None]], journeys: Journeys, prober: Prober) -> Stop:
-        await journeys.renew()
         self.log(f"stopping {name}")
         began = time.monotonic()
         await act()

@@ -20,9 +20,12 @@ _PAYOUT_EVERY_SECONDS: Final = 5.0
 # Each payout has a unique amount, which identifies its transfer at the sandbox.
 _FIRST_PAYOUT_MINOR: Final = 10_001
 _POLL_SECONDS: Final = 0.5
-# A failover and the retry ladder's first steps; a part of the system is never stopped for longer.
-_STEP_SECONDS_MAX: Final = 180.0
-_SIGNED_IN_SECONDS: Final = 480.0
+# Ten times what a failover and the retry ladder's first steps take on an idle machine.
+_STEP_SECONDS_MAX: Final = 600.0
+# A token lives for fifteen minutes; a renewal may fail while a part is stopped.
+_RENEW_EVERY_SECONDS: Final = 240.0
+# On a machine that is too slow for the rate, orders would pile up without end.
+_ORDERS_AT_ONCE_MAX: Final = 20
 
 
 @dataclass(slots=True)
@@ -47,7 +50,6 @@ class Journeys:
     orders: list[Journey] = field(default_factory=list)
     payouts: dict[int, Journey] = field(default_factory=dict)
     """The payouts by amount in kobo."""
-    _signed_in_at: float = field(default_factory=time.monotonic)
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     @classmethod
@@ -63,21 +65,24 @@ class Journeys:
             [await add_product(market, vendor, _PRICE_MINOR, 100_000) for _ in range(_PRODUCTS)],
         )
 
-    async def renew(self) -> None:
-        """Sign in again before the tokens and the maker's second factor expire, after fifteen minutes."""
-        if time.monotonic() - self._signed_in_at < _SIGNED_IN_SECONDS:
-            return
-        self._signed_in_at = time.monotonic()
-        for user in (self.buyer, self.vendor):
-            user.access_token = (await self.market.sign_in(user.email)).access_token
-        self.maker.access_token = (await _maker(self.market)).access_token
-
     async def run(self, orders_per_second: float) -> None:
         """Start orders and payouts until stopped, and wait for the started ones."""
         products = itertools.cycle(self.products)
+        renewing = asyncio.create_task(self._renew())
         async with asyncio.TaskGroup() as group:
             group.create_task(self._start_each(1 / orders_per_second, lambda: self._order(next(products)), group))
             group.create_task(self._start_each(_PAYOUT_EVERY_SECONDS, self._payout, group))
+        renewing.cancel()
+
+    async def _renew(self) -> None:
+        """Sign in again before the tokens and the maker's second factor expire, after fifteen minutes."""
+        while True:
+            await asyncio.sleep(_RENEW_EVERY_SECONDS)
+            # A sign-in has no key, so it is repeated here.
+            with suppress(StepFailed, httpx.TransportError):
+                for user in (self.buyer, self.vendor):
+                    user.access_token = (await self.market.sign_in(user.email)).access_token
+                self.maker.access_token = (await _maker(self.market)).access_token
 
     def stop(self) -> None:
         self._stopping.set()
@@ -99,6 +104,8 @@ class Journeys:
                 return
 
     async def _order(self, product_id: str) -> None:
+        if sum(not (order.ended or order.failure) for order in self.orders) >= _ORDERS_AT_ONCE_MAX:
+            return
         journey = Journey(time.monotonic())
         self.orders.append(journey)
         await _recorded(journey, self._whole_order(journey, product_id))

@@ -21,7 +21,11 @@ _CREDITS: Final = "SELECT order_id, count(*) AS times FROM wallet_lines WHERE ki
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`lost`: acknowledged and not completed. `doubled`: an order, a credit or a transfer without or beyond its request."""
+    """What clients saw and what is stored.
+
+    `lost`: acknowledged and not stored, or completed for the client only. `doubled`: an order, a credit or a transfer
+    beyond its request.
+    """
 
     started: int
     completed: int
@@ -42,12 +46,17 @@ async def read_outcome(system: System, market: Marketplace, journeys: Journeys) 
     acknowledged = {UUID(order.order_id) for order in journeys.orders if order.order_id}
     stored, credited = await _orders(system, acknowledged), await _credits(system)
     transfers = Counter(int(line["amount"]) for line in await transfers_of(market) if line["status"] == "success")
-    lost = [f"order {order_id}" for order_id in acknowledged if stored.get(order_id) != "paid"]
-    lost += [f"credit of {order_id}" for order_id in acknowledged if not credited[order_id]]
+    completed = {UUID(order.order_id) for order in journeys.orders if order.ended}
+    lost = [f"order {order_id}" for order_id in acknowledged - stored.keys()]
+    lost += [f"end of {order_id}" for order_id in completed if stored.get(order_id) not in (None, "paid")]
+    lost += [f"credit of {order_id}" for order_id in completed if not credited[order_id]]
     lost += [
         f"transfer of {amount}" for amount, payout in journeys.payouts.items() if payout.ended and not transfers[amount]
     ]
-    doubled = [f"order {order_id}" for order_id in stored.keys() - acknowledged]
+    # An order whose checkout got no response may be stored.
+    unacknowledged = sum(not order.order_id for order in journeys.orders)
+    more = stored.keys() - acknowledged
+    doubled = [f"order {order_id}" for order_id in more] if len(more) > unacknowledged else []
     doubled += [f"credit of {order_id}" for order_id in acknowledged if credited[order_id] > 1]
     doubled += [f"transfer of {amount}" for amount, times in transfers.items() if times > 1]
     finished = [*journeys.orders, *journeys.payouts.values()]
