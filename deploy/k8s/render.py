@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes manifests for kustomize and GitOps tools: of each service's database and server accounts from templates/, and of the alert rules
-and routes of deploy/observability.
+"""Writes manifests for kustomize and GitOps tools: of each service's database and server accounts from templates/, of the alert rules
+and routes of deploy/observability, and of the subscribing teams.
 
 python deploy/k8s/render.py            # writes; part of `make documents`
 python deploy/k8s/render.py --check    # ends with status 1 and the names of stale files
@@ -13,6 +13,8 @@ from string import Template
 from typing import Any
 
 import yaml
+
+from operations.subscribers import load_teams, manifests_of
 
 FOLDER = Path(__file__).parent
 OBSERVABILITY = FOLDER.parent / "observability"
@@ -70,7 +72,7 @@ def manifests() -> dict[Path, str]:
         heading = f"# Written from deploy/observability/{source} by `make documents`.\n"
         text = yaml.safe_dump_all(resources, sort_keys=False, width=140)
         rendered[FOLDER / "components/monitoring" / name] = heading + text
-    return rendered
+    return rendered | manifests_of(FOLDER, load_teams(FOLDER.parent / "subscribers.yaml"))
 
 
 def prometheus_rule(path: Path) -> dict[str, Any]:
@@ -119,8 +121,9 @@ def _route(route: dict[str, Any]) -> dict[str, Any]:
 
 
 def _matcher(text: str) -> dict[str, str]:
+    """The type `=` is the default, and left out: as a plain scalar some YAML parsers reject it."""
     name, kind, value = re.fullmatch(r'(\w+)(=~|!~|!=|=)"(.*)"', text).groups()
-    return {"name": name, "matchType": kind, "value": value}
+    return {"name": name, "value": value, **({"matchType": kind} if kind != "=" else {})}
 
 
 def _of_the_operator(version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:

@@ -361,7 +361,7 @@ def test_alerts_reach_on_call_with_the_delays_of_alertmanager() -> None:
         routed = routes[route["receiver"]]
         assert routed.get("repeatInterval") == route.get("repeat_interval")
         assert routed["matchers"] == [
-            {"name": "severity", "matchType": "=", "value": route["receiver"].upper()},
+            {"name": "severity", "value": route["receiver"].upper()},
         ]
     assert len(config["spec"]["inhibitRules"]) == len(ours["inhibit_rules"])
     for receiver in config["spec"]["receivers"]:

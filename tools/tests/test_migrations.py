@@ -81,7 +81,8 @@ async def test_every_migration_goes_up_down_and_up_again(
     service: Any, fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     urls = await fresh_database(service.name)
-    monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
+    # As the address of a managed database has it.
+    monkeypatch.setenv("OWNER_DATABASE_URL", f"{urls.owner}?sslmode=prefer")
     config = Config()
     config.set_main_option("script_location", str(migrations_folder(service.import_name)))
     history = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]

@@ -4,11 +4,11 @@ A service declares only the exclusive queues of its processes, publishes only ro
 reads only its own queues. An outside team has queues with its own name, within limits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.topology import BROADCASTS, EVENTS_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
+from contracts.topology import BROADCASTS, EVENTS_EXCHANGE, PUBLIC_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,17 @@ def rights_of_service(service: str) -> Rights:
     )
 
 
-def rights_of_subscriber(team: str) -> Rights:
-    """Return the permissions of a subscriber: declare its own queues, bind them to the public exchange, read them."""
+def rights_of_subscriber(team: str, types: Sequence[str] = ()) -> Rights:
+    """Return the permissions of a subscriber: declare its own queues, bind them to the public exchange, read them.
+
+    With `types`, only bindings to exactly these event types are accepted.
+    """
+    allowed = "|".join(event_type.replace(".", r"\.") for event_type in types)
     return Rights(
         configure=rf"^sub\.{team}\..*",
         write=rf"^sub\.{team}\..*",
         read=rf"^(sub\.{team}\..*|campus\.public)$",
-        topics={},
+        topics={PUBLIC_EXCHANGE: ("^$", f"^({allowed})$")} if types else {},
     )
 
 

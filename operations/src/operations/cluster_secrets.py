@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -13,8 +13,9 @@ from urllib.parse import quote_plus
 
 import yaml
 
-from operations.secret_table import SECRETS, Form, Part, SecretSpec
+from operations.secret_table import SECRETS, Form, Part, SecretSpec, subscriber_account
 from operations.secrets import make_value, new_service_account, read_secrets, with_public_half, write_secrets
+from operations.subscribers import load_teams
 
 Entries = dict[str, dict[str, str]]
 """The store: values by entry and property."""
@@ -75,8 +76,12 @@ class SecretsRefused(Exception):
     """Nothing was written; the message gives the reason."""
 
 
-def new_values(cluster: Cluster, supplied: Mapping[str, str]) -> tuple[Entries, dict[str, str]]:
+def new_values(
+    cluster: Cluster, supplied: Mapping[str, str], teams: Sequence[str] = ()
+) -> tuple[Entries, dict[str, str]]:
     """Return the store's entries, and the same values by variable. A supplied value replaces a generated one.
+
+    `teams`: subscribing teams, each of which gets a password.
 
     Raises:
         SecretsRefused: a required value is missing, or a supplied name is unknown.
@@ -100,6 +105,8 @@ def new_values(cluster: Cluster, supplied: Mapping[str, str]) -> tuple[Entries, 
             entries.setdefault(entry, {})[row.key] = value
             if row.has_previous:
                 entries[entry][f"{row.key}_PREVIOUS"] = ""
+    for team in teams:
+        entries["campus/broker"].setdefault(subscriber_account(team), make_value(Form.password))
     return entries, by_name
 
 
@@ -126,7 +133,9 @@ def write_new(
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SecretsRefused(f"{folder} is not empty: secrets are written once and never replaced")
-    entries, by_name = new_values(cluster, supplied)
+    listed = manifests.parent / "subscribers.yaml"
+    teams = [team.name for team in load_teams(listed)] if listed.exists() else []
+    entries, by_name = new_values(cluster, supplied, teams)
     if form is StoreForm.external_secrets:
         files = {f"{entry}.json": json.dumps(values, indent=1) for entry, values in entries.items()}
     elif form is StoreForm.sealed_secrets:

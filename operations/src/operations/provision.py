@@ -219,9 +219,8 @@ async def provision_broker(management_url: str, broker_url: str, secrets: Mappin
                 password = secrets[password_variable(broker_account(service))]
                 await _make_account(api, host, service.name, password, rights_of_service(service.name))
             rights = rights_of_subscriber(SUBSCRIBER_TEAM)
-            await _make_account(api, host, SUBSCRIBER, secrets[password_variable(SUBSCRIBER)], rights)
-            for limit, number in SUBSCRIBER_LIMITS.items():
-                await _put(api, f"/api/user-limits/{SUBSCRIBER}/{limit}", {"value": number})
+            password = secrets[password_variable(SUBSCRIBER)]
+            await provision_subscriber(api, host, SUBSCRIBER, password, rights, SUBSCRIBER_LIMITS)
             await _put(api, f"/api/policies/{host}/{SUBSCRIBER_POLICY_NAME}", SUBSCRIBER_POLICY)
             await _put(api, f"/api/vhost-limits/{host}/max-queues", {"value": QUEUES_MAX})
     except httpx.HTTPError as error:
@@ -234,6 +233,20 @@ async def provision_broker(management_url: str, broker_url: str, secrets: Mappin
             f"The broker accounts could not be created through RabbitMQ's management API at {address} ({cause}). "
             "Set BROKER_MANAGEMENT_URL to http://user:password@host:port of an administrator."
         ) from None
+
+
+async def provision_subscriber(
+    api: httpx.AsyncClient, host: str, account: str, password: str, rights: Rights, limits: Mapping[str, int]
+) -> None:
+    """Create or change a subscriber's account with its permissions and limits, through the management API."""
+    await _make_account(api, host, account, password, rights)
+    for limit, number in limits.items():
+        await _put(api, f"/api/user-limits/{account}/{limit}", {"value": number})
+    if not rights.topics:
+        # A permission of earlier, narrower topics.
+        response = await api.delete(f"/api/topic-permissions/{host}/{account}")
+        if response.status_code != httpx.codes.NOT_FOUND:
+            response.raise_for_status()
 
 
 async def _make_account(api: httpx.AsyncClient, host: str, name: str, password: str, rights: Rights) -> None:

@@ -24,6 +24,7 @@ from operations.campusctl.commands import (
     secrets,
     signing_in,
     staff,
+    subscribers,
 )
 
 app = typer.Typer(
@@ -49,6 +50,7 @@ for part in (
     chargebacks,
     refunds,
     messaging,
+    subscribers,
     any_endpoint,
 ):
     part.register(app)

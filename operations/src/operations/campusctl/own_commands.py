@@ -85,11 +85,12 @@ class OwnCommands:
         environments = self._environments()
         return {name: text for service in SERVICES for name, text in environments.for_demo_data(service).items()}
 
-    def run(self, service_name: str, *arguments: str) -> Ended:
-        """Run `python -m <service> <arguments>` with that service's environment."""
+    def run(self, service_name: str, *arguments: str, stdin: str = "") -> Ended:
+        """Run `python -m <service> <arguments>` with that service's environment. `stdin`: what is no argument, as secrets are."""
         service = service_named(service_name)
         ended = subprocess.run(
             [sys.executable, "-m", service.import_name, *arguments],
+            input=stdin,
             env={**self._environments().for_demo_data(service), "LOG_LEVEL": "CRITICAL"},
             capture_output=True,
             text=True,
@@ -98,9 +99,9 @@ class OwnCommands:
         )
         return Ended(ended.returncode, ended.stdout.strip(), ended.stderr.strip())
 
-    def must(self, service_name: str, *arguments: str) -> str:
+    def must(self, service_name: str, *arguments: str, stdin: str = "") -> str:
         """Run a command and return its output. Raises Refused with its last line when it fails."""
-        ended = self.run(service_name, *arguments)
+        ended = self.run(service_name, *arguments, stdin=stdin)
         if ended.exit_code != 0:
             words = (ended.complained or ended.output).splitlines() or [f"exit code {ended.exit_code}"]
             raise Refused(

@@ -295,6 +295,7 @@ class System:
             "DATABASE_URL": self.servers.database_url,
             "BROKER_URL": self.servers.broker_url,
             "AUDIT_DATABASE_URL": audit_database_url(self.servers.database_url, self._secrets),
+            "BROKER_MANAGEMENT_URL": self.servers.management_url,
             "SUBSCRIBER_BROKER_URL": subscriber_broker_url(self.servers.broker_url, self._secrets),
         }
         write_secrets(self.state_dir / "secrets.env", self._secrets)

@@ -123,7 +123,7 @@ async def relay_once(database: Database, bus: Bus) -> int:
         rows = await uow.fetch(_CLAIM)
         if not rows:
             return 0
-        confirmed = await _publish(bus, [_row(record) for record in rows])
+        confirmed = await _publish(bus, [row_of(record) for record in rows])
         published = [row["position"] for row, ok in zip(rows, confirmed, strict=True) if ok]
         refused = [row["position"] for row, ok in zip(rows, confirmed, strict=True) if not ok]
         if published:
@@ -153,7 +153,8 @@ async def _publish(bus: Bus, rows: Sequence[OutboxRow]) -> list[bool]:
     return confirmed
 
 
-def _row(record: asyncpg.Record) -> OutboxRow:
+def row_of(record: asyncpg.Record) -> OutboxRow:
+    """A row of the table `outbox`."""
     return OutboxRow(
         record["id"],
         record["queue"],

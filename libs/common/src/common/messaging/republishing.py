@@ -47,12 +47,13 @@ async def republish(database: Database, since: datetime) -> int:
 async def republish_by_command(database: Database, arguments: Sequence[str]) -> None:
     """Prints the number of requeued messages. An instant without a zone is UTC."""
     parser = argparse.ArgumentParser(prog=COMMAND)
-    parser.add_argument("--since", required=True, type=_instant, help="ISO 8601")
+    parser.add_argument("--since", required=True, type=read_instant, help="ISO 8601")
     since: datetime = parser.parse_args(arguments).since
     count = await republish(database, since)
     sys.stdout.write(f"{count} messages published since {iso(since)} are published again\n")
 
 
-def _instant(text: str) -> datetime:
+def read_instant(text: str) -> datetime:
+    """An instant in ISO 8601; without a zone it is UTC."""
     instant = datetime.fromisoformat(text)
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)

@@ -12,7 +12,7 @@ import uvloop
 
 from common.auth.tokens import RENEW_KEYS_EVERY_SECONDS
 from common.database.retention import EVERY_SECONDS, purge_expired_once
-from common.messaging import declaring, republishing
+from common.messaging import declaring, replaying, republishing
 from common.messaging.consumers import Consumers
 from common.messaging.messages import Subscription
 from common.messaging.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
@@ -35,7 +35,7 @@ EXIT_UNKNOWN_COMMAND: Final = 64
 
 
 def main(service: Service) -> None:
-    """`python -m <service> api | worker | all | migrate | declare-broker | republish | <its own commands>`."""
+    """`python -m <service> api | worker | all | migrate | declare-broker | republish | replay | <its own commands>`."""
     command, arguments = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
     if command == "migrate" and not arguments:
         migrate(service.package)
@@ -43,13 +43,16 @@ def main(service: Service) -> None:
         declaring.declare_by_command()
     elif command in ("api", "worker", "all") and not arguments:
         uvloop.run(_run(service, command))
-    elif command == republishing.COMMAND or (
+    elif command in (republishing.COMMAND, replaying.COMMAND) or (
         command in service.commands and _accepts(service.commands[command], arguments)
     ):
         uvloop.run(_run(service, command, arguments))
     else:
         known = ", ".join(
-            ["api", "worker", "all", "migrate", declaring.COMMAND, republishing.COMMAND, *service.commands]
+            [
+                *("api", "worker", "all", "migrate", declaring.COMMAND, republishing.COMMAND, replaying.COMMAND),
+                *service.commands,
+            ]
         )
         sys.stderr.write(f"python -m {service.package}: expected one of {known}\n")
         raise SystemExit(EXIT_UNKNOWN_COMMAND)
@@ -72,6 +75,8 @@ async def _run(service: Service, command: str, arguments: Sequence[str] = ()) ->
         async with running(service, settings, process) as (runtime, dependencies):
             if command == republishing.COMMAND:
                 return await republishing.republish_by_command(runtime.database, arguments)
+            if command == replaying.COMMAND:
+                return await replaying.replay_by_command(runtime.database, arguments)
             if command in service.commands:
                 return await service.commands[command](dependencies, *arguments)
             await _serve(service, settings, runtime, dependencies, command)

@@ -62,7 +62,9 @@ def new(
     return Output({"files": [str(path) for path in written], "next": _NEXT[form]})
 
 
-def list_secrets(operator: Operator, target: TargetName, servers: ServersName = Servers.operators) -> Output:
+def list_secrets(
+    operator: Operator, target: TargetName = Target.production, servers: ServersName = Servers.operators
+) -> Output:
     """List every secret of a cluster: entry of the store, form, purpose, readers, and who issues it."""
     cluster = Cluster(target, servers)
     lines = [
@@ -80,7 +82,9 @@ def list_secrets(operator: Operator, target: TargetName, servers: ServersName = 
     return Output(lines, ("name", "entries", "purpose", "readers", "source"))
 
 
-def show_supplied(operator: Operator, target: TargetName, servers: ServersName = Servers.operators) -> Output:
+def show_supplied(
+    operator: Operator, target: TargetName = Target.production, servers: ServersName = Servers.operators
+) -> Output:
     """Print a file to fill in: the values that a person must supply, and where to get each."""
     cluster = Cluster(target, servers)
     needed = [row for row in cluster.rows() if cluster.is_supplied(row)]
