@@ -10,7 +10,7 @@ PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 # The clients in clients/ are written from the OpenAPI document whenever it is newer.
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
-CLIENT := clients/python/src/campus_client/resources.py
+CLIENT := clients/python/src/campus_client/public_events.py
 
 .PHONY: release-notes guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points postman-check storefront storefront-shots audit-scale scale-drill
 

@@ -124,8 +124,8 @@ def test_external_secrets_gets_a_document_for_each_entry(tmp_path: Path) -> None
     assert database["login"] == "a"
 
 
-def test_sealed_secrets_gets_the_secrets_that_external_secrets_would_create(tmp_path: Path) -> None:
-    write_new(tmp_path / "out", StoreForm.sealed_secrets, PRODUCTION, supplied(PRODUCTION), MANIFESTS)
+def test_kubeseal_gets_the_secrets_that_external_secrets_would_create(tmp_path: Path) -> None:
+    write_new(tmp_path / "out", StoreForm.kubeseal, PRODUCTION, supplied(PRODUCTION), MANIFESTS)
     secret = yaml.safe_load((tmp_path / "out/orders-database.yaml").read_text())
     role = yaml.safe_load((tmp_path / "out/orders-database-role-api-a.yaml").read_text())
     password = role["stringData"]["password"]

@@ -1,15 +1,21 @@
 """Code rules that no linter checks."""
 
 import ast
+import json
 import re
 import shlex
+import textwrap
 
+import jsonschema
 import pytest
+import yaml
 from typer.main import get_command
 
 from campus_tools.observability.files import all_alerts
 from operations.campusctl.app import app as operators
 from operations.rotation.secret_store import Secret
+from operations.secret_table import SECRETS, Form
+from operations.services import SERVICES as SERVICES_WITH_DATABASES
 from tests.architecture.sources import (
     FOLDERS,
     ROOT,
@@ -36,7 +42,7 @@ ROTATIONS = {
         "rotate-signing-keys",
         "rotate-database-passwords",
     ),
-    *("rotate-ai-key", "rotate-sealing-keys", "compromised-key", "incident-report"),
+    *("rotate-ai-key", "rotate-sealing-keys", "rotate-dns-token", "compromised-key", "incident-report"),
 }
 UNKNOWN_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 
@@ -165,6 +171,28 @@ def test_every_secret_that_is_rotated_has_its_runbook() -> None:
         "sealing-key",
         "pin-key",
     }
+
+
+def test_the_runbook_of_a_compromised_key_names_every_secret() -> None:
+    page = (ROOT / "docs/runbooks/compromised-key.md").read_text()
+    services = "|".join(service.import_name.upper() for service in SERVICES_WITH_DATABASES)
+    for row in SECRETS:
+        # One service, and one demo account, stands for the others.
+        name = re.sub(
+            rf"^(CAMPUS|BROKER)_({services})_", r"\1_ORDERS_", row.name.replace("_NEXT_", "_").removesuffix("_PREVIOUS")
+        )
+        name = re.sub(r"^DEMO_TOTP_.*", "DEMO_TOTP_ADMIN", name)
+        assert row.form is Form.login or f"`{name}`" in page, row.name
+
+
+def test_the_certificate_that_proves_a_new_dns_token_is_valid() -> None:
+    page = (ROOT / "docs/runbooks/rotate-dns-token.md").read_text()
+    [block] = re.findall(r"<<'END'\n(.*?)\n +END\n", page, re.DOTALL)
+    schema = json.loads((ROOT / "deploy/k8s/schemas/cert-manager.io_v1_Certificate.json").read_text())
+    certificate = yaml.safe_load(textwrap.dedent(block))
+    jsonschema.validate(certificate, schema)
+    issuer = (ROOT / "deploy/k8s/components/edge/certificate.yaml").read_text()
+    assert f"metadata: {{name: {certificate['spec']['issuerRef']['name']}," in issuer
 
 
 @for_each([ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *(ROOT / "deploy").rglob("*.md")])

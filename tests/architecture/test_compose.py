@@ -17,7 +17,8 @@ PROCESSES = [name for name, part in OURS.items() if part.get("command") in ("api
 # Written into the file of secrets by operations.secret_files.
 ADDRESSES_WITH_PASSWORDS = {"API_DATABASE_URL", "SERVICE_DATABASE_URL", "BROKER_URL"}
 # Settings of every service that only some use; identity's address follows from JWKS_URL.
-UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY", "IDENTITY_URL"}
+# The broker of docker compose has no public port for subscribers.
+UNUSED = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY", "IDENTITY_URL", "EVENTS_ADDRESS"}
 # Cells are systems of their own on machines of their own (docs/cells.md).
 NOT_ON_ONE_MACHINE = {"CELL", "CELLS"}
 READ_OUTSIDE_SETTINGS = {

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import jsonschema
 import kubernetes_validate
@@ -117,6 +118,26 @@ def test_the_examples_of_gitops_tools_match_their_schemas(path: Path) -> None:
         schema = operator_schema(resource["apiVersion"], resource["kind"])
         faults = [f"{fault.json_path}: {fault.message}" for fault in schema.iter_errors(resource)]
         assert not faults, name_of(resource)
+
+
+def test_subscribers_outside_reach_the_broker_by_tls_alone() -> None:
+    resources = rendered("", FOLDER / "examples/subscribers-outside")
+    added = [it for it in resources if it not in manifests("production")]
+    for it in added:
+        if is_of_an_operator(it):
+            assert operator_schema(it["apiVersion"], it["kind"]).is_valid(it), name_of(it)
+        else:
+            kubernetes_validate.validate(it, KUBERNETES, strict=True)
+    by_name = {(it["kind"], name_of(it)): it["spec"] for it in added if "spec" in it}
+    secret = by_name["Certificate", "broker"]["secretName"]
+    assert by_name["RabbitmqCluster", "broker"]["tls"]["secretName"] == secret
+    service = by_name["Service", "broker-outside"]
+    assert [it["port"] for it in service["ports"]] == [5671]
+    (rule,) = by_name["NetworkPolicy", "subscribers-outside"]["ingress"]
+    assert rule["ports"] == [{"protocol": "TCP", "port": 5671}]
+    assert [it["ipBlock"]["cidr"] for it in rule["from"]] == service["loadBalancerSourceRanges"]
+    [address] = [it["data"]["EVENTS_ADDRESS"] for it in added if "EVENTS_ADDRESS" in it.get("data", {})]
+    assert urlsplit(address)[:2] == ("amqps", f"{by_name['Certificate', 'broker']['dnsNames'][0]}:5671")
 
 
 def test_argo_cd_applies_the_steps_of_the_roll_out_in_their_order() -> None:

@@ -68,7 +68,7 @@ class StoreForm(StrEnum):
     """`external-secrets`: a JSON document for each entry of the store; `sealed-secrets`: Secrets for kubeseal; `env`: variables."""
 
     external_secrets = "external-secrets"
-    sealed_secrets = "sealed-secrets"
+    kubeseal = "sealed-secrets"
     env = "env"
 
 
@@ -138,7 +138,7 @@ def write_new(
     entries, by_name = new_values(cluster, supplied, teams)
     if form is StoreForm.external_secrets:
         files = {f"{entry}.json": json.dumps(values, indent=1) for entry, values in entries.items()}
-    elif form is StoreForm.sealed_secrets:
+    elif form is StoreForm.kubeseal:
         files = {f"{it['metadata']['name']}.yaml": yaml.safe_dump(it) for it in secrets_of(manifests, cluster, entries)}
     else:
         files = {}

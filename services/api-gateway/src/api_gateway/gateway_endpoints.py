@@ -2,6 +2,7 @@
 
 import json
 from typing import Final, get_args
+from urllib.parse import urlsplit
 
 from api_gateway.call import Call
 from api_gateway.frame import page as framed
@@ -46,7 +47,9 @@ DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
 class GatewayEndpoints:
     """The gateway's own paths. A draining gateway is not ready."""
 
-    def __init__(self, readiness: Readiness, load: Load, base_url: str, guides: Guides) -> None:
+    def __init__(
+        self, readiness: Readiness, load: Load, base_url: str, guides: Guides, events_address: str = ""
+    ) -> None:
         self._readiness_checks, self._load, self._guides = readiness, load, guides
         self._pages: dict[str, Page] = {
             "/health/liveness": self._liveness,
@@ -58,6 +61,8 @@ class GatewayEndpoints:
             body = page_file(name)
             if media_type == _JSON:
                 body = _served_at(base_url, body)
+            if path == "/asyncapi.json" and events_address:
+                body = _with_broker(events_address, body)
             self._pages[path] = StaticPage(
                 body, media_type, max_age_seconds=max_age_seconds, is_page=media_type == _HTML
             )
@@ -96,6 +101,15 @@ def _read_only(page: Page) -> Page:
 def _served_at(base_url: str, document: bytes) -> bytes:
     """Replace the base address in a generated document by this gateway's."""
     return document.replace(DOCUMENTED_BASE_URL.encode(), json.dumps(base_url)[1:-1].encode())
+
+
+def _with_broker(events_address: str, document: bytes) -> bytes:
+    """Replace the example address of the broker in the AsyncAPI document."""
+    parts, changed = urlsplit(events_address), json.loads(document)
+    broker = changed["servers"]["broker"]
+    broker["protocol"] = parts.scheme
+    broker["variables"]["broker"]["default"] = parts.netloc
+    return json.dumps(changed, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _html(text: str) -> Page:

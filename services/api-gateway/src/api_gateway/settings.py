@@ -26,6 +26,13 @@ class Settings(ServiceSettings):
     metrics_port: int = Field(
         ge=1, le=65535, description="Internal port of health and metrics. Must differ from PORT", examples=["9080"]
     )
+    events_address: str = Field(
+        default="",
+        pattern="^(amqps?://[^/@\\s]+)?$",
+        description="Address at which subscribers reach the broker, without an account; /asyncapi.json names it. Empty: "
+        "localhost:5672 as an example",
+        examples=["amqps://events.campus.example:5671"],
+    )
     identity_url: HttpAddress = Field(description="Address of identity", examples=["http://127.0.0.1:8001"])
     orders_url: HttpAddress = Field(description="Address of orders", examples=["http://127.0.0.1:8002"])
     payments_url: HttpAddress = Field(description="Address of payments", examples=["http://127.0.0.1:8003"])

@@ -174,6 +174,18 @@ async def test_the_documents_name_the_address_under_which_the_gateway_is_known(
         assert "localhost:8080" not in (await app.client.get(path)).text
 
 
+@pytest.mark.parametrize(
+    ("address", "protocol", "host"),
+    [("amqps://events.example:5671", "amqps", "events.example:5671"), ("", "amqp", "localhost:5672")],
+)
+async def test_the_events_name_the_address_of_the_broker(
+    open_gateway: OpenGateway, address: str, protocol: str, host: str
+) -> None:
+    app = await open_gateway(events_address=address)
+    broker = (await app.client.get("/asyncapi.json")).json()["servers"]["broker"]
+    assert (broker["protocol"], broker["variables"]["broker"]["default"]) == (protocol, host)
+
+
 async def test_the_documents_are_served_while_every_service_is_unavailable(open_gateway: OpenGateway) -> None:
     unavailable = await open_gateway(upstream_url="http://127.0.0.1:9")
     assert json.loads((await unavailable.client.get("/openapi.json")).content)["openapi"] == "3.1.0"

@@ -4,7 +4,15 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from campus_tools.documents import asyncapi, events_page, lifecycles_page, openapi, postman, python_client
+from campus_tools.documents import (
+    asyncapi,
+    events_page,
+    lifecycles_page,
+    openapi,
+    postman,
+    python_client,
+    python_events,
+)
 from campus_tools.documents.requests_shown import requests_of
 
 ROOT: Final = Path(__file__).parents[4]
@@ -27,10 +35,12 @@ def served_documents() -> dict[Path, str]:
 
 
 def clients() -> dict[Path, str]:
-    """Return the files generated from the committed OpenAPI document, by path; never committed."""
+    """Return the files generated from the committed documents, by path; never committed."""
     reference = json.loads((ROOT / PAGES / "openapi.json").read_text())
+    events = json.loads((ROOT / PAGES / "asyncapi.json").read_text())
     return {
         POSTMAN: json.dumps(postman.collection(list(requests_of(reference))), indent=1, ensure_ascii=False) + "\n",
+        PYTHON_CLIENT / "public_events.py": python_client.formatted(python_events.source(events)),
         **{PYTHON_CLIENT / name: text for name, text in python_client.files(reference).items()},
     }
 

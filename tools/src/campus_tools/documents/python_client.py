@@ -106,9 +106,9 @@ def files(document: dict[str, Any]) -> dict[str, str]:
     needed = reach(schemas, set(re.findall(r"\bm\.(\w+)", blocking)))
     models = [model_source(name, schemas[name]) for name in in_order(schemas) if model_name(name) in needed]
     return {
-        "models.py": _formatted(_with_times(_MODELS_HEAD, "\n\n".join(models))),
-        "resources.py": _formatted(blocking),
-        "async_resources.py": _formatted(_resources(document, operations, _ASYNCHRONOUS)),
+        "models.py": formatted(_with_times(_MODELS_HEAD, "\n\n".join(models))),
+        "resources.py": formatted(blocking),
+        "async_resources.py": formatted(_resources(document, operations, _ASYNCHRONOUS)),
     }
 
 
@@ -264,7 +264,7 @@ def _address(path: str) -> str:
     return f'calls.path_of("{path}", {", ".join(f"{name}={fields_of(name)}" for name in parts)})'
 
 
-def _formatted(source: str) -> str:
+def formatted(source: str) -> str:
     """Format code with the settings of `make format`."""
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", "120", "-"]
     return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout

@@ -23,7 +23,7 @@ ServersName = Annotated[Servers, typer.Option("--servers", help="Who runs Postgr
 
 _NEXT: Final = {
     StoreForm.external_secrets: "Write each file to the store under its path without .json, then delete the folder",
-    StoreForm.sealed_secrets: "Encrypt each file with kubeseal, then delete the folder",
+    StoreForm.kubeseal: "Encrypt each file with kubeseal, then delete the folder",
     StoreForm.env: "Give the file to docker compose or make run, then delete it",
 }
 
