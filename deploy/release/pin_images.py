@@ -5,7 +5,7 @@
 Reads images.txt of the folder (a line for each image: its name in the manifests, and REFERENCE@DIGEST). Images of
 others are resolved by `docker buildx imagetools`; `--ours-only` leaves their tags, for machines without their registries.
 
-    manifests/   a copy of deploy/k8s
+    manifests/   copies of deploy/k8s and of the dashboards that it names
     compose/     docker-compose.yml with what it mounts, and images.yaml:
                  docker compose -f docker-compose.yml -f images.yaml up --wait --no-build
 """
@@ -52,7 +52,10 @@ def main() -> None:
 
     manifests = options.folder / "manifests"
     shutil.rmtree(manifests, ignore_errors=True)
-    shutil.copytree(ROOT / "deploy/k8s", manifests, ignore=shutil.ignore_patterns("__pycache__", "schemas"))
+    for part in ("k8s", "observability/grafana"):
+        shutil.copytree(
+            ROOT / "deploy" / part, manifests / part, ignore=shutil.ignore_patterns("__pycache__", "schemas")
+        )
     for path in manifests.rglob("*.yaml"):
         path.write_text(pinned(path.read_text()))
 

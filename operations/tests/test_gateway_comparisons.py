@@ -376,7 +376,7 @@ async def test_an_interrupted_reading_continues_with_the_page_that_it_lacked(
         assert await refreshed(gateway) == ["5"]
 
 
-async def test_a_concurrent_audit_leaves_the_lists_of_the_first_one(tmp_path: Path) -> None:
+async def test_a_concurrent_audit_keeps_the_lists_of_the_first_one(tmp_path: Path) -> None:
     double = GatewayDouble(lists={"transaction": [charge()]})
     async with served(double.app()) as url:
         gateway = Gateway(url, KEY, work_dir=tmp_path)

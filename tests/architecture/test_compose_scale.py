@@ -39,7 +39,7 @@ def test_the_gateways_share_their_port_by_a_balancer() -> None:
     assert PARTS["balancer"]["ports"] == BASE["services"]["api-gateway"]["ports"]
 
 
-def test_the_nodes_form_one_cluster_behind_one_name() -> None:
+def test_the_nodes_form_one_cluster_under_one_name() -> None:
     listed = re.findall(r"classic_config\.nodes\.\d = rabbit@(\S+)", SCALE["configs"]["rabbitmq-cluster"]["content"])
     assert listed == NODES
     for name in NODES:

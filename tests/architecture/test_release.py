@@ -107,7 +107,7 @@ def manifests() -> list[str]:
 def test_the_manifests_of_a_release_name_its_digests(overlay, folder: Path, released, monkeypatch) -> None:
     assert pin(folder, "--ours-only").returncode == 0
     in_the_repository = ours_of(overlay)
-    monkeypatch.setattr(kustomize, "FOLDER", folder / "manifests")
+    monkeypatch.setattr(kustomize, "FOLDER", folder / "manifests/k8s")
     names = {f"campus-{image.rpartition('/')[2].partition(':')[0]}" for image in in_the_repository}
     assert {"campus-api-gateway", "campus-payments"} <= names
     assert ours_of(overlay) == {released[name] for name in names}
@@ -132,7 +132,7 @@ def test_images_of_others_are_pinned_too(folder: Path) -> None:
     resolver.write_text(f"#!/bin/sh\necho sha256:{'a' * 64}\n")
     resolver.chmod(0o755)
     assert pin(folder, path=str(resolver.parent)).returncode == 0
-    for path in [*(folder / "manifests").rglob("*.yaml"), folder / "compose/docker-compose.yml"]:
+    for path in [*(folder / "manifests/k8s").rglob("*.yaml"), folder / "compose/docker-compose.yml"]:
         # A runbook's manifest may quote an image; an unpinned one would be pulled by its tag.
         for image in re.findall(r"^ +(?:image|imageName): (\S+)$", path.read_text(), re.MULTILINE):
             assert image.startswith("campus-") or DIGEST.search(image), f"{path.name}: {image}"
@@ -173,9 +173,9 @@ def test_the_version_is_the_tag_of_the_commit(tags: tuple[str, ...], version: st
     script = tmp_path / "version"
     script.write_text((SCRIPTS / "version").read_text())
     script.chmod(0o755)
-    person = ["-c", "user.name=test", "-c", "user.email=test@campus.example", "-c", "commit.gpgsign=false"]
+    author = ["-c", "user.name=test", "-c", "user.email=test@campus.example", "-c", "commit.gpgsign=false"]
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
-    subprocess.run(["git", "-C", tmp_path, *person, "commit", "--quiet", "--allow-empty", "-m", "Start"], check=True)
+    subprocess.run(["git", "-C", tmp_path, *author, "commit", "--quiet", "--allow-empty", "-m", "Start"], check=True)
     for tag in tags:
         subprocess.run(["git", "-C", tmp_path, "tag", tag], check=True)
     result = subprocess.run([script], capture_output=True, text=True, check=False)
@@ -183,7 +183,7 @@ def test_the_version_is_the_tag_of_the_commit(tags: tuple[str, ...], version: st
     assert (result.returncode == 0) == (version is not None)
 
 
-def test_published_packages_carry_the_licence() -> None:
+def test_published_packages_contain_the_licence() -> None:
     licence = (ROOT / "LICENSE").read_bytes()
     for package in ("clients/python", "clients/typescript"):
         assert (ROOT / package / "LICENSE").read_bytes() == licence

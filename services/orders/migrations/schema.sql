@@ -443,6 +443,16 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON hubs TO campus_orders_service;
 CREATE POLICY hubs_known ON hubs FOR SELECT
     USING (true);
 
+CREATE TABLE idempotent_commands (
+    user_id uuid NOT NULL,
+    idempotency_key uuid NOT NULL,
+    fingerprint bytea NOT NULL,
+    resource_id uuid NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT idempotent_commands_pkey PRIMARY KEY (user_id, idempotency_key)
+);
+GRANT SELECT, INSERT ON idempotent_commands TO campus_orders_service;
+
 CREATE TABLE inbox (
     event_id uuid NOT NULL,
     consumer text NOT NULL,
@@ -451,16 +461,6 @@ CREATE TABLE inbox (
 );
 CREATE INDEX inbox_handled ON inbox USING btree (handled_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON inbox TO campus_orders_service;
-
-CREATE TABLE keyed_commands (
-    user_id uuid NOT NULL,
-    idempotency_key uuid NOT NULL,
-    fingerprint bytea NOT NULL,
-    resource_id uuid NOT NULL,
-    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT keyed_commands_pkey PRIMARY KEY (user_id, idempotency_key)
-);
-GRANT SELECT, INSERT ON keyed_commands TO campus_orders_service;
 
 CREATE TABLE leaving_people (
     user_id uuid NOT NULL,

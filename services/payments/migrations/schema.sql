@@ -390,6 +390,16 @@ CREATE INDEX failed_refund_attempts_of_refund ON failed_refund_attempts USING bt
 ALTER TABLE failed_refund_attempts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE (recipient_code, failure, confirmed_at, transfer_fee_minor) ON failed_refund_attempts TO campus_payments_service;
 
+CREATE TABLE idempotent_commands (
+    user_id uuid NOT NULL,
+    idempotency_key uuid NOT NULL,
+    fingerprint bytea NOT NULL,
+    resource_id uuid NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT idempotent_commands_pkey PRIMARY KEY (user_id, idempotency_key)
+);
+GRANT SELECT, INSERT ON idempotent_commands TO campus_payments_service;
+
 CREATE TABLE inbox (
     event_id uuid NOT NULL,
     consumer text NOT NULL,
@@ -398,16 +408,6 @@ CREATE TABLE inbox (
 );
 CREATE INDEX inbox_handled ON inbox USING btree (handled_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON inbox TO campus_payments_service;
-
-CREATE TABLE keyed_commands (
-    user_id uuid NOT NULL,
-    idempotency_key uuid NOT NULL,
-    fingerprint bytea NOT NULL,
-    resource_id uuid NOT NULL,
-    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT keyed_commands_pkey PRIMARY KEY (user_id, idempotency_key)
-);
-GRANT SELECT, INSERT ON keyed_commands TO campus_payments_service;
 
 CREATE TABLE ledger_accounts (
     account text NOT NULL,

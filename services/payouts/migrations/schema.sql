@@ -301,6 +301,16 @@ CREATE TABLE hash_keys (
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON hash_keys TO campus_payouts_service;
 
+CREATE TABLE idempotent_commands (
+    user_id uuid NOT NULL,
+    idempotency_key uuid NOT NULL,
+    fingerprint bytea NOT NULL,
+    resource_id uuid NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT idempotent_commands_pkey PRIMARY KEY (user_id, idempotency_key)
+);
+GRANT SELECT, INSERT ON idempotent_commands TO campus_payouts_service;
+
 CREATE TABLE inbox (
     event_id uuid NOT NULL,
     consumer text NOT NULL,
@@ -309,16 +319,6 @@ CREATE TABLE inbox (
 );
 CREATE INDEX inbox_handled ON inbox USING btree (handled_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON inbox TO campus_payouts_service;
-
-CREATE TABLE keyed_commands (
-    user_id uuid NOT NULL,
-    idempotency_key uuid NOT NULL,
-    fingerprint bytea NOT NULL,
-    resource_id uuid NOT NULL,
-    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT keyed_commands_pkey PRIMARY KEY (user_id, idempotency_key)
-);
-GRANT SELECT, INSERT ON keyed_commands TO campus_payouts_service;
 
 CREATE TABLE ledger_accounts (
     account text NOT NULL,

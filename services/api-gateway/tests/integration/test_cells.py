@@ -111,7 +111,7 @@ async def test_a_sign_in_reaches_the_cell_of_its_mail_domain(two_cells: TwoCells
     assert httpx.Response(200, content=seen["body"]).json() == own
 
 
-async def test_a_refresh_reaches_the_cell_of_the_expired_token_beside_it(two_cells: TwoCells) -> None:
+async def test_a_refresh_reaches_the_cell_of_the_expired_token_sent_with_it(two_cells: TwoCells) -> None:
     body = {"refreshToken": "session.secret"}
     await two_cells.client.post("/api/auth/refresh", json=body, headers=two_cells.student(IBADAN_CAMPUS))
     assert [seen["path"] for seen in two_cells.of_ibadan.seen] == ["/api/auth/refresh"]

@@ -4,6 +4,7 @@ __all__ = [
     "caller",
     "guards",
     "issuers",
+    "jws_parser",
     "service_keys",
     "tokens",
     "user_lookup",

@@ -3,7 +3,7 @@
 __all__ = [
     "connection_pool",
     "hash_keys",
-    "keyed_commands",
+    "idempotent_commands",
     "reencryption",
     "retention",
     "tables",

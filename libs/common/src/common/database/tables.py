@@ -68,10 +68,10 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
     )
 
 
-def attach_keyed_commands(metadata: sa.MetaData) -> None:
+def attach_idempotent_commands(metadata: sa.MetaData) -> None:
     """The idempotency keys of commands, with the resource of each."""
     sa.Table(
-        "keyed_commands",
+        "idempotent_commands",
         metadata,
         sa.Column("user_id", sa.Uuid, primary_key=True),
         sa.Column("idempotency_key", sa.Uuid, primary_key=True),

@@ -12,6 +12,7 @@ __all__ = [
     "outbox",
     "provenance",
     "relay",
+    "replaying",
     "republishing",
     "topology",
 ]

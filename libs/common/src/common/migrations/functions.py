@@ -37,21 +37,21 @@ def create_messaging_v1(service: str) -> None:
     op.execute(f"GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_{service}_api")
 
 
-def create_keyed_commands_v1(service: str) -> None:
+def create_idempotent_commands_v1(service: str) -> None:
     """The idempotency keys of commands that act as the service; its API role has no access. Keys never change."""
     op.execute(
         """
-        CREATE TABLE keyed_commands (
+        CREATE TABLE idempotent_commands (
             user_id uuid NOT NULL,
             idempotency_key uuid NOT NULL,
             fingerprint bytea NOT NULL,
             resource_id uuid NOT NULL,
             recorded_at timestamptz NOT NULL DEFAULT now(),
-            CONSTRAINT keyed_commands_pkey PRIMARY KEY (user_id, idempotency_key)
+            CONSTRAINT idempotent_commands_pkey PRIMARY KEY (user_id, idempotency_key)
         )
         """
     )
-    op.execute(f"REVOKE UPDATE, DELETE ON keyed_commands FROM campus_{service}_service")
+    op.execute(f"REVOKE UPDATE, DELETE ON idempotent_commands FROM campus_{service}_service")
 
 
 def create_ledger_v1(service: str) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 from fastapi import Depends
 from starlette.requests import Request
 
-from common.database.keyed_commands import KeyedCommand
+from common.database.idempotent_commands import IdempotentCommand
 from common.primitives.ids import parse_uuid
 from common.primitives.problems import ValidationFailed
 from common.web.http import CurrentCaller
@@ -29,18 +29,18 @@ async def optional_idempotency_key_of(request: Request) -> UUID | None:
     return await idempotency_key_of(request) if "idempotency-key" in request.headers else None
 
 
-async def keyed_command_of(request: Request, caller: CurrentCaller) -> KeyedCommand | None:
+async def idempotent_command_of(request: Request, caller: CurrentCaller) -> IdempotentCommand | None:
     """The caller's request as a command, None without a key. Raises ValidationFailed (422) for a malformed key."""
     key = await optional_idempotency_key_of(request)
     if key is None:
         return None
     content = sha256(f"{request.method} {request.url.path}\n".encode() + await request.body())
-    return KeyedCommand(caller.id, key, content.digest())
+    return IdempotentCommand(caller.id, key, content.digest())
 
 
 IdempotencyKey = Annotated[UUID, Depends(idempotency_key_of)]
 OptionalIdempotencyKey = Annotated[UUID | None, Depends(optional_idempotency_key_of)]
-OptionalKeyedCommand = Annotated[KeyedCommand | None, Depends(keyed_command_of)]
+OptionalIdempotentCommand = Annotated[IdempotentCommand | None, Depends(idempotent_command_of)]
 # The header is read from the request, so that its absence has the contract's error; OpenAPI is completed by hand.
 IDEMPOTENCY_KEY_SHOWN: Final[dict[str, Any]] = {
     "parameters": [

@@ -12,7 +12,7 @@ from common.media.uploads import FILE_SHOWN, read_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of, signed_in
-from common.web.idempotency import OptionalKeyedCommand
+from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import Meta, responses_for
 from common.web.schemas import DecisionApproval, EmptyRequest
@@ -150,7 +150,7 @@ async def prepare_dispute_resolution(
     caller: CurrentCaller,
     order_id: UUID,
     body: PrepareResolutionRequest,
-    command: OptionalKeyedCommand,
+    command: OptionalIdempotentCommand,
 ) -> Response:
     """Prepares a resolution, on which another member of staff decides. An order has at most one prepared resolution."""
     dependencies = dependencies_of(request, Dependencies)

@@ -19,7 +19,7 @@ from common.web.http import (
     requires_one_of,
     signed_in,
 )
-from common.web.idempotency import OptionalKeyedCommand
+from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import respond_page
 from common.web.responses import responses_for
 from orders.dependencies import Dependencies
@@ -54,7 +54,11 @@ DECIDERS: Final = ("orders:fulfil", "returns:decide")
 )
 @signed_in
 async def request_return_route(
-    request: Request, caller: CurrentCaller, order_id: UUID, body: RequestReturnRequest, command: OptionalKeyedCommand
+    request: Request,
+    caller: CurrentCaller,
+    order_id: UUID,
+    body: RequestReturnRequest,
+    command: OptionalIdempotentCommand,
 ) -> Response:
     """For the buyer, within the return window (`returnDueAt` of the order)."""
     dependencies = dependencies_of(request, Dependencies)

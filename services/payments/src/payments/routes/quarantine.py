@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
-from common.web.idempotency import OptionalKeyedCommand
+from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
@@ -88,7 +88,7 @@ async def prepare_quarantine_decision(
     caller: CurrentCaller,
     charge_id: UUID,
     body: PrepareQuarantineDecisionRequest,
-    command: OptionalKeyedCommand,
+    command: OptionalIdempotentCommand,
 ) -> Response:
     """Prepares that the charge pays its order or is returned; another user decides on it. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)

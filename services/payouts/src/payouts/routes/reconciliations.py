@@ -10,7 +10,7 @@ from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
-from common.web.idempotency import OptionalKeyedCommand
+from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
@@ -45,7 +45,7 @@ async def reset_payout_route(
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
     body: ResetPayoutRequest,
-    command: OptionalKeyedCommand,
+    command: OptionalIdempotentCommand,
 ) -> Response:
     """Records a new attempt under a new reference, sent after a back-off. The gateway must confirm that the last one
     failed.
@@ -71,7 +71,7 @@ async def prepare_reconciliation_route(
     caller: CurrentCaller,
     id: UUID,  # noqa: A002 - the contract's name
     body: PrepareReconciliationRequest,
-    command: OptionalKeyedCommand,
+    command: OptionalIdempotentCommand,
 ) -> Response:
     """Prepares the posting that makes the ledger agree with the gateway; another user decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from common.database.tables import (
     attach_chain_tables,
-    attach_keyed_commands,
+    attach_idempotent_commands,
     attach_ledger_tables,
     attach_messaging_tables,
 )
@@ -15,6 +15,6 @@ metadata: Final = sa.MetaData()
 attach_messaging_tables(metadata)
 attach_ledger_tables(metadata)
 attach_chain_tables(metadata)
-attach_keyed_commands(metadata)
+attach_idempotent_commands(metadata)
 
 INSTANT: Final = sa.TIMESTAMP(timezone=True)

@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.auth.caller import Caller
-from common.database.keyed_commands import KeyedCommand, find_command_result, record_command_result
+from common.database.idempotent_commands import IdempotentCommand, find_command_result, record_command_result
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
@@ -24,7 +24,7 @@ async def prepare_resolution(
     *,
     by: Caller,
     now: datetime,
-    command: KeyedCommand | None = None,
+    command: IdempotentCommand | None = None,
 ) -> Resolution:
     """Prepare the outcome, with the buyer's refund (kobo) for a split; another member of staff decides on it.
 

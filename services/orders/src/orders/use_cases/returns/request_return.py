@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from common.database.keyed_commands import KeyedCommand, find_command_result, record_command_result
+from common.database.idempotent_commands import IdempotentCommand, find_command_result, record_command_result
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import Forbidden, NotFound
@@ -22,7 +22,7 @@ async def request_return(
     items: Sequence[ReturnedItem],
     reason: str,
     now: datetime,
-    command: KeyedCommand | None = None,
+    command: IdempotentCommand | None = None,
 ) -> UUID:
     """The buyer requests the return of items within the return window (contract section 6). Returns the request's id.
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from common.database.keyed_commands import KeyedCommand, find_command_result, record_command_result
+from common.database.idempotent_commands import IdempotentCommand, find_command_result, record_command_result
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
@@ -19,7 +19,7 @@ async def prepare_quarantine(
     reason: str,
     by: UUID,
     now: datetime,
-    command: KeyedCommand | None = None,
+    command: IdempotentCommand | None = None,
 ) -> None:
     """No money moves before the approval. A repeated command changes nothing.
 

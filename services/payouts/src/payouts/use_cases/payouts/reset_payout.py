@@ -4,7 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE, Caller
-from common.database.keyed_commands import KeyedCommand, find_command_result, record_command_result
+from common.database.idempotent_commands import IdempotentCommand, find_command_result, record_command_result
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
@@ -24,7 +24,7 @@ async def reset_payout(
     payout_id: UUID,
     reason: str,
     first_wait: timedelta,
-    command: KeyedCommand | None = None,
+    command: IdempotentCommand | None = None,
 ) -> None:
     """The payout stays `pending` with one more retry. The worker sends the new attempt under a new reference, after the
     back-off.

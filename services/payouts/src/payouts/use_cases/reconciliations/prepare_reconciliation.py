@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE, Caller
-from common.database.keyed_commands import KeyedCommand, find_command_result, record_command_result
+from common.database.idempotent_commands import IdempotentCommand, find_command_result, record_command_result
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
@@ -23,7 +23,7 @@ async def prepare_reconciliation(
     caller: Caller,
     payout_id: UUID,
     reason: str,
-    command: KeyedCommand | None = None,
+    command: IdempotentCommand | None = None,
 ) -> UUID:
     """Records the exact posting and its hash; no money moves yet. The gateway is queried first, by every reference.
 

@@ -2,17 +2,17 @@
 
 from alembic import op
 
-from common.migrations.functions import create_keyed_commands_v1
+from common.migrations.functions import create_idempotent_commands_v1
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-    create_keyed_commands_v1("orders")
+    create_idempotent_commands_v1("payouts")
 
 
 def downgrade() -> None:
-    op.execute("DROP TABLE keyed_commands")
+    op.execute("DROP TABLE idempotent_commands")

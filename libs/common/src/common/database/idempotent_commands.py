@@ -10,13 +10,13 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.idempotency import IdempotencyKeyReused
 
-_FIND: Final = "SELECT fingerprint, resource_id FROM keyed_commands WHERE user_id = $1 AND idempotency_key = $2"
+_FIND: Final = "SELECT fingerprint, resource_id FROM idempotent_commands WHERE user_id = $1 AND idempotency_key = $2"
 _RECORD: Final = """
-INSERT INTO keyed_commands (user_id, idempotency_key, fingerprint, resource_id) VALUES ($1, $2, $3, $4)
+INSERT INTO idempotent_commands (user_id, idempotency_key, fingerprint, resource_id) VALUES ($1, $2, $3, $4)
 """
 
 
-class KeyedCommand(NamedTuple):
+class IdempotentCommand(NamedTuple):
     """A request with an Idempotency-Key; `fingerprint` is the SHA-256 of its method, path and body."""
 
     user_id: UUID
@@ -24,7 +24,7 @@ class KeyedCommand(NamedTuple):
     fingerprint: bytes
 
 
-async def find_command_result(uow: UnitOfWork, command: KeyedCommand | None) -> UUID | None:
+async def find_command_result(uow: UnitOfWork, command: IdempotentCommand | None) -> UUID | None:
     """The resource of the first request with this key; None for a new key, and without one.
 
     Call it under the lock of the command's resource: a concurrent repetition then sees the first one's effect. Raises
@@ -42,7 +42,7 @@ async def find_command_result(uow: UnitOfWork, command: KeyedCommand | None) -> 
     return found
 
 
-async def record_command_result(uow: UnitOfWork, command: KeyedCommand | None, resource_id: UUID) -> None:
+async def record_command_result(uow: UnitOfWork, command: IdempotentCommand | None, resource_id: UUID) -> None:
     """Bind the key to the command's resource, in the transaction of its effect."""
     if command is not None:
         await uow.execute(_RECORD, *command, resource_id)

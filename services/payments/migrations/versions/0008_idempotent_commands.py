@@ -2,17 +2,17 @@
 
 from alembic import op
 
-from common.migrations.functions import create_keyed_commands_v1
+from common.migrations.functions import create_idempotent_commands_v1
 
-revision = "0006"
-down_revision = "0005"
+revision = "0008"
+down_revision = "0007"
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-    create_keyed_commands_v1("payouts")
+    create_idempotent_commands_v1("payments")
 
 
 def downgrade() -> None:
-    op.execute("DROP TABLE keyed_commands")
+    op.execute("DROP TABLE idempotent_commands")
