@@ -202,9 +202,6 @@ async def _apply(management_url: str, host: str, teams: Sequence[Team], password
             if user["name"].startswith(subscriber_account("")) and user["name"] not in listed
         )
         for account in removed:
+            # The broker closes the connections of a deleted account.
             (await api.delete(f"/api/users/{account}")).raise_for_status()
-            # Deleting an account does not close its connections.
-            closed = await api.delete(f"/api/connections/username/{account}")
-            if closed.status_code != httpx.codes.NOT_FOUND:
-                closed.raise_for_status()
     return removed
