@@ -18,7 +18,7 @@ import httpx
 import msgspec
 
 from campus_tools.launcher.system import System
-from lab.soak.webhooks import PATH, Load, count_held, in_disorder, paid_charges, wait_for_effects
+from lab.soak.webhooks import PATH, Load, count_held, in_disorder, paid_charges, wait_for_effects, won_disputes
 from lab.systems import Log, broken_invariants, database_of
 from operations.journey import Marketplace
 
@@ -101,7 +101,7 @@ async def soak_outages(system: System, market: Marketplace, load: Load, outages:
     log(f"creating and paying {load.count - disputes - duplicates} orders")
     held_before = await count_held(system)
     charges = await paid_charges(market, load.count - disputes - duplicates)
-    bodies = in_disorder(charges, disputes, duplicates)
+    bodies = in_disorder(charges, await won_disputes(market, charges, disputes), duplicates)
     log(f"sending {len(bodies)} webhooks, {load.rate:g} per second")
     progress = _Progress()
     progress.open_again.set()

@@ -72,7 +72,7 @@ async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Lo
     log(f"creating and paying {load.count - disputes - duplicates} orders")
     held_before = await count_held(system)
     charges = await paid_charges(market, load.count - disputes - duplicates)
-    bodies = in_disorder(charges, disputes, duplicates)
+    bodies = in_disorder(charges, await won_disputes(market, charges, disputes), duplicates)
     log(f"sending {len(bodies)} webhooks, {load.rate:g} per second, killing payments' worker {load.kills} times")
     killing = kill_repeatedly(system.process("payments-worker"), load.kills, len(bodies) / load.rate)
     times, kills = await asyncio.gather(_send(system, bodies, load.rate), killing)
@@ -98,7 +98,7 @@ async def paid_charges(market: Marketplace, count: int) -> list[dict[str, Any]]:
     vendor = await market.sign_in("vendor@unilag.edu.ng")
     buyer = await market.sign_in("buyer@unilag.edu.ng")
     product_ids = await add_stock(market, vendor, count)
-    rule = {"charge_webhook": {"drop": True}, "dispute_webhook": {"drop": True}}
+    rule = {"charge_webhook": {"drop": True}}
     (await market.sandbox.put("/control/faults", json=rule)).raise_for_status()
 
     async def one(number: int) -> dict[str, Any]:
@@ -142,24 +142,39 @@ async def _some_at_once(make: Callable[[int], Awaitable[Made]], numbers: Iterabl
     return list(await asyncio.gather(*(gated(number) for number in numbers)))
 
 
-def in_disorder(charges: Sequence[dict[str, Any]], disputes: int, duplicates: int) -> list[bytes]:
-    """The bodies in sending order: won disputes come before their charge, and duplicates are spread evenly."""
-    bodies = [msgspec.json.encode({"event": "charge.success", "data": charge}) for charge in charges]
-    for number in range(disputes):
-        place = number * len(charges) // disputes
-        charge = charges[place]
-        fields = {
-            "id": 50_000_000 + charge["id"],
-            "refund_amount": charge["amount"],
-            "currency": charge["currency"],
-            "status": "resolved",
-            "resolution": "declined",
+async def won_disputes(market: Marketplace, charges: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    """Dispute `count` charges at the sandbox, evenly spread, and win: the `data` of their `charge.dispute.resolve`, which is dropped."""
+
+    async def one(number: int) -> dict[str, Any]:
+        charge = charges[number * len(charges) // count]
+        opened = await market.sandbox.post(f"/control/charges/{charge['reference']}/dispute")
+        won = await market.sandbox.post(f"/control/disputes/{opened.raise_for_status().json()['id']}/win")
+        dispute = won.raise_for_status().json()
+        return {
+            "id": dispute["id"],
+            "refund_amount": dispute["amount_minor"],
+            "currency": dispute["currency"],
+            "status": dispute["status"],
+            "resolution": dispute["resolution"],
             "category": "chargeback",
             "transaction": {"id": charge["id"], "reference": charge["reference"]},
         }
+
+    (await market.sandbox.put("/control/faults", json={"dispute_webhook": {"drop": True}})).raise_for_status()
+    try:
+        return await _some_at_once(one, range(count))
+    finally:
+        await market.sandbox.put("/control/faults", json={"dispute_webhook": None})
+
+
+def in_disorder(charges: Sequence[dict[str, Any]], disputes: Sequence[dict[str, Any]], duplicates: int) -> list[bytes]:
+    """The bodies in sending order: won disputes come before their charge, and duplicates are spread evenly."""
+    bodies = [msgspec.json.encode({"event": "charge.success", "data": charge}) for charge in charges]
+    for number, dispute in enumerate(disputes):
+        place = number * len(charges) // len(disputes)
         # The earlier insertions have moved the charge by `number`.
         bodies.insert(
-            max(0, place + number - AHEAD), msgspec.json.encode({"event": "charge.dispute.resolve", "data": fields})
+            max(0, place + number - AHEAD), msgspec.json.encode({"event": "charge.dispute.resolve", "data": dispute})
         )
     for number in range(duplicates):
         place = (number * 37) % len(bodies)
