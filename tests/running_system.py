@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import asyncpg
 import httpx
 import pytest
 import pytest_asyncio
@@ -96,6 +97,16 @@ def new_market(system: System, responses: Responses) -> Marketplace:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def users(system: System, responses: Responses) -> Users:
     return await everybody(system, responses)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def unused_codes(system: System) -> None:
+    """The present code of each second factor is accepted once more: other tests of this system may have used it."""
+    connection = await asyncpg.connect(system.servers.postgresql.url.rpartition("/")[0] + "/campus_identity")
+    try:
+        await connection.execute("UPDATE totp_factors SET last_counter = 0")
+    finally:
+        await connection.close()
 
 
 async def everybody(system: System, responses: Responses) -> Users:

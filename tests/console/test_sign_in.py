@@ -4,6 +4,7 @@ import asyncio
 
 import httpx
 import pyotp
+import pytest
 from starlette.responses import Response
 
 from campus_tools.launcher.system import System
@@ -15,6 +16,7 @@ from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import paid_order
 
 
+@pytest.mark.usefixtures("unused_codes")
 async def test_staff_sign_in_with_two_factors_by_keyboard_alone(visitor: Arrival, system: System) -> None:
     one = await visitor()
     keyboard = one.page.keyboard

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ import pytest
 from PIL import Image
 
 from campus_client import Campus
-from campus_client.models import CancelOrderRequest, CheckoutLine, CheckoutRequest, Notification
+from campus_client.models import CancelOrderRequest, CheckoutLine, CheckoutRequest, Notification, OwnProduct, Product
 from campus_tools.launcher.system import System
 from notifications.domain.webhooks import secret_of, signatures_of
 from testkit.fixtures import eventually
+from tests.end_to_end.steps import STOCK_MIN
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "clients/python/examples/journey.py"
@@ -58,6 +60,11 @@ def signed_in(system: System, email: str) -> Campus:
     return campus
 
 
+def well_stocked(products: Iterable[Product | OwnProduct]) -> Product | OwnProduct:
+    """Other tests sell products with one piece."""
+    return next(product for product in products if product.stock >= STOCK_MIN)
+
+
 def a_webhook() -> dict[str, Any]:
     """The names of the README's example of a webhook, with a request that is signed now."""
     secret, now = secret_of("QUJDREVGR0hJSktMTU5PUFFSU1RVVldY"), int(time.time())
@@ -86,8 +93,8 @@ async def test_the_code_of_the_readme_runs(
 async def last_but_one_notification(system: System) -> UUID:
     """A notification of the buyer with one after it: a cancelled order has one."""
     with await asyncio.to_thread(signed_in, system, "buyer@unilag.edu.ng") as campus:
-        products = await asyncio.to_thread(campus.products.list, in_stock=True, limit=1)
-        request = CheckoutRequest(items=[CheckoutLine(product_id=products.items[0].id, quantity=1)])
+        product = await asyncio.to_thread(lambda: well_stocked(campus.products.list(in_stock=True)))
+        request = CheckoutRequest(items=[CheckoutLine(product_id=product.id, quantity=1)])
         for _ in range(2):
             order = await asyncio.to_thread(campus.orders.checkout, request)
             await asyncio.to_thread(campus.orders.cancel, order.id, CancelOrderRequest(reason="Ordered twice"))
@@ -103,7 +110,7 @@ def run_block(system: System, block: str) -> None:
     """Run the code with the names that its neighbours in the README have defined."""
     recorded: list[str] = []
     with signed_in(system, "buyer@unilag.edu.ng") as campus, signed_in(system, "vendor@unilag.edu.ng") as vendor:
-        product = vendor.products.list_mine(status="published", limit=1).items[0]
+        product = well_stocked(vendor.products.list_mine(status="published"))
         request = CheckoutRequest(items=[CheckoutLine(product_id=product.id, quantity=1)])
         order = campus.orders.checkout(request)
         names: dict[str, Any] = {

@@ -24,6 +24,7 @@ def environment_of(system: System) -> dict[str, str]:
     }
 
 
+@pytest.mark.usefixtures("unused_codes")
 @pytest.mark.parametrize("guide", [name for name in GUIDES if blocks_of(name)])
 def test_every_block_of_a_guide_runs(system: System, guide: str, tmp_path: Path) -> None:
     blocks = blocks_of(guide)
