@@ -23,6 +23,10 @@ _LABEL_LENGTH: Final = 80
 # asyncpg's own question about a type, at the first use of a connection.
 _OF_THE_DRIVER: Final = "pg_catalog.pg_type"
 
+# A further system of the same program wraps these, not the wrappers of the one before it.
+_CONNECT: Final = asyncpg.connect
+_SEND: Final = httpx.AsyncClient.send
+
 
 async def observed(kind: Kind, label: str, effect: Callable[[], Awaitable[Result]]) -> Result:
     process = CURRENT.get()
@@ -109,21 +113,20 @@ def observe_connections(provider_url: str) -> None:
 
     Calls to other addresses than those that start with `provider_url` are no points.
     """
-    connect, send = asyncpg.connect, httpx.AsyncClient.send
 
     async def connect_observed(*arguments: Any, **options: Any) -> Any:
         process = CURRENT.get()
         if process is None:
-            return await connect(*arguments, **options)
-        connection = await connect(*arguments, **options, connection_class=ObservedConnection)
+            return await _CONNECT(*arguments, **options)
+        connection = await _CONNECT(*arguments, **options, connection_class=ObservedConnection)
         process.connections.append(connection)
         return connection
 
     async def send_observed(self: httpx.AsyncClient, request: httpx.Request, **options: Any) -> httpx.Response:
         if CURRENT.get() is None or not str(request.url).startswith(provider_url):
-            return await send(self, request, **options)
+            return await _SEND(self, request, **options)
         label = label_of(f"{request.method} {request.url.path}")
-        return await observed("call", label, lambda: send(self, request, **options))
+        return await observed("call", label, lambda: _SEND(self, request, **options))
 
     asyncpg.connect = connect_observed
     httpx.AsyncClient.send = send_observed  # type: ignore[method-assign]

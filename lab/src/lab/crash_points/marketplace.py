@@ -49,6 +49,8 @@ PROCESSES: Final = (
     "payouts-worker",
 )
 _SEEDED_BY: Final = "identity-worker"
+# They join the scenarios that need them.
+USERS: Final = ("identity-api", "notifications-worker")
 # What real time brings within minutes. The others measure, purge, or run once a day.
 _TIMERS: Final = {
     "orders-worker": ("timers",),
@@ -116,8 +118,9 @@ SUPPORT, OPS = User.of("SUPPORT"), User.of("OPS")
 class Marketplace:
     """The processes and their world. Nothing moves except by the methods of this class."""
 
-    def __init__(self, system: System, issuer: Issuer, clock: ManualClock, log: Log) -> None:
+    def __init__(self, system: System, issuer: Issuer, clock: ManualClock, log: Log, further: Sequence[str]) -> None:
         self.clock, self.issuer, self.log = clock, issuer, log
+        self.names = (*PROCESSES, _SEEDED_BY, *further)
         self.secrets, self.points = system.secrets, Points()
         self.processes: dict[str, Process] = {}
         self.databases: dict[str, asyncpg.Connection] = {}
@@ -131,8 +134,11 @@ class Marketplace:
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, log: Log) -> AsyncIterator[Self]:
-        """Servers, migrations and demo data of a new system, its sandbox, and all processes inside this program."""
+    async def opened(cls, log: Log, further: Sequence[str] = ()) -> AsyncIterator[Self]:
+        """Servers, migrations and demo data of a new system, its sandbox, and all processes inside this program.
+
+        `further`: processes besides those that move money.
+        """
         logging.disable(logging.CRITICAL)
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
         loop = asyncio.get_running_loop()
@@ -151,7 +157,7 @@ class Marketplace:
             system = System(Path(folder), free_port_base(), _SETTINGS, plan=plan, servers=servers)
             await stack.enter_async_context(system)
             log("starting the processes")
-            market = cls(system, issuer, clock, log)
+            market = cls(system, issuer, clock, log, further)
             stack.push_async_callback(market._close)
             observe_connections(system.sandbox_url)
             common.process.runtime.Bus = SteppedBus  # type: ignore[attr-defined]
@@ -168,7 +174,7 @@ class Marketplace:
     async def _open(self, environments: Environments) -> None:
         plans = {plan.name: plan for plan in CAMPUS.processes}
         services = {service.name: service for service in SERVICES}
-        for name in (*PROCESSES, _SEEDED_BY):
+        for name in self.names:
             plan = plans[name]
             environment = environments.for_process(plan, services[plan.service])
             # Quotas are counted in the process, and the tokens are this program's.
@@ -223,11 +229,31 @@ class Marketplace:
             if process.is_dead:
                 await process.start()
 
+    async def roll_out(self, values: Mapping[str, str]) -> None:
+        """Restart each process that has one of these variables, with the new values."""
+        for process in self.processes.values():
+            if any(process.variable(name) is not None for name in values):
+                process.configure(values)
+                await process.start()
+                await self.revive()
+        await self.run_until_idle()
+
+    async def command(self, name: str, command: str) -> None:
+        """A command of a worker's service, repeated by its operator after a crash."""
+        for _ in range(_ATTEMPTS_MAX):
+            process = self.processes[name]
+            starts = process.starts
+            await process.run(process.command(command))
+            await self.revive()
+            if process.starts == starts:
+                return
+        raise NotQuiet
+
     async def _round(self) -> bool:
         moved = False
         for service in self.databases:
             moved |= await self._relay(service)
-        for name in (*PROCESSES, _SEEDED_BY):
+        for name in self.names:
             process = self.processes[name]
             for queue in sorted(process.queues):
                 moved |= await self._deliver(name, queue)

@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 import os
 from collections.abc import Awaitable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -61,6 +61,7 @@ class Process:
         self.connections: list[asyncpg.Connection] = []
         self.loops: dict[str, Loop] = {}
         self.bus: SteppedBus | None = None
+        self.dependencies: Any = None
         self._definition: Service = import_module(f"{plan.module[0]}.app").SERVICE
         self._environment, self._clock = environment, clock
         self._port = int(environment["PORT"])
@@ -109,6 +110,21 @@ class Process:
         for task in list(self._tasks):
             if task is not current:
                 task.cancel()
+
+    def variable(self, name: str) -> str | None:
+        return self._environment.get(name)
+
+    def configure(self, values: Mapping[str, str]) -> None:
+        """The next instance has these variables."""
+        self._environment = {**self._environment, **values}
+
+    async def command(self, name: str) -> None:
+        """Run a command of the service in this process. Raises RuntimeError when it fails."""
+        try:
+            with redirect_stdout(None):
+                await self._definition.commands[name](self.dependencies)
+        except SystemExit as failed:
+            raise RuntimeError(f"{name}: exit code {failed.code}") from failed
 
     async def run(self, work: Awaitable[Result]) -> Result | None:
         """Run a step in this process; None when it died."""
@@ -170,7 +186,7 @@ class Process:
                 runtime, dependencies = await stack.enter_async_context(
                     running(service, settings, self.name, self._clock)
                 )
-                self._runtime, self.bus = runtime, cast("SteppedBus", runtime.bus)
+                self._runtime, self.bus, self.dependencies = runtime, cast("SteppedBus", runtime.bus), dependencies
                 stack.enter_context(runtime.database.handover.to_relay())
                 if self.is_worker:
                     await self._start_consumers(service, runtime, dependencies)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from lab.crash_points.scenarios import chargebacks, orders, payments, payouts
+from lab.crash_points.marketplace import USERS
+from lab.crash_points.scenarios import chargebacks, keys, orders, payments, payouts, users
 from lab.crash_points.scenarios.steps import Scenario
 
 SCENARIOS: Final[Mapping[str, Scenario]] = {
@@ -24,6 +25,10 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     "payout-unknown": Scenario(payouts.unknown, payouts.funds),
     "payout-late-result": Scenario(payouts.late_result, payouts.funds),
     "bank-details-quarantined": Scenario(payouts.bank_details_quarantined, payouts.funds),
+    "pin-key-rotation": Scenario(keys.pin_key_rotation, keys.order_with_a_pin),
+    "account-number-key-rotation": Scenario(keys.account_number_key_rotation, payouts.funds),
+    "erasure": Scenario(users.erasure, users.buyer_with_an_order, USERS),
+    "erasure-refused": Scenario(users.refused_erasure, users.buyer_with_an_open_order, USERS),
 }
 
 __all__ = ["SCENARIOS", "Scenario"]

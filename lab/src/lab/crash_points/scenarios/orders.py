@@ -52,6 +52,10 @@ async def deliver(market: Marketplace, order: Given) -> None:
     await market.post(f"/api/orders/{order['id']}/dispatch", VENDOR)
     await market.run_until_idle()
     pin = (await market.get(f"/api/orders/{order['id']}/delivery-pin", BUYER))["pin"]
+    await confirm_delivery(market, order, pin)
+
+
+async def confirm_delivery(market: Marketplace, order: Given, pin: str) -> None:
     await market.post(f"/api/orders/{order['id']}/verify-delivery", VENDOR, {"pin": pin})
     await market.run_until_idle()
 

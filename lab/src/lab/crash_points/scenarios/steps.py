@@ -1,7 +1,7 @@
 """What scenarios share."""
 
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,10 +26,11 @@ async def nothing(market: Marketplace) -> Given:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`run(market, given)` is killed at each of its points; `prepare` is not."""
+    """`run(market, given)` is killed at each of its points; `prepare` is not. `further`: more processes that it needs."""
 
     run: Callable[[Marketplace, Given], Awaitable[End]]
     prepare: Callable[[Marketplace], Awaitable[Given]] = nothing
+    further: Sequence[str] = ()
 
 
 def unique_minor(at_least_minor: int) -> int:
