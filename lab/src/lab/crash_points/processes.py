@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from importlib import import_module
+from io import StringIO
 from typing import Any, Final, TypeVar, cast
 
 import asyncpg
@@ -121,7 +122,7 @@ class Process:
     async def command(self, name: str) -> None:
         """Run a command of the service in this process. Raises RuntimeError when it fails."""
         try:
-            with redirect_stdout(None):
+            with redirect_stdout(StringIO()):
                 await self._definition.commands[name](self.dependencies)
         except SystemExit as failed:
             raise RuntimeError(f"{name}: exit code {failed.code}") from failed
