@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse
 from operations.audit import statement as statements
 from operations.audit.comparisons import COMPARISONS, OFFENCES_MAX
 from operations.audit.findings import Offence
-from operations.audit.gateway import Gateway, GatewayNotCompared
+from operations.audit.gateway import FlutterwaveAccount, Gateway, GatewayNotCompared
 from operations.audit.statement import Statement, statement_of
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
@@ -47,6 +47,13 @@ class World:
 
     databases: dict[str, asyncpg.Connection]
     gateway: GatewayDouble
+    has_second: bool = False
+
+    async def use_second(self) -> None:
+        """Everything of ours is at Flutterwave."""
+        self.has_second = True
+        await self.databases["payments"].execute("UPDATE charges SET gateway = 'flutterwave'")
+        await self.databases["payouts"].execute("UPDATE payout_transfers SET gateway = 'flutterwave'")
 
     async def offences(self, rule: str) -> list[Offence]:
         [comparison] = [line for line in COMPARISONS if line.rule == rule]
@@ -54,7 +61,8 @@ class World:
             self.gateway.lists[path] = [at_present(row) for row in rows]
         self.gateway.queried = {path: at_present(row) for path, row in self.gateway.queried.items()}
         async with served(self.gateway.app()) as url:
-            gateway = Gateway(url, KEY)
+            second = FlutterwaveAccount(f"{url}/v3", KEY) if self.has_second else None
+            gateway = Gateway(url, KEY, flutterwave=second)
             async with statement_of(gateway) as statement:
                 await statement.refresh()
                 return await comparison.offences(self.databases, statement, gateway)
@@ -104,12 +112,12 @@ class World:
             ID, f"po-{ID.hex}", status, fee,
         )  # fmt: skip
 
-    async def disputed(self, status: str, amount_minor: int = 5) -> None:
+    async def disputed(self, status: str, amount_minor: int = 5, identity: str = "7") -> None:
         await self.charged()
         await self.databases["payments"].execute(
             "INSERT INTO chargebacks (id, identity, charge_id, amount_minor, currency, status, opened_at, decided_at) "
-            "VALUES ($1, '7', $1, $2, 'NGN', $3, now(), CASE WHEN $3 <> 'opened' THEN now() END)",
-            ID, amount_minor, status,
+            "VALUES ($1, $4, $1, $2, 'NGN', $3, now(), CASE WHEN $3 <> 'opened' THEN now() END)",
+            ID, amount_minor, status, identity,
         )  # fmt: skip
 
 
@@ -333,6 +341,114 @@ async def test_a_settlement_is_compared_by_its_amount(
     settlement = {"id": 7, "status": status, "currency": "NGN", "effective_amount": reported_minor}
     world.gateway.lists["settlement"] = [settlement | {"createdAt": created_at}]
     assert await world.kinds(SETTLEMENTS) == kinds
+
+
+def second_charge(**changes: Any) -> dict[str, Any]:
+    row = {
+        "id": 7,
+        "tx_ref": "pay-7",
+        "charged_amount": 9,
+        "amount_settled": 8.9,
+        "currency": "NGN",
+        "status": "successful",
+    }
+    return row | {"created_at": LONG_AGO} | changes
+
+
+def second_refund(**changes: Any) -> dict[str, Any]:
+    row = {"id": 8, "comments": f"re-{ID.hex}", "amount_refunded": 0.05, "status": "completed-bank-transfer"}
+    return row | {"created_at": LONG_AGO} | changes
+
+
+def second_chargeback(**changes: Any) -> dict[str, Any]:
+    return {"id": 6, "flw_ref": "FLW-7", "amount": 0.05, "status": "lost", "created_at": LONG_AGO} | changes
+
+
+@pytest.mark.parametrize(
+    ("listed", "kinds"),
+    [
+        ([second_charge()], []),
+        ([second_charge(charged_amount=9.01)], ["broken"]),
+        ([second_charge(amount_settled=8.8)], ["broken"]),
+        ([second_charge(currency="GHS")], ["broken"]),
+        ([], ["broken"]),
+        ([second_charge(), second_charge(id=9, tx_ref="pay-9")], ["broken"]),
+        ([second_charge(), second_charge(id=9, tx_ref="pay-9", created_at=NOW)], ["waiting"]),
+        # On a second page, and unpaid.
+        ([second_charge(id=number, tx_ref=f"pay-{number}", status="failed") for number in range(20, 35)], ["broken"]),
+    ],
+)
+async def test_a_charge_of_the_second_gateway_is_compared_by_its_id_amount_currency_and_fee(
+    world: World, listed: list[dict[str, Any]], kinds: list[str]
+) -> None:
+    await world.charged(gateway_id="flw:7")
+    await world.posted("gateway_fee", "gateway_fee:pay-7/flw:7", "gateway_fees", 10)
+    await world.use_second()
+    world.gateway.lists["v3/transactions"] = listed
+    assert await world.kinds(CHARGES) == kinds
+
+
+async def test_a_charge_of_the_second_gateway_is_queried_before_it_is_reported(world: World) -> None:
+    await world.charged(gateway_id="flw:7")
+    await world.use_second()
+    world.gateway.queried["v3/transactions"] = second_charge()
+    assert await world.kinds(CHARGES) == []
+
+
+@pytest.mark.parametrize(
+    ("ours_minor", "listed", "queried", "kinds"),
+    [
+        (5, [second_refund()], None, []),
+        (5, [second_refund(amount_refunded=0.06)], second_refund(amount_refunded=0.06), ["broken"]),
+        # Accepted, and not paid out: the query knows more.
+        (5, [second_refund(status="completed")], second_refund(), []),
+        (5, [second_refund(status="completed")], second_refund(status="completed"), ["broken"]),
+        (0, [second_refund()], second_refund(), ["broken"]),
+        (0, [second_refund(status="failed")], None, []),
+        (5, [], None, ["broken"]),
+    ],
+)
+async def test_a_refund_of_the_second_gateway_is_compared_by_the_amount_that_its_comment_moved(
+    world: World, ours_minor: int, listed: list[dict[str, Any]], queried: dict[str, Any] | None, kinds: list[str]
+) -> None:
+    await world.refunded(ours_minor, "flw:8")
+    await world.use_second()
+    world.gateway.lists["v3/refunds"] = listed
+    if queried is not None:
+        world.gateway.queried["v3/refunds/8"] = queried
+    assert await world.kinds(REFUNDS) == kinds
+
+
+@pytest.mark.parametrize(
+    ("ours", "listed", "kinds"),
+    [
+        ("lost", second_chargeback(), []),
+        ("lost", second_chargeback(status="accepted"), []),
+        ("won", second_chargeback(status="won"), []),
+        ("opened", second_chargeback(status="initiated"), []),
+        ("opened", second_chargeback(), ["broken"]),
+        ("lost", second_chargeback(amount=0.06), ["broken"]),
+        ("lost", None, ["broken"]),
+    ],
+)
+async def test_a_chargeback_of_the_second_gateway_is_compared_by_its_outcome_and_lost_amount(
+    world: World, ours: str, listed: dict[str, Any] | None, kinds: list[str]
+) -> None:
+    await world.disputed(ours, identity="flw:6@FLW-7")
+    await world.use_second()
+    if listed is not None:
+        world.gateway.lists["v3/chargebacks"] = [listed]
+    assert await world.kinds(DISPUTES) == kinds
+
+
+async def test_a_transfer_of_the_second_gateway_is_queried_before_it_is_reported(world: World) -> None:
+    await world.transferred("success")
+    await world.use_second()
+    row = {"id": 5, "reference": f"po-{ID.hex}", "amount": 7, "fee": 0.25, "currency": "NGN", "created_at": LONG_AGO}
+    world.gateway.lists["v3/transfers"] = [row | {"status": "PENDING"}]
+    assert await world.kinds(TRANSFERS) == ["broken"]
+    world.gateway.queried["v3/transfers"] = row | {"status": "SUCCESSFUL"}
+    assert await world.kinds(TRANSFERS) == []
 
 
 async def test_a_list_of_differences_without_end_is_cut_and_named(world: World) -> None:

@@ -229,8 +229,12 @@ def _between_services(
     return Comparison(rule, lambda databases, _statement, _gateway: offending(databases), resolved_by)
 
 
-def _with_gateway(rule: str, offending: Callable[[Connections, Statement], AsyncIterator[Offence]]) -> Comparison:
-    return Comparison(rule, lambda databases, statement, _gateway: offending(databases, statement), needs_gateway=True)
+def _with_gateway(
+    rule: str, offending: Callable[[Connections, Statement, list[str]], AsyncIterator[Offence]]
+) -> Comparison:
+    return Comparison(
+        rule, lambda databases, statement, gateway: offending(databases, statement, gateway.names), needs_gateway=True
+    )
 
 
 COMPARISONS: Final[tuple[Comparison, ...]] = (
@@ -240,11 +244,7 @@ COMPARISONS: Final[tuple[Comparison, ...]] = (
         lambda databases, statement, gateway: compare_balance(databases, statement, gateway.url),
         needs_gateway=True,
     ),
-    Comparison(
-        "every transfer at the payment gateway is ours, with its state, amount and fee",
-        lambda databases, statement, gateway: compare_transfers(databases, statement, gateway.names),
-        needs_gateway=True,
-    ),
+    _with_gateway("every transfer at the payment gateway is ours, with its state, amount and fee", compare_transfers),
     _with_gateway("every charge is recorded as the payment gateway reports it", compare_charges),
     _with_gateway("every refund moved the amount that the payment gateway reports", compare_refunds),
     _with_gateway("every dispute has the outcome that the payment gateway reports", compare_disputes),

@@ -13,7 +13,7 @@ from typing import Any, Final
 import asyncpg
 
 from operations.audit.findings import Kind, Offence
-from operations.audit.reported import CAME_BACK, Reported
+from operations.audit.reported import CAME_BACK, FLUTTERWAVE_PREFIX, Reported
 from operations.audit.reported import Kind as ReportedKind
 from operations.audit.statement import Statement
 from operations.audit.streams import full_join, merged, rows_of, snapshots
@@ -38,14 +38,14 @@ _MAY_BE_UNKNOWN: Final = (
 )
 
 _CHARGES: Final = """
-SELECT c.gateway_id, c.reference, c.amount_minor, c.currency::text AS currency, c.identity,
+SELECT c.gateway_id, c.gateway, c.reference, c.amount_minor, c.currency::text AS currency, c.identity,
        coalesce(e.amount_minor, 0) AS fee_minor
 FROM charges c LEFT JOIN ledger_transactions t ON t.posting_key = 'gateway_fee:' || c.identity
 LEFT JOIN ledger_entries e ON e.transaction_id = t.id AND e.account LIKE 'gateway_fees%'
-WHERE c.gateway = 'paystack' AND c.gateway_id IS NOT NULL ORDER BY c.gateway_id COLLATE "C"
+WHERE c.gateway = ANY ($1::text[]) AND c.gateway_id IS NOT NULL ORDER BY c.gateway_id COLLATE "C"
 """
 _CHARGE_OF_REFERENCE: Final = """
-SELECT amount_minor, currency::text FROM charges WHERE reference = $1 AND gateway_id IS NULL AND gateway = 'paystack'
+SELECT amount_minor, currency::text FROM charges WHERE reference = $1 AND gateway_id IS NULL
 """
 _CASES: Final = "SELECT subject FROM reconciliation_cases WHERE status = 'open' LIMIT 100000"
 # A transfer pays a refund to a bank account, so it is no refund of the gateway.
@@ -56,7 +56,7 @@ FROM (
     SELECT r.attempt_id, r.id AS refund_id, r.gateway_refund_id, r.charge_id FROM refunds r WHERE r.recipient_code IS NULL
     UNION ALL SELECT f.id, r.id, f.gateway_refund_id, r.charge_id FROM failed_refund_attempts f
     JOIN refunds r ON r.id = f.refund_id WHERE f.recipient_code IS NULL
-) AS a JOIN charges c ON c.id = a.charge_id AND c.gateway = 'paystack'
+) AS a JOIN charges c ON c.id = a.charge_id AND c.gateway = ANY ($1::text[])
 LEFT JOIN ledger_transactions t ON t.posting_key IN ('refund_settled:' || a.attempt_id, 'refund_reversed:' || a.attempt_id)
 LEFT JOIN ledger_entries e ON e.transaction_id = t.id AND e.account LIKE 'gateway_cash%'
 GROUP BY 1, 2, 3 ORDER BY 1
@@ -82,7 +82,7 @@ SELECT * FROM (
 _FOUND_TRANSFER: Final = "SELECT outcome FROM found_transfers WHERE reference = $1"
 _DISPUTES: Final = """
 SELECT b.identity, b.status, b.amount_minor FROM chargebacks b JOIN charges c ON c.id = b.charge_id
-WHERE c.gateway = 'paystack' AND b.identity NOT LIKE 'transaction:%' ORDER BY b.identity COLLATE "C"
+WHERE c.gateway = ANY ($1::text[]) AND b.identity NOT LIKE 'transaction:%' ORDER BY b.identity COLLATE "C"
 """
 _SETTLEMENTS: Final = """
 SELECT substr(t.posting_key, 1 + length('settlement:')) COLLATE "C" AS id, e.amount_minor, e.currency::text AS currency
@@ -99,12 +99,15 @@ class _Queries:
     left: int = _QUERIES_MAX
     cases: Collection[str] = field(default_factory=frozenset)
 
-    async def present(self, kind: ReportedKind, key: str, listed: Reported | None) -> Reported | None:
-        """The present state at the gateway, or what the list had when no query is left."""
+    async def present(
+        self, kind: ReportedKind, key: str, listed: Reported | None, gateway: str = ""
+    ) -> Reported | None:
+        """The present state at the gateway, or what the list had when no query is left. The gateway of an id is known by it."""
         if self.left == 0:
             return listed
         self.left -= 1
-        return await self.statement.query(kind, key)
+        by_id = "flutterwave" if key.startswith(FLUTTERWAVE_PREFIX) else "paystack"
+        return await self.statement.query(kind, key, gateway or by_id)
 
     def kind(self, changed_at: datetime | None, *subjects: str, period: timedelta = _UNDER_WAY) -> Kind:
         """`open` with an open case about one of the subjects; `waiting` within the period after the change; else `broken`."""
@@ -123,15 +126,15 @@ async def _queries(statement: Statement, payments: asyncpg.Connection) -> _Queri
     return _Queries(statement, cases=frozenset([row["subject"] for row in await payments.fetch(_CASES)]))
 
 
-async def compare_charges(databases: Connections, statement: Statement) -> AsyncIterator[Offence]:
+async def compare_charges(databases: Connections, statement: Statement, gateways: list[str]) -> AsyncIterator[Offence]:
     """Amount, currency and fee of each charge. A missing fee is posted by the daily reconciliation."""
     payments = databases["payments"]
     async with snapshots(payments):
         queries = await _queries(statement, payments)
-        async for key, ours, listed in full_join(rows_of(payments, _CHARGES), statement.rows("charge")):
+        async for key, ours, listed in full_join(rows_of(payments, _CHARGES, gateways), statement.rows("charge")):
             theirs = listed
             if ours is not None and not _is_same_charge(ours, listed):
-                present = await queries.present("charge", ours["reference"], listed)
+                present = await queries.present("charge", ours["reference"], listed, ours["gateway"])
                 theirs = present if present is not None and present.key == key else None
             if not (_is_same_charge(ours, theirs) or (ours is None and await _is_known_by_reference(payments, theirs))):
                 yield _charge_offence(ours, theirs, queries)
@@ -167,12 +170,12 @@ def _charge_offence(ours: asyncpg.Record | None, theirs: Reported | None, querie
     return Offence(f"charge {reference}", f"{expected}, as the gateway reports", f"{actual} is recorded", kind)
 
 
-async def compare_refunds(databases: Connections, statement: Statement) -> AsyncIterator[Offence]:
+async def compare_refunds(databases: Connections, statement: Statement, gateways: list[str]) -> AsyncIterator[Offence]:
     """The amount that each attempt of a refund moved. The gateway accepts our note twice, so their refunds of a note are summed."""
     payments = databases["payments"]
     async with snapshots(payments):
         queries = await _queries(statement, payments)
-        async for note, ours, theirs in full_join(rows_of(payments, _REFUNDS), statement.refunds_by_note()):
+        async for note, ours, theirs in full_join(rows_of(payments, _REFUNDS, gateways), statement.refunds_by_note()):
             ours_minor = 0 if ours is None else ours["amount_minor"]
             theirs_minor = 0 if theirs is None else theirs.amount_minor
             if ours_minor == theirs_minor:
@@ -225,8 +228,7 @@ async def compare_transfers(
                         )
                 continue
             if _transfer_differs(ours, listed):
-                is_of_paystack = ours["gateway"] == "paystack"
-                present = await queries.present("transfer", reference, listed) if is_of_paystack else listed
+                present = await queries.present("transfer", reference, listed, ours["gateway"])
                 if _transfer_differs(ours, present):
                     yield _transfer_offence(reference, ours, present)
 
@@ -256,12 +258,12 @@ def _transfer_offence(reference: str, ours: asyncpg.Record, theirs: Reported | N
     return Offence(f"transfer {reference}", f"{expected}, as the gateway reports", f"{actual} is recorded", kind)
 
 
-async def compare_disputes(databases: Connections, statement: Statement) -> AsyncIterator[Offence]:
+async def compare_disputes(databases: Connections, statement: Statement, gateways: list[str]) -> AsyncIterator[Offence]:
     """The outcome of each dispute, and the amount of a lost one."""
     payments = databases["payments"]
     async with snapshots(payments):
         queries = _Queries(statement)
-        async for key, ours, listed in full_join(rows_of(payments, _DISPUTES), statement.rows("dispute")):
+        async for key, ours, listed in full_join(rows_of(payments, _DISPUTES, gateways), statement.rows("dispute")):
             if _is_same_dispute(ours, listed):
                 continue
             theirs = listed if ours is None else await queries.present("dispute", key, listed)
@@ -279,7 +281,9 @@ def _is_same_dispute(ours: asyncpg.Record | None, theirs: Reported | None) -> bo
     return theirs.status != "lost" or theirs.amount_minor in (0, ours["amount_minor"])
 
 
-async def compare_settlements(databases: Connections, statement: Statement) -> AsyncIterator[Offence]:
+async def compare_settlements(
+    databases: Connections, statement: Statement, _gateways: list[str]
+) -> AsyncIterator[Offence]:
     """The amount of each settlement to the bank account."""
     payments = databases["payments"]
     async with snapshots(payments):

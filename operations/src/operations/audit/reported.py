@@ -8,14 +8,18 @@ from typing import Any, Final, Literal, NamedTuple
 Kind = Literal["charge", "refund", "transfer", "dispute", "settlement"]
 KINDS_LISTED: Final[tuple[Kind, ...]] = ("charge", "refund", "transfer", "dispute", "settlement")
 
+FLUTTERWAVE_PREFIX: Final = "flw:"
 # A transfer in these states has moved no money.
 CAME_BACK: Final = ("failed", "rejected", "blocked", "abandoned", "reversed")
 _PAID: Final = ("success", "reversed")
 # Resolutions of a dispute: the money returned to the payer, or is ours.
 _LOST: Final = ("merchant-accepted", "auto-accepted", "accepted", "lost")
 _WON: Final = ("declined", "won")
-# Flutterwave's states; any other one is under way.
+# Flutterwave's states; any other one is under way. A refund that is `completed` alone has not reached the payer.
 _FLUTTERWAVE_STATUSES: Final = {"SUCCESSFUL": "success", "FAILED": "failed"}
+_FLUTTERWAVE_REFUNDED: Final = (
+    "completed-bank-transfer", "completed-momo", "completed-mpgs", "completed-offline", "completed-preauth", "successful",
+)  # fmt: skip
 # Destinations of Flutterwave's settlements that are no bank account.
 _WALLETS: Final = ("autowallet", "wallet")
 
@@ -75,19 +79,39 @@ def read_paystack(kind: Kind, line: Mapping[str, Any]) -> Reported | None:
 
 
 def read_flutterwave(kind: Kind, line: Mapping[str, Any]) -> Reported | None:
-    """Read a transfer or a settlement of Flutterwave; None for one that leaves the money in the wallet. Raises as above."""
-    currency, changed_at = str(line["currency"]), _text(line.get("created_at"))
+    """Read a row of Flutterwave's list, whose ids have the prefix `flw:` in our records. None for an unpaid transaction, and
+    for a settlement that leaves the money in the wallet. Raises as above.
+    """
+    key, changed_at = f"{FLUTTERWAVE_PREFIX}{line['id']}", _text(line.get("created_at"))
+    # Refunds and chargebacks name no currency: payments are opened in naira only.
+    currency = str(line.get("currency") or "NGN") if kind in ("refund", "dispute") else str(line["currency"])
+    status = str(line["status"])
+    if kind == "charge":
+        if status != "successful":
+            return None
+        paid_minor, settled = kobo_of(line.get("charged_amount") or line["amount"]), line.get("amount_settled")
+        fee_minor = kobo_of(line.get("app_fee") or 0) if settled is None else max(0, paid_minor - kobo_of(settled))
+        return Reported(key, paid_minor, fee_minor, currency, "success", str(line["tx_ref"]), changed_at)
+    if kind == "refund":
+        status = "processed" if status in _FLUTTERWAVE_REFUNDED else status
+        amount_minor = kobo_of(line["amount_refunded"])
+        return Reported(key, amount_minor, 0, currency, status, _text(line.get("comments")), changed_at)
+    if kind == "dispute":
+        outcome = "lost" if status in _LOST else "won" if status == "won" else "opened"
+        # Chargebacks are queried by the reference of their transaction.
+        key = f"{key}@{line['flw_ref']}"
+        return Reported(key, kobo_of(line["amount"]), 0, currency, outcome, "", changed_at)
     if kind == "transfer":
-        status = _FLUTTERWAVE_STATUSES.get(line["status"], "pending")
+        status = _FLUTTERWAVE_STATUSES.get(status, "pending")
         # A transfer that paid nothing costs nothing.
         fee_minor = 0 if status == "failed" else kobo_of(line.get("fee") or 0)
         amount_minor = kobo_of(line.get("amount") or 0)
         return Reported(str(line["reference"]), amount_minor, fee_minor, currency, status, "", changed_at)
     if line["destination"] in _WALLETS:
         return None
-    status = "success" if line["status"] == "completed" else str(line["status"])
+    status = "success" if status == "completed" else status
     amount_minor = kobo_of(line["net_amount"]) if status == "success" else 0
-    return Reported(f"flw:{line['id']}", amount_minor, 0, currency, status, "", changed_at)
+    return Reported(key, amount_minor, 0, currency, status, "", changed_at)
 
 
 def kobo_of(naira: Any) -> int:

@@ -22,6 +22,7 @@ import msgspec
 from operations.audit.gateway import Gateway, GatewayNotCompared
 from operations.audit.gateway_calls import GatewayCalls, gateway_calls
 from operations.audit.reported import (
+    FLUTTERWAVE_PREFIX,
     KINDS_LISTED,
     Kind,
     Reported,
@@ -75,6 +76,13 @@ _QUERIES: Final[Mapping[Kind, str]] = {
     "transfer": "transfer/verify/",
     "dispute": "dispute/",
 }
+_FLUTTERWAVE_PATHS: Final[Mapping[Kind, str]] = {
+    "charge": "transactions",
+    "refund": "refunds",
+    "transfer": "transfers",
+    "dispute": "chargebacks",
+    "settlement": "settlements",
+}
 _WITH_CURSOR: Final = ("charge", "transfer")
 _UNREADABLE: Final = (KeyError, TypeError, ValueError, ArithmeticError, msgspec.MsgspecError, StopIteration)
 
@@ -87,6 +95,13 @@ class Provider(Protocol):
 
     async def page(self, kind: Kind, position: str, since: datetime | None) -> tuple[list[Reported], str | None]:
         """The rows of a page and the position of the next one. Raises GatewayNotCompared."""
+        ...
+
+    async def find(self, kind: Kind, key: str) -> Reported | None:
+        """The present state of one object; None when the gateway does not have it, or it is unpaid.
+
+        `key`: the reference of a charge or transfer, else the id. Raises GatewayNotCompared.
+        """
         ...
 
     async def balance_minor(self) -> int:
@@ -134,7 +149,6 @@ class Paystack:
             raise GatewayNotCompared(f"balance: {type(error).__name__}: {error}") from error
 
     async def find(self, kind: Kind, key: str) -> Reported | None:
-        """The present state of one object; None when the gateway does not have it, or it is unpaid."""
         response = await self._calls.get(_QUERIES[kind] + quote(key, safe=""))
         try:
             return (
@@ -147,10 +161,10 @@ class Paystack:
 
 
 class Flutterwave:
-    """Flutterwave's transfers and settlements, by page."""
+    """Flutterwave's lists, by page. The gateway chooses the size of a page."""
 
     name = "flutterwave"
-    kinds: tuple[Kind, ...] = ("transfer", "settlement")
+    kinds = KINDS_LISTED
 
     def __init__(self, calls: GatewayCalls) -> None:
         self._calls = calls
@@ -158,13 +172,33 @@ class Flutterwave:
     async def page(self, kind: Kind, position: str, since: datetime | None) -> tuple[list[Reported], str | None]:
         page = int(position or 1)
         query: dict[str, str | int] = {"page": page} | ({} if since is None else {"from": since.date().isoformat()})
-        body = await self._get(f"{kind}s", query)
+        if kind == "charge":
+            query["status"] = "successful"
+        body = await self._get(_FLUTTERWAVE_PATHS[kind], query)
         try:
             rows = [row for line in body["data"] if (row := read_flutterwave(kind, line)) is not None]
             pages = int(body["meta"]["page_info"]["total_pages"])
         except _UNREADABLE as error:
             raise GatewayNotCompared(f"Flutterwave: {type(error).__name__}: {error}") from error
         return rows, str(page + 1) if page < pages else None
+
+    async def find(self, kind: Kind, key: str) -> Reported | None:
+        number, _, flw_ref = key.removeprefix(FLUTTERWAVE_PREFIX).partition("@")
+        path = _FLUTTERWAVE_PATHS[kind]
+        query: dict[str, str | int] = {}
+        if kind == "refund":
+            path = f"{path}/{quote(number, safe='')}"
+        elif kind == "dispute":
+            query = {"flw_ref": flw_ref}
+        else:
+            query = {"reference": key} if kind == "transfer" else {"tx_ref": key, "status": "successful"}
+        body = await self._get(path, query, may_be_missing=True)
+        try:
+            listed = [body["data"]] if kind == "refund" and body else body.get("data", [])
+            found = [row for line in listed if (row := read_flutterwave(kind, line)) is not None]
+        except _UNREADABLE as error:
+            raise GatewayNotCompared(f"Flutterwave's {path}: {type(error).__name__}: {error}") from error
+        return next((row for row in found if key in (row.key, row.reference)), None)
 
     async def balance_minor(self) -> int:
         """The ledger balance, which includes the amounts of open chargebacks."""
@@ -174,8 +208,10 @@ class Flutterwave:
         except _UNREADABLE as error:
             raise GatewayNotCompared(f"Flutterwave: {type(error).__name__}: {error}") from error
 
-    async def _get(self, path: str, query: Mapping[str, str | int]) -> dict[str, Any]:
+    async def _get(self, path: str, query: Mapping[str, str | int], *, may_be_missing: bool = False) -> dict[str, Any]:
         response = await self._calls.get(path, query)
+        if may_be_missing and response.status_code in (400, 404):
+            return {}
         if response.status_code != 200:
             raise GatewayNotCompared(f"Flutterwave's {path} answered {response.status_code}")
         try:
@@ -188,11 +224,8 @@ class Flutterwave:
 class Statement:
     """The lists of all gateways in one file, and their balance."""
 
-    def __init__(
-        self, gateway: Gateway, paystack: Paystack, providers: tuple[Provider, ...], file: sqlite3.Connection
-    ) -> None:
+    def __init__(self, gateway: Gateway, providers: tuple[Provider, ...], file: sqlite3.Connection) -> None:
         self._gateway = gateway
-        self._paystack = paystack
         self._providers = providers
         self._file = file
         # Rows from then on are read anew; None: all.
@@ -222,9 +255,10 @@ class Statement:
         row = self._file.execute(f"SELECT {_COLUMNS} FROM reported WHERE kind = ? AND key = ?", (kind, key)).fetchone()
         return None if row is None else Reported(*row)
 
-    async def query(self, kind: Kind, key: str) -> Reported | None:
-        """The present state at Paystack: of a charge and a transfer by reference, of the others by id."""
-        found = await self._paystack.find(kind, key)
+    async def query(self, kind: Kind, key: str, gateway: str) -> Reported | None:
+        """The present state at a gateway: of a charge and a transfer by reference, of the others by id."""
+        provider = next(provider for provider in self._providers if provider.name == gateway)
+        found = await provider.find(kind, key)
         if found is not None:
             self._save(kind, [found])
         return found
@@ -312,4 +346,4 @@ async def statement_of(gateway: Gateway) -> AsyncIterator[Statement]:
         file = sqlite3.connect(folder / _FILE)
         stack.callback(file.close)
         file.executescript(_PRAGMAS + _SCHEMA)
-        yield Statement(gateway, paystack, providers, file)
+        yield Statement(gateway, providers, file)
