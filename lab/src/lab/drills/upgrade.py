@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from lab.bench.programs import BenchFailed
@@ -109,11 +109,22 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigur
 
 
 def _before_the_newest_migration() -> str:
-    """The parent of the commit with the newest migration; with initial migrations only, the commit of the last one."""
+    """The newest commit with fewer migrations, all of which are present; with initial migrations only, the commit of the last one."""
     initial = set(_git("ls-files", f":(glob){_INITIAL}").splitlines())
-    later = set(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines()) - initial
-    added = _git("log", "-1", "--format=%H", "--diff-filter=A", "--no-renames", "--", *(later or initial))
-    return _git("rev-parse", f"{added}~1") if later else added
+    present = set(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines())
+    changes = _git("log", "--format=%H", "--no-renames", "--", f":(glob){_MIGRATIONS}").splitlines()
+    if present == initial:
+        return changes[0]
+    for change in changes:
+        # A migration that was renamed since is none that this version has.
+        if initial <= _migrations_of(f"{change}~1") < present:
+            return _git("rev-parse", f"{change}~1")
+    raise BenchFailed("No earlier commit has only migrations of this version.")
+
+
+def _migrations_of(commit: str) -> set[str]:
+    listed = _git("ls-tree", "-r", "--name-only", commit, "--", "services").splitlines()
+    return {path for path in listed if PurePath(path).match(_MIGRATIONS)}
 
 
 def _revisions(tree: Path) -> set[str]:
