@@ -48,16 +48,20 @@ class Authority:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         if state == "none":
             return context
+        with NamedTemporaryFile() as file:
+            file.write(self.key_and_certificate(state))
+            file.flush()
+            context.load_cert_chain(file.name)
+        return context
+
+    def key_and_certificate(self, state: str) -> bytes:
+        """A new key of a server, and its certificate of this state, as PEM."""
         issuer = Authority("unknown authority") if state == "unknown_authority" else self
         days = -1 if state == "expired" else int(state[5:]) if state.startswith("days=") else VALID_DAYS
         names = OTHER_NAMES if state == "wrong_host" else LOCAL_NAMES
         key = generate_private_key(SECP256R1())
         certificate = issuer._issue(_name("campus sandbox"), key, days, x509.SubjectAlternativeName(names))
-        with NamedTemporaryFile() as file:
-            file.write(_pem(key) + certificate.public_bytes(Encoding.PEM))
-            file.flush()
-            context.load_cert_chain(file.name)
-        return context
+        return _pem(key) + certificate.public_bytes(Encoding.PEM)
 
     def _issue(
         self, subject: x509.Name, key: EllipticCurvePrivateKey, days: int, extension: x509.ExtensionType

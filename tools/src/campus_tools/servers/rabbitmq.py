@@ -72,11 +72,15 @@ class PrivateRabbitmq:
         report: Callable[[str], None],
         node: str = "campus",
         joins: "PrivateRabbitmq | None" = None,
+        settings: str = "",
     ) -> None:
-        """`joins`: the running node whose cluster this one joins at its first start; both use one name server."""
+        """`joins`: the running node whose cluster this one joins at its first start; both use one name server.
+
+        `settings`: further lines of `rabbitmq.conf`.
+        """
         self._records = state_dir / "servers"
         self._home = self._records / "rabbitmq"
-        self._node, self._joins = node, joins
+        self._node, self._joins, self._settings = node, joins, settings
         self._ports = ports
         self._report = report
         self._password: str = server_password(state_dir, "rabbitmq") if joins is None else joins._password
@@ -168,7 +172,7 @@ class PrivateRabbitmq:
         settings = self._home / "rabbitmq.conf"
         settings.touch(mode=0o600)
         cluster = "" if self._joins is None else _CLUSTER_SETTINGS.format(seed=self._joins._node, node=self._node)
-        settings.write_text(_SETTINGS.format(ports=self._ports, password=self._password) + cluster)
+        settings.write_text(_SETTINGS.format(ports=self._ports, password=self._password) + cluster + self._settings)
         (self._home / "enabled_plugins").write_text("[rabbitmq_management,rabbitmq_prometheus].\n")
 
     def _environment(self) -> dict[str, str]:
