@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 _SPACES: Final = re.compile(r"\s+")
 # A value in a label would differ from run to run.
-_VALUES: Final = re.compile(r"'[^']*'|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:CM|TRF|RCP|DSP)_?-?[A-Za-z0-9_-]{6,}")
+_VALUES: Final = re.compile(r"'[^']*'|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:CM|TRF|RCP|DSP)_?-?[A-Za-z0-9_-]{6,}|\b(?:po|re)-[0-9a-f]{32}")
 _LABEL_LENGTH: Final = 80
 # asyncpg's own question about a type, at the first use of a connection.
 _OF_THE_DRIVER: Final = "pg_catalog.pg_type"
