@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/public_events.py
 
-.PHONY: release-notes guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points postman-check storefront storefront-shots audit-scale scale-drill
+.PHONY: release-notes guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points simulate postman-check storefront storefront-shots audit-scale scale-drill
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -68,7 +68,8 @@ races: setup ## Concurrent requests, 200 rounds of each race against the running
 crash-points: setup ## Kill a process before and after each statement, commit, publish, acknowledgement and provider call of each scenario, and audit (a system of its own; ARGS="--scenario purchase --sample 20", ARGS="--kill 40" for real processes)
 	@exec $(PYTHON) -m lab.crash_points $(ARGS)
 
-
+simulate: setup ## Seeded schedules of the whole marketplace on a virtual clock, with reordered messages, crashes and gateway faults; broken ones are shrunk (SEEDS=200; ARGS="--hours 8", ARGS="--seed 4711")
+	@exec $(PYTHON) -m lab.simulation --seeds $(or $(SEEDS),200) $(ARGS)
 
 audit-scale: setup ## Time and memory of an audit by the number of orders, on generated rows (a system of its own; ARGS="--orders 1000000")
 	@exec $(PYTHON) -m lab.audit_scale $(ARGS)

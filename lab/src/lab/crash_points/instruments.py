@@ -5,6 +5,7 @@ They do nothing for code that runs in no process of a crash run.
 
 import re
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import aio_pika
@@ -18,7 +19,9 @@ Result = TypeVar("Result")
 
 _SPACES: Final = re.compile(r"\s+")
 # A value in a label would differ from run to run.
-_VALUES: Final = re.compile(r"'[^']*'|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:CM|TRF|RCP|DSP)_?-?[A-Za-z0-9_-]{6,}|\b(?:po|re)-[0-9a-f]{32}")
+_VALUES: Final = re.compile(
+    r"'[^']*'|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:CM|TRF|RCP|DSP)_?-?[A-Za-z0-9_-]{6,}|\b(?:po|re)-[0-9a-f]{32}"
+)
 _LABEL_LENGTH: Final = 80
 # asyncpg's own question about a type, at the first use of a connection.
 _OF_THE_DRIVER: Final = "pg_catalog.pg_type"
@@ -43,6 +46,7 @@ async def observed(kind: Kind, label: str, effect: Callable[[], Awaitable[Result
     return result
 
 
+@lru_cache(maxsize=10_000)
 def label_of(text: str) -> str:
     """A short text without values."""
     return _VALUES.sub("?", _SPACES.sub(" ", text).strip())[:_LABEL_LENGTH]
@@ -108,10 +112,11 @@ class ObservedBus(Bus):
         await super().delay(message, queue, seconds)
 
 
-def observe_connections(provider_url: str) -> None:
+def observe_connections(provider_url: str, provider: httpx.AsyncBaseTransport | None = None) -> None:
     """Wrap the connections that processes of this program open from now on.
 
-    Calls to other addresses than those that start with `provider_url` are no points.
+    Calls to other addresses than those that start with `provider_url` are no points. With `provider`, it answers the
+    calls to these addresses, also those of this program itself.
     """
 
     async def connect_observed(*arguments: Any, **options: Any) -> Any:
@@ -123,9 +128,11 @@ def observe_connections(provider_url: str) -> None:
         return connection
 
     async def send_observed(self: httpx.AsyncClient, request: httpx.Request, **options: Any) -> httpx.Response:
-        if CURRENT.get() is None or not str(request.url).startswith(provider_url):
+        if not str(request.url).startswith(provider_url):
             return await _SEND(self, request, **options)
         label = label_of(f"{request.method} {request.url.path}")
+        if provider is not None:
+            return await observed("call", label, lambda: provider.handle_async_request(request))
         return await observed("call", label, lambda: _SEND(self, request, **options))
 
     asyncpg.connect = connect_observed

@@ -21,6 +21,7 @@ import structlog
 import common.process.runtime
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
+from campus_tools.servers import Servers
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.tls import client_tls
 from contracts import demo
@@ -34,7 +35,7 @@ from operations.audit.gateway import Gateway
 from operations.audit.report import check_once
 from operations.environment import Environments, callers_environment
 from operations.processes import CAMPUS, SystemPlan
-from operations.services import SERVICES
+from operations.services import SERVICES, Service
 from testkit.service_kit import BASE_URL, Issuer, issuing
 from testkit.workers import throwaway_servers
 
@@ -73,7 +74,7 @@ _ROUNDS_MAX: Final = 150
 _ATTEMPTS_MAX: Final = 10
 _SANDBOX_SETTINGS: Final = {"refund_settlement": "manual", "transfer_settlement": "manual", "transfer_minimum_minor": 1}
 _WEBHOOKS: Final = ("charge_webhook", "transfer_webhook", "refund_webhook", "dispute_webhook")
-_SETTINGS: Final = {
+SETTINGS: Final = {
     **NO_QUOTA,
     **NO_TRACING,
     "BASE_URL": BASE_URL,
@@ -115,19 +116,38 @@ BUYER, VENDOR, MAKER, CHECKER = (User.of(name) for name in ("BUYER", "VENDOR", "
 SUPPORT, OPS = User.of("SUPPORT"), User.of("OPS")
 
 
+def prepare_program() -> None:
+    """No log, and every task of a process belongs to it. The settings of the running loop and of the program change."""
+    logging.disable(logging.CRITICAL)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _loop, _context: None)
+    track_tasks(loop)
+
+
+def environments_of(system: System, servers: Servers, settings: Mapping[str, str] = SETTINGS) -> Environments:
+    """The environments of a system's processes, with the settings of a run."""
+    return Environments(
+        callers_environment(settings),
+        port_base=system.port_base,
+        state_dir=system.state_dir,
+        servers=servers,
+        secrets=system.secrets,
+    )
+
+
 class Marketplace:
     """The processes and their world. Nothing moves except by the methods of this class."""
 
-    def __init__(self, system: System, issuer: Issuer, clock: ManualClock, log: Log, further: Sequence[str]) -> None:
+    def __init__(self, system: System, issuer: Issuer, clock: ManualClock, log: Log) -> None:
         self.clock, self.issuer, self.log = clock, issuer, log
-        self.names = (*PROCESSES, _SEEDED_BY, *further)
         self.secrets, self.points = system.secrets, Points()
         self.processes: dict[str, Process] = {}
         self.databases: dict[str, asyncpg.Connection] = {}
         self.http = httpx.AsyncClient(base_url=system.base_url, timeout=60, trust_env=False, verify=client_tls())
         self.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=60, trust_env=False, verify=client_tls())
         self.gateway = Gateway.of(
-            {"OPENING_BALANCE_MINOR": _SETTINGS["OPENING_BALANCE_MINOR"]}, self.secrets, system.sandbox_url
+            {"OPENING_BALANCE_MINOR": SETTINGS["OPENING_BALANCE_MINOR"]}, self.secrets, system.sandbox_url
         )
         self._gateway_key = self.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
         self._webhooks_delivered = 0
@@ -139,11 +159,7 @@ class Marketplace:
 
         `further`: processes besides those that move money.
         """
-        logging.disable(logging.CRITICAL)
-        structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _loop, _context: None)
-        track_tasks(loop)
+        prepare_program()
         clock = ManualClock(SystemClock().now())
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-crashes-"))
@@ -154,40 +170,36 @@ class Marketplace:
             sandbox = tuple(plan for plan in CAMPUS.processes if plan.service == "sandbox")
             plan = SystemPlan(SERVICES, sandbox, CAMPUS.demo_services)
             log("migrating, loading the demo data, starting the sandbox")
-            system = System(Path(folder), free_port_base(), _SETTINGS, plan=plan, servers=servers)
+            system = System(Path(folder), free_port_base(), SETTINGS, plan=plan, servers=servers)
             await stack.enter_async_context(system)
             log("starting the processes")
-            market = cls(system, issuer, clock, log, further)
+            market = cls(system, issuer, clock, log)
             stack.push_async_callback(market._close)
             observe_connections(system.sandbox_url)
             common.process.runtime.Bus = SteppedBus  # type: ignore[attr-defined]
-            environments = Environments(
-                callers_environment(_SETTINGS),
-                port_base=system.port_base,
-                state_dir=system.state_dir,
-                servers=servers,
-                secrets=system.secrets,
-            )
-            await market._open(environments)
+            await market.open_processes(environments_of(system, servers), (*PROCESSES, _SEEDED_BY, *further), SERVICES)
+            await market.run_until_idle()
+            await market.time_passes()
             yield market
 
-    async def _open(self, environments: Environments) -> None:
+    async def open_processes(
+        self, environments: Environments, names: Sequence[str], services: Sequence[Service]
+    ) -> None:
+        """Start these processes on the databases of these services, with the sandbox's settings of a run."""
         plans = {plan.name: plan for plan in CAMPUS.processes}
-        services = {service.name: service for service in SERVICES}
-        for name in self.names:
+        by_name = {service.name: service for service in services}
+        for name in names:
             plan = plans[name]
-            environment = environments.for_process(plan, services[plan.service])
+            environment = environments.for_process(plan, by_name[plan.service])
             # Quotas are counted in the process, and the tokens are this program's.
             environment |= {"RATE_LIMIT_STORE_URL": "", "JWKS_URL": self.issuer.jwks_url}
             self.processes[name] = Process(plan, environment, self.clock, self.points)
-        for service in SERVICES:
+        for service in services:
             url = urlsplit(self.secrets["DATABASE_URL"])._replace(path=f"/{service.database}").geturl()
             self.databases[service.name] = await asyncpg.connect(url)
         await self._put("/control/settings", _SANDBOX_SETTINGS)
         await self.faults()
         await self.revive()
-        await self.run_until_idle()
-        await self.time_passes()
 
     async def _close(self) -> None:
         for process in self.processes.values():
@@ -210,7 +222,7 @@ class Marketplace:
         """Minutes pass: leases end, timers run."""
         for _ in range(times):
             self.clock.advance(_MINUTES)
-            await self._end_leases()
+            await self.end_leases()
             for name, timers in _TIMERS.items():
                 await self.run_timers(name, *timers)
             await self.run_until_idle()
@@ -253,8 +265,7 @@ class Marketplace:
         moved = False
         for service in self.databases:
             moved |= await self._relay(service)
-        for name in self.names:
-            process = self.processes[name]
+        for name, process in self.processes.items():
             for queue in sorted(process.queues):
                 moved |= await self._deliver(name, queue)
         return await self._deliver_webhooks() or moved
@@ -311,7 +322,8 @@ class Marketplace:
                 return
         raise StepRejected("POST", "gateway-webhook", response)
 
-    async def _end_leases(self) -> None:
+    async def end_leases(self) -> None:
+        """The time of a dead process's idempotency keys ends."""
         await self.databases["api-gateway"].execute(
             "UPDATE idempotency_records SET leased_until = clock_timestamp() WHERE leased_until > clock_timestamp()"
         )
@@ -346,7 +358,7 @@ class Marketplace:
                 break
             # A client tries again for some minutes.
             self.clock.advance(_RETRY_AFTER)
-            await self._end_leases()
+            await self.end_leases()
         raise StepRejected(method, path, response)
 
     async def _send(self, method: str, path: str, **request: Any) -> httpx.Response | None:

@@ -171,6 +171,11 @@ class Process:
             await asyncio.wait(pending)
 
     @property
+    def has_waiting_rows(self) -> bool:
+        """Whether rows that this process committed wait for its relay."""
+        return not self.is_dead and not self._runtime.database.handover.is_empty
+
+    @property
     def queues(self) -> set[str]:
         """The queues that this process consumes."""
         return set(self.bus.consumers) if self.bus is not None else set()

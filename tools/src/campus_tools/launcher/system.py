@@ -59,11 +59,12 @@ class System:
         servers: Servers | None = None,
         report: Report | None = None,
         ready_seconds: float = READY_SECONDS_MAX,
+        with_broker: bool = True,
     ) -> None:
         """`environment` overrides that of this program. Without `port_base` a free one is chosen.
 
         Given `servers` are neither started nor stopped here. `report` receives messages as (process, text). A larger plan may
-        need more than `ready_seconds`.
+        need more than `ready_seconds`. Without a broker nothing is declared there, for processes that need none.
         """
         self._state = StateDirectory(state_dir)
         self.state_dir = self._state.path
@@ -73,6 +74,7 @@ class System:
         self._caller = callers_environment(environment)
         self._report: Report = report or (lambda _who, _what: None)
         self._ready_seconds = ready_seconds
+        self._with_broker = with_broker
         self._own_servers = servers is None
         self._servers = servers
         self._secrets: dict[str, str] = {}
@@ -316,7 +318,7 @@ class System:
         self._report("databases", "migrating")
         prepared = [pool.submit(self._prepare, service) for service in self.plan.services]
         _all_or_first_failure([*prepared, broker, *([store] if store else [])])
-        if self.plan.services:
+        if self.plan.services and self._with_broker:
             self._provision_broker(pool)
         self._watched = [
             WatchedServer(server, report=self._report, changed=self._write_process_list)

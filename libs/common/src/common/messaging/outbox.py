@@ -120,6 +120,11 @@ class Handover:
             self.lease_seconds = 0.0
             self._rows.clear()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row waits for the relay of this process."""
+        return not self._rows
+
     def add(self, rows: Sequence[OutboxRow], *, wakes_relay: bool = True) -> None:
         """Hands committed rows to the relay of this process, if there is one."""
         if self.lease_seconds:
@@ -138,6 +143,6 @@ class Handover:
     def pop(self, count: int) -> list[OutboxRow]:
         """Removes and returns the oldest rows, at most `count`."""
         popped = [self._rows.popleft() for _ in range(min(count, len(self._rows)))]
-        if not self._rows:
+        if self.is_empty:
             self._wakeup.clear()
         return popped

@@ -1,0 +1,66 @@
+"""`make simulate`: seeded schedules of the whole marketplace on a virtual clock, each ended by a verdict."""
+
+import argparse
+import sys
+import time
+
+import uvloop
+
+from lab.simulation.exploration import Exploration, examine, explore
+from lab.simulation.market import SimulatedMarketplace
+from lab.simulation.plans import plan_of
+from lab.simulation.runs import run_plan
+from lab.systems import logger
+
+# A system is used for so many seeds, because an audit reads all that they left.
+_SEEDS_OF_A_SYSTEM = 200
+
+
+def main() -> None:
+    """Exit with status 1 when a promise did not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=200, help="so many seeds")
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--hours", type=float, default=0.0, help="instead: new seeds for so many hours")
+    parser.add_argument("--seed", type=int, help="only this seed, with its whole story")
+    parser.add_argument("--whole", action="store_true", help="with --seed: do not shrink a broken plan")
+    options = parser.parse_args()
+    sys.exit(0 if uvloop.run(run(options)) else 1)
+
+
+async def run(options: argparse.Namespace) -> bool:
+    """Run the chosen seeds, and return whether all promises held."""
+    log = logger("simulate")
+    if options.seed is not None:
+        async with SimulatedMarketplace.opened(log) as market:
+            return await show(market, options.seed, shrinks=not options.whole)
+    until = time.monotonic() + options.hours * 3600
+    total = Exploration()
+    first = options.first
+    while (options.hours and time.monotonic() < until) or (not options.hours and total.seeds < options.seeds):
+        left = _SEEDS_OF_A_SYSTEM if options.hours else min(_SEEDS_OF_A_SYSTEM, options.seeds - total.seeds)
+        async with SimulatedMarketplace.opened(log) as market:
+            done = await explore(market, range(first, first + left))
+        total.add(done)
+        first += left
+        print(total.line)
+    for broken in total.broken:
+        print(broken.text)
+    return not total.broken
+
+
+async def show(market: SimulatedMarketplace, seed: int, *, shrinks: bool) -> bool:
+    """Print the story of a seed; of a broken one the shrunk one."""
+    verdict = await run_plan(market, plan_of(seed))
+    for line in verdict.lines:
+        print(line)
+    print(f"The orders ended as {verdict.states}.")
+    for text in verdict.broken:
+        print(f"BROKEN: {text}")
+    if not verdict.holds and shrinks and (broken := await examine(market, seed)):
+        print(broken.text)
+    return verdict.holds
+
+
+if __name__ == "__main__":
+    main()

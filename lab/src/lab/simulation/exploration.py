@@ -1,0 +1,120 @@
+"""Seeds one after the other: their verdicts, and the shrunk story of each broken one."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from lab.simulation.market import SimulatedMarketplace
+from lab.simulation.plans import Plan, plan_of
+from lab.simulation.runs import Verdict, run_plan
+from lab.simulation.shrinking import shrink
+from lab.simulation.steps import Step
+
+# One audit for so many seeds; after a finding each of them runs again with its own.
+AUDITED_TOGETHER = 10
+_REPORTED_EVERY = 10
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenSeed:
+    """A seed whose promise broke: the shortest plan that still breaks one, and its verdict."""
+
+    seed: int
+    plan: Sequence[Step]
+    verdict: Verdict
+
+    @property
+    def text(self) -> str:
+        """The story of the plan, what broke, and the command that runs the seed again."""
+        return "\n".join(
+            [
+                f"SEED {self.seed}: {len(self.plan)} steps",
+                *(f"  {line}" for line in self.verdict.lines),
+                f"  The orders ended as {self.verdict.states}.",
+                *(f"  BROKEN: {text}" for text in self.verdict.broken),
+                f'  make simulate ARGS="--seed {self.seed}"',
+            ]
+        )
+
+
+@dataclass(slots=True)
+class Exploration:
+    """The figures of a run."""
+
+    seeds: int = 0
+    steps: int = 0
+    virtual_days: float = 0.0
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+    states: Counter[str] = field(default_factory=Counter)
+    broken: list[BrokenSeed] = field(default_factory=list)
+
+    def add(self, other: "Exploration") -> None:
+        """Add the figures of a further run."""
+        self.seeds += other.seeds
+        self.steps += other.steps
+        self.virtual_days += other.virtual_days
+        self.seconds += other.seconds
+        self.processor_seconds += other.processor_seconds
+        self.states += other.states
+        self.broken += other.broken
+
+    @property
+    def line(self) -> str:
+        return (
+            f"{self.seeds} seeds, {self.steps} steps, {self.virtual_days:.0f} virtual days, {len(self.broken)} broken, "
+            f"{self.seconds:.0f} s ({self.processor_seconds:.0f} s of CPU, {self.seeds / max(self.seconds, 0.001):.1f} a second); "
+            f"orders: {dict(sorted(self.states.items()))}"
+        )
+
+
+async def explore(market: SimulatedMarketplace, seeds: Sequence[int]) -> Exploration:
+    """Run each seed, audit some together, and shrink the broken ones."""
+    exploration, began, started = Exploration(), time.monotonic(), market.clock.now()
+    used, known = time.process_time(), await market.findings()
+    batch: list[int] = []
+    for seed in seeds:
+        plan = plan_of(seed)
+        verdict = await run_plan(market, plan, audits=False)
+        exploration.seeds += 1
+        exploration.steps += len(plan)
+        exploration.states.update(verdict.states.values())
+        batch.append(seed)
+        suspects = [] if verdict.holds else [seed]
+        if len(batch) == AUDITED_TOGETHER or seed == seeds[-1] or suspects:
+            found = await market.findings()
+            suspects = suspects or (batch if found - known else [])
+            known, batch = known | found, []
+        for suspect in suspects:
+            if broken := await examine(market, suspect):
+                exploration.broken.append(broken)
+                market.log(broken.text)
+            known |= await market.findings()
+        exploration.seconds, exploration.processor_seconds = time.monotonic() - began, time.process_time() - used
+        exploration.virtual_days = (market.clock.now() - started).total_seconds() / 86_400
+        if exploration.seeds % _REPORTED_EVERY == 0:
+            market.log(exploration.line)
+    return exploration
+
+
+async def examine(market: SimulatedMarketplace, seed: int, *, shrinks: bool = True) -> BrokenSeed | None:
+    """Run a seed by itself; when it is broken, its shortest plan that is."""
+    plan: Plan = plan_of(seed)
+    verdict = await run_plan(market, plan, audits=False)
+    # An audit takes as long as a run: only a plan that breaks no promise without it needs it.
+    audits = verdict.holds
+    if audits:
+        verdict = await run_plan(market, plan)
+    if verdict.holds:
+        return None
+    if not shrinks:
+        return BrokenSeed(seed, plan, verdict)
+    verdicts: dict[tuple[Step, ...], Verdict] = {plan: verdict}
+
+    async def is_broken(candidate: Sequence[Step]) -> bool:
+        verdicts[tuple(candidate)] = await run_plan(market, candidate, audits=audits)
+        return not verdicts[tuple(candidate)].holds
+
+    shortest = tuple(await shrink(plan, is_broken))
+    return BrokenSeed(seed, shortest, verdicts[shortest])

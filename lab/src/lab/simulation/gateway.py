@@ -1,0 +1,78 @@
+"""The sandbox inside the program: its application on the virtual clock, and the connection to it, which can fail.
+
+It is opened by its ASGI interface, with the state that its own start creates; no background worker of it runs.
+"""
+
+import sys
+import time
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final, Literal
+
+import httpx
+
+from common.primitives.clock import ManualClock
+from lab.crash_points.points import CURRENT
+
+CallFault = Literal[
+    "no connection", "no response", "an error", "no response after it was processed", "an error after it was processed"
+]
+"""How a call ends: before it was sent, before the gateway processed it, or after that."""
+
+# The keys of the tokens come by the same connection, because the virtual clock ends their time in the cache so often.
+JWKS_PATH: Final = "/.well-known/jwks.json"
+_ERROR: Final = {"status": False, "message": "Internal server error"}
+
+
+class GatewayConnection(httpx.AsyncBaseTransport):
+    """Calls the application. A planned fault meets the next call that a process makes."""
+
+    def __init__(self, app: Any, jwks: Mapping[str, Any]) -> None:
+        self._jwks = jwks
+        self._transport = httpx.ASGITransport(app=app)
+        self.faults: list[CallFault] = []
+        # Whether a call may have caused a webhook since the flag was cleared.
+        self.has_changed = True
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path == JWKS_PATH:
+            return httpx.Response(200, json=self._jwks, request=request)
+        fault = self.faults.pop(0) if self.faults and CURRENT.get() is not None else None
+        if fault == "no connection":
+            raise httpx.ConnectError("simulated: no connection", request=request)
+        if fault == "no response":
+            raise httpx.ReadTimeout("simulated: no response", request=request)
+        if fault == "an error":
+            return httpx.Response(500, json=_ERROR, request=request)
+        self.has_changed |= request.method != "GET"
+        response = await self._transport.handle_async_request(request)
+        if fault == "no response after it was processed":
+            raise httpx.ReadTimeout("simulated: no response", request=request)
+        if fault == "an error after it was processed":
+            return httpx.Response(500, json=_ERROR, request=request)
+        response.request = request
+        await response.aread()
+        return response
+
+
+def open_sandbox(environment: Mapping[str, str], clock: ManualClock, jwks: Mapping[str, Any]) -> GatewayConnection:
+    """The application with a new database in its `STATE_DIR`, on this clock."""
+    app_module = import_module("sandbox.app")
+    settings = import_module("sandbox.settings").read_settings(environment)
+    Path(settings.state_dir).mkdir(parents=True, exist_ok=True)
+    database = app_module.Database(settings.state_dir / "sandbox.db", settings.opening_balance_minor)
+    app_module.seed_demo_accounts(database)
+    app = app_module.create_app(settings)
+    app.state.world = app_module.build_world(settings, database)
+    _use_clock(clock)
+    return GatewayConnection(app, jwks)
+
+
+def _use_clock(clock: ManualClock) -> None:
+    """The sandbox reads the time by the module `time`."""
+    virtual = SimpleNamespace(time=lambda: clock.now().timestamp(), monotonic=time.monotonic)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("sandbox.") and getattr(module, "time", None) is time:
+            module.time = virtual  # type: ignore[attr-defined]

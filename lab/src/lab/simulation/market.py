@@ -1,0 +1,232 @@
+"""The marketplace of a simulation: the processes of the crash points, on a double of the broker and the sandbox inside."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, Self, cast
+
+import httpx
+
+import common.process.runtime
+from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.system import System
+from common.messaging.outbox import event_row
+from common.messaging.relay import cloud_event
+from common.messaging.topology import declared_topology
+from common.primitives.clock import ManualClock, SystemClock
+from common.primitives.retry import DELAYS_SECONDS, RetryLadder
+from contracts.event import Event
+from contracts.topology import EVENTS_EXCHANGE
+from lab.crash_points.instruments import observe_connections
+from lab.crash_points.marketplace import PROCESSES, SETTINGS, Marketplace, environments_of, prepare_program
+from lab.simulation.broker import Broker, SimulatedBus, properties_of
+from lab.simulation.gateway import JWKS_PATH, GatewayConnection, open_sandbox
+from lab.systems import Log
+from operations.processes import CAMPUS, SystemPlan
+from operations.services import SERVICES
+from testkit.service_kit import Issuer
+from testkit.workers import throwaway_servers
+
+# Identity and notifications move no money.
+_SERVICES: Final = tuple(service for service in SERVICES if service.name not in ("identity", "notifications"))
+WORKERS: Final = tuple(name for name in PROCESSES if name.endswith("-worker"))
+# Workers run at least so often: the daily reconciliation compares seven days.
+_TIMERS_IDLE_MAX: Final = timedelta(days=5)
+# More than one step causes.
+_WEBHOOKS_MAX: Final = 50
+_ROUNDS_MAX: Final = 400
+# The ladder's own delays pass on the virtual clock.
+_SETTINGS: Final = {**SETTINGS, "RETRY_DELAYS_SECONDS": ",".join(str(delay) for delay in DELAYS_SECONDS)}
+_TOPOLOGY: Final = declared_topology(RetryLadder())
+# Waits for what another step of the schedule brings: the order's event, and the end of an outage.
+_REAL_WAITS: Final = (
+    ("payments.use_cases.intents.start_payment", "WAITS_SECONDS", ()),
+    ("common.messaging.consumers", "UNAVAILABLE_WAIT_SECONDS", 0.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A webhook that the gateway has for us."""
+
+    id: int
+    event: str
+    reference: str
+    body: bytes
+
+
+class SimulatedMarketplace(Marketplace):
+    """Nothing moves except by the methods of this class: one relay, some messages of a queue, one webhook, one timer."""
+
+    broker: Broker
+    connection: GatewayConnection
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._waiting: list[Webhook] = []
+        # Responses that no client may get: status 500.
+        self.internal_errors: list[str] = []
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, log: Log, further: Sequence[str] = ()) -> AsyncIterator[Self]:
+        """PostgreSQL, the migrations, the sandbox and all processes inside this program."""
+        prepare_program()
+        clock = ManualClock(SystemClock().now())
+        async with AsyncExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-simulation-"))
+            servers = stack.enter_context(throwaway_servers())
+            log("starting PostgreSQL, migrating")
+            await asyncio.to_thread(servers.postgresql.start)
+            plan = SystemPlan(_SERVICES, ())
+            system = System(Path(folder), free_port_base(), _SETTINGS, plan=plan, servers=servers, with_broker=False)
+            await stack.enter_async_context(system)
+            issuer = Issuer(clock, f"{system.sandbox_url}{JWKS_PATH}")
+            environments = environments_of(system, servers, _SETTINGS)
+            sandbox = next(plan for plan in CAMPUS.processes if plan.service == "sandbox")
+            market = cls(system, issuer, clock, log)
+            stack.push_async_callback(market._close)
+            market.broker = SimulatedBus.broker = Broker(clock)
+            market.connection = open_sandbox(
+                environments.for_process(sandbox, None) | {"OPENING_BALANCE_MINOR": SETTINGS["OPENING_BALANCE_MINOR"]},
+                clock,
+                issuer.jwks(),
+            )
+            await market.sandbox.aclose()
+            market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, transport=market.connection)
+            observe_connections(system.sandbox_url, market.connection)
+            common.process.runtime.Bus = SimulatedBus  # type: ignore[attr-defined]
+            _wait_for_nothing()
+            log("starting the processes")
+            await market.open_processes(environments, (*PROCESSES, *further), _SERVICES)
+            yield market
+
+    # One move at a time
+
+    async def relay(self, name: str) -> bool:
+        """Publish what a process committed."""
+        process = self.processes[name]
+        waiting = process.has_waiting_rows
+        if waiting:
+            await process.relay()
+            await self.revive()
+        return waiting
+
+    def relays(self) -> list[str]:
+        """The processes with unpublished rows in memory."""
+        return [name for name, process in self.processes.items() if process.has_waiting_rows]
+
+    async def deliver(self, queue: str, positions: Sequence[int] = (0,)) -> int:
+        """Deliver messages of a queue to its consumer, which handles them together."""
+        process = next(process for process in self.processes.values() if queue in process.queues)
+        delivered = await process.run(cast("SimulatedBus", process.bus).deliver(queue, positions))
+        await self.revive()
+        return delivered or 0
+
+    async def run_timer(self, name: str, timer: str) -> str | None:
+        """One round of a timer; the error that it raised, if any."""
+        try:
+            await self.processes[name].run(self.processes[name].loops[timer].run_once())
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        finally:
+            await self.revive()
+        return None
+
+    def timers(self) -> list[tuple[str, str]]:
+        """All timers of all workers."""
+        return [(name, timer) for name in WORKERS for timer in self.processes[name].loops]
+
+    async def pass_time(self, time: timedelta) -> list[str]:
+        """Time passes, and no timer is idle for longer than `_TIMERS_IDLE_MAX`. Returns the errors that timers raised."""
+        errors: list[str] = []
+        while time > timedelta():
+            hop = min(time, _TIMERS_IDLE_MAX)
+            time -= hop
+            self.clock.advance(hop)
+            await self.end_leases()
+            for name, timer in self.timers():
+                if error := await self.run_timer(name, timer):
+                    errors.append(f"{name}: {timer}: {error}")
+        return errors
+
+    async def webhooks(self) -> list[Webhook]:
+        """The webhooks that were not taken yet, in their order."""
+        if self.connection.has_changed:
+            self.connection.has_changed = False
+            query = {"status": "dropped", "limit": str(_WEBHOOKS_MAX)}
+            listed = (await self.sandbox.get("/control/webhooks", params=query)).json()
+            new = [line for line in reversed(listed) if line["id"] > self._webhooks_delivered]
+            assert len(new) < _WEBHOOKS_MAX, "webhooks were not listed"
+            for line in new:
+                self._webhooks_delivered = line["id"]
+                self._waiting.append(Webhook(line["id"], line["event"], line["reference"], line["body"].encode()))
+        return list(self._waiting)
+
+    def take(self, webhook: Webhook) -> None:
+        """The gateway sends it no more by itself."""
+        self._waiting.remove(webhook)
+
+    async def find_at_gateway(self, path: str) -> Any:
+        """What the gateway's API has under this path; None when it has nothing."""
+        headers = {"Authorization": f"Bearer {self._gateway_key.decode()}"}
+        response = await self.sandbox.get(f"/gateway/{path}", headers=headers)
+        return response.json()["data"] if response.is_success else None
+
+    async def publish(self, publisher: str, event: Event) -> None:
+        """Publish an event of a service that does not run here."""
+        row = event_row(event, {}, publisher)
+        self.broker.publish(_TOPOLOGY, EVENTS_EXCHANGE, row.type, cloud_event(row), properties_of(row, publisher))
+
+    async def _send(self, method: str, path: str, **request: Any) -> httpx.Response | None:
+        response = await super()._send(method, path, **request)
+        if response is not None and response.status_code == 500:
+            self.internal_errors.append(f"{method} {path}: {response.text[:200]}")
+        return response
+
+    # Everything at once
+
+    async def run_until_idle(self) -> None:
+        """Publish, deliver and handle in order until nothing moves; the clock advances to delayed messages."""
+        for _ in range(_ROUNDS_MAX):
+            if await self._round():
+                continue
+            if (delay := self.broker.next_delay()) is None:
+                return
+            self.clock.advance(delay)
+        raise TimeoutError(f"messages still move: {self.broker.waiting()}")
+
+    async def _round(self) -> bool:
+        moved = False
+        for name in self.relays():
+            moved |= await self.relay(name)
+        for queue in self.broker.waiting():
+            moved |= bool(await self.deliver(queue, (0,) * 16))
+        for webhook in await self.webhooks():
+            self.take(webhook)
+            await self.send_webhook(webhook.body)
+            moved = True
+        return moved or await self._release_rows()
+
+    async def _release_rows(self) -> bool:
+        """Rows of dead processes, and unconfirmed ones, wait in the table for the end of their lease."""
+        released = False
+        for service, connection in self.databases.items():
+            if not await self._unpublished(service):
+                continue
+            await connection.execute("UPDATE outbox SET next_attempt_at = clock_timestamp() WHERE published_at IS NULL")
+            relay = next(process for process in self.processes.values() if process.service == service)
+            await relay.relay()
+            await self.revive()
+            released = True
+        return released
+
+
+def _wait_for_nothing() -> None:
+    for module, name, value in _REAL_WAITS:
+        setattr(import_module(module), name, value)

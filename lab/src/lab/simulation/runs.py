@@ -1,0 +1,95 @@
+"""One run of a plan, and its verdict."""
+
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from lab.crash_points.marketplace import StepRejected
+from lab.simulation.market import SimulatedMarketplace
+from lab.simulation.settling import FINAL, settle
+from lab.simulation.steps import Step
+from lab.simulation.story import OrderStory, Story
+
+_CHARGED: Final = ("success", "reversed")
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What a run did and what it broke. `lines`: each step with what came of it."""
+
+    lines: list[str] = field(default_factory=list)
+    states: dict[int, str] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        return not self.broken
+
+
+async def run_plan(market: SimulatedMarketplace, plan: Sequence[Step], *, audits: bool = True) -> Verdict:
+    """Run the steps from a new vendor on, settle, and check. Without the audit its findings are left to a later one."""
+    verdict = Verdict()
+    known = await market.findings() if audits else set()
+    market.internal_errors.clear()
+    try:
+        story = await Story.begin(market)
+        for number, step in enumerate(plan, start=1):
+            verdict.lines.append(f"{number:3}. {step.sentence}: {await _outcome(story, step)}")
+        verdict.states = await settle(story)
+        verdict.broken += story.problems
+        verdict.broken += await _broken_promises(story, verdict.states)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        verdict.broken.append(f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})")
+        await recover(market)
+    verdict.broken += [f"internal error: {text}" for text in market.internal_errors]
+    if audits:
+        verdict.broken += sorted(await market.findings() - known)
+    return verdict
+
+
+async def _outcome(story: Story, step: Step) -> str:
+    try:
+        return await step.run(story)
+    except StepRejected as rejection:
+        return f"rejected, {rejection.status}"
+
+
+async def recover(market: SimulatedMarketplace) -> None:
+    """End what a broken run left behind, as far as it goes."""
+    market.points.stop()
+    market.connection.faults.clear()
+    await market.revive()
+
+
+async def _broken_promises(story: Story, states: dict[int, str]) -> list[str]:
+    """Per order: a final state, and the buyer's money to the kobo."""
+    broken = [f"order {number} ended as {state}" for number, state in states.items() if state not in FINAL]
+    for number, order in story.orders.items():
+        broken += await _broken_money(story, number, order)
+    wallet = await story.wallet()
+    if wallet["lockedMinor"] or wallet["inTransitMinor"] or wallet["heldMinor"]:
+        broken.append(f"the wallet is not settled: {wallet}")
+    for payout_id in story.payouts.values():
+        transfers = await story.transfers_of(payout_id)
+        paid = [line for line in transfers if line["status"] == "success"]
+        payout = await story.market.get(f"/api/payouts/{payout_id}", story.vendor)
+        if len(paid) > 1:
+            broken.append(f"payout {payout_id} was paid {len(paid)} times")
+        if payout["status"] == "pending" or payout["openException"] is not None:
+            broken.append(f"payout {payout_id} ended as {payout['status']}, {payout['openException']}")
+    return broken
+
+
+async def _broken_money(story: Story, number: int, order: OrderStory) -> list[str]:
+    found = await story.market.get(f"/api/orders/{order.id}", order.buyer)
+    charges = [await story.market.find_at_gateway(f"transaction/verify/{reference}") for reference in order.references]
+    charged = sum(charge["amount"] for charge in charges if charge is not None and charge["status"] in _CHARGED)
+    refunded = sum(line["amount"] for line in await story.refunds_of(order) if line["status"] == "processed")
+    kept = charged - refunded
+    expected = order.total_minor - found["refundedMinor"] if found["status"] == "paid" else 0
+    # The bank took a disputed amount itself; the audit compares it.
+    if not order.disputes and kept != expected:
+        return [f"order {number} is {found['status']}: {kept} kobo of the buyer are kept, {expected} expected"]
+    return []

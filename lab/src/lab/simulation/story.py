@@ -1,0 +1,112 @@
+"""The state of one run of a plan: its vendor, buyers, orders and payouts, and what happened."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID
+
+from common.primitives.ids import new_id
+from contracts.demo import LAGOS
+from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned, VendorApproved
+from lab.crash_points.marketplace import User
+from lab.simulation.market import SimulatedMarketplace
+
+PRICE_MINOR: Final = 250_000
+_BANK: Final = "058"
+_LEGAL_NAME: Final = "Simulated Ventures"
+_STOCK: Final = 1_000
+
+
+@dataclass(slots=True)
+class OrderStory:
+    """An order of the run, the references of its payments and the ids of its decisions."""
+
+    id: str
+    buyer: User
+    item_id: str
+    total_minor: int
+    references: list[str] = field(default_factory=list)
+    resolutions: list[tuple[str, str]] = field(default_factory=list)
+    returns: list[str] = field(default_factory=list)
+    disputes: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Story:
+    """One run: `problems` are broken promises that a step saw."""
+
+    market: SimulatedMarketplace
+    vendor: User
+    vendor_id: UUID
+    buyers: tuple[User, ...]
+    product_id: str = ""
+    orders: dict[int, OrderStory] = field(default_factory=dict)
+    payouts: dict[int, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    @classmethod
+    async def begin(cls, market: SimulatedMarketplace) -> "Story":
+        """A new vendor with a product and a verified account, and two buyers."""
+        vendor_id, owner_id = new_id(), new_id()
+        claims = {"roles": ("buyer", "merchant"), "vendor_id": vendor_id, "campus_id": LAGOS.id, "stepped_up": True}
+        buyers = tuple(User(new_id(), {"roles": ("buyer",), "campus_id": LAGOS.id}) for _ in range(2))
+        story = cls(market, User(owner_id, claims), vendor_id, buyers)
+        await market.publish("identity", CampusChanged(campus_id=LAGOS.id, name=LAGOS.name, active=True))
+        await market.publish(
+            "identity",
+            VendorApproved(
+                vendor_id=vendor_id,
+                owner_user_id=owner_id,
+                business_name="Simulated",
+                legal_name=_LEGAL_NAME,
+                campus_id=LAGOS.id,
+            ),
+        )
+        for buyer in buyers:
+            referral = ReferralOutcome(applied=False, reward_minor=0)
+            email = f"{buyer.id}@unilag.edu.ng"
+            await market.publish(
+                "identity",
+                UserProvisioned(user_id=buyer.id, email=email, role="buyer", referral=referral, campus_id=LAGOS.id),
+            )
+        await market.run_until_idle()
+        account_number = f"{int(vendor_id) % 10**10:010d}"
+        await market.name_account(_BANK, account_number, _LEGAL_NAME)
+        await market.put(
+            f"/api/vendors/{vendor_id}/bank-details", story.vendor, {"accountNumber": account_number, "bankCode": _BANK}
+        )
+        product = {
+            "name": "Bag",
+            "description": "For a run",
+            "category": "lab",
+            "priceMinor": PRICE_MINOR,
+            "stock": _STOCK,
+        }
+        story.product_id = str((await market.post("/api/products", story.vendor, product))["id"])
+        await market.run_until_idle()
+        return story
+
+    async def post(self, path: str, user: User, body: dict[str, Any] | None = None) -> Any:
+        return await self.market.post(path, user, body)
+
+    async def states(self) -> dict[int, str]:
+        """The state of each order."""
+        ids = [UUID(order.id) for order in self.orders.values()]
+        rows = await self.market.databases["orders"].fetch("SELECT id, status FROM orders WHERE id = ANY ($1)", ids)
+        states = {str(row["id"]): str(row["status"]) for row in rows}
+        return {number: states[order.id] for number, order in self.orders.items()}
+
+    async def wallet(self) -> dict[str, Any]:
+        return dict(await self.market.get("/api/wallets/current", self.vendor))
+
+    async def transfers_of(self, payout_id: str) -> list[dict[str, Any]]:
+        """The gateway's transfers of a payout, oldest first, by the references that our side recorded before each call."""
+        rows = await self.market.databases["payouts"].fetch(
+            "SELECT reference FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt", UUID(payout_id)
+        )
+        found = [await self.market.find_at_gateway(f"transfer/verify/{row['reference']}") for row in rows]
+        return [transfer for transfer in found if transfer is not None]
+
+    async def refunds_of(self, order: OrderStory) -> list[dict[str, Any]]:
+        """The gateway's refunds of an order's charges."""
+        found = [await self.market.find_at_gateway(f"refund?reference={reference}") for reference in order.references]
+        return [refund for refunds in found for refund in refunds or ()]
