@@ -62,8 +62,8 @@ capacity: setup ## Measure the cost of an order on a system of its own, calculat
 soak: setup ## Send 10,000 webhooks at 100 a second while their worker is killed ten times, and audit (four minutes, a system of its own; ARGS="--read-only 30 --broker-away 60" instead of the kills)
 	@exec $(PYTHON) -m lab.soak webhooks $(ARGS)
 
-races: setup ## Concurrent requests, 200 rounds of each race against the running system, and audit (ARGS="--rounds 1000"; start it with RATE_TIER_2 to _4 raised)
-	@exec $(PYTHON) -m lab.soak races $(ARGS)
+races: setup ## Two actions at once on an order or a payout: each pair of the tables of transitions, 200 schedules each, and audit (a system of its own; ARGS="--pair cancel/charge", ARGS="--list"; ARGS="--rounds 200" instead for requests to the running system, started with RATE_TIER_2 to _4 raised)
+	@exec $(PYTHON) -m $(if $(findstring --rounds,$(ARGS)),lab.soak races,lab.races) $(ARGS)
 
 crash-points: setup ## Kill a process before and after each statement, commit, publish, acknowledgement and provider call of each scenario, and audit (a system of its own; ARGS="--scenario purchase --sample 20", ARGS="--kill 40" for real processes)
 	@exec $(PYTHON) -m lab.crash_points $(ARGS)

@@ -6,7 +6,7 @@ They do nothing for code that runs in no process of a crash run.
 import re
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import aio_pika
 import asyncpg
@@ -22,6 +22,7 @@ _SPACES: Final = re.compile(r"\s+")
 _VALUES: Final = re.compile(
     r"'[^']*'|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:CM|TRF|RCP|DSP)_?-?[A-Za-z0-9_-]{6,}|\b(?:po|re)-[0-9a-f]{32}"
 )
+_ROW_LOCK: Final = re.compile(r"\bFOR (NO KEY )?UPDATE( OF \w+)?( SKIP LOCKED| NOWAIT)?")
 _LABEL_LENGTH: Final = 80
 # asyncpg's own question about a type, at the first use of a connection.
 _OF_THE_DRIVER: Final = "pg_catalog.pg_type"
@@ -35,6 +36,7 @@ async def observed(kind: Kind, label: str, effect: Callable[[], Awaitable[Result
     process = CURRENT.get()
     if process is None:
         return await effect()
+    await process.points.turn(process.name, kind, label)
     number = process.points.before(process, kind, label)
     try:
         result = await effect()
@@ -55,8 +57,13 @@ def label_of(text: str) -> str:
 class ObservedConnection(asyncpg.Connection):
     """A connection each of whose statements is a point."""
 
+    # For the check of the checks: `FOR UPDATE` locks no row.
+    locks_rows: ClassVar[bool] = True
+
     async def execute(self, query: str, *args: Any, **options: Any) -> str:
-        text: str = await self._point(query, lambda: super(ObservedConnection, self).execute(query, *args, **options))
+        text: str = await self._point(
+            query, lambda: super(ObservedConnection, self).execute(self._sent(query), *args, **options)
+        )
         return text
 
     async def executemany(self, command: str, args: Any, **options: Any) -> None:
@@ -64,21 +71,28 @@ class ObservedConnection(asyncpg.Connection):
 
     async def fetch(self, query: str, *args: Any, **options: Any) -> list[Any]:
         rows: list[Any] = await self._point(
-            query, lambda: super(ObservedConnection, self).fetch(query, *args, **options)
+            query, lambda: super(ObservedConnection, self).fetch(self._sent(query), *args, **options)
         )
         return rows
 
     async def fetchmany(self, query: str, args: Any, **options: Any) -> list[Any]:
         rows: list[Any] = await self._point(
-            query, lambda: super(ObservedConnection, self).fetchmany(query, args, **options)
+            query, lambda: super(ObservedConnection, self).fetchmany(self._sent(query), args, **options)
         )
         return rows
 
     async def fetchrow(self, query: str, *args: Any, **options: Any) -> Any:
-        return await self._point(query, lambda: super(ObservedConnection, self).fetchrow(query, *args, **options))
+        return await self._point(
+            query, lambda: super(ObservedConnection, self).fetchrow(self._sent(query), *args, **options)
+        )
 
     async def fetchval(self, query: str, *args: Any, **options: Any) -> Any:
-        return await self._point(query, lambda: super(ObservedConnection, self).fetchval(query, *args, **options))
+        return await self._point(
+            query, lambda: super(ObservedConnection, self).fetchval(self._sent(query), *args, **options)
+        )
+
+    def _sent(self, statement: str) -> str:
+        return statement if self.locks_rows else _ROW_LOCK.sub("", statement)
 
     async def _point(self, statement: str, run: Callable[[], Awaitable[Any]]) -> Any:
         if _OF_THE_DRIVER in statement:

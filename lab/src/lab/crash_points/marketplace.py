@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
@@ -139,9 +139,11 @@ def environments_of(system: System, servers: Servers, settings: Mapping[str, str
 class Marketplace:
     """The processes and their world. Nothing moves except by the methods of this class."""
 
+    points_type: ClassVar[type[Points]] = Points
+
     def __init__(self, system: System, issuer: Issuer, clock: ManualClock, log: Log) -> None:
         self.clock, self.issuer, self.log = clock, issuer, log
-        self.secrets, self.points = system.secrets, Points()
+        self.secrets, self.points = system.secrets, self.points_type()
         self.processes: dict[str, Process] = {}
         self.databases: dict[str, asyncpg.Connection] = {}
         self.http = httpx.AsyncClient(base_url=system.base_url, timeout=60, trust_env=False, verify=client_tls())
@@ -250,7 +252,7 @@ class Marketplace:
                 await self.revive()
         await self.run_until_idle()
 
-    async def command(self, name: str, command: str) -> None:
+    async def run_command(self, name: str, command: str) -> None:
         """A command of a worker's service, repeated by its operator after a crash."""
         for _ in range(_ATTEMPTS_MAX):
             process = self.processes[name]
@@ -304,23 +306,32 @@ class Marketplace:
 
     async def _deliver_webhooks(self) -> bool:
         """Sign and send the webhooks that the gateway has for us, until each is answered with 200."""
-        listed = (await self.sandbox.get("/control/webhooks", params={"status": "dropped", "limit": 20})).json()
-        waiting = [webhook for webhook in reversed(listed) if webhook["id"] > self._webhooks_delivered]
-        for webhook in waiting:
-            await self.send_webhook(webhook["body"].encode())
-            self._webhooks_delivered = webhook["id"]
+        waiting = await self._webhooks_waiting()
+        for number, body in waiting:
+            await self.send_webhook(body)
+            self._webhooks_delivered = number
         return bool(waiting)
+
+    async def _webhooks_waiting(self) -> Sequence[tuple[int, bytes]]:
+        """The number and body of each webhook that was not delivered, oldest first."""
+        listed = (await self.sandbox.get("/control/webhooks", params={"status": "dropped", "limit": 20})).json()
+        waiting = ((webhook["id"], webhook["body"].encode()) for webhook in reversed(listed))
+        return [(number, body) for number, body in waiting if number > self._webhooks_delivered]
 
     async def send_webhook(self, body: bytes) -> None:
         """Send a signed webhook as the gateway does: until the answer is 200."""
-        signature = hmac.digest(self._gateway_key, body, hashlib.sha512).hex()
-        headers = {"x-gateway-signature": signature, "Content-Type": "application/json"}
         for _ in range(_ATTEMPTS_MAX):
-            response = await self._send("POST", "/functions/v1/gateway-webhook", content=body, headers=headers)
+            response = await self.send_webhook_once(body)
             await self.revive()
             if response is not None and response.status_code == 200:
                 return
         raise StepRejected("POST", "gateway-webhook", response)
+
+    async def send_webhook_once(self, body: bytes) -> httpx.Response | None:
+        """Send a signed webhook; None when no response came."""
+        signature = hmac.digest(self._gateway_key, body, hashlib.sha512).hex()
+        headers = {"x-gateway-signature": signature, "Content-Type": "application/json"}
+        return await self._send("POST", "/functions/v1/gateway-webhook", content=body, headers=headers)
 
     async def end_leases(self) -> None:
         """The time of a dead process's idempotency keys ends."""
@@ -386,10 +397,11 @@ class Marketplace:
     async def _put(self, path: str, body: Mapping[str, Any]) -> None:
         (await self.sandbox.put(path, json=body)).raise_for_status()
 
-    async def listed(self, path: str) -> Sequence[dict[str, Any]]:
+    async def listed(self, path: str, **parameters: str) -> Sequence[dict[str, Any]]:
         """A list of the payment gateway's API."""
         headers = {"Authorization": f"Bearer {self._gateway_key.decode()}"}
-        response = await self.sandbox.get(f"/gateway/{path}", params={"perPage": 1000}, headers=headers)
+        parameters = {"perPage": "1000", **parameters}
+        response = await self.sandbox.get(f"/gateway/{path}", params=parameters, headers=headers)
         return list(response.raise_for_status().json()["data"])
 
     # The verdict
@@ -410,6 +422,6 @@ class Marketplace:
             for row in await connection.fetch("SELECT id, queue, error FROM dead_letters WHERE replayed_at IS NULL"):
                 found.add(f"dead letter: {service}: {row['queue']}: {row['id']}: {row['error']}")
         for process in self.processes.values():
-            if process.bus is not None and process.bus.held:
-                found.add(f"without acknowledgement: {process.name}: {sorted(process.bus.held.values())}")
+            if process.bus is not None and process.bus.held_queues:
+                found.add(f"without acknowledgement: {process.name}: {sorted(process.bus.held_queues)}")
         return found

@@ -66,6 +66,9 @@ class Points:
         """Later effects have no number."""
         self.is_recording = False
 
+    async def turn(self, process: str, kind: Kind, label: str) -> None:
+        """Return when the process may have this effect: at once, unless two actions take turns (`lab.races`)."""
+
     def before(self, victim: Victim, kind: Kind, label: str) -> int | None:
         """The number of the effect that follows. Raises ProcessKilled."""
         if victim.is_dead:

@@ -18,6 +18,7 @@ import uvicorn
 from common.messaging.consumers import ATTEMPT_HEADER, Consumers
 from common.messaging.messages import Subscription
 from common.messaging.relay import Relay
+from common.observability.logging import REQUEST_ID
 from common.primitives.clock import ManualClock
 from common.primitives.limits import WaitLimits
 from common.primitives.retry import DELAYS_SECONDS
@@ -66,7 +67,7 @@ class Process:
         self._definition: Service = import_module(f"{plan.module[0]}.app").SERVICE
         self._environment, self._clock = environment, clock
         self._port = int(environment["PORT"])
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], contextvars.Context] = {}
         self._permanent: set[asyncio.Task[Any]] = set()
         self._life: asyncio.Task[None] | None = None
         self._server: _Server | None = None
@@ -92,7 +93,7 @@ class Process:
         done, _ = await asyncio.wait([self._life], timeout=_STOP_SECONDS_MAX)
         if not done:
             raise TimeoutError(f"{self.name} did not end")
-        for queue in self.bus.held.values() if self.bus is not None else ():
+        for queue in self.bus.held_queues if self.bus is not None else ():
             # The broker delivers it again.
             ARRIVALS.expected[queue] += 1
         self._life, self.bus, self._server = None, None, None
@@ -165,9 +166,15 @@ class Process:
             return bool(await self.run(self.loops[name].run_once()))
         return False
 
-    async def is_quiet(self) -> None:
-        """Wait for the end of the tasks that requests started."""
-        while pending := {task for task in self._tasks - self._permanent if not _is_of_a_client(task)}:
+    async def is_quiet(self, request_id: str = "") -> None:
+        """Wait for the end of the tasks that requests started, or that this one did."""
+        while pending := {
+            task
+            for task, context in self._tasks.items()
+            if task not in self._permanent
+            and not _is_of_a_client(task)
+            and (not request_id or context.get(REQUEST_ID) == request_id)
+        }:
             await asyncio.wait(pending)
 
     @property
@@ -265,10 +272,10 @@ class Process:
         context.run(CURRENT.set, self)
         return asyncio.get_running_loop().create_task(work, context=context)
 
-    def track(self, task: "asyncio.Task[Any]") -> None:
+    def track(self, task: "asyncio.Task[Any]", context: contextvars.Context) -> None:
         """Remember a task of this process, which dies with it."""
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = context
+        task.add_done_callback(lambda ended: self._tasks.pop(ended, None))
 
 
 def track_tasks(loop: asyncio.AbstractEventLoop) -> None:
@@ -281,7 +288,7 @@ def track_tasks(loop: asyncio.AbstractEventLoop) -> None:
         task = asyncio.Task(work, loop=loop, context=context)
         process = context.get(CURRENT)
         if isinstance(process, Process):
-            process.track(task)
+            process.track(task, context)
         return task
 
     loop.set_task_factory(cast("Any", create))

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import aiormq
@@ -41,6 +42,15 @@ class SteppedMessage(ObservedMessage):
         ARRIVALS.expected[self.held.pop(self.delivery_tag or 0)] += 1
 
 
+@dataclass(slots=True)
+class _Channel:
+    """A channel for messages. `held`: the queue of each one without an acknowledgement, by delivery tag."""
+
+    getting: aiormq.abc.AbstractChannel
+    held: dict[int, str] = field(default_factory=dict)
+    is_receiving: bool = True
+
+
 class SteppedBus(ObservedBus):
     """Consumers register; `receive` is their turn."""
 
@@ -50,9 +60,7 @@ class SteppedBus(ObservedBus):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.consumers: dict[str, OnMessage] = {}
-        # The queue of each message without an acknowledgement.
-        self.held: dict[int, str] = {}
-        self._getting: aiormq.abc.AbstractChannel | None = None
+        self._channels: list[_Channel] = []
 
     async def consume(self, queue: str, open_consumer: Callable[[], OnMessage]) -> None:
         self.consumers[queue] = open_consumer()
@@ -60,22 +68,37 @@ class SteppedBus(ObservedBus):
 
     async def receive(self, queue: str, count_max: int) -> Sequence[SteppedMessage]:
         """The messages of a queue, at most `count_max`."""
-        if self._getting is None:
-            channel = await (await self._connected()).channel(publisher_confirms=False)
-            self._getting = await channel.get_underlay_channel()
-        getting = self._getting
+        channel = await self._free_channel()
         messages: list[SteppedMessage] = []
-        while len(messages) < count_max:
-            delivered = await getting.basic_get(queue)
-            if isinstance(delivered.delivery, aiormq.spec.Basic.GetEmpty):
-                break
-            message = SteppedMessage(delivered)
-            message.held = self.held
-            self.held[message.delivery_tag or 0] = queue
-            if self.forgets_at_delivery:
-                await message.send_ack(multiple=False)
-            messages.append(message)
+        try:
+            while len(messages) < count_max:
+                delivered = await channel.getting.basic_get(queue)
+                if isinstance(delivered.delivery, aiormq.spec.Basic.GetEmpty):
+                    break
+                message = SteppedMessage(delivered)
+                message.held = channel.held
+                channel.held[message.delivery_tag or 0] = queue
+                if self.forgets_at_delivery:
+                    await message.send_ack(multiple=False)
+                messages.append(message)
+        finally:
+            channel.is_receiving = False
         return messages
+
+    @property
+    def held_queues(self) -> list[str]:
+        """The queue of each message without an acknowledgement."""
+        return [queue for channel in self._channels for queue in channel.held.values()]
+
+    async def _free_channel(self) -> "_Channel":
+        """A channel without unacknowledged messages: the acknowledgement of several covers all earlier ones of a channel."""
+        for channel in self._channels:
+            if not (channel.held or channel.is_receiving):
+                channel.is_receiving = True
+                return channel
+        opened = await (await self._connected()).channel(publisher_confirms=False)
+        self._channels.append(channel := _Channel(await opened.get_underlay_channel()))
+        return channel
 
     async def _publish_one(self, channel: Any, message: Outgoing) -> bool:
         # Before the effect: a publish without a confirm may have arrived.

@@ -46,5 +46,5 @@ async def _rotate(market: Marketplace, worker: str, variable: str) -> None:
     previous = f"{variable}_PREVIOUS"
     await market.roll_out({previous: new})
     await market.roll_out({variable: new, previous: old})
-    await market.command(worker, REENCRYPT)
+    await market.run_command(worker, REENCRYPT)
     await market.roll_out({previous: ""})

@@ -1,0 +1,98 @@
+"""`make races`: two actions on one order or payout at once, interleaved at every effect, and audit."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from lab.counts import one_or_more
+from lab.crash_points.instruments import ObservedConnection
+from lab.races import orders, payouts
+from lab.races.actions import Pair, pairs_of
+from lab.races.exploration import Explored, explore, run_schedule
+from lab.races.interleaving import parse_schedule
+from lab.races.marketplace import RacingMarketplace
+from lab.systems import logger
+
+SITUATIONS: Final = (*orders.SITUATIONS, *payouts.SITUATIONS)
+SCHEDULES: Final = 200
+SCHEDULES_OF_SELF_CHECK: Final = 20
+
+
+def main() -> None:
+    """Exit with status 1 when a race has a wrong end."""
+    options = _parser().parse_args()
+    pairs = [
+        pair for pair in pairs_of(SITUATIONS) if not options.pair or any(part in pair.name for part in options.pair)
+    ]
+    if options.list:
+        for pair in pairs:
+            print(pair.name)
+        return
+    sys.exit(0 if asyncio.run(run(pairs, options)) else 1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pair", action="append", help="pairs whose name has this text, such as `paid: pin`")
+    parser.add_argument("--list", action="store_true", help="print the names of the pairs, and run none")
+    parser.add_argument("--schedules", type=one_or_more, default=SCHEDULES, help="schedules of each pair")
+    parser.add_argument("--schedule", help="only this schedule of each pair, as a report names it")
+    parser.add_argument(
+        "--self-check", action="store_true", help="and find that races break when no statement locks its rows"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="chooses among the schedules")
+    return parser
+
+
+async def run(pairs: Sequence[Pair], options: argparse.Namespace) -> bool:
+    """Explore the pairs, print a table, and return whether all ends were right."""
+    log = logger("races")
+    explored: list[Explored] = []
+    async with RacingMarketplace.opened(log) as market:
+        for pair in pairs:
+            if options.schedule:
+                one, race = await run_schedule(market, pair, parse_schedule(options.schedule))
+                log(race.outcome)
+            else:
+                one = await explore(market, pair, options.schedules, options.seed)
+            explored.append(one)
+            log(one.line)
+            for text in one.broken:
+                log(f"BROKEN {text}")
+        finds_faults = not options.self_check or await finds_missing_locks(market, pairs, options.seed)
+    print_table(explored)
+    if not finds_faults:
+        print("SELF-CHECK FAILED: without row locks no race was found")
+    return finds_faults and not any(one.broken for one in explored)
+
+
+async def finds_missing_locks(market: RacingMarketplace, pairs: Sequence[Pair], seed: int) -> bool:
+    """Whether the races of these pairs have wrong ends when `FOR UPDATE` locks no row."""
+    ObservedConnection.locks_rows = False
+    try:
+        for pair in pairs:
+            if (await explore(market, pair, SCHEDULES_OF_SELF_CHECK, seed)).broken:
+                return True
+        return False
+    finally:
+        ObservedConnection.locks_rows = True
+
+
+def print_table(explored: Sequence[Explored]) -> None:
+    """Print a line for each pair."""
+    table = Table("pair", "schedules", "waits for a lock", "ends", "broken")
+    for one in explored:
+        ends = "\n".join(f"{count} {end}" for end, count in one.ends.most_common())
+        table.add_row(one.pair.name, str(one.races), str(one.blocked), ends, str(len(one.broken)))
+    Console(width=200).print(table)
+    broken = sum(len(one.broken) for one in explored)
+    print(f"{len(explored)} pairs, {sum(one.races for one in explored)} schedules, {broken} broken")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""What a race is made of: situations, and the actions that are possible in each of them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import httpx
+
+from lab.crash_points.scenarios.steps import Given
+from lab.races.marketplace import RacingMarketplace
+
+Start = Callable[[RacingMarketplace, Given], Awaitable[str]]
+"""Starts an action, and returns its response, such as `200` or `409 ESCROW_LOCKED`."""
+
+# What a command may respond to the loser of a race: the state forbids it, or the escrow is frozen or used up.
+_LOST: Final = (409, 423)
+
+
+async def nothing(market: RacingMarketplace, given: Given) -> None:
+    """An action that needs no preparation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action of a user, the gateway or a timer. `causes`: its triggers or events in the tables of transitions.
+
+    `prepare` runs before the race, and once when both actions of a pair have the same one.
+    """
+
+    name: str
+    kind: Literal["command", "webhook", "timer"]
+    causes: frozenset[str]
+    start: Start
+    prepare: Callable[[RacingMarketplace, Given], Awaitable[None]] = nothing
+
+    def allows(self, response: str) -> bool:
+        """Whether the contract allows this response in a race."""
+        status = int(response.split()[0])
+        return 200 <= status < 300 or (self.kind == "command" and status in _LOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A state of an order or a payout, and the actions that are possible in it.
+
+    `settle` lets minutes pass for all races of a batch, `read` returns the end of one of them, and `check` raises
+    AssertionError for an end that no order of actions has.
+    """
+
+    name: str
+    subject: Literal["order", "payout"]
+    state: str
+    prepare: Callable[[RacingMarketplace], Awaitable[Given]]
+    actions: Sequence[Action]
+    settle: Callable[[RacingMarketplace, Sequence[Given]], Awaitable[None]]
+    read: Callable[[RacingMarketplace, Given], Awaitable["End"]]
+    check: Callable[["End"], None]
+    # How many races share the passing of time and the audit at their end.
+    batch: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of a race: facts by their names, such as the status, and the balances in kobo."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return ", ".join(f"{name} {fact}" for name, fact in self.facts.items() if fact not in ({}, [], None))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two actions on one order or payout in a situation."""
+
+    situation: Situation
+    one: Action
+    other: Action
+
+    @property
+    def name(self) -> str:
+        return f"{self.situation.name}: {self.one.name}/{self.other.name}"
+
+
+def pairs_of(situations: Sequence[Situation]) -> list[Pair]:
+    """Each action of a situation with each other one, and with itself."""
+    return [
+        Pair(situation, one, other)
+        for situation in situations
+        for number, one in enumerate(situation.actions)
+        for other in situation.actions[number:]
+    ]
+
+
+def response_of(response: httpx.Response) -> str:
+    """The status, and the code of an error."""
+    code = "" if response.is_success or not response.content else response.json().get("code", "")
+    return f"{response.status_code} {code}".strip()

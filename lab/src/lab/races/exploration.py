@@ -1,0 +1,221 @@
+"""The races of one pair: its schedules, and the verdict on each."""
+
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from lab.crash_points.points import Point
+from lab.crash_points.scenarios.steps import Given
+from lab.races.actions import Action, End, Pair
+from lab.races.interleaving import (
+    ACTORS,
+    Actor,
+    Interleaving,
+    Schedule,
+    schedules,
+    sequential,
+    text_of,
+)
+from lab.races.marketplace import RacingMarketplace, error_of
+
+# Schedules with changes between transactions only that are tried before an end counts as not explained.
+_EXPLANATIONS_MAX: Final = 40
+
+
+@dataclass(slots=True)
+class Race:
+    """One run of a schedule: its order or payout, and the responses."""
+
+    schedule: Schedule
+    given: Given
+    responses: dict[Actor, str] = field(default_factory=dict)
+    interleaving: Interleaving | None = None
+    end: End | None = None
+    fault: str = ""
+
+    @property
+    def outcome(self) -> str:
+        end = "" if self.end is None else self.end.text
+        return f"{self.responses.get('a', '')} and {self.responses.get('b', '')}: {end}"
+
+
+@dataclass(slots=True)
+class Explored:
+    """The races of a pair. `broken`: a line for each one whose end is wrong."""
+
+    pair: Pair
+    races: int = 0
+    interleaved: int = 0
+    blocked: int = 0
+    stalled: int = 0
+    ends: Counter[str] = field(default_factory=Counter)
+    broken: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def line(self) -> str:
+        return (
+            f"{self.pair.name}: {self.races} schedules, {self.blocked} with a wait for a lock, {len(self.ends)} ends, "
+            f"{len(self.broken)} broken, {self.seconds:.0f} s"
+        )
+
+
+async def explore(market: RacingMarketplace, pair: Pair, count: int, seed: int) -> Explored:
+    """Run `count` schedules of a pair, or all if there are fewer."""
+    explored, started = Explored(pair), time.monotonic()
+    one_by_one = []
+    for batch in _batches(sequential(), pair.situation.batch):
+        one_by_one += await _run_batch(market, explored, batch)
+    effects: dict[Actor, int] = {
+        actor: max((len(_effects(race, actor)) for race in one_by_one), default=0) for actor in ACTORS
+    }
+    borders = {actor: _borders(one_by_one, actor) for actor in ACTORS}
+    explained = {race.outcome for race in one_by_one}
+    chosen = islice(schedules(effects, borders, seed), max(0, count - len(one_by_one)))
+    strange: dict[str, list[Race]] = {}
+    for batch in _batches(chosen, pair.situation.batch):
+        for race in await _run_batch(market, explored, batch):
+            if race.fault:
+                continue
+            if _is_between_transactions(race, borders):
+                explained.add(race.outcome)
+            strange.setdefault(race.outcome, []).append(race)
+    for outcome, races in strange.items():
+        if outcome not in explained and not await _is_explained(market, explored, races[0], borders):
+            explored.broken.append(f"{_line_of(races[0])}: no order of transactions explains {outcome}")
+    explored.seconds = time.monotonic() - started
+    return explored
+
+
+async def run_schedule(market: RacingMarketplace, pair: Pair, schedule: Schedule) -> tuple[Explored, Race]:
+    """Run one schedule again, such as one that a run has reported."""
+    explored = Explored(pair)
+    [race] = await _run_batch(market, explored, [schedule])
+    return explored, race
+
+
+async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Sequence[Schedule]) -> list[Race]:
+    """Run each schedule on an order or payout of its own; time passes, and the audit runs, once for all of them."""
+    pair = explored.pair
+    races = [await _run(market, pair, schedule) for schedule in batch]
+    started = [race for race in races if race.interleaving is not None]
+    try:
+        await pair.situation.settle(market, [race.given for race in started])
+    except Exception as error:
+        explored.broken.append(f"{pair.name}: {_trace_of(error)}")
+    for race in started:
+        await _judge(market, pair, race)
+    for finding in sorted(await market.new_findings()):
+        explored.broken.append(f"{pair.name}: {[text_of(race.schedule) for race in races]}: {finding}")
+    for race in races:
+        explored.races += 1
+        explored.ends[race.fault or race.outcome] += 1
+        if race.interleaving is not None:
+            explored.blocked += bool(race.interleaving.blocked)
+            explored.stalled += bool(race.interleaving.stalled)
+        if race.fault:
+            explored.broken.append(f"{pair.name}: {_line_of(race)}: {race.fault}")
+    return races
+
+
+async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule) -> Race:
+    race = Race(schedule, await pair.situation.prepare(market))
+    prepared = {action.name: action for action in (pair.one, pair.other)}
+    for action in prepared.values():
+        await action.prepare(market, race.given)
+
+    async def act(actor: Actor, action: Action) -> None:
+        race.responses[actor] = "999 ERROR"
+        race.responses[actor] = await action.start(market, race.given)
+
+    try:
+        race.interleaving = await market.race(schedule, lambda: act("a", pair.one), lambda: act("b", pair.other))
+    except Exception as error:
+        race.fault = error_of(error)
+    return race
+
+
+async def _judge(market: RacingMarketplace, pair: Pair, race: Race) -> None:
+    actions: dict[Actor, Action] = {"a": pair.one, "b": pair.other}
+    forbidden = [race.responses[actor] for actor in ACTORS if not actions[actor].allows(race.responses[actor])]
+    try:
+        race.end = await pair.situation.read(market, race.given)
+        pair.situation.check(race.end)
+    except Exception as error:
+        race.fault = _trace_of(error)
+    if forbidden:
+        race.fault = f"the responses {forbidden} are not allowed. {race.fault}"
+    if race.fault:
+        race.fault = f"{race.fault} {race.outcome}"
+
+
+async def _is_explained(
+    market: RacingMarketplace, explored: Explored, race: Race, borders: dict[Actor, list[int]]
+) -> bool:
+    """Whether a schedule with changes between transactions only has the same outcome, the nearest ones first."""
+    places = [part.until or 0 for part in race.schedule[:2]]
+    first = race.schedule[0].actor
+
+    def distance(schedule: Schedule) -> int:
+        away = [abs((part.until or place) - place) for part, place in zip(schedule, places, strict=False)]
+        return sum(away) + (0 if schedule[0].actor == first else 1_000)
+
+    tried = sorted(schedules({"a": 0, "b": 0}, _with_ends(borders), 0), key=distance)
+    for batch in _batches(tried[:_EXPLANATIONS_MAX], explored.pair.situation.batch):
+        if any(found.outcome == race.outcome for found in await _run_batch(market, explored, batch)):
+            return True
+    return False
+
+
+def _with_ends(borders: dict[Actor, list[int]]) -> dict[Actor, list[int]]:
+    """With a place behind each last effect, for a schedule with one change."""
+    return {actor: [*places, 10_000] for actor, places in borders.items()}
+
+
+def _is_between_transactions(race: Race, borders: dict[Actor, list[int]]) -> bool:
+    return all(part.until is None or part.until in borders[part.actor] for part in race.schedule)
+
+
+def _borders(races: Sequence[Race], actor: Actor) -> list[int]:
+    """The numbers of effects at which no transaction of the actor is open."""
+    places: set[int] = set()
+    for race in races:
+        effects = _effects(race, actor)
+        places |= {
+            number
+            for number in range(1, len(effects))
+            if effects[number - 1].kind != "statement" or effects[number - 1].process != effects[number].process
+        }
+    return sorted(places)
+
+
+def _effects(race: Race, actor: Actor) -> list[Point]:
+    return [] if race.interleaving is None else race.interleaving.effects[actor]
+
+
+def _batches(chosen: Iterable[Schedule], size: int) -> Iterator[list[Schedule]]:
+    left = iter(chosen)
+    while batch := list(islice(left, size)):
+        yield batch
+
+
+def _line_of(race: Race) -> str:
+    """The schedule, with the effects at which the turn passed."""
+    if race.interleaving is None:
+        return f"[{text_of(race.schedule)}]"
+    places = []
+    for part in race.schedule:
+        effects = race.interleaving.effects[part.actor]
+        if part.until is not None and part.until < len(effects):
+            point = effects[part.until]
+            places.append(f"{part.actor} before {point.process} {point.kind} {point.label}")
+    return f"[{text_of(race.schedule)}] {'; '.join(places)}"
+
+
+def _trace_of(error: Exception) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{error_of(error)} ({last.name}, line {last.lineno})"

@@ -1,0 +1,192 @@
+"""Two actions at once, of which one runs at a time: a schedule says after how many effects the other one continues."""
+
+import asyncio
+import contextvars
+import random
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from common.observability.logging import REQUEST_ID
+from common.primitives.ids import new_request_id
+from lab.crash_points.points import Kind, Point, Points
+
+Actor = Literal["a", "b"]
+ACTORS: Final[tuple[Actor, Actor]] = ("a", "b")
+
+# The actor whose code runs: inherited by each task that it starts. Servers run in tasks of their own: see `Turns`.
+ACTOR: ContextVar[Actor | None] = ContextVar("actor of an interleaving", default=None)
+
+_EDGE: Final = "api-gateway"
+# How often a waiting actor is looked for in PostgreSQL.
+_POLL_SECONDS: Final = 0.004
+# An actor without an effect for so long waits inside a process, such as for a connection. The turn passes.
+_STALLED_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """This actor runs until it has had so many effects; None: to its end."""
+
+    actor: Actor
+    until: int | None = None
+
+
+Schedule = tuple[Segment, ...]
+
+
+def schedule_of(first: Actor, until: int, then_until: int | None = None) -> Schedule:
+    """The first actor runs to its effect `until`, the other one to its effect `then_until`, then both to their ends."""
+    second: Actor = "b" if first == "a" else "a"
+    return (Segment(first, until), Segment(second, then_until), Segment(first), Segment(second))
+
+
+def text_of(schedule: Schedule) -> str:
+    """The schedule in one line, as `--schedule` takes it."""
+    return " ".join(f"{part.actor}{'' if part.until is None else part.until}" for part in schedule)
+
+
+def parse_schedule(text: str) -> Schedule:
+    """The inverse of `text_of`."""
+    return tuple(Segment("a" if part[0] == "a" else "b", int(part[1:]) if part[1:] else None) for part in text.split())
+
+
+def sequential() -> tuple[Schedule, Schedule]:
+    """One after the other, in both orders."""
+    return (Segment("a"), Segment("b")), (Segment("b"), Segment("a"))
+
+
+def schedules(effects: Mapping[Actor, int], borders: Mapping[Actor, Sequence[int]], seed: int) -> Iterator[Schedule]:
+    """All schedules with at most two changes before the first end, the most telling ones first, each once.
+
+    First one change at each effect, both ways; then two changes at the borders of steps; then two changes anywhere, in
+    a random order.
+    """
+    given: set[Schedule] = set()
+    shuffle = random.Random(seed).shuffle
+    others: dict[Actor, Actor] = {"a": "b", "b": "a"}
+    singles = [schedule_of(first, k) for first in ACTORS for k in range(1, effects[first])]
+    at_borders = [
+        schedule_of(first, k, j) for first in ACTORS for k in borders[first] for j in borders[others[first]] if k and j
+    ]
+    anywhere = [
+        schedule_of(first, k, j)
+        for first in ACTORS
+        for k in range(1, effects[first])
+        for j in range(1, effects[others[first]])
+    ]
+    for group in (singles, at_borders, anywhere):
+        shuffle(group)
+        for schedule in group:
+            if schedule not in given:
+                given.add(schedule)
+                yield schedule
+
+
+@dataclass(slots=True)
+class Turns(Points):
+    """Passes the turn between the actors of the interleaving that runs, at their effects.
+
+    An effect belongs to the actor of its task, or to the one that sent the request which is served. The edge has no
+    turns: it claims the idempotency keys of concurrent requests in one statement.
+    """
+
+    interleaving: "Interleaving | None" = None
+    requests: dict[str, Actor] = field(default_factory=dict)
+
+    def new_request_id(self) -> str:
+        """An id for a request, which assigns the effects of its handling to the present actor."""
+        request_id, actor = new_request_id(), ACTOR.get()
+        if actor is not None:
+            self.requests[request_id] = actor
+        return request_id
+
+    async def turn(self, process: str, kind: Kind, label: str) -> None:
+        interleaving = self.interleaving
+        if interleaving is None or process == _EDGE:
+            return
+        actor = ACTOR.get() or self.requests.get(REQUEST_ID.get())
+        # A transaction begins with its first statement.
+        if actor is not None and not label.startswith(("BEGIN", "ROLLBACK")):
+            await interleaving.wait_for_turn(actor, Point(process, kind, label))
+
+
+class Interleaving:
+    """One run of a schedule."""
+
+    def __init__(self, schedule: Schedule, count_waiting: Callable[[], Awaitable[int]]) -> None:
+        self.schedule = schedule
+        self.effects: dict[Actor, list[Point]] = {"a": [], "b": []}
+        # The number of effects at the start of each step.
+        self.steps: dict[Actor, list[int]] = {"a": [], "b": []}
+        self.blocked = self.stalled = 0
+        self._count_waiting = count_waiting
+        self._index, self._ended = 0, set[Actor]()
+        self._waiting = 0
+        self._changed = asyncio.Event()
+
+    @property
+    def current(self) -> Actor | None:
+        """Whose turn it is; None: both run."""
+        return self.schedule[self._index].actor if self._index < len(self.schedule) else None
+
+    def start_step(self) -> None:
+        """The present actor starts a step that is a transaction or a request of its own."""
+        actor = ACTOR.get()
+        if actor is not None:
+            self.steps[actor].append(len(self.effects[actor]))
+
+    async def wait_for_turn(self, actor: Actor, point: Point) -> None:
+        """Return when the actor may have its next effect."""
+        while self.current is not None:
+            if self.current != actor:
+                await self._changed.wait()
+                continue
+            until = self.schedule[self._index].until
+            if until is None or len(self.effects[actor]) < until:
+                break
+            self._pass()
+        self.effects[actor].append(point)
+
+    async def run(self, actions: Mapping[Actor, Callable[[], Awaitable[None]]]) -> None:
+        """Run both actions to their ends. Raises the first error of an action."""
+        loop = asyncio.get_running_loop()
+        running = {self._start(actor, action): actor for actor, action in actions.items()}
+        seen, seen_at, pending = -1, loop.time(), set(running)
+        while pending:
+            done, pending = await asyncio.wait(pending, timeout=_POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                self._ended.add(running[task])
+            while self.current in self._ended:
+                self._pass()
+            count = len(self.effects["a"]) + len(self.effects["b"]) + len(self._ended)
+            if count != seen:
+                seen, seen_at = count, loop.time()
+            elif self.current is not None and await self._is_blocked():
+                self.blocked += 1
+                self._pass()
+            elif self.current is not None and loop.time() - seen_at > _STALLED_SECONDS:
+                self.stalled += 1
+                seen_at = loop.time()
+                self._pass()
+        for task in running:
+            task.result()
+
+    def _start(self, actor: Actor, action: Callable[[], Awaitable[None]]) -> "asyncio.Task[None]":
+        async def run() -> None:
+            await action()
+
+        context = contextvars.copy_context()
+        context.run(ACTOR.set, actor)
+        return asyncio.get_running_loop().create_task(run(), context=context)
+
+    def _pass(self) -> None:
+        self._index += 1
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def _is_blocked(self) -> bool:
+        """Whether one more statement than before waits for a lock."""
+        before, self._waiting = self._waiting, await self._count_waiting()
+        return self._waiting > before

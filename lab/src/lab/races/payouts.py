@@ -1,0 +1,329 @@
+"""The races on one payout: actions and situations by the tables of transitions of transfers and payouts."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from contracts.demo import ADA
+from lab.crash_points.marketplace import CHECKER, MAKER, OPS, VENDOR, User
+from lab.crash_points.scenarios.payouts import funds
+from lab.crash_points.scenarios.steps import Given, added, wallet
+from lab.races.actions import Action, End, Situation, response_of
+from lab.races.marketplace import RacingMarketplace
+
+_BANK_DETAILS: Final = f"/api/vendors/{ADA.id}/bank-details"
+_REASON: Final = {"reason": "a race"}
+# Longer than the back-off of a reset, and than every lease.
+_LATER: Final = timedelta(hours=2)
+_TIMES: Final = 2
+_OTHER_EVENT: Final = 1_000_000_000
+_ATTEMPTS: Final = "SELECT status FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt"
+
+
+# The actions
+
+
+def _command(
+    name: str, causes: str, user: User, path: str, body: Mapping[str, Any] | None = None, **options: Any
+) -> Action:
+    async def start(market: RacingMarketplace, payout: Given) -> str:
+        sent = {key: payout.get(value, value) for key, value in (body or {}).items()}
+        return response_of(await market.command("POST", path.format(**payout), user, sent))
+
+    return Action(name, "command", frozenset(causes.split()), start, **options)
+
+
+def _webhook(name: str, causes: str, **changes: Any) -> Action:
+    """A signed webhook about the present attempt; `changes` are fields of it, as the gateway has them or not."""
+
+    async def start(market: RacingMarketplace, payout: Given) -> str:
+        webhook = json.loads(payout["webhook"])
+        event = f"transfer.{changes['status']}"
+        if event != webhook["event"] or len(changes) > 1:
+            # An event that was not received before.
+            webhook["data"]["id"] += _OTHER_EVENT
+        webhook["data"] |= changes
+        webhook["event"] = event
+        return response_of(await market.webhook(json.dumps(webhook).encode()))
+
+    return Action(name, "webhook", frozenset(causes.split()), start)
+
+
+async def _due(market: RacingMarketplace, payout: Given) -> None:
+    """The worker's next query or submission of this payout is due."""
+    due = "UPDATE payout_transfers SET due_at = $2 WHERE payout_id = $1 AND due_at IS NOT NULL"
+    await market.databases["payouts"].execute(due, payout["id"], market.clock.now())
+
+
+def _timer(name: str, causes: str, loop: str) -> Action:
+    async def start(market: RacingMarketplace, payout: Given) -> str:
+        await market.timer("payouts-worker", loop)
+        return "200"
+
+    return Action(name, "timer", frozenset(causes.split()), start, _due)
+
+
+async def _call_fails(market: RacingMarketplace, payout: Given) -> None:
+    """The gateway accepts the next transfer of this amount, and responds with an error."""
+    await market.faults(transfer_call={"error_after": True, "times": 1, "match": payout["amountMinor"]})
+
+
+async def _dispatch(market: RacingMarketplace, payout: Given) -> str:
+    return response_of(await market.command("POST", "/api/payouts/dispatch", MAKER, {"payoutIds": [payout["id"]]}))
+
+
+_SENDS: Final = frozenset({"submission_started", "pending"})
+DISPATCH: Final = Action("dispatch", "command", _SENDS, _dispatch)
+DISPATCH_UNANSWERED: Final = Action(
+    "dispatch_unanswered", "command", frozenset({"submission_started", "call_unanswered"}), _dispatch, _call_fails
+)
+CANCEL: Final = _command("cancel", "amount_returned withdrawn", VENDOR, "/api/payouts/{id}/cancel")
+QUARANTINE: Final = _command(
+    "quarantine", "amount_returned withdrawn held", MAKER, f"{_BANK_DETAILS}/quarantine", {**_REASON, "payoutId": "id"}
+)
+RESET: Final = _command("reset", "closed", OPS, "/api/payouts/{id}/reset", _REASON)
+APPROVE: Final = _command(
+    "approve_return",
+    "amount_returned closed",
+    CHECKER,
+    "/api/reconciliations/{reconciliation}/approve",
+    {"hash": "hash"},
+)
+REJECT: Final = _command("reject_return", "", CHECKER, "/api/reconciliations/{reconciliation}/reject", _REASON)
+QUERY: Final = _command(
+    "query_exception",
+    "queried success_confirmed transfer_succeeded closed",
+    OPS,
+    "/api/payout-exceptions/{exception}/query",
+)
+CLOSE: Final = _command(
+    "close_exception", "closed", OPS, "/api/payout-exceptions/{exception}/close", {"evidence": "a race"}
+)
+SUCCESS: Final = _webhook(
+    "success_webhook",
+    "success success_of_processed success_after_reversal success_after_restitution transfer_succeeded",
+    status="success",
+)
+FAILED: Final = _webhook("failed_webhook", "failed", status="failed")
+REVERSED: Final = _webhook("reversed_webhook", "reversed", status="reversed")
+MISMATCH: Final = _webhook("mismatch_webhook", "mismatch", status="success", amount=1)
+COMPARE: Final = _timer("compare_transfers", "queried", "compare-transfers")
+
+
+def _due_timer(causes: str) -> Action:
+    return _timer("due_transfers", f"claimed queried {causes}", "due-transfers")
+
+
+# The situations
+
+
+async def _requested(market: RacingMarketplace) -> Given:
+    given = await funds(market)
+    before = await wallet(market)
+    payout = await market.post("/api/payouts", VENDOR, {"amountMinor": given["amountMinor"]})
+    await market.run_until_idle()
+    return {**payout, "amountMinor": given["amountMinor"], "before": before}
+
+
+async def _submitted(market: RacingMarketplace, fault: Mapping[str, Any] | None = None) -> Given:
+    """The transfer was called for; with a fault rule of the call its result may be unknown."""
+    payout = await _requested(market)
+    if fault is not None:
+        await market.faults(transfer_call={**fault, "times": 1, "match": payout["amountMinor"]})
+    await market.command("POST", "/api/payouts/dispatch", MAKER, {"payoutIds": [payout["id"]]})
+    if fault is None:
+        await market.run_until_idle()
+    for transfer in await _transfers(market, payout):
+        payout["reference"] = transfer["reference"]
+    return payout
+
+
+async def _ended(market: RacingMarketplace, act: str, fault: Mapping[str, Any] | None = None) -> Given:
+    """The bank has ended the transfer; the webhook is on its way."""
+    payout = await _submitted(market, fault)
+    await market.act(f"transfers/{payout['reference']}/{act}")
+    [payout["webhook"]] = await market.take_webhooks()
+    return payout
+
+
+async def _queried_as(market: RacingMarketplace, status: str) -> Given:
+    """Under way, and the gateway responds to queries with this status."""
+    payout = await _submitted(market)
+    rule = {"data": {"status": status}, "match": payout["reference"]}
+    await market.faults(verify_call=rule)
+    return payout
+
+
+async def _failed(market: RacingMarketplace) -> Given:
+    """Failed for good, with an open exception and a prepared return."""
+    return await _with_return(market, await _received(market, await _ended(market, "fail")))
+
+
+async def _reset(market: RacingMarketplace) -> Given:
+    """A new attempt is due."""
+    payout = await _received(market, await _ended(market, "fail"))
+    await market.post(f"/api/payouts/{payout['id']}/reset", OPS, _REASON)
+    await market.run_until_idle()
+    market.clock.advance(_LATER)
+    return payout
+
+
+async def _returning(market: RacingMarketplace) -> Given:
+    """Processed; the bank has returned the money since, and the webhook is on its way."""
+    payout = await _received(market, await _ended(market, "succeed"))
+    await market.act(f"transfers/{payout['reference']}/reverse")
+    [payout["webhook"]] = await market.take_webhooks()
+    return payout
+
+
+async def _reversed(market: RacingMarketplace) -> Given:
+    """Processed and reversed, with an open exception and a prepared return."""
+    return await _with_return(market, await _received(market, await _returning(market)))
+
+
+async def _received(market: RacingMarketplace, payout: Given) -> Given:
+    await market.send_webhook(payout["webhook"])
+    await market.run_until_idle()
+    return payout
+
+
+async def _with_return(market: RacingMarketplace, payout: Given) -> Given:
+    found = await market.get(f"/api/payouts/{payout['id']}", MAKER)
+    prepared = await market.post(f"/api/payouts/{payout['id']}/reconciliations", MAKER, _REASON)
+    await market.run_until_idle()
+    return {
+        **payout,
+        "exception": found["openException"]["id"],
+        "reconciliation": prepared["id"],
+        "hash": prepared["hash"],
+    }
+
+
+# The end
+
+
+async def _transfers(market: RacingMarketplace, payout: Given) -> list[dict[str, Any]]:
+    """The gateway's transfers of this payout, which alone has this amount."""
+    return [line for line in await market.listed("transfer") if line["amount"] == payout["amountMinor"]]
+
+
+async def settle(market: RacingMarketplace, payouts: Sequence[Given]) -> None:
+    """The bank pays what is pending, and minutes pass. A quarantined account is replaced."""
+    await market.faults()
+    for payout in payouts:
+        for _ in range(_TIMES):
+            for transfer in await _transfers(market, payout):
+                if transfer["status"] == "pending":
+                    await market.act(f"transfers/{transfer['reference']}/succeed")
+            await _due(market, payout)
+            await market.run_until_idle()
+            market.clock.advance(_LATER)
+            await market.time_passes()
+        await _replace_quarantined_account(market, payout)
+
+
+async def _replace_quarantined_account(market: RacingMarketplace, payout: Given) -> None:
+    if (await market.get(_BANK_DETAILS, VENDOR))["verified"]:
+        return
+    account_number = f"{payout['amountMinor']:010d}"
+    await market.name_account("058", account_number, ADA.legal_name)
+    await market.put(_BANK_DETAILS, VENDOR, {"accountNumber": account_number, "bankCode": "058"})
+    await market.run_until_idle()
+
+
+async def read(market: RacingMarketplace, payout: Given) -> End:
+    """The payout as finance sees it, the gateway's transfers, and the change of the wallet in units of the payout."""
+    found = await market.get(f"/api/payouts/{payout['id']}", MAKER)
+    exception = found["openException"]
+    amount_minor = payout["amountMinor"]
+    changes = added(payout["before"], await wallet(market))
+    return End(
+        {
+            "status": found["status"],
+            "exception": None if exception is None else exception["cause"],
+            "transfers": [row["status"] for row in await market.databases["payouts"].fetch(_ATTEMPTS, payout["id"])],
+            "gateway": sorted(line["status"] for line in await _transfers(market, payout)),
+            "wallet": {name: change / amount_minor for name, change in changes.items()},
+        }
+    )
+
+
+def check(end: End) -> None:
+    """The bank paid at most once, and the wallet has paid exactly what the bank has. Raises AssertionError."""
+    facts, sent = end.facts, end.facts["gateway"].count("success")
+    assert sent <= 1, "the bank paid twice"
+    taken = {"availableMinor": -1.0}
+    if facts["status"] == "processed":
+        # A reversal is credited by a decision of staff.
+        assert facts["wallet"] in ([taken] if sent else [taken, {}]), (
+            f"{sent} paid, the wallet changed by {facts['wallet']}"
+        )
+        assert sent or "reversed" in facts["gateway"], "processed, and the bank has not paid"
+    elif facts["status"] == "failed":
+        assert facts["wallet"] == {}, f"failed, the wallet changed by {facts['wallet']}"
+        assert not sent, "failed, and the bank has paid"
+    else:
+        assert facts["wallet"] == {**taken, "inTransitMinor": 1.0}, f"pending, the wallet changed by {facts['wallet']}"
+        assert not sent, "pending, and the bank has paid"
+
+
+def _situation(name: str, state: str, prepare: Any, *actions: Action) -> Situation:
+    return Situation(name, "payout", state, prepare, actions, settle, read, check)
+
+
+_UNANSWERED: Final = {"error_after": True}
+_NOT_ACCEPTED: Final = {"error_before": True}
+SITUATIONS: Final = (
+    _situation("requested", "pending", _requested, DISPATCH, DISPATCH_UNANSWERED, CANCEL, QUARANTINE),
+    _situation(
+        "reset", "reserved", _reset, _due_timer("submission_started pending"), DISPATCH, RESET, CANCEL, QUARANTINE
+    ),
+    _situation(
+        "paid by the bank",
+        "pending",
+        partial(_ended, act="succeed"),
+        SUCCESS,
+        FAILED,
+        MISMATCH,
+        _due_timer("success transfer_succeeded"),
+        QUARANTINE,
+    ),
+    _situation(
+        "failed at the bank",
+        "pending",
+        partial(_ended, act="fail"),
+        FAILED,
+        _due_timer("failed"),
+        RESET,
+        QUARANTINE,
+    ),
+    *(
+        _situation(
+            f"queried as {status}", "pending", partial(_queried_as, status=status), _due_timer(status), QUARANTINE
+        )
+        for status in ("received", "otp", "rejected", "blocked", "abandoned")
+    ),
+    _situation("failed", "failed", _failed, RESET, APPROVE, REJECT, QUERY, CLOSE, SUCCESS, QUARANTINE),
+    _situation("returned by the bank", "success", _returning, REVERSED, SUCCESS, COMPARE, QUARANTINE),
+    _situation("reversed", "reversed", _reversed, APPROVE, REJECT, QUERY, CLOSE, SUCCESS),
+    _situation(
+        "unanswered",
+        "unknown",
+        partial(_ended, act="succeed", fault=_UNANSWERED),
+        SUCCESS,
+        _due_timer("success transfer_succeeded"),
+        DISPATCH,
+        QUARANTINE,
+    ),
+    _situation(
+        "never accepted",
+        "unknown",
+        partial(_submitted, fault=_NOT_ACCEPTED),
+        _due_timer("submission_started pending"),
+        DISPATCH,
+        CANCEL,
+        QUARANTINE,
+    ),
+)

@@ -1,0 +1,132 @@
+"""The schedules of races, and the actions that the tables of transitions ask for."""
+
+import asyncio
+
+import pytest
+
+from lab.crash_points.points import Point
+from lab.races import orders, payouts
+from lab.races.interleaving import ACTOR, Interleaving, parse_schedule, schedule_of, schedules, text_of
+from orders.domain.transitions import TRANSITIONS as ORDER_TRANSITIONS
+from payouts.domain.payout_transitions import EXCEPTION_TRANSITIONS, PAYOUT_TRANSITIONS
+from payouts.domain.transitions import TRANSITIONS as TRANSFER_TRANSITIONS
+
+# Transitions of a state that ends within the actions which lead to it, and one that the reserved stock rules out.
+WITHIN_OTHER_ACTIONS = {
+    ("escrow_fully_released", "delivered"),
+    ("return_approved", "delivered"),
+    ("everything_returned", "delivered"),
+    ("chargeback_opened", "delivered"),
+    ("refund_settled", "delivered"),
+    ("refund_failed", "delivered"),
+    ("escrow_held_without_stock", "Processing"),
+}
+
+
+async def _run(schedule, counts):
+    """The order of the effects of two actors with so many effects each."""
+    order = []
+
+    async def none_waiting() -> int:
+        return 0
+
+    interleaving = Interleaving(schedule, none_waiting)
+
+    async def act() -> None:
+        actor = ACTOR.get()
+        for number in range(counts[actor]):
+            await interleaving.wait_for_turn(actor, Point("orders-api", "statement", str(number)))
+            order.append(f"{actor}{number}")
+            await asyncio.sleep(0)
+
+    await interleaving.run({"a": act, "b": act})
+    return order
+
+
+@pytest.mark.parametrize(
+    ("schedule", "order"),
+    [
+        ("a b", "a0 a1 a2 b0 b1 b2"),
+        ("b a", "b0 b1 b2 a0 a1 a2"),
+        ("a1 b a b", "a0 b0 b1 b2 a1 a2"),
+        ("b2 a1 b a", "b0 b1 a0 b2 a1 a2"),
+        ("a9 b1 a b", "a0 a1 a2 b0 b1 b2"),
+    ],
+)
+async def test_the_actors_have_their_effects_in_the_order_of_the_schedule(schedule, order) -> None:
+    assert await _run(parse_schedule(schedule), {"a": 3, "b": 3}) == order.split()
+
+
+async def test_the_turn_passes_when_an_actor_waits_for_a_lock() -> None:
+    done, free = [], asyncio.Event()
+
+    async def waiting() -> int:
+        return int("b0" in done and not free.is_set())
+
+    interleaving = Interleaving(parse_schedule("a1 b a b"), waiting)
+
+    async def act() -> None:
+        actor = ACTOR.get()
+        for number in range(2):
+            await interleaving.wait_for_turn(actor, Point("orders-api", "statement", str(number)))
+            done.append(f"{actor}{number}")
+            if done[-1] == "b0":
+                await free.wait()
+            if done[-1] == "a1":
+                free.set()
+
+    await interleaving.run({"a": act, "b": act})
+    assert (done, interleaving.blocked) == (["a0", "b0", "a1", "b1"], 1)
+
+
+async def test_an_error_of_an_action_is_raised_after_the_other_one_has_ended() -> None:
+    done = []
+
+    async def none_waiting() -> int:
+        return 0
+
+    async def fail() -> None:
+        raise LookupError
+
+    async def act() -> None:
+        done.append("b")
+
+    with pytest.raises(LookupError):
+        await Interleaving(parse_schedule("a b"), none_waiting).run({"a": fail, "b": act})
+    assert done == ["b"]
+
+
+def test_a_schedule_is_read_back_from_its_text() -> None:
+    schedule = schedule_of("b", 3, 7)
+    assert parse_schedule(text_of(schedule)) == schedule
+
+
+def test_each_schedule_comes_once_and_every_single_change_comes_first() -> None:
+    effects, borders = {"a": 4, "b": 3}, {"a": [2], "b": [1]}
+    listed = list(schedules(effects, borders, 7))
+    assert len(listed) == len(set(listed))
+    assert {text_of(one) for one in listed[:5]} == {"a1 b a b", "a2 b a b", "a3 b a b", "b1 a b a", "b2 a b a"}
+    assert {text_of(one) for one in listed[5:7]} == {"a2 b1 a b", "b1 a2 b a"}
+    # Two changes: 3 places of a, 2 of b, and either begins.
+    assert len(listed) == 5 + 2 * 3 * 2
+
+
+def test_every_transition_of_an_order_has_an_action_in_the_races() -> None:
+    of_races = {
+        (cause, situation.state)
+        for situation in orders.SITUATIONS
+        for action in situation.actions
+        for cause in action.causes
+    }
+    of_table = {(trigger, state) for trigger, rule in ORDER_TRANSITIONS.items() for state in rule.to}
+    assert of_table - of_races == WITHIN_OTHER_ACTIONS
+
+
+def test_every_event_of_a_transfer_and_a_payout_has_an_action_in_the_races() -> None:
+    of_races = {cause for situation in payouts.SITUATIONS for action in situation.actions for cause in action.causes}
+    assert {*TRANSFER_TRANSITIONS, *PAYOUT_TRANSITIONS, *EXCEPTION_TRANSITIONS} == of_races
+
+
+def test_the_state_of_every_situation_is_one_of_the_tables() -> None:
+    states = {state for rule in ORDER_TRANSITIONS.values() for state in (*rule.to, *rule.to.values())}
+    assert {situation.state for situation in orders.SITUATIONS} <= states
