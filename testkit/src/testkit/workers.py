@@ -1,5 +1,6 @@
 """pytest-xdist: the workers of one run share the PostgreSQL and RabbitMQ that the first process starts."""
 
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -37,9 +38,12 @@ def shared_environment(config: pytest.Config) -> dict[str, str] | None:
 
 
 def run_of(config: pytest.Config) -> str | None:
-    """Returns the name that all workers of one run have in common, None in a run without workers."""
+    """Returns the name of the runs that share their templates: all workers of one run, or those with one `TEST_RUN`.
+
+    None in a run of its own.
+    """
     worker_input: Mapping[str, Any] = getattr(config, "workerinput", {})
-    return worker_input["testrunuid"][:8] if worker_input else None
+    return worker_input["testrunuid"][:8] if worker_input else os.environ.get("TEST_RUN")
 
 
 @contextmanager

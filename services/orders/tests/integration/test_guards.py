@@ -1,0 +1,353 @@
+"""Every constraint, unique index, trigger and row policy of orders rejects what it exists for.
+
+A new guard needs its line here: `test_each_guard_is_listed` names it.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import asyncpg
+import pytest
+import pytest_asyncio
+
+from testkit.fixtures import DatabaseFactory
+from testkit.guards import LATER, NOW, OTHERS, OURS, GuardedTable, Guards, InsertAfter, Violation
+
+BUYER_LEAVES: Final = f"UPDATE leaving_people SET standing = 'leaves', vendor_id = '{OTHERS}'"
+VENDOR_LEAVES: Final = f"UPDATE leaving_people SET standing = 'leaves', vendor_id = '{OURS}', user_id = '{OTHERS}'"
+
+TABLES: Final = {
+    "buyer_addresses": GuardedTable(
+        unique={"buyer_addresses_pkey": {}}, policies={"SELECT buyer_addresses_for_support": ("orders:read",)}
+    ),
+    "campuses": GuardedTable(unique={"campuses_pkey": {}}, policies={"SELECT campuses_known": ("everybody",)}),
+    "cart_items": GuardedTable(
+        checks={"cart_items_quantity_1_to_99": {"quantity": 0}},
+        unique={"cart_items_pkey": {}},
+        triggers={"cart_items_refuse_leaving_buyer": (InsertAfter(BUYER_LEAVES),)},
+        policies={
+            "SELECT cart_items_of_the_buyer": ("user",),
+            "INSERT cart_items_of_the_buyer": ("user",),
+            "UPDATE cart_items_of_the_buyer": ("user",),
+            "DELETE cart_items_of_the_buyer": ("user",),
+        },
+    ),
+    "dead_letters": GuardedTable(unique={"dead_letters_pkey": {}}),
+    "delivery_pins": GuardedTable(
+        checks={"delivery_pins_issue_1_to_4": {"issue": 0}, "delivery_pins_wrong_tries_at_most_5": {"wrong_tries": -1}},
+        unique={"delivery_pins_pkey": {}},
+        references={"delivery_pins_order": {"order_id": OTHERS}},
+        policies={"SELECT delivery_pins_of_the_buyer": ("user",)},
+    ),
+    "delivery_verifications": GuardedTable(
+        unique={"delivery_verifications_pkey": {}}, references={"delivery_verifications_order": {"order_id": OTHERS}}
+    ),
+    "dispute_evidence": GuardedTable(
+        row={"author": "buyer"},
+        checks={"dispute_evidence_author_known": {"author": "x"}},
+        unique={"dispute_evidence_pkey": {}},
+        references={"dispute_evidence_dispute": {"order_id": OTHERS}},
+        policies={
+            "SELECT dispute_evidence_with_its_dispute": (
+                "user",
+                "vendor orders:fulfil",
+                "disputes:prepare",
+                "disputes:approve",
+                "orders:read",
+            )
+        },
+    ),
+    "dispute_resolutions": GuardedTable(
+        row={"outcome": "buyer", "status": "prepared"},
+        checks={
+            "dispute_resolutions_decided_by_another_person": {
+                "status": "approved",
+                "decided_by": OURS,
+                "decided_at": NOW,
+            },
+            "dispute_resolutions_decided_once": {"status": "approved"},
+            "dispute_resolutions_outcome_known": {"outcome": "x"},
+            "dispute_resolutions_refund_fits_outcome": {"outcome": "vendor"},
+            "dispute_resolutions_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={
+            "dispute_resolutions_pkey": {"order_id": OTHERS},
+            "dispute_resolutions_one_prepared": {"id": OTHERS},
+            "dispute_resolutions_one_approved": (
+                {"status": "approved", "decided_by": OTHERS, "decided_at": NOW},
+                {"id": OTHERS},
+            ),
+        },
+        references={"dispute_resolutions_order": {"order_id": OTHERS}},
+        policies={"SELECT dispute_resolutions_of_staff": ("disputes:prepare", "disputes:approve", "orders:read")},
+    ),
+    "flash_sale_units": GuardedTable(
+        checks={"flash_sale_units_quantity_1_to_99": {"quantity": 0}},
+        unique={"flash_sale_units_pkey": {}},
+        references={"flash_sale_units_order": {"order_id": OTHERS}, "flash_sale_units_sale": {"sale_id": OTHERS}},
+        policies={"SELECT flash_sale_units_of_the_buyer": ("user",)},
+    ),
+    "flash_sales": GuardedTable(
+        checks={
+            "flash_sales_end_after_their_start": {"starts_at": LATER},
+            "flash_sales_limit_within_quantity": {"quantity": 0},
+            "flash_sales_never_sold_out_twice": {"sold": -1, "approved_at": NOW},
+            "flash_sales_price_minor_positive": {"price_minor": 0},
+            "flash_sales_sold_with_consent": {"sold": 1},
+        },
+        unique={"flash_sales_pkey": {}},
+        references={"flash_sales_product": {"product_id": OTHERS}},
+        policies={
+            "INSERT flash_sales_begun_by_their_vendor": ("vendor catalog:own",),
+            "UPDATE flash_sales_ended_by_their_keeper": ("vendor catalog:own", "campus flash_sales:propose"),
+            "SELECT flash_sales_open_to_all_once_approved": ("vendor catalog:own", "campus flash_sales:propose"),
+            "INSERT flash_sales_proposed_by_campus_staff": ("campus flash_sales:propose",),
+        },
+        rejected_rows={
+            "flash_sales_begun_by_their_vendor": ({"product_id": OTHERS},),
+            "flash_sales_proposed_by_campus_staff": ({"product_id": OTHERS}, {"approved_at": NOW}),
+        },
+    ),
+    "hash_keys": GuardedTable(unique={"hash_keys_pkey": {}}),
+    "hubs": GuardedTable(unique={"hubs_pkey": {}}, policies={"SELECT hubs_known": ("everybody",)}),
+    "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
+    "inbox": GuardedTable(unique={"inbox_pkey": {}}),
+    "leaving_people": GuardedTable(
+        row={"standing": "stays"},
+        checks={"leaving_people_standing_known": {"standing": "x"}},
+        unique={"leaving_people_pkey": {}},
+    ),
+    "leaving_pictures": GuardedTable(
+        unique={"leaving_pictures_pkey": {}},
+        policies={
+            "SELECT leaving_pictures_own": ("vendor",),
+            "INSERT leaving_pictures_own": ("vendor",),
+            "UPDATE leaving_pictures_own": ("vendor",),
+            "DELETE leaving_pictures_own": ("vendor",),
+        },
+    ),
+    "order_disputes": GuardedTable(
+        row={"cause": "pin_window"},
+        checks={
+            "order_disputes_by_the_buyer_has_an_author": {"cause": "buyer"},
+            "order_disputes_cause_known": {"cause": "x"},
+            "order_disputes_charge_outcome_known": {"charge_outcome": "x"},
+            "order_disputes_ended_with_an_outcome": {"outcome": "buyer"},
+            "order_disputes_outcome_known": {"outcome": "x", "ended_at": NOW},
+        },
+        unique={"order_disputes_pkey": {}},
+        references={"order_disputes_order": {"order_id": OTHERS}},
+        policies={
+            "SELECT order_disputes_of_their_parties": (
+                "user",
+                "vendor orders:fulfil",
+                "disputes:prepare",
+                "disputes:approve",
+                "orders:read",
+            )
+        },
+    ),
+    "order_history": GuardedTable(
+        row={"id": 1},
+        unique={"order_history_pkey": {}},
+        references={"order_history_order": {"order_id": OTHERS}},
+        policies={
+            "SELECT order_history_with_its_order": (
+                "user",
+                "vendor orders:fulfil",
+                "campus orders:verify",
+                "orders:read",
+                "campus campus_orders:read",
+            )
+        },
+    ),
+    "order_items": GuardedTable(
+        checks={
+            "order_items_line_total_minor_is_the_product": {"quantity": 2},
+            "order_items_quantity_1_to_99": {"quantity": -1, "unit_price_minor": -1},
+        },
+        unique={"order_items_pkey": {"order_id": OTHERS, "position": 0}, "order_items_of_order": {"id": OTHERS}},
+        references={"order_items_order": {"order_id": OTHERS}},
+        policies={
+            "SELECT order_items_of_the_campus_admins_campus": ("campus campus_orders:read",),
+            "SELECT order_items_of_their_parties": (
+                "user",
+                "vendor orders:fulfil",
+                "campus orders:verify",
+                "orders:read",
+            ),
+            "INSERT order_items_placed_by_their_buyer": ("user",),
+        },
+    ),
+    "order_refunds": GuardedTable(
+        row={"status": "requested"},
+        checks={
+            "order_refunds_amount_minor_positive": {"amount_minor": 0},
+            "order_refunds_status_known": {"status": "x"},
+        },
+        unique={"order_refunds_pkey": {}},
+        references={"order_refunds_order": {"order_id": OTHERS}},
+    ),
+    "order_timers": GuardedTable(
+        row={"kind": "payment_window"},
+        checks={"order_timers_kind_known": {"kind": "x"}},
+        unique={"order_timers_pkey": {}},
+        references={"order_timers_order": {"order_id": OTHERS}},
+        policies={"INSERT order_timers_started_by_checkout": ("everybody",)},
+        rejected_rows={"order_timers_started_by_checkout": ({"kind": "pin_window"},)},
+    ),
+    "orders": GuardedTable(
+        row={"delivered_at": NOW, "number": "CM-0000-0000", "status": "Processing", "total_amount": 2},
+        checks={
+            "orders_escrow_minor_within_total": {"escrow_minor": -1},
+            "orders_number_in_base_32": {"number": "x"},
+            "orders_refunded_minor_within_total": {"refunded_minor": -1},
+            "orders_status_known": {"status": "x"},
+            "orders_total_amount_is_the_sum": {"total_amount": 1},
+        },
+        unique={
+            "orders_pkey": {"buyer_id": OTHERS, "idempotency_key": OTHERS},
+            "orders_number_once": {"buyer_id": OTHERS, "id": OTHERS, "idempotency_key": OTHERS},
+            "orders_idempotency_key_once_per_buyer": {"id": OTHERS, "number": "CM-0000-0001"},
+        },
+        triggers={
+            "orders_refuse_leaving_buyer": (InsertAfter(BUYER_LEAVES),),
+            "orders_refuse_leaving_vendor": (InsertAfter(VENDOR_LEAVES),),
+        },
+        policies={
+            "SELECT orders_of_the_campus_admins_campus": ("campus campus_orders:read",),
+            "SELECT orders_of_their_parties": ("user", "vendor orders:fulfil", "campus orders:verify", "orders:read"),
+            "INSERT orders_placed_by_their_buyer": ("user orders:place",),
+        },
+        restrictions={"orders_never_of_ones_own_vendor": ("user vendor orders:place",)},
+        rejected_rows={"orders_placed_by_their_buyer": ({"status": "paid_escrow"},)},
+    ),
+    "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
+    "outbox_sequences": GuardedTable(unique={"outbox_sequences_pkey": {}}),
+    "products": GuardedTable(
+        checks={
+            "products_currency_ngn": {"currency": "x"},
+            "products_images_at_most_8": {"images": [1, 1, 1, 1, 1, 1, 1, 1, 1]},
+            "products_price_minor_positive": {"price_minor": 0},
+            "products_stock_never_negative": {"stock": -1},
+        },
+        unique={"products_pkey": {}},
+        triggers={"products_refuse_leaving_vendor": (InsertAfter(VENDOR_LEAVES),)},
+        policies={
+            "UPDATE products_changed_by_their_vendor": ("vendor catalog:own",),
+            "SELECT products_on_the_shelf": ("everybody",),
+            "INSERT products_written_by_their_vendor": ("vendor catalog:own",),
+        },
+        rejected_rows={"products_on_the_shelf": ({"draft": True}, {"removed_at": NOW})},
+    ),
+    "return_request_items": GuardedTable(
+        checks={"return_request_items_quantity_positive": {"quantity": 0}},
+        unique={"return_request_items_pkey": {}},
+        references={
+            "return_request_items_item": {"item_id": OTHERS},
+            "return_request_items_request": {"return_request_id": OTHERS},
+        },
+        policies={
+            "SELECT return_request_items_with_their_request": (
+                "user",
+                "vendor orders:fulfil",
+                "returns:decide",
+                "orders:read",
+            )
+        },
+    ),
+    "return_requests": GuardedTable(
+        row={"status": "requested"},
+        checks={
+            "return_requests_decided_once": {"status": "rejected"},
+            "return_requests_not_decided_by_the_buyer": {"status": "rejected", "decided_by": OURS, "decided_at": NOW},
+            "return_requests_refund_of_an_approval": {"refund_minor": 1},
+            "return_requests_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={"return_requests_pkey": {}},
+        references={"return_requests_order": {"order_id": OTHERS}},
+        triggers={"return_requests_refuse_leaving_buyer": (InsertAfter(BUYER_LEAVES),)},
+        policies={
+            "SELECT return_requests_of_their_parties": ("user", "vendor orders:fulfil", "returns:decide", "orders:read")
+        },
+    ),
+    "reviews": GuardedTable(
+        checks={"reviews_hidden_by_somebody_for_a_reason": {"hidden_at": NOW}, "reviews_rating_1_to_5": {"rating": 0}},
+        unique={
+            "reviews_pkey": {"order_id": OTHERS},
+            "reviews_one_of_the_vendor": {"id": OTHERS},
+            "reviews_one_of_each_product": ({"product_id": OURS}, {"id": OTHERS}),
+        },
+        references={"reviews_order": {"order_id": OTHERS}},
+        triggers={"reviews_refuse_leaving_buyer": (InsertAfter(BUYER_LEAVES),)},
+        policies={
+            "INSERT reviews_by_the_buyer_of_a_delivered_order": ("user orders:place",),
+            "UPDATE reviews_moderated": ("reviews:moderate",),
+            "SELECT reviews_shown": ("everybody",),
+        },
+        restrictions={"reviews_never_of_ones_own_vendor": ("user vendor orders:place",)},
+        rejected_rows={
+            "reviews_by_the_buyer_of_a_delivered_order": ({"order_id": OTHERS}, {"product_id": OTHERS}),
+            "reviews_shown": ({"hidden_at": NOW, "hidden_by": OTHERS, "hidden_because": "x"},),
+        },
+    ),
+    "sale_lines": GuardedTable(
+        row={"gross_minor": 4, "locked_minor": 0},
+        checks={"sale_lines_balanced": {"gross_minor": 1}},
+        unique={"sale_lines_pkey": {}},
+        references={"sale_lines_item": {"item_id": OTHERS}},
+        policies={
+            "SELECT sale_lines_of_vendor_campus_and_finance": (
+                "vendor orders:fulfil",
+                "campus campus_orders:read",
+                "ledger:read",
+            )
+        },
+    ),
+    "search_words": GuardedTable(
+        unique={"search_words_pkey": {}},
+        policies={"SELECT search_words_known": ("everybody",), "INSERT search_words_of_merchants": ("catalog:own",)},
+    ),
+    "user_contacts": GuardedTable(
+        unique={"user_contacts_pkey": {}},
+        policies={
+            "SELECT user_contacts_of_orders": (
+                "user",
+                "orders:read",
+                "vendor orders:fulfil",
+                "campus orders:verify",
+                "campus campus_orders:read",
+            )
+        },
+    ),
+    "vendors": GuardedTable(
+        row={"owner_user_id": OTHERS}, unique={"vendors_pkey": {}}, policies={"SELECT vendors_known": ("everybody",)}
+    ),
+}
+GUARDS: Final = Guards(
+    "campus_orders_api",
+    TABLES,
+    {"flash_sales.flash_sales_mark_their_product": "test_flash_sales", "reviews.reviews_keep_rating": "test_reviews"},
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def database(module_database: DatabaseFactory) -> AsyncIterator[asyncpg.Connection]:
+    async with GUARDS.opened((await module_database("orders")).admin) as connection:
+        yield connection
+
+
+async def test_each_guard_is_listed(database: asyncpg.Connection) -> None:
+    assert await GUARDS.undeclared(database) == {}
+
+
+@pytest.mark.parametrize("violation", GUARDS.violations(), ids=str)
+async def test_a_guard_rejects_its_violation(database: asyncpg.Connection, violation: Violation) -> None:
+    await GUARDS.reject(database, violation)
+
+
+@pytest.mark.parametrize(("table", "command"), GUARDS.policies())
+async def test_row_security_admits_the_listed_callers_only(
+    database: asyncpg.Connection, table: str, command: str
+) -> None:
+    await GUARDS.admit_and_reject(database, table, command)

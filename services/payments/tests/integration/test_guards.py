@@ -1,0 +1,367 @@
+"""Every constraint, unique index, trigger and row policy of payments rejects what it exists for.
+
+A new guard needs its line here: `test_each_guard_is_listed` names it.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import asyncpg
+import pytest
+import pytest_asyncio
+
+from testkit.fixtures import DatabaseFactory
+from testkit.guards import LATER, NOW, OTHERS, OURS, GuardedTable, Guards, Violation
+
+ONE_SIDED_ENTRY: Final = (
+    "INSERT INTO ledger_entries (position, transaction_id, account, amount_minor, currency) OVERRIDING SYSTEM VALUE "
+    f"VALUES (2, '{OURS}', 'x', 5, 'NGN')"
+)
+TABLES: Final = {
+    "audit_findings": GuardedTable(
+        row={"kind": "broken"},
+        checks={"audit_findings_kind_known": {"kind": "x"}},
+        unique={"audit_findings_pkey": {}},
+        references={"audit_findings_audit": {"audit_id": OTHERS}},
+        policies={"SELECT audit_findings_visible": ("audits:read",)},
+    ),
+    "audits": GuardedTable(
+        row={"verdict": "clean"},
+        checks={"audits_end_after_their_start": {"started_at": LATER}, "audits_verdict_known": {"verdict": "x"}},
+        unique={"audits_pkey": {}},
+        policies={"SELECT audits_visible": ("audits:read",)},
+    ),
+    "buyers": GuardedTable(unique={"buyers_pkey": {}}, policies={"SELECT buyers_own": ("user",)}),
+    "chargeback_refunds": GuardedTable(
+        checks={"chargeback_refunds_amount_above_zero": {"amount_minor": 0}},
+        unique={"chargeback_refunds_pkey": {}},
+        references={
+            "chargeback_refunds_chargeback": {"chargeback_id": OTHERS},
+            "chargeback_refunds_refund": {"refund_id": OTHERS},
+        },
+    ),
+    "chargeback_responses": GuardedTable(
+        row={"kind": "evidence", "due_at": NOW},
+        checks={
+            "chargeback_responses_amount_not_negative": {"amount_minor": -1},
+            "chargeback_responses_due_while_submitting": {"due_at": None},
+            "chargeback_responses_finished_once": {"finished_at": NOW},
+            "chargeback_responses_kind_known": {"kind": "x"},
+            "chargeback_responses_personal_data_leaves": {
+                "status": "submitted",
+                "due_at": None,
+                "finished_at": NOW,
+                "evidence": {},
+            },
+            "chargeback_responses_resolution_is_whole": {"kind": "resolution"},
+            "chargeback_responses_resolution_known": {"resolution": "x"},
+            "chargeback_responses_status_known": {"status": "x", "due_at": None, "finished_at": NOW},
+        },
+        unique={
+            "chargeback_responses_pkey": {"chargeback_id": OTHERS},
+            "chargeback_responses_one_submitting": {"id": OTHERS},
+            "chargeback_responses_one_resolution": (
+                {
+                    "kind": "resolution",
+                    "resolution": "accept",
+                    "message": "x",
+                    "amount_minor": 1,
+                    "status": "submitted",
+                    "due_at": None,
+                    "finished_at": NOW,
+                },
+                {"id": OTHERS},
+            ),
+        },
+        references={"chargeback_responses_chargeback": {"chargeback_id": OTHERS}},
+        policies={"SELECT chargeback_responses_visible": ("ledger:read", "chargebacks:respond")},
+    ),
+    "chargebacks": GuardedTable(
+        row={"status": "opened"},
+        checks={
+            "chargebacks_amount_above_zero": {"amount_minor": 0},
+            "chargebacks_decided_when_not_open": {"status": "won"},
+            "chargebacks_never_negative": {"locked_vendor_minor": -1},
+            "chargebacks_status_known": {"status": "x", "decided_at": NOW},
+        },
+        unique={"chargebacks_pkey": {"identity": "0123456789"}, "chargebacks_identity_once": {"id": OTHERS}},
+        references={"chargebacks_charge": {"charge_id": OTHERS}},
+        policies={"SELECT chargebacks_visible": ("ledger:read", "escrow:release")},
+    ),
+    "charges": GuardedTable(
+        row={"verdict": "covered"},
+        checks={
+            "charges_amount_above_zero": {"amount_minor": 0},
+            "charges_surcharge_within_bound": {"surcharge_minor": 1},
+            "charges_verdict_known": {"verdict": "x"},
+        },
+        unique={
+            "charges_pkey": {"identity": "0123456789"},
+            "charges_identity_once": {"id": OTHERS},
+            "charges_order_covered_once": ({"order_id": OURS}, {"id": OTHERS, "identity": "0123456789"}),
+        },
+    ),
+    "dead_letter_webhooks": GuardedTable(
+        unique={"dead_letter_webhooks_pkey": {}},
+        references={"dead_letter_webhooks_webhook": {"webhook_id": "missing"}},
+        policies={
+            "UPDATE dead_letter_webhooks_replayed": ("webhooks:replay",),
+            "SELECT dead_letter_webhooks_visible": ("dead_letters:read", "webhooks:replay"),
+        },
+    ),
+    "dead_letters": GuardedTable(unique={"dead_letters_pkey": {}}),
+    "escrows": GuardedTable(
+        row={"held_minor": 6, "locked_vendor_minor": 0},
+        checks={
+            "escrows_account_for_all": {"held_minor": 1},
+            "escrows_charged_back_never_negative": {"locked_vendor_minor": 1, "charged_back_minor": -1},
+            "escrows_never_negative": {"locked_vendor_minor": -1, "locked_commission_minor": 2},
+        },
+        unique={"escrows_pkey": {}},
+        references={"escrows_charge": {"charge_id": OTHERS}, "escrows_order": {"order_id": OTHERS}},
+        policies={"UPDATE escrows_released": ("escrow:release",), "SELECT escrows_visible": ("escrow:release",)},
+    ),
+    "failed_refund_attempts": GuardedTable(
+        unique={"failed_refund_attempts_pkey": {}}, references={"failed_refund_attempts_refund": {"refund_id": OTHERS}}
+    ),
+    "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
+    "inbox": GuardedTable(unique={"inbox_pkey": {}}),
+    "ledger_accounts": GuardedTable(
+        row={"position": 1},
+        unique={"ledger_accounts_pkey": {}},
+        policies={"SELECT ledger_accounts_visible": ("ledger:read", "ledger:export")},
+    ),
+    "ledger_balances": GuardedTable(
+        row={"side": "debit", "account": f"vendor_payable:{OURS}"},
+        checks={"ledger_balances_side_known": {"side": "x"}},
+        unique={"ledger_balances_pkey": {}},
+        triggers={"ledger_balances_never_negative": ("UPDATE ledger_balances SET balance_minor = -1",)},
+        policies={
+            "SELECT ledger_balances_of_vendors_signed": ("escrow:release",),
+            "SELECT ledger_balances_visible": ("ledger:read", "ledger:export"),
+        },
+        rejected_rows={"ledger_balances_of_vendors_signed": ({"account": "commission"},)},
+    ),
+    "ledger_chain": GuardedTable(checks={"ledger_chain_is_one": {"the_only": False}}, unique={"ledger_chain_pkey": {}}),
+    "ledger_entries": GuardedTable(
+        row={"position": 1, "account": f"buyer_reward:{OURS}"},
+        checks={"ledger_entries_say_something": {"amount_minor": 0}},
+        unique={"ledger_entries_pkey": {}},
+        references={"ledger_entries_transaction": {"transaction_id": OTHERS}},
+        triggers={
+            "ledger_entries_append_only": (
+                "UPDATE ledger_entries SET transaction_id = transaction_id",
+                "DELETE FROM ledger_entries",
+                "TRUNCATE ledger_entries CASCADE",
+            ),
+            "ledger_entries_balanced": (ONE_SIDED_ENTRY,),
+        },
+        policies={"SELECT ledger_entries_visible": ("user", "ledger:read", "ledger:export")},
+    ),
+    "ledger_links": GuardedTable(
+        unique={"ledger_links_pkey": {"transaction_id": OTHERS}, "ledger_links_transaction_once": {"sequence": 0}},
+        triggers={
+            "ledger_links_append_only": (
+                "UPDATE ledger_links SET sequence = sequence",
+                "DELETE FROM ledger_links",
+                "TRUNCATE ledger_links CASCADE",
+            )
+        },
+    ),
+    "ledger_transactions": GuardedTable(
+        row={"position": 1},
+        unique={
+            "ledger_transactions_pkey": {"posting_key": "0123456789"},
+            "ledger_transactions_posting_key_once": {"id": OTHERS},
+        },
+        triggers={
+            "ledger_transactions_append_only": (
+                "UPDATE ledger_transactions SET id = id",
+                "DELETE FROM ledger_transactions",
+                "TRUNCATE ledger_transactions CASCADE",
+            )
+        },
+        policies={"SELECT ledger_transactions_visible": ("ledger:read", "ledger:export")},
+    ),
+    "ledger_unsealed": GuardedTable(unique={"ledger_unsealed_pkey": {}}),
+    "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
+    "outbox_sequences": GuardedTable(unique={"outbox_sequences_pkey": {}}),
+    "payable_orders": GuardedTable(
+        row={"total_minor": 2, "status": "Processing"},
+        checks={
+            "payable_orders_parts_within_total": {"total_minor": 1},
+            "payable_orders_status_known": {"status": "x"},
+            "payable_orders_total_above_zero": {"total_minor": 0, "commission_minor": 0, "delivery_fee_minor": 0},
+        },
+        unique={"payable_orders_pkey": {}},
+        policies={"SELECT payable_orders_visible": ("user", "escrow:release")},
+    ),
+    "payment_intent_keys": GuardedTable(
+        unique={"payment_intent_keys_pkey": {}},
+        references={"payment_intent_keys_intent": {"intent_id": OTHERS}},
+        policies={"INSERT payment_intent_keys_bound": ("user",), "SELECT payment_intent_keys_own": ("user",)},
+    ),
+    "payment_intents": GuardedTable(
+        row={"status": "opening"},
+        checks={
+            "payment_intents_failure_has_words": {"status": "failed"},
+            "payment_intents_open_has_address": {"status": "pending"},
+            "payment_intents_status_known": {"status": "x"},
+        },
+        unique={
+            "payment_intents_pkey": {"order_id": OTHERS, "reference": "0123456789"},
+            "payment_intents_reference_once": {"id": OTHERS, "order_id": OTHERS},
+            "payment_intents_one_live": {"id": OTHERS, "reference": "0123456789"},
+        },
+        references={"payment_intents_order": {"order_id": OTHERS}},
+        policies={
+            "UPDATE payment_intents_opened": ("user",),
+            "INSERT payment_intents_started": ("user",),
+            "SELECT payment_intents_visible": ("user", "ledger:read", "payments:read"),
+        },
+    ),
+    "payment_references": GuardedTable(
+        unique={"payment_references_pkey": {}},
+        references={"payment_references_intent": {"intent_id": OTHERS}},
+        policies={"SELECT payment_references_own": ("user",), "INSERT payment_references_written": ("user",)},
+    ),
+    "processed_webhook_events": GuardedTable(
+        row={"outcome": "queued"},
+        checks={"processed_webhook_events_outcome_known": {"outcome": "x"}},
+        unique={"processed_webhook_events_pkey": {}},
+        policies={
+            "UPDATE processed_webhook_events_replayed": ("webhooks:replay",),
+            "SELECT processed_webhook_events_visible": ("dead_letters:read", "webhooks:replay"),
+        },
+    ),
+    "quarantine_decisions": GuardedTable(
+        row={"outcome": "accept", "status": "prepared"},
+        checks={
+            "quarantine_decisions_by_two": {"status": "approved", "decided_by": OURS, "decided_at": NOW},
+            "quarantine_decisions_decided_by_somebody": {"status": "approved"},
+            "quarantine_decisions_outcome_known": {"outcome": "x"},
+            "quarantine_decisions_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={
+            "quarantine_decisions_pkey": {"quarantined_charge_id": OTHERS},
+            "quarantine_decisions_one_stands": {"id": OTHERS},
+        },
+        references={"quarantine_decisions_charge": {"quarantined_charge_id": OTHERS}},
+        policies={
+            "SELECT quarantine_decisions_visible": (
+                "ledger:read",
+                "quarantine:prepare",
+                "quarantine:approve",
+                "quarantine:read",
+            )
+        },
+    ),
+    "quarantined_charges": GuardedTable(
+        row={"status": "quarantined"},
+        checks={"quarantined_charges_status_known": {"status": "x"}},
+        unique={"quarantined_charges_pkey": {"charge_id": OTHERS}, "quarantined_charges_charge_once": {"id": OTHERS}},
+        references={"quarantined_charges_charge": {"charge_id": OTHERS}},
+        policies={
+            "SELECT quarantined_charges_visible": (
+                "ledger:read",
+                "quarantine:prepare",
+                "quarantine:approve",
+                "quarantine:read",
+            )
+        },
+    ),
+    "reconciliation_cases": GuardedTable(
+        row={"kind": "charge_not_in_book", "status": "open"},
+        checks={
+            "reconciliation_cases_closed_with_evidence": {"closed_by": OURS, "evidence": "x"},
+            "reconciliation_cases_ends_once": {"status": "explained"},
+            "reconciliation_cases_kind_known": {"kind": "x"},
+            "reconciliation_cases_status_known": {"status": "x", "closed_at": NOW},
+        },
+        unique={
+            "reconciliation_cases_pkey": {"kind": "charge_not_at_gateway", "subject": "0123456789"},
+            "reconciliation_cases_one_open": {"id": OTHERS},
+        },
+        policies={
+            "UPDATE reconciliation_cases_closed": ("exceptions:classify",),
+            "SELECT reconciliation_cases_visible": ("ledger:read", "exceptions:read"),
+        },
+    ),
+    "reconciliation_runs": GuardedTable(
+        checks={"reconciliation_runs_is_one": {"the_only": False}}, unique={"reconciliation_runs_pkey": {}}
+    ),
+    "refund_decisions": GuardedTable(
+        row={"action": "retry", "status": "prepared"},
+        checks={
+            "refund_decisions_action_known": {"action": "x"},
+            "refund_decisions_by_two": {"status": "approved", "decided_by": OURS, "decided_at": NOW},
+            "refund_decisions_decided_by_somebody": {"status": "approved"},
+            "refund_decisions_destination_when_other": {"action": "other_destination"},
+            "refund_decisions_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={"refund_decisions_pkey": {"refund_id": OTHERS}, "refund_decisions_one_waits": {"id": OTHERS}},
+        references={"refund_decisions_refund": {"refund_id": OTHERS}},
+        policies={"SELECT refund_decisions_visible": ("ledger:read", "refunds:prepare", "refunds:approve")},
+    ),
+    "refunds": GuardedTable(
+        row={"buyer_id": OURS, "kind": "order", "status": "pending"},
+        checks={
+            "refunds_amount_above_zero": {"amount_minor": 0},
+            "refunds_kind_known": {"kind": "x"},
+            "refunds_status_known": {"status": "x"},
+        },
+        unique={"refunds_pkey": {"attempt_id": OTHERS}, "refunds_attempt_once": {"id": OTHERS}},
+        references={"refunds_charge": {"charge_id": OTHERS}},
+        policies={
+            "SELECT refunds_visible": ("user", "ledger:read", "refunds:prepare", "refunds:approve", "refunds:read")
+        },
+    ),
+    "releases": GuardedTable(
+        row={"commission_minor": -1, "cause": "delivery"},
+        checks={"releases_cause_known": {"cause": "x"}, "releases_parts_make_gross": {"gross_minor": 0}},
+        unique={"releases_pkey": {}},
+        references={"releases_order": {"order_id": OTHERS}},
+        policies={"INSERT releases_made": ("escrow:release",), "SELECT releases_visible": ("escrow:release",)},
+    ),
+    "revised_webhooks": GuardedTable(
+        checks={"revised_webhooks_kept_is_bounded": {"revisions": 0}},
+        unique={"revised_webhooks_pkey": {}},
+        references={"revised_webhooks_webhook": {"webhook_id": "missing"}},
+    ),
+    "standing_alerts": GuardedTable(unique={"standing_alerts_pkey": {}}),
+    "vendor_statements": GuardedTable(
+        checks={"vendor_statements_counts_from_one": {"sequence": 0}},
+        unique={"vendor_statements_pkey": {}},
+        policies={
+            "INSERT vendor_statements_insert": ("escrow:release",),
+            "SELECT vendor_statements_select": ("escrow:release",),
+            "UPDATE vendor_statements_update": ("escrow:release",),
+        },
+    ),
+    "webhook_revisions": GuardedTable(
+        unique={"webhook_revisions_pkey": {}}, references={"webhook_revisions_webhook": {"webhook_id": "missing"}}
+    ),
+}
+GUARDS: Final = Guards("campus_payments_api", TABLES, {})
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def database(module_database: DatabaseFactory) -> AsyncIterator[asyncpg.Connection]:
+    async with GUARDS.opened((await module_database("payments")).admin) as connection:
+        yield connection
+
+
+async def test_each_guard_is_listed(database: asyncpg.Connection) -> None:
+    assert await GUARDS.undeclared(database) == {}
+
+
+@pytest.mark.parametrize("violation", GUARDS.violations(), ids=str)
+async def test_a_guard_rejects_its_violation(database: asyncpg.Connection, violation: Violation) -> None:
+    await GUARDS.reject(database, violation)
+
+
+@pytest.mark.parametrize(("table", "command"), GUARDS.policies())
+async def test_row_security_admits_the_listed_callers_only(
+    database: asyncpg.Connection, table: str, command: str
+) -> None:
+    await GUARDS.admit_and_reject(database, table, command)

@@ -1,0 +1,439 @@
+"""Every constraint, unique index, trigger and row policy of payouts rejects what it exists for.
+
+A new guard needs its line here: `test_each_guard_is_listed` names it.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import asyncpg
+import pytest
+import pytest_asyncio
+
+from testkit.fixtures import DatabaseFactory
+from testkit.guards import NOW, OTHERS, OURS, GuardedTable, Guards, Violation
+
+OPEN_NUMBER: Final = {
+    "account_number": "0123456789",
+    "last4": "6789",
+    "account_sealed": None,
+    "account_fingerprint": None,
+}
+
+ONE_SIDED_ENTRY: Final = (
+    "INSERT INTO ledger_entries (position, transaction_id, account, amount_minor, currency) OVERRIDING SYSTEM VALUE "
+    f"VALUES (2, '{OURS}', 'x', 5, 'NGN')"
+)
+TABLES: Final = {
+    "bank_detail_quarantines": GuardedTable(
+        unique={"bank_detail_quarantines_pkey": {}},
+        references={
+            "bank_detail_quarantines_payout": {"payout_id": OTHERS},
+            "bank_detail_quarantines_version": {"version_id": OTHERS},
+        },
+        triggers={
+            "bank_detail_quarantines_append_only": (
+                "UPDATE bank_detail_quarantines SET id = id",
+                "DELETE FROM bank_detail_quarantines",
+                "TRUNCATE bank_detail_quarantines CASCADE",
+            )
+        },
+        policies={
+            "SELECT bank_detail_quarantines_select": ("vendor bank_details:own", "bank_details:read", "payouts:read")
+        },
+    ),
+    "bank_detail_versions": GuardedTable(
+        row={"account_sealed": "x", "account_fingerprint": "x"},
+        checks={
+            "bank_detail_versions_change_known": {"change": "x"},
+            "bank_detail_versions_last4": {**OPEN_NUMBER, "last4": "0000"},
+            "bank_detail_versions_number_kept_once": {"account_number": "0123456789", "last4": "6789"},
+            "bank_detail_versions_sealed_has_fingerprint": {"account_fingerprint": None},
+            "bank_detail_versions_ten_digits": {**OPEN_NUMBER, "account_number": "x6789"},
+        },
+        unique={"bank_detail_versions_pkey": {}},
+        policies={
+            "INSERT bank_detail_versions_insert": ("vendor bank_details:own",),
+            "SELECT bank_detail_versions_of_resets": ("payouts:reset",),
+            "SELECT bank_detail_versions_select": (
+                "vendor bank_details:own",
+                "vendor wallet:own",
+                "bank_details:read",
+                "payouts:read",
+            ),
+        },
+    ),
+    "chargebacks": GuardedTable(
+        row={"status": "opened"},
+        checks={
+            "chargebacks_hold_nothing_when_decided": {"status": "won", "held_minor": 1},
+            "chargebacks_never_negative": {"vendor_minor": -1},
+            "chargebacks_status_known": {"status": "x"},
+        },
+        unique={"chargebacks_pkey": {}},
+    ),
+    "dead_letters": GuardedTable(unique={"dead_letters_pkey": {}}),
+    "dispatch_batches": GuardedTable(
+        unique={
+            "dispatch_batches_pkey": {"dispatched_by": OTHERS, "idempotency_key": OTHERS},
+            "dispatch_batches_key_once": {"id": OTHERS},
+        },
+        policies={"SELECT dispatch_batches_select": ("user payouts:dispatch",)},
+    ),
+    "dispatch_lines": GuardedTable(
+        row={"outcome": "planned"},
+        checks={
+            "dispatch_lines_outcome_known": {"outcome": "x"},
+            "dispatch_lines_skipped_says_why": {"outcome": "skipped"},
+        },
+        unique={"dispatch_lines_pkey": {}},
+        references={"dispatch_lines_batch": {"batch_id": OTHERS}},
+    ),
+    "found_transfers": GuardedTable(
+        row={"outcome": "open"},
+        checks={
+            "found_transfers_explained_says_why": {"outcome": "explained"},
+            "found_transfers_outcome_known": {"outcome": "x"},
+            "found_transfers_taken_names_payout": {"outcome": "taken"},
+        },
+        unique={"found_transfers_pkey": {}},
+        references={"found_transfers_payout": {"outcome": "taken", "payout_id": OTHERS}},
+    ),
+    "gateway_banks": GuardedTable(
+        unique={"gateway_banks_pkey": {}}, policies={"SELECT gateway_banks_select": ("everybody",)}
+    ),
+    "hash_keys": GuardedTable(unique={"hash_keys_pkey": {}}),
+    "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
+    "inbox": GuardedTable(unique={"inbox_pkey": {}}),
+    "ledger_accounts": GuardedTable(row={"position": 1}, unique={"ledger_accounts_pkey": {}}),
+    "ledger_balances": GuardedTable(
+        row={"side": "debit", "account": f"wallet:{OURS}"},
+        checks={"ledger_balances_side_known": {"side": "x"}},
+        unique={"ledger_balances_pkey": {}},
+        triggers={"ledger_balances_never_negative": ("UPDATE ledger_balances SET balance_minor = -1",)},
+        policies={
+            "SELECT ledger_balances_select": ("vendor wallet:own",),
+            "SELECT ledger_balances_select_staff": ("payouts:read",),
+        },
+        rejected_rows={"ledger_balances_select": ({"account": "commission"}, {"account": f"wallet:{OTHERS}"})},
+    ),
+    "ledger_chain": GuardedTable(checks={"ledger_chain_is_one": {"the_only": False}}, unique={"ledger_chain_pkey": {}}),
+    "ledger_entries": GuardedTable(
+        row={"position": 1},
+        checks={"ledger_entries_say_something": {"amount_minor": 0}},
+        unique={"ledger_entries_pkey": {}},
+        references={"ledger_entries_transaction": {"transaction_id": OTHERS}},
+        triggers={
+            "ledger_entries_append_only": (
+                "UPDATE ledger_entries SET transaction_id = transaction_id",
+                "DELETE FROM ledger_entries",
+                "TRUNCATE ledger_entries CASCADE",
+            ),
+            "ledger_entries_balanced": (ONE_SIDED_ENTRY,),
+        },
+    ),
+    "ledger_links": GuardedTable(
+        unique={"ledger_links_pkey": {"transaction_id": OTHERS}, "ledger_links_transaction_once": {"sequence": 0}},
+        triggers={
+            "ledger_links_append_only": (
+                "UPDATE ledger_links SET sequence = sequence",
+                "DELETE FROM ledger_links",
+                "TRUNCATE ledger_links CASCADE",
+            )
+        },
+    ),
+    "ledger_transactions": GuardedTable(
+        row={"position": 1},
+        unique={
+            "ledger_transactions_pkey": {"posting_key": "0123456789"},
+            "ledger_transactions_posting_key_once": {"id": OTHERS},
+        },
+        triggers={
+            "ledger_transactions_append_only": (
+                "UPDATE ledger_transactions SET id = id",
+                "DELETE FROM ledger_transactions",
+                "TRUNCATE ledger_transactions CASCADE",
+            )
+        },
+    ),
+    "ledger_unsealed": GuardedTable(unique={"ledger_unsealed_pkey": {}}),
+    "order_shares": GuardedTable(
+        checks={"order_shares_never_negative": {"remaining_vendor_minor": -1}},
+        unique={"order_shares_pkey": {}},
+        policies={
+            "SELECT order_shares_select": ("vendor wallet:own",),
+            "SELECT order_shares_select_staff": ("payouts:read",),
+        },
+    ),
+    "outbox": GuardedTable(row={"position": 1}, unique={"outbox_pkey": {}}),
+    "outbox_sequences": GuardedTable(unique={"outbox_sequences_pkey": {}}),
+    "payout_acts": GuardedTable(
+        row={"position": 1, "act": "reset"},
+        checks={
+            "payout_acts_act_known": {"reconciliation_id": OURS, "act": "x"},
+            "payout_acts_of_reconciliation": {"reconciliation_id": OURS},
+        },
+        unique={"payout_acts_pkey": {}},
+        references={
+            "payout_acts_payout": {"payout_id": OTHERS},
+            "payout_acts_reconciliation": {"act": "approved", "reconciliation_id": OTHERS},
+        },
+        triggers={
+            "payout_acts_append_only": (
+                "UPDATE payout_acts SET payout_id = payout_id",
+                "DELETE FROM payout_acts",
+                "TRUNCATE payout_acts CASCADE",
+            )
+        },
+    ),
+    "payout_exception_acts": GuardedTable(
+        row={"position": 1, "kind": "classified", "acted_by": OURS},
+        checks={
+            "payout_exception_acts_classified_by_somebody": {"acted_by": None},
+            "payout_exception_acts_kind_known": {"kind": "x"},
+        },
+        unique={"payout_exception_acts_pkey": {}},
+        references={"payout_exception_acts_exception": {"exception_id": OTHERS}},
+        triggers={
+            "payout_exception_acts_append_only": (
+                "UPDATE payout_exception_acts SET id = id",
+                "DELETE FROM payout_exception_acts",
+                "TRUNCATE payout_exception_acts CASCADE",
+            )
+        },
+        policies={
+            "INSERT payout_exception_acts_insert": ("user exceptions:classify",),
+            "SELECT payout_exception_acts_select": ("exceptions:read",),
+        },
+        rejected_rows={"payout_exception_acts_insert": ({"kind": "noted"},)},
+    ),
+    "payout_exceptions": GuardedTable(
+        row={"payout_id": OURS, "vendor_id": OURS, "severity": "SEV-1", "status": "open"},
+        checks={
+            "payout_exceptions_closed_says_why": {"status": "closed"},
+            "payout_exceptions_of_payout_or_batch": {"payout_id": None, "vendor_id": None},
+            "payout_exceptions_severity_known": {"severity": "x"},
+            "payout_exceptions_status_known": {"status": "x"},
+        },
+        unique={
+            "payout_exceptions_pkey": {"payout_id": OTHERS},
+            "payout_exceptions_one_live": {"id": OTHERS},
+            "payout_exceptions_one_live_of_batch": ({"payout_id": None, "batch_id": OURS}, {"id": OTHERS}),
+            "payout_exceptions_one_live_of_vendor": ({"payout_id": None, "vendor_id": OURS}, {"id": OTHERS}),
+        },
+        references={
+            "payout_exceptions_batch": {"payout_id": None, "batch_id": OTHERS},
+            "payout_exceptions_payout": {"payout_id": OTHERS},
+            "payout_exceptions_transfer": {"transfer_id": OTHERS},
+        },
+        policies={
+            "SELECT payout_exceptions_select": ("vendor wallet:own", "payouts:read", "exceptions:read"),
+            "UPDATE payout_exceptions_update": ("exceptions:classify",),
+        },
+    ),
+    "payout_requests": GuardedTable(
+        row={"status": "pending"},
+        checks={
+            "payout_requests_amount_positive": {"amount": 0},
+            "payout_requests_awaited_says_why": {"restitution_awaited_since": NOW},
+            "payout_requests_retry_count_at_most_3": {"retry_count": -1},
+            "payout_requests_status_known": {"status": "x"},
+        },
+        unique={
+            "payout_requests_pkey": {"requested_by": OTHERS},
+            "payout_requests_key_once": ({"idempotency_key": OURS}, {"id": OTHERS}),
+        },
+        references={"payout_requests_bank_details": {"bank_details_version_id": OTHERS}},
+        policies={
+            "INSERT payout_requests_insert": ("vendor wallet:own",),
+            "SELECT payout_requests_of_resets": ("payouts:reset",),
+            "SELECT payout_requests_select": ("vendor wallet:own", "payouts:read"),
+        },
+    ),
+    "payout_schedules": GuardedTable(
+        row={"frequency": "none"},
+        checks={
+            "payout_schedules_frequency_known": {"frequency": "x", "due_at": NOW},
+            "payout_schedules_minimum_positive": {"minimum_minor": 0},
+            "payout_schedules_none_is_never_due": {"frequency": "daily"},
+            "payout_schedules_weekday_known": {"frequency": "weekly", "weekday": "x", "due_at": NOW},
+            "payout_schedules_weekly_has_weekday": {"weekday": "monday"},
+        },
+        unique={"payout_schedules_pkey": {}},
+        policies={
+            "INSERT payout_schedules_insert": ("vendor wallet:own",),
+            "SELECT payout_schedules_select": ("vendor wallet:own", "payouts:read"),
+            "UPDATE payout_schedules_update": ("vendor wallet:own",),
+        },
+    ),
+    "payout_transfers": GuardedTable(
+        row={"reference": "po-" + "0" * 32, "status": "reserved"},
+        checks={
+            "payout_transfers_reference_shape": {"reference": "x"},
+            "payout_transfers_status_known": {"status": "x"},
+        },
+        unique={
+            "payout_transfers_pkey": {"attempt": 0, "payout_id": OTHERS},
+            "payout_transfers_reference_once": {"attempt": 0, "id": OTHERS, "payout_id": OTHERS},
+            "payout_transfers_attempt_once": {"id": OTHERS, "reference": "po-" + "1" * 32},
+        },
+        references={
+            "payout_transfers_bank_details": {"bank_details_version_id": OTHERS},
+            "payout_transfers_batch": {"batch_id": OTHERS},
+            "payout_transfers_payout": {"payout_id": OTHERS},
+        },
+        policies={
+            "SELECT payout_transfers_of_resets": ("payouts:reset",),
+            "SELECT payout_transfers_select": ("vendor wallet:own", "payouts:read"),
+            "SELECT payout_transfers_select_observed": ("exceptions:read",),
+        },
+    ),
+    "reconciliations": GuardedTable(
+        row={"kind": "restitution", "status": "prepared", "hash": "0" * 64},
+        checks={
+            "reconciliations_decided_by_another": {"status": "approved", "decided_by": OURS, "decided_at": NOW},
+            "reconciliations_decided_says_who": {"status": "approved"},
+            "reconciliations_hash_shape": {"hash": "x"},
+            "reconciliations_kind_known": {"kind": "x"},
+            "reconciliations_recovery_names_transfer": {"transfer_id": OURS},
+            "reconciliations_rejected_says_why": {"rejection": "x"},
+            "reconciliations_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={
+            "reconciliations_pkey": {"kind": "reversal", "payout_id": OTHERS},
+            "reconciliations_one_live": {"id": OTHERS, "kind": "reversal"},
+            "reconciliations_returned_once": (
+                {"status": "approved", "decided_by": OTHERS, "decided_at": NOW},
+                {"id": OTHERS, "kind": "reversal"},
+            ),
+            "reconciliations_recovered_once": (
+                {
+                    "kind": "recovery",
+                    "status": "approved",
+                    "decided_by": OTHERS,
+                    "decided_at": NOW,
+                    "transfer_id": OURS,
+                },
+                {"id": OTHERS},
+            ),
+        },
+        references={
+            "reconciliations_payout": {"payout_id": OTHERS},
+            "reconciliations_transfer": {"kind": "recovery", "transfer_id": OTHERS},
+        },
+        policies={"SELECT reconciliations_select": ("payouts:read",)},
+    ),
+    "release_statements": GuardedTable(
+        checks={"release_statements_counts_from_one": {"sequence": 0}}, unique={"release_statements_pkey": {}}
+    ),
+    "release_statements_begin": GuardedTable(
+        checks={"release_statements_begin_only_one": {"only_one": False}}, unique={"release_statements_begin_pkey": {}}
+    ),
+    "scheduled_payouts": GuardedTable(
+        row={"outcome": "skipped", "reason": "x"},
+        checks={
+            "scheduled_payouts_outcome_known": {"outcome": "x", "reason": None},
+            "scheduled_payouts_requested_names_payout": {"payout_id": OURS},
+            "scheduled_payouts_skipped_says_why": {"reason": None},
+        },
+        unique={"scheduled_payouts_pkey": {}},
+        references={"scheduled_payouts_payout": {"outcome": "requested", "reason": None, "payout_id": OTHERS}},
+        policies={"SELECT scheduled_payouts_select": ("vendor wallet:own", "payouts:read")},
+    ),
+    "standing_alerts": GuardedTable(
+        unique={"standing_alerts_pkey": {}}, policies={"SELECT standing_alerts_select": ("exceptions:read",)}
+    ),
+    "transfer_comparison": GuardedTable(
+        checks={"transfer_comparison_only_one": {"only_one": False}}, unique={"transfer_comparison_pkey": {}}
+    ),
+    "transfer_observations": GuardedTable(
+        row={"position": 1, "heard_from": "webhook", "verdict": "advanced"},
+        checks={
+            "transfer_observations_heard_from_known": {"heard_from": "x"},
+            "transfer_observations_verdict_known": {"verdict": "x"},
+        },
+        unique={"transfer_observations_pkey": {}},
+        references={"transfer_observations_transfer": {"transfer_id": OTHERS}},
+        triggers={
+            "transfer_observations_append_only": (
+                "UPDATE transfer_observations SET id = id",
+                "DELETE FROM transfer_observations",
+                "TRUNCATE transfer_observations CASCADE",
+            )
+        },
+    ),
+    "vendor_bank_details": GuardedTable(
+        row={"account_sealed": "x", "account_fingerprint": "x"},
+        checks={
+            "vendor_bank_details_last4": {**OPEN_NUMBER, "last4": "0000"},
+            "vendor_bank_details_number_kept_once": {"account_number": "0123456789", "last4": "6789"},
+            "vendor_bank_details_quarantined_unverified": {"quarantine_reason": "x", "verified": True},
+            "vendor_bank_details_sealed_has_fingerprint": {"account_fingerprint": None},
+            "vendor_bank_details_ten_digits": {**OPEN_NUMBER, "account_number": "x6789"},
+        },
+        unique={"vendor_bank_details_pkey": {}},
+        references={"vendor_bank_details_version": {"version_id": OTHERS}},
+        policies={
+            "INSERT vendor_bank_details_insert": ("vendor bank_details:own",),
+            "SELECT vendor_bank_details_select": ("vendor bank_details:own", "vendor wallet:own", "bank_details:read"),
+            "UPDATE vendor_bank_details_update": ("vendor bank_details:own",),
+        },
+    ),
+    "vendors": GuardedTable(
+        unique={"vendors_pkey": {}},
+        policies={"SELECT vendors_select": ("vendor",), "SELECT vendors_select_staff": ("payouts:read",)},
+    ),
+    "wallet_lines": GuardedTable(
+        row={"position": 1, "kind": "release"},
+        checks={
+            "wallet_lines_balance_never_negative": {"balance_minor": -1},
+            "wallet_lines_kind_known": {"kind": "x"},
+            "wallet_lines_return_names_payout": {"kind": "restitution"},
+            "wallet_lines_waiver_only_debits": {"kind": "waiver"},
+        },
+        unique={
+            "wallet_lines_pkey": {"kind": "debt_repaid", "source_key": "0123456789"},
+            "wallet_lines_source_once": {"position": 0},
+            "wallet_lines_returned_once": (
+                {"kind": "restitution", "payout_id": OURS},
+                {"kind": "reversal", "position": 0, "source_key": "0123456789"},
+            ),
+        },
+        policies={
+            "INSERT wallet_lines_insert": ("vendor wallet:own",),
+            "SELECT wallet_lines_select": ("vendor wallet:own",),
+            "SELECT wallet_lines_select_staff": ("payouts:read",),
+        },
+    ),
+    "wallets": GuardedTable(
+        unique={"wallets_pkey": {}},
+        policies={
+            "INSERT wallets_insert": ("vendor wallet:own",),
+            "SELECT wallets_select": ("vendor wallet:own",),
+            "UPDATE wallets_update": ("vendor wallet:own",),
+        },
+    ),
+}
+GUARDS: Final = Guards("campus_payouts_api", TABLES, {})
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def database(module_database: DatabaseFactory) -> AsyncIterator[asyncpg.Connection]:
+    async with GUARDS.opened((await module_database("payouts")).admin) as connection:
+        yield connection
+
+
+async def test_each_guard_is_listed(database: asyncpg.Connection) -> None:
+    assert await GUARDS.undeclared(database) == {}
+
+
+@pytest.mark.parametrize("violation", GUARDS.violations(), ids=str)
+async def test_a_guard_rejects_its_violation(database: asyncpg.Connection, violation: Violation) -> None:
+    await GUARDS.reject(database, violation)
+
+
+@pytest.mark.parametrize(("table", "command"), GUARDS.policies())
+async def test_row_security_admits_the_listed_callers_only(
+    database: asyncpg.Connection, table: str, command: str
+) -> None:
+    await GUARDS.admit_and_reject(database, table, command)
