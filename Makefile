@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/public_events.py
 
-.PHONY: release-notes guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points simulate postman-check storefront storefront-shots audit-scale scale-drill
+.PHONY: release-notes guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points simulate postman-check storefront storefront-shots audit-scale scale-drill mutants
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -97,6 +97,9 @@ start-drill: setup ## Start three of every process at once on empty servers, wit
 
 scale-drill: setup ## Stop each node of a replicated system in turn under load (three RabbitMQ nodes, PostgreSQL with a replica, Redis, two of every process), and audit (ten minutes; ARGS="--rate 1 --stop primary")
 	@exec $(PYTHON) -m lab.drills scale $(ARGS)
+
+mutants: setup ## One fault at a time in money's code, database guards and audit rules, which a test must detect (hours; ARGS="--service payments --kind sql --sample 20" in minutes, ARGS="--kind guard" in one)
+	@exec $(PYTHON) -m lab.mutants $(ARGS)
 
 model-check: setup ## Drive the dispatch of payouts through MODEL_SCHEDULES (20,000) random schedules in memory; MODEL_SEED runs one again
 	@MODEL_SCHEDULES=$${MODEL_SCHEDULES:-20000} exec .venv/bin/pytest -q -s services/payouts/tests/model $(ARGS)

@@ -1,0 +1,154 @@
+"""The functions of a scope that each test calls: a mutant is run with the tests that reach it, the fastest first.
+
+As a pytest plugin (`-p lab.mutants.reach`) it fixes the examples of property tests. With `MUTANTS_REACH` it writes there,
+as JSON by test, the seconds of the test and `path:function` of each function below `MUTANTS_ROOT` that it calls.
+"""
+
+import ast
+import json
+import os
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, Final
+
+import hypothesis
+import pytest
+
+from lab.mutants.mutants import ROOT, Mutant
+
+# Beyond so many tests another one seldom detects what the others did not; the limit bounds the time of a survivor.
+TESTS_MAX: Final = 25
+_OUTPUT: Final = "MUTANTS_REACH"
+_FOLDER: Final = "MUTANTS_ROOT"
+
+
+class _Recorder:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._seen: set[CodeType] = set()
+        self.tests: dict[str, tuple[float, list[str]]] = {}
+
+    def start(self) -> None:
+        self._seen = set()
+        threading.settrace(self._trace)
+        sys.settrace(self._trace)
+
+    def stop(self, test: str, seconds: float) -> None:
+        sys.settrace(None)
+        threading.settrace(None)
+        reached = (code for code in self._seen if code.co_filename.startswith(self._folder))
+        self.tests[test] = seconds, sorted({f"{c.co_filename.removeprefix(self._folder)}:{_name(c)}" for c in reached})
+
+    def _trace(self, frame: FrameType, _event: str, _argument: Any) -> None:
+        # Each call of a function comes here, and no line.
+        self._seen.add(frame.f_code)
+
+
+def _name(code: CodeType) -> str:
+    parts = [part for part in code.co_qualname.replace("<locals>.", "").split(".") if not part.startswith("<")]
+    return ".".join(parts)
+
+
+_recorder = _Recorder(os.environ.get(_FOLDER, "")) if _OUTPUT in os.environ else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure() -> None:
+    """Every mutant meets the same examples. A failing one is not made smaller: nobody reads it."""
+    without_shrinking = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+    hypothesis.settings.register_profile(
+        "mutants", hypothesis.settings(), derandomize=True, database=None, phases=without_shrinking
+    )
+    hypothesis.settings.load_profile("mutants")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Records the functions of a test, with those of its fixtures."""
+    if _recorder is None:
+        yield
+        return
+    started = time.monotonic()
+    _recorder.start()
+    yield
+    _recorder.stop(item.nodeid, time.monotonic() - started)
+
+
+def pytest_sessionfinish() -> None:
+    """Writes the functions of each test."""
+    if _recorder is not None:
+        Path(os.environ[_OUTPUT]).write_text(json.dumps(_recorder.tests), encoding="utf-8")
+
+
+class Reach:
+    """The tests that reach each function of a scope."""
+
+    def __init__(self, tests: Mapping[str, Sequence[Any]]) -> None:
+        self._seconds = {test: float(seconds) for test, (seconds, _) in tests.items()}
+        self._of: dict[str, set[str]] = defaultdict(set)
+        for test, (_, functions) in tests.items():
+            for function in functions:
+                self._of[function].add(test)
+        self._users: dict[str, dict[str, set[str]]] = {}
+
+    def tests_of(self, mutant: Mutant, count: int = TESTS_MAX) -> list[str]:
+        """The tests that reach a mutant: the fastest of each file, then the fastest of all."""
+        tests = set().union(*(self._of[function] for function in self._functions(mutant)))
+        by_time = sorted(tests, key=lambda test: (self._seconds[test], test))
+        first_of_file = list({test.partition("::")[0]: test for test in reversed(by_time)}.values())
+        chosen = list(dict.fromkeys([*by_time[: count // 2], *first_of_file, *by_time]))[:count]
+        return sorted(chosen, key=lambda test: (self._seconds[test], test))
+
+    def _functions(self, mutant: Mutant) -> set[str]:
+        own = f"{mutant.path}:{mutant.name}"
+        if own in self._of:
+            return {own}
+        assert mutant.path is not None
+        # A module-level name or a class: the functions that read it, in the same package.
+        return self._readers(str(mutant.path.parents[1]), mutant.name)
+
+    def _readers(self, folder: str, name: str) -> set[str]:
+        users = self._users.setdefault(folder, _readers_of_names(folder))
+        found: set[str] = set()
+        pending, known = [name], {name}
+        while pending:
+            for reader in users.get(pending.pop(), ()):
+                found.add(reader)
+                _, _, other = reader.partition(":")
+                if other not in known and "." not in other:
+                    known.add(other)
+                    if reader not in self._of:  # Another module-level name: its readers in turn.
+                        pending.append(other)
+        return found & self._of.keys()
+
+
+def _readers_of_names(folder: str) -> dict[str, set[str]]:
+    readers: dict[str, set[str]] = defaultdict(set)
+    for path in (ROOT / folder).rglob("*.py"):
+        relative = path.relative_to(ROOT)
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            for name, node in _definitions(statement):
+                for inner in ast.walk(node):
+                    match inner:
+                        case ast.Name(id=read) | ast.Attribute(attr=read) if read != name:
+                            readers[read].add(f"{relative}:{name}")
+    return readers
+
+
+def _definitions(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
+    match statement:
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
+            yield name, statement
+        case ast.ClassDef(name):
+            for member in statement.body:
+                if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
+                    yield f"{name}.{member.name}", member
+                else:
+                    yield name, member
+        case ast.Assign(targets=[ast.Name(name)]) | ast.AnnAssign(target=ast.Name(name)):
+            yield name, statement
