@@ -64,8 +64,8 @@ class Broker:
     delayed: list[tuple[datetime, str, Stored]] = field(default_factory=list)
     consumed: set[str] = field(default_factory=set)
     held_until: dict[str, datetime] = field(default_factory=dict)
-    # For the check of the checks: a message is forgotten at its delivery.
-    forgets_at_delivery: bool = False
+    # For the check of the checks: messages of this type are confirmed and forgotten.
+    loses_type: str = ""
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def publish(self, topology: Topology, exchange: str, key: str, body: bytes, properties: Any) -> bool:
@@ -78,7 +78,7 @@ class Broker:
             [key] if exchange == WORK_EXCHANGE else [name for name, types in topology.bindings.items() if key in types]
         )
         for queue in bound:
-            if queue in self.consumed:
+            if queue in self.consumed and message.type != self.loses_type:
                 self.ready[queue].append(message)
         return bool(bound)
 
@@ -167,8 +167,7 @@ class Channel:
 
     def deliver(self, stored: Stored) -> ObservedMessage:
         tag = next(self._tags)
-        if not self._bus.broker.forgets_at_delivery:
-            self.unacknowledged[tag] = stored
+        self.unacknowledged[tag] = stored
         delivery = aiormq.spec.Basic.Deliver(
             "simulated", tag, stored.deliveries > 0, stored.exchange, stored.routing_key
         )

@@ -9,10 +9,12 @@ from lab.simulation.market import SimulatedMarketplace
 from lab.simulation.plans import Plan, plan_of
 from lab.simulation.runs import Verdict, run_plan
 from lab.simulation.shrinking import shrink
-from lab.simulation.steps import Step
+from lab.simulation.steps import ABSENT, Step
 
 # One audit for so many seeds; after a finding each of them runs again with its own.
 AUDITED_TOGETHER = 10
+# Runs of one plan while it is shrunk.
+TRIALS_MAX = 150
 _REPORTED_EVERY = 10
 
 
@@ -108,13 +110,19 @@ async def examine(market: SimulatedMarketplace, seed: int, *, shrinks: bool = Tr
         verdict = await run_plan(market, plan)
     if verdict.holds:
         return None
+    market.log(f"seed {seed} is broken: {verdict.broken}")
     if not shrinks:
         return BrokenSeed(seed, plan, verdict)
     verdicts: dict[tuple[Step, ...], Verdict] = {plan: verdict}
 
     async def is_broken(candidate: Sequence[Step]) -> bool:
+        if len(verdicts) >= TRIALS_MAX:
+            return False
         verdicts[tuple(candidate)] = await run_plan(market, candidate, audits=audits)
         return not verdicts[tuple(candidate)].holds
 
-    shortest = tuple(await shrink(plan, is_broken))
+    # Most steps had nothing to do: a plan without them usually breaks in the same way.
+    effective = tuple(step for step, line in zip(plan, verdict.lines, strict=False) if not line.endswith(f": {ABSENT}"))
+    start = effective if await is_broken(effective) else plan
+    shortest = tuple(await shrink(start, is_broken))
     return BrokenSeed(seed, shortest, verdicts[shortest])
