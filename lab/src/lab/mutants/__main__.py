@@ -23,7 +23,10 @@ def main() -> None:
     parser.add_argument("--kind", action="append", choices=KINDS, help="default: all")
     parser.add_argument("--sample", type=int, default=0, help="so many mutants of each scope and kind, instead of all")
     parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
-    parser.add_argument("--file", default="", help="only files whose path contains this text")
+    parser.add_argument("--match", default="", help="only mutants whose name contains this text, as /domain/ does")
+    parser.add_argument(
+        "--tests", action="append", help="these tests instead of the scope's: quicker, and detects less"
+    )
     parser.add_argument("--list", action="store_true", help="print the mutants of the code, and run none")
     options = parser.parse_args()
     os.nice(10)
@@ -49,9 +52,8 @@ def _mutants(scope: str, options: argparse.Namespace) -> list[Mutant]:
         found = list(audit_rules.rule_mutants()) if "rule" in kinds else []
     else:
         for path in SCOPES[scope].sources():
-            if options.file in str(path):
-                found += python_mutants(path, scope, tuple(kind for kind in SCOPES[scope].kinds if kind in kinds))
-    return list(_sampled(found, options))
+            found += python_mutants(path, scope, tuple(kind for kind in SCOPES[scope].kinds if kind in kinds))
+    return list(_sampled([mutant for mutant in found if options.match in mutant.id], options))
 
 
 def _sampled(mutants: list[Mutant], options: argparse.Namespace) -> Iterator[Mutant]:
@@ -68,7 +70,7 @@ def _results(options: argparse.Namespace, folder: Path) -> Iterator[Result]:
             yield from asyncio.run(_guard_results(scope))
         mutants = _mutants(scope, options)
         if mutants:
-            yield from _code_results(scope, mutants, folder)
+            yield from _code_results(scope, mutants, folder, options.tests)
 
 
 async def _guard_results(service: str) -> list[Result]:
@@ -76,7 +78,7 @@ async def _guard_results(service: str) -> list[Result]:
         return [Result(mutant, is_killed, 1) async for mutant, is_killed in guards.killed_guards(admin_url, service)]
 
 
-def _code_results(scope: str, mutants: list[Mutant], folder: Path) -> Iterator[Result]:
+def _code_results(scope: str, mutants: list[Mutant], folder: Path, chosen: list[str] | None) -> Iterator[Result]:
     if scope == "audit":
         runner = Runner(audit_rules.PACKAGE, folder / scope)
         for mutant in mutants:
@@ -85,7 +87,7 @@ def _code_results(scope: str, mutants: list[Mutant], folder: Path) -> Iterator[R
         return
     print(f"{scope}: {len(mutants)} mutants; first all tests without any", flush=True)
     runner = Runner(SCOPES[scope].package, folder / scope)
-    reach = runner.baseline(SCOPES[scope].tests, folder / f"{scope}.json")
+    reach = runner.baseline(chosen or SCOPES[scope].tests, folder / f"{scope}.json")
     for mutant in mutants:
         reaching = reach.tests_of(mutant)
         yield Result(mutant, bool(reaching) and runner.kills(mutant, reaching), len(reaching))
