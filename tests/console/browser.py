@@ -30,7 +30,9 @@ class Visitor:
         self.page = page
         self.console_url = console_url
         self.errors: list[str] = []
+        self._responses: list[Response] = []
         page.on("console", self._note)
+        page.on("response", lambda response: self._responses.append(response))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def _note(self, message: ConsoleMessage) -> None:
@@ -43,6 +45,12 @@ class Visitor:
         response = await self.page.goto(f"{self.console_url}{path}")
         assert response is not None
         return response
+
+    async def bytes_loaded(self) -> dict[str, int]:
+        """The uncompressed bytes of everything that the open page loaded, by address."""
+        self._responses.clear()
+        await self.page.reload(wait_until="networkidle")
+        return {response.url: len(await response.body()) for response in self._responses}
 
     async def click(self, name: str, role: Any = "button") -> None:
         await self.page.get_by_role(role, name=name, exact=True).first.click()

@@ -1,6 +1,5 @@
 """Products with stock and images, flash sales and reviews, as their vendor keeps them."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -228,14 +227,6 @@ async def test_a_review_is_shown_as_text(visitor: Arrival, market: Marketplace, 
 
 async def test_the_longest_list_is_light(visitor: Arrival) -> None:
     one = await visitor("vendor")
-    sizes: dict[str, int] = {}
-    bodies: list[asyncio.Task[None]] = []
-
-    async def weigh(response: Any) -> None:
-        sizes[response.url] = len(await response.body())
-
-    one.page.on("response", lambda response: bodies.append(asyncio.ensure_future(weigh(response))))
     await one.open("/products")
-    await one.page.wait_for_load_state("networkidle")
-    await asyncio.gather(*bodies)
+    sizes = await one.bytes_loaded()
     assert sum(sizes.values()) <= PAGE_BYTES_MAX, sizes

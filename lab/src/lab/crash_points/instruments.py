@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 _SPACES: Final = re.compile(r"\s+")
 # A value in a label would differ from run to run.
 _VALUES: Final = re.compile(
-    r"'[^']*'|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:CM|TRF|RCP|DSP)_?-?[A-Za-z0-9_-]{6,}|\b(?:po|re)-[0-9a-f]{32}"
+    r"'[^']*'|[0-9a-f]{8}-[0-9a-f-]{27}|\b(?:CM|TRF|RCP|DSP)_?-?[A-Za-z0-9_-]{6,}|\b(?:po|re)-[0-9a-f]{32}|(?<=/)\d+\b"
 )
 _ROW_LOCK: Final = re.compile(r"\bFOR (NO KEY )?UPDATE( OF \w+)?( SKIP LOCKED| NOWAIT)?")
 _LABEL_LENGTH: Final = 80
