@@ -17,6 +17,10 @@ from lab.crash_points.points import CURRENT, Kind, ProcessKilled
 
 Result = TypeVar("Result")
 
+# Unwrapped, so that a further system of this program wraps them anew.
+_CONNECT: Final = asyncpg.connect
+_SEND: Final = httpx.AsyncClient.send
+
 _SPACES: Final = re.compile(r"\s+")
 # A value in a label would differ from run to run.
 _VALUES: Final = re.compile(

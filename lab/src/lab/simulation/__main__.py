@@ -7,16 +7,17 @@ import time
 import uvloop
 
 from contracts.payments import EscrowReleased
-from lab.simulation.exploration import Exploration, examine, explore
+from lab.simulation.exploration import TRIALS_MAX, Exploration, examine, explore
 from lab.simulation.market import SimulatedMarketplace
 from lab.simulation.plans import plan_of
 from lab.simulation.runs import run_plan
-from lab.systems import Log, logger
+from lab.systems import logger
 
 # A system is used for so many seeds, because an audit reads all that they left.
 _SEEDS_OF_A_SYSTEM = 200
 # The fault is found by one of the first of these.
 _PLANTED_SEEDS_MAX = 20
+_PLANTED_TRIALS_MAX = 30
 _REPEATED_SEEDS = (1, 2, 3)
 
 
@@ -42,26 +43,20 @@ async def run(options: argparse.Namespace) -> bool:
     log = logger("simulate")
     if options.seed is not None:
         async with SimulatedMarketplace.opened(log) as market:
-            return await show(market, options.seed, shrinks=not options.whole)
+            return await show(market, options.seed, trials_max=0 if options.whole else TRIALS_MAX)
     until = time.monotonic() + options.hours * 3600
-    total = Exploration()
-    first = options.first
+    total, first, is_checked = Exploration(), options.first, True
     while (options.hours and time.monotonic() < until) or (not options.hours and total.seeds < options.seeds):
         left = _SEEDS_OF_A_SYSTEM if options.hours else min(_SEEDS_OF_A_SYSTEM, options.seeds - total.seeds)
         async with SimulatedMarketplace.opened(log) as market:
-            done = await explore(market, range(first, first + left))
-        total.add(done)
+            total.add(await explore(market, range(first, first + left)))
+            if options.self_check:
+                is_checked = await is_repeatable(market) and await finds_planted_fault(market)
         first += left
         print(total.line)
     for broken in total.broken:
         print(broken.text)
-    return not total.broken and (not options.self_check or await checks_itself(log))
-
-
-async def checks_itself(log: Log) -> bool:
-    """Whether a seed runs the same way twice, and a planted fault is found."""
-    async with SimulatedMarketplace.opened(log) as market:
-        return await is_repeatable(market) and await finds_planted_fault(market)
+    return not total.broken and is_checked
 
 
 async def is_repeatable(market: SimulatedMarketplace) -> bool:
@@ -80,14 +75,14 @@ async def finds_planted_fault(market: SimulatedMarketplace) -> bool:
     """Whether a seed breaks, and is shrunk, when the broker confirms the releases of escrow and forgets them."""
     market.broker.loses_type = EscrowReleased.TYPE
     for seed in range(1, _PLANTED_SEEDS_MAX + 1):
-        if broken := await examine(market, seed):
+        if broken := await examine(market, seed, trials_max=_PLANTED_TRIALS_MAX):
             print(f"With a planted fault:\n{broken.text}")
             return len(broken.plan) < len(plan_of(seed))
     print("SELF-CHECK FAILED: a broker that forgets releases broke no promise")
     return False
 
 
-async def show(market: SimulatedMarketplace, seed: int, *, shrinks: bool) -> bool:
+async def show(market: SimulatedMarketplace, seed: int, *, trials_max: int) -> bool:
     """Print the story of a seed; of a broken one the shrunk one."""
     verdict = await run_plan(market, plan_of(seed))
     for line in verdict.lines:
@@ -95,7 +90,7 @@ async def show(market: SimulatedMarketplace, seed: int, *, shrinks: bool) -> boo
     print(f"The orders ended as {verdict.states}.")
     for text in verdict.broken:
         print(f"BROKEN: {text}")
-    if not verdict.holds and shrinks and (broken := await examine(market, seed)):
+    if not verdict.holds and trials_max and (broken := await examine(market, seed, trials_max=trials_max)):
         print(broken.text)
     return verdict.holds
 

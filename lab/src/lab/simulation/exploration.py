@@ -100,8 +100,8 @@ async def explore(market: SimulatedMarketplace, seeds: Sequence[int]) -> Explora
     return exploration
 
 
-async def examine(market: SimulatedMarketplace, seed: int, *, shrinks: bool = True) -> BrokenSeed | None:
-    """Run a seed by itself; when it is broken, its shortest plan that is."""
+async def examine(market: SimulatedMarketplace, seed: int, *, trials_max: int = TRIALS_MAX) -> BrokenSeed | None:
+    """Run a seed by itself; when it is broken, the shortest plan that is, found in so many runs."""
     plan: Plan = plan_of(seed)
     verdict = await run_plan(market, plan, audits=False)
     # An audit takes as long as a run: only a plan that breaks no promise without it needs it.
@@ -111,12 +111,10 @@ async def examine(market: SimulatedMarketplace, seed: int, *, shrinks: bool = Tr
     if verdict.holds:
         return None
     market.log(f"seed {seed} is broken: {verdict.broken}")
-    if not shrinks:
-        return BrokenSeed(seed, plan, verdict)
     verdicts: dict[tuple[Step, ...], Verdict] = {plan: verdict}
 
     async def is_broken(candidate: Sequence[Step]) -> bool:
-        if len(verdicts) >= TRIALS_MAX:
+        if len(verdicts) > trials_max:
             return False
         verdicts[tuple(candidate)] = await run_plan(market, candidate, audits=audits)
         return not verdicts[tuple(candidate)].holds

@@ -1,6 +1,7 @@
 """The marketplace of a simulation: the processes of the crash points, on a double of the broker and the sandbox inside."""
 
 import asyncio
+import re
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -43,6 +44,7 @@ _ROUNDS_MAX: Final = 400
 # The ladder's own delays pass on the virtual clock.
 _SETTINGS: Final = {**SETTINGS, "RETRY_DELAYS_SECONDS": ",".join(str(delay) for delay in DELAYS_SECONDS)}
 _TOPOLOGY: Final = declared_topology(RetryLadder())
+_BALANCES: Final = re.compile(r"our books say (-?\d+).*expected: (-?\d+) kobo.*")
 # Waits for what another step of the schedule brings: the order's event, and the end of an outage.
 _REAL_WAITS: Final = (
     ("payments.use_cases.intents.start_payment", "WAITS_SECONDS", ()),
@@ -189,6 +191,10 @@ class SimulatedMarketplace(Marketplace):
             self.internal_errors.append(f"{method} {path}: {response.text[:200]}")
         return response
 
+    async def findings(self) -> set[str]:
+        """Those of a run; the balance at the gateway by its difference, which stays the same in later runs."""
+        return {_BALANCES.sub(_difference, finding) for finding in await super().findings()}
+
     # Everything at once
 
     async def run_until_idle(self) -> None:
@@ -225,6 +231,11 @@ class SimulatedMarketplace(Marketplace):
             await self.revive()
             released = True
         return released
+
+
+def _difference(balances: re.Match[str]) -> str:
+    ours, theirs = (int(balance) for balance in balances.groups())
+    return f"our books have {ours - theirs} kobo more"
 
 
 def _wait_for_nothing() -> None:
