@@ -479,17 +479,6 @@ class FailCall(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanTransfer(Step):
-    text = "the bank is going to {effect} the next transfer"
-    effect: Literal["fail", "reverse"]
-
-    async def run(self, story: Story) -> str:
-        rule: dict[str, Any] = {"fail": "The account is closed"} if self.effect == "fail" else {"reverse": True}
-        await story.market.faults(transfer_call={**rule, "times": 1})
-        return "ok"
-
-
-@dataclass(frozen=True, slots=True)
 class Kill(Step):
     text = "a process dies and starts again"
     pick: Pick
