@@ -35,15 +35,15 @@ def event(body: bytes) -> Outgoing:
 
 
 class Consumer:
-    """Collects messages, and acknowledges them when it is told to."""
+    """Collects messages, and acknowledges them if chosen."""
 
     def __init__(self, bus: SimulatedBus, *, acknowledges: bool = True) -> None:
         self.bodies: list[bytes] = []
         self.messages: list[Any] = []
         self.acknowledges = acknowledges
-        bus._openers[QUEUE] = lambda: self.take
+        bus._openers[QUEUE] = lambda: self.receive
 
-    async def take(self, message: Any) -> None:
+    async def receive(self, message: Any) -> None:
         self.bodies.append(message.body)
         self.messages.append(message)
         if self.acknowledges:

@@ -158,7 +158,7 @@ class SimulatedMarketplace(Marketplace):
         return errors
 
     async def webhooks(self) -> list[Webhook]:
-        """The webhooks that were not taken yet, in their order."""
+        """The webhooks that were neither sent nor lost, in their order."""
         if self.connection.has_changed:
             self.connection.has_changed = False
             query = {"status": "dropped", "limit": str(_WEBHOOKS_MAX)}
@@ -170,7 +170,7 @@ class SimulatedMarketplace(Marketplace):
                 self._waiting.append(Webhook(line["id"], line["event"], line["reference"], line["body"].encode()))
         return list(self._waiting)
 
-    def take(self, webhook: Webhook) -> None:
+    def discard(self, webhook: Webhook) -> None:
         """The gateway sends it no more by itself."""
         self._waiting.remove(webhook)
 
@@ -214,7 +214,7 @@ class SimulatedMarketplace(Marketplace):
         for queue in self.broker.waiting():
             moved |= bool(await self.deliver(queue, (0,) * 16))
         for webhook in await self.webhooks():
-            self.take(webhook)
+            self.discard(webhook)
             await self.send_webhook(webhook.body)
             moved = True
         return moved or await self._release_rows()

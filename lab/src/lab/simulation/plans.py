@@ -1,4 +1,4 @@
-"""A plan from a seed: the journeys of some orders and payouts, interleaved, with moves of the schedule and faults between."""
+"""A plan from a seed: the journeys of some orders and payouts, interleaved, with steps of the schedule and faults between."""
 
 from collections.abc import Sequence
 from random import Random
@@ -50,8 +50,8 @@ Item = TypeVar("Item")
 
 _ORDERS_MAX: Final = 4
 _PAYOUTS_MAX: Final = 2
-# What moves between two steps of a journey, by weight.
-_MOVES: Final[Sequence[tuple[type[Step], int]]] = (
+# Steps of the schedule between two of a journey, by weight.
+_SCHEDULED: Final[Sequence[tuple[type[Step], int]]] = (
     (Relay, 16),
     (DeliverMessages, 24),
     (SendWebhook, 10),
@@ -67,7 +67,7 @@ _FAULTS: Final[Sequence[tuple[type[Step], int]]] = (
     (KillAtEffect, 4),
     (LoseConnection, 4),
 )
-_MOVES_BETWEEN_MAX: Final = 6
+_SCHEDULED_MAX: Final = 6
 
 
 def plan_of(seed: int) -> Plan:
@@ -85,7 +85,7 @@ def plan_of(seed: int) -> Plan:
     fault_rate = random.choice((0.0, 0.05, 0.2))
     everything_rate = random.choice((0.1, 0.5, 0.9))
     for step in steps:
-        plan += [draw(_weighted(random, _MOVES), random) for _ in range(random.randint(0, _MOVES_BETWEEN_MAX))]
+        plan += [draw(_weighted(random, _SCHEDULED), random) for _ in range(random.randint(0, _SCHEDULED_MAX))]
         if random.random() < everything_rate:
             plan.append(DeliverEverything())
         if random.random() < fault_rate:

@@ -16,7 +16,7 @@ _CHARGED: Final = ("success", "reversed")
 
 @dataclass(slots=True)
 class Verdict:
-    """What a run did and what it broke. `lines`: each step with what came of it."""
+    """The steps of a run with their outcomes (`lines`), the states of its orders, and the promises that it broke."""
 
     lines: list[str] = field(default_factory=list)
     states: dict[int, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The steps of a plan. Each is a value with a sentence; `run` returns what came of it."""
+"""The steps of a plan. Each is a value with a sentence; `run` returns its outcome."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -409,7 +409,7 @@ class SendWebhook(Step):
         for _ in range(2 if self.how == "twice" else 1):
             await story.market.send_webhook(webhook.body)
         if self.how != "and again later":
-            story.market.take(webhook)
+            story.market.discard(webhook)
         return str(webhook.event)
 
 
@@ -422,7 +422,7 @@ class LoseWebhook(Step):
         webhook = _chosen(self.pick, await story.market.webhooks())
         if webhook is None:
             return ABSENT
-        story.market.take(webhook)
+        story.market.discard(webhook)
         return str(webhook.event)
 
 
