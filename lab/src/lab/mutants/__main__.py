@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,8 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the mutants of the code, and run none")
     options = parser.parse_args()
     os.nice(10)
+    # The tests of the present mutant and the servers end with this process.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if options.list:
         for scope in _scopes(options):
             for mutant in _mutants(scope, options):

@@ -92,6 +92,7 @@ class Runner:
         if child == 0:
             status = 1
             try:
+                os.setpgid(0, 0)
                 status = self._test(arguments, environment, is_quiet=is_quiet)
             except BaseException:
                 traceback.print_exc()
@@ -99,18 +100,21 @@ class Runner:
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(status)
-        deadline = time.monotonic() + seconds_max
-        while time.monotonic() < deadline:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                return os.waitstatus_to_exitcode(status)
-            time.sleep(0.02)
-        os.killpg(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return _KILLED_BY_TIME
+        ended, deadline = 0, time.monotonic() + seconds_max
+        try:
+            while time.monotonic() < deadline:
+                ended, status = os.waitpid(child, os.WNOHANG)
+                if ended:
+                    return os.waitstatus_to_exitcode(status)
+                time.sleep(0.02)
+            return _KILLED_BY_TIME
+        finally:
+            if not ended:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
 
     def _test(self, arguments: Sequence[str], environment: dict[str, str], *, is_quiet: bool) -> int:
-        os.setpgid(0, 0)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if is_quiet:
             silence = os.open(self._folder / "last-run.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(silence, 1)
