@@ -36,7 +36,7 @@ _VALUES: Final[dict[str, Any]] = {
 }
 # The settings of row security by the word that a policy's alternative uses for them.
 _IDENTITIES: Final = {"user": "app.user_id", "vendor": "app.vendor_id", "campus": "app.campus_id"}
-_NOBODY: Final = dict.fromkeys(_IDENTITIES.values(), OTHERS)
+_UNKNOWN_CALLER: Final = dict.fromkeys(_IDENTITIES.values(), OTHERS)
 
 Row = Mapping[str, Any]
 
@@ -64,7 +64,7 @@ class GuardedTable:
     """By trigger: statements that each must fail."""
     policies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By permissive policy: each alternative that admits a caller, as words: `user`, `vendor`, `campus` for a row of the
-    caller's own, else a permission. `everybody` admits all."""
+    caller's own, else a permission. `public` admits every caller."""
     rejected_rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     """By policy: changes of the row that it rejects from the first caller whom it admits."""
     restrictions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -227,7 +227,7 @@ class Guards:
         words: frozenset[str],
         changes: Row | None = None,
     ) -> bool:
-        settings = _NOBODY | {_IDENTITIES[word]: OURS for word in words if word in _IDENTITIES}
+        settings = _UNKNOWN_CALLER | {_IDENTITIES[word]: OURS for word in words if word in _IDENTITIES}
         settings["app.permissions"] = ",".join(sorted(words - _IDENTITIES.keys()))
         async with _undone(connection):
             await connection.execute("SET LOCAL session_replication_role = replica")
@@ -289,7 +289,7 @@ def _assignment(granted: list[str], row: Row) -> str:
 
 def _near_misses(alternatives: list[frozenset[str]]) -> Iterator[frozenset[str]]:
     """Callers who lack one word of an alternative, and one who has every word that is in none."""
-    if frozenset({"everybody"}) in alternatives:
+    if frozenset({"public"}) in alternatives:
         return
     for alternative in alternatives:
         for word in alternative:

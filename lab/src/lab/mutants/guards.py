@@ -1,4 +1,4 @@
-"""Faults of a migrated database: one constraint, index, trigger or policy is missing, or a policy admits everybody.
+"""Faults of a migrated database: one constraint, index, trigger or policy is missing, or a policy admits every caller.
 
 A mutant exists for each guard that the catalog lists. It is detected when the check of the service's `test_guards.py`
 fails that covers the guard. The checks run here, each in a transaction that is rolled back: a mutant takes milliseconds.
@@ -34,7 +34,7 @@ UNION ALL
 SELECT 'policies', tablename, policyname, ' is missing', format('DROP POLICY %I ON %I', policyname, tablename)
 FROM pg_policies WHERE schemaname = 'public'
 UNION ALL
-SELECT 'policies', tablename, policyname, ' admits everybody', format('ALTER POLICY %I ON %I', policyname, tablename)
+SELECT 'policies', tablename, policyname, ' admits every caller', format('ALTER POLICY %I ON %I', policyname, tablename)
     || CASE WHEN qual IS NULL THEN '' ELSE ' USING (true)' END || CASE WHEN with_check IS NULL THEN '' ELSE ' WITH CHECK (true)' END
 FROM pg_policies WHERE schemaname = 'public' AND permissive = 'PERMISSIVE' AND coalesce(qual, '') <> 'true'
 ORDER BY 1, 2, 3, 4

@@ -59,7 +59,7 @@ _recorder = _Recorder(os.environ.get(_FOLDER, "")) if _OUTPUT in os.environ else
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure() -> None:
-    """Every mutant meets the same examples. A failing one is not made smaller: nobody reads it."""
+    """Every mutant meets the same examples. A failing one is not made smaller, which saves seconds."""
     without_shrinking = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
     hypothesis.settings.register_profile(
         "mutants", hypothesis.settings(), derandomize=True, database=None, phases=without_shrinking

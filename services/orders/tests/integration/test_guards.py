@@ -13,18 +13,18 @@ import pytest_asyncio
 from testkit.fixtures import DatabaseFactory
 from testkit.guards import LATER, NOW, OTHERS, OURS, GuardedTable, Guards, InsertAfter, Violation
 
-BUYER_LEAVES: Final = f"UPDATE leaving_people SET standing = 'leaves', vendor_id = '{OTHERS}'"
-VENDOR_LEAVES: Final = f"UPDATE leaving_people SET standing = 'leaves', vendor_id = '{OURS}', user_id = '{OTHERS}'"
+BUYER_ERASURE: Final = f"UPDATE leaving_people SET standing = 'leaves', vendor_id = '{OTHERS}'"
+VENDOR_CLOSING: Final = f"UPDATE leaving_people SET standing = 'leaves', vendor_id = '{OURS}', user_id = '{OTHERS}'"
 
 TABLES: Final = {
     "buyer_addresses": GuardedTable(
         unique={"buyer_addresses_pkey": {}}, policies={"SELECT buyer_addresses_for_support": ("orders:read",)}
     ),
-    "campuses": GuardedTable(unique={"campuses_pkey": {}}, policies={"SELECT campuses_known": ("everybody",)}),
+    "campuses": GuardedTable(unique={"campuses_pkey": {}}, policies={"SELECT campuses_known": ("public",)}),
     "cart_items": GuardedTable(
         checks={"cart_items_quantity_1_to_99": {"quantity": 0}},
         unique={"cart_items_pkey": {}},
-        triggers={"cart_items_refuse_leaving_buyer": (InsertAfter(BUYER_LEAVES),)},
+        triggers={"cart_items_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
         policies={
             "SELECT cart_items_of_the_buyer": ("user",),
             "INSERT cart_items_of_the_buyer": ("user",),
@@ -109,7 +109,7 @@ TABLES: Final = {
         },
     ),
     "hash_keys": GuardedTable(unique={"hash_keys_pkey": {}}),
-    "hubs": GuardedTable(unique={"hubs_pkey": {}}, policies={"SELECT hubs_known": ("everybody",)}),
+    "hubs": GuardedTable(unique={"hubs_pkey": {}}, policies={"SELECT hubs_known": ("public",)}),
     "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
     "inbox": GuardedTable(unique={"inbox_pkey": {}}),
     "leaving_people": GuardedTable(
@@ -193,7 +193,7 @@ TABLES: Final = {
         checks={"order_timers_kind_known": {"kind": "x"}},
         unique={"order_timers_pkey": {}},
         references={"order_timers_order": {"order_id": OTHERS}},
-        policies={"INSERT order_timers_started_by_checkout": ("everybody",)},
+        policies={"INSERT order_timers_started_by_checkout": ("public",)},
         rejected_rows={"order_timers_started_by_checkout": ({"kind": "pin_window"},)},
     ),
     "orders": GuardedTable(
@@ -211,8 +211,8 @@ TABLES: Final = {
             "orders_idempotency_key_once_per_buyer": {"id": OTHERS, "number": "CM-0000-0001"},
         },
         triggers={
-            "orders_refuse_leaving_buyer": (InsertAfter(BUYER_LEAVES),),
-            "orders_refuse_leaving_vendor": (InsertAfter(VENDOR_LEAVES),),
+            "orders_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),),
+            "orders_refuse_leaving_vendor": (InsertAfter(VENDOR_CLOSING),),
         },
         policies={
             "SELECT orders_of_the_campus_admins_campus": ("campus campus_orders:read",),
@@ -232,10 +232,10 @@ TABLES: Final = {
             "products_stock_never_negative": {"stock": -1},
         },
         unique={"products_pkey": {}},
-        triggers={"products_refuse_leaving_vendor": (InsertAfter(VENDOR_LEAVES),)},
+        triggers={"products_refuse_leaving_vendor": (InsertAfter(VENDOR_CLOSING),)},
         policies={
             "UPDATE products_changed_by_their_vendor": ("vendor catalog:own",),
-            "SELECT products_on_the_shelf": ("everybody",),
+            "SELECT products_on_the_shelf": ("public",),
             "INSERT products_written_by_their_vendor": ("vendor catalog:own",),
         },
         rejected_rows={"products_on_the_shelf": ({"draft": True}, {"removed_at": NOW})},
@@ -266,7 +266,7 @@ TABLES: Final = {
         },
         unique={"return_requests_pkey": {}},
         references={"return_requests_order": {"order_id": OTHERS}},
-        triggers={"return_requests_refuse_leaving_buyer": (InsertAfter(BUYER_LEAVES),)},
+        triggers={"return_requests_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
         policies={
             "SELECT return_requests_of_their_parties": ("user", "vendor orders:fulfil", "returns:decide", "orders:read")
         },
@@ -279,11 +279,11 @@ TABLES: Final = {
             "reviews_one_of_each_product": ({"product_id": OURS}, {"id": OTHERS}),
         },
         references={"reviews_order": {"order_id": OTHERS}},
-        triggers={"reviews_refuse_leaving_buyer": (InsertAfter(BUYER_LEAVES),)},
+        triggers={"reviews_refuse_leaving_buyer": (InsertAfter(BUYER_ERASURE),)},
         policies={
             "INSERT reviews_by_the_buyer_of_a_delivered_order": ("user orders:place",),
             "UPDATE reviews_moderated": ("reviews:moderate",),
-            "SELECT reviews_shown": ("everybody",),
+            "SELECT reviews_shown": ("public",),
         },
         restrictions={"reviews_never_of_ones_own_vendor": ("user vendor orders:place",)},
         rejected_rows={
@@ -306,7 +306,7 @@ TABLES: Final = {
     ),
     "search_words": GuardedTable(
         unique={"search_words_pkey": {}},
-        policies={"SELECT search_words_known": ("everybody",), "INSERT search_words_of_merchants": ("catalog:own",)},
+        policies={"SELECT search_words_known": ("public",), "INSERT search_words_of_merchants": ("catalog:own",)},
     ),
     "user_contacts": GuardedTable(
         unique={"user_contacts_pkey": {}},
@@ -321,7 +321,7 @@ TABLES: Final = {
         },
     ),
     "vendors": GuardedTable(
-        row={"owner_user_id": OTHERS}, unique={"vendors_pkey": {}}, policies={"SELECT vendors_known": ("everybody",)}
+        row={"owner_user_id": OTHERS}, unique={"vendors_pkey": {}}, policies={"SELECT vendors_known": ("public",)}
     ),
 }
 GUARDS: Final = Guards(

@@ -100,7 +100,7 @@ TABLES: Final = {
         references={"found_transfers_payout": {"outcome": "taken", "payout_id": OTHERS}},
     ),
     "gateway_banks": GuardedTable(
-        unique={"gateway_banks_pkey": {}}, policies={"SELECT gateway_banks_select": ("everybody",)}
+        unique={"gateway_banks_pkey": {}}, policies={"SELECT gateway_banks_select": ("public",)}
     ),
     "hash_keys": GuardedTable(unique={"hash_keys_pkey": {}}),
     "idempotent_commands": GuardedTable(unique={"idempotent_commands_pkey": {}}),
