@@ -20,7 +20,7 @@ from lab.systems import logger
 
 SITUATIONS: Final = (*orders.SITUATIONS, *payouts.SITUATIONS)
 SCHEDULES: Final = 200
-SCHEDULES_OF_SELF_CHECK: Final = 20
+SCHEDULES_OF_SELF_CHECK: Final = 10
 
 
 def main() -> None:

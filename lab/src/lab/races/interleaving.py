@@ -19,8 +19,10 @@ ACTORS: Final[tuple[Actor, Actor]] = ("a", "b")
 ACTOR: ContextVar[Actor | None] = ContextVar("actor of an interleaving", default=None)
 
 _EDGE: Final = "api-gateway"
+# A transaction begins with its first statement, and no other statement reads the mark of a published row.
+_WITHOUT_TURN: Final = ("BEGIN", "ROLLBACK", "WITH marked AS (UPDATE outbox")
 # How often a waiting actor is looked for in PostgreSQL.
-_POLL_SECONDS: Final = 0.004
+_POLL_SECONDS: Final = 0.02
 # An actor without an effect for so long waits inside a process, such as for a connection. The turn passes.
 _STALLED_SECONDS: Final = 0.5
 
@@ -58,15 +60,18 @@ def sequential() -> tuple[Schedule, Schedule]:
 
 
 def schedules(effects: Mapping[Actor, int], borders: Mapping[Actor, Sequence[int]], seed: int) -> Iterator[Schedule]:
-    """All schedules with at most two changes before the first end, the most telling ones first, each once.
+    """All schedules with at most two changes before the first end, each once.
 
-    First one change at each effect, both ways; then two changes at the borders of steps; then two changes anywhere, in
-    a random order.
+    First one change at each effect, both ways, from the first effects on; then two changes at the borders of
+    transactions, and two changes anywhere, in a random order.
     """
     given: set[Schedule] = set()
     shuffle = random.Random(seed).shuffle
     others: dict[Actor, Actor] = {"a": "b", "b": "a"}
-    singles = [schedule_of(first, k) for first in ACTORS for k in range(1, effects[first])]
+    singles = sorted(
+        (schedule_of(first, k) for first in ACTORS for k in range(1, effects[first])),
+        key=lambda schedule: schedule[0].until or 0,
+    )
     at_borders = [
         schedule_of(first, k, j) for first in ACTORS for k in borders[first] for j in borders[others[first]] if k and j
     ]
@@ -76,8 +81,9 @@ def schedules(effects: Mapping[Actor, int], borders: Mapping[Actor, Sequence[int
         for k in range(1, effects[first])
         for j in range(1, effects[others[first]])
     ]
-    for group in (singles, at_borders, anywhere):
+    for group in (at_borders, anywhere):
         shuffle(group)
+    for group in (singles, at_borders, anywhere):
         for schedule in group:
             if schedule not in given:
                 given.add(schedule)
@@ -107,8 +113,7 @@ class Turns(Points):
         if interleaving is None or process == _EDGE:
             return
         actor = ACTOR.get() or self.requests.get(REQUEST_ID.get())
-        # A transaction begins with its first statement.
-        if actor is not None and not label.startswith(("BEGIN", "ROLLBACK")):
+        if actor is not None and not label.startswith(_WITHOUT_TURN):
             await interleaving.wait_for_turn(actor, Point(process, kind, label))
 
 

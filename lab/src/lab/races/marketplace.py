@@ -51,6 +51,9 @@ class RacingMarketplace(Marketplace):
             await interleaving.run({"a": with_messages(one), "b": with_messages(other)})
         finally:
             self.points.interleaving = None
+        # An actor may have looked into a queue before the message of the other one was in it.
+        for process in self.processes.values():
+            ARRIVALS.queues.update(process.queues)
         await self.run_until_idle()
         return interleaving
 
