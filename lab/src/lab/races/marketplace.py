@@ -64,17 +64,19 @@ class RacingMarketplace(Marketplace):
     async def command(
         self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None
     ) -> httpx.Response:
-        """One request with a key of its own, without retries."""
+        """One request with a key of its own, repeated when its connection was closed."""
         headers = {"Authorization": f"Bearer {self.issuer.token(user.id, **user.claims)}"}
         if method == "POST":
             headers["Idempotency-Key"] = str(uuid4())
         response = await self._send(method, path, headers=headers, json=body or {})
+        if response is None:
+            response = await self._send(method, path, headers=headers, json=body or {})
         assert response is not None, f"no response to {method} {path}"
         return response
 
     async def webhook(self, body: bytes) -> httpx.Response:
-        """One delivery of a webhook."""
-        response = await self.send_webhook_once(body)
+        """One delivery of a webhook, repeated when its connection was closed."""
+        response = await self.send_webhook_once(body) or await self.send_webhook_once(body)
         assert response is not None, "no response to a webhook"
         return response
 
