@@ -124,7 +124,7 @@ def test_a_seed_gives_the_same_plan() -> None:
     assert plan_of(4711) != plan_of(4712)
 
 
-async def test_shrinking_keeps_only_the_steps_that_break_the_promise() -> None:
+async def test_shrinking_keeps_only_the_steps_that_violate_the_rule() -> None:
     async def is_broken(items: Any) -> bool:
         return 7 in items and 93 in items and items.index(7) < items.index(93)
 

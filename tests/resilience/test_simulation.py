@@ -6,7 +6,7 @@ import sys
 SEEDS = 10
 
 
-def test_a_sample_of_schedules_keeps_every_promise() -> None:
+def test_a_sample_of_schedules_ends_as_promised() -> None:
     """In a program of its own, which replaces the broker of everything that it opens. It also finds and shrinks a planted fault."""
     ended = subprocess.run(
         [sys.executable, "-m", "lab.simulation", "--seeds", str(SEEDS), "--self-check"],

@@ -31,10 +31,6 @@ _LABEL_LENGTH: Final = 80
 # asyncpg's own question about a type, at the first use of a connection.
 _OF_THE_DRIVER: Final = "pg_catalog.pg_type"
 
-# A further system of the same program wraps these, not the wrappers of the one before it.
-_CONNECT: Final = asyncpg.connect
-_SEND: Final = httpx.AsyncClient.send
-
 
 async def observed(kind: Kind, label: str, effect: Callable[[], Awaitable[Result]]) -> Result:
     process = CURRENT.get()

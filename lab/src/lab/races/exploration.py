@@ -109,7 +109,7 @@ async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Seque
     except Exception as error:
         explored.broken.append(f"{pair.name}: {_trace_of(error)}")
     for race in started:
-        await _judge(market, pair, race)
+        await _verdict_of(market, pair, race)
     for finding in sorted(await market.new_findings()):
         explored.broken.append(f"{pair.name}: {[text_of(race.schedule) for race in races]}: {finding}")
     for race in races:
@@ -140,7 +140,7 @@ async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule) -> Rac
     return race
 
 
-async def _judge(market: RacingMarketplace, pair: Pair, race: Race) -> None:
+async def _verdict_of(market: RacingMarketplace, pair: Pair, race: Race) -> None:
     actions: dict[Actor, Action] = {"a": pair.one, "b": pair.other}
     forbidden = [race.responses[actor] for actor in ACTORS if not actions[actor].allows(race.responses[actor])]
     try:
@@ -162,8 +162,8 @@ async def _is_explained(
     first = race.schedule[0].actor
 
     def distance(schedule: Schedule) -> int:
-        away = [abs((part.until or place) - place) for part, place in zip(schedule, places, strict=False)]
-        return sum(away) + (0 if schedule[0].actor == first else 1_000)
+        distances = [abs((part.until or place) - place) for part, place in zip(schedule, places, strict=False)]
+        return sum(distances) + (0 if schedule[0].actor == first else 1_000)
 
     tried = sorted(schedules({"a": 0, "b": 0}, _with_ends(borders), 0), key=distance)
     for batch in _batches(tried[:_EXPLANATIONS_MAX], explored.pair.situation.batch):

@@ -85,7 +85,7 @@ class RacingMarketplace(Marketplace):
         running = self.processes[process]
         await running.run(running.loops[loop].run_once())
 
-    async def take_webhooks(self) -> list[bytes]:
+    async def claim_webhooks(self) -> list[bytes]:
         """The bodies of the gateway's new webhooks, which only the caller delivers from now on."""
         waiting = await self._webhooks_waiting()
         if waiting:
@@ -112,7 +112,7 @@ class RacingMarketplace(Marketplace):
                 for queue in sorted(self.processes[name].queues & ARRIVALS.queues):
                     ARRIVALS.queues.discard(queue)
                     moved.append(bool(await self.processes[name].consume(queue)))
-            moved += [(await self.webhook(body)).status_code == 200 for body in await self.take_webhooks()]
+            moved += [(await self.webhook(body)).status_code == 200 for body in await self.claim_webhooks()]
             if not any(moved):
                 return
 

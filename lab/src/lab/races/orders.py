@@ -58,12 +58,12 @@ def _timer(name: str, kind: str) -> Action:
 
 async def _paid_at_gateway(market: RacingMarketplace, order: Given) -> None:
     await market.act(f"charges/{order['reference']}/pay")
-    [order["charge"]] = await market.take_webhooks()
+    [order["charge"]] = await market.claim_webhooks()
 
 
 async def _disputed_at_gateway(market: RacingMarketplace, order: Given) -> None:
     await market.act(f"charges/{order['reference']}/dispute")
-    [order["chargeback"]] = await market.take_webhooks()
+    [order["chargeback"]] = await market.claim_webhooks()
 
 
 _ORDER: Final = "/api/orders/{id}"
@@ -203,7 +203,7 @@ async def _refund_pending(market: RacingMarketplace, end: str) -> Given:
     await market.run_until_idle()
     [refund_id] = await _pending_refunds(market, order)
     await market.act(f"refunds/{refund_id}/{end}")
-    order["refunded" if end == "process" else "refund failed"] = (await market.take_webhooks())[-1]
+    order["refunded" if end == "process" else "refund failed"] = (await market.claim_webhooks())[-1]
     return order
 
 
@@ -214,7 +214,7 @@ async def _return_failed(market: RacingMarketplace) -> Given:
     await market.run_until_idle()
     [refund_id] = await _pending_refunds(market, order)
     await market.act(f"refunds/{refund_id}/fail")
-    order["refund failed"] = (await market.take_webhooks())[-1]
+    order["refund failed"] = (await market.claim_webhooks())[-1]
     return order
 
 

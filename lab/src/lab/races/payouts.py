@@ -145,7 +145,7 @@ async def _ended(market: RacingMarketplace, act: str, fault: Mapping[str, Any] |
     """The bank has ended the transfer; the webhook is on its way."""
     payout = await _submitted(market, fault)
     await market.act(f"transfers/{payout['reference']}/{act}")
-    [payout["webhook"]] = await market.take_webhooks()
+    [payout["webhook"]] = await market.claim_webhooks()
     return payout
 
 
@@ -175,7 +175,7 @@ async def _returning(market: RacingMarketplace) -> Given:
     """Processed; the bank has returned the money since, and the webhook is on its way."""
     payout = await _received(market, await _ended(market, "succeed"))
     await market.act(f"transfers/{payout['reference']}/reverse")
-    [payout["webhook"]] = await market.take_webhooks()
+    [payout["webhook"]] = await market.claim_webhooks()
     return payout
 
 
@@ -255,10 +255,10 @@ def check(end: End) -> None:
     """The bank paid at most once, and the wallet has paid exactly what the bank has. Raises AssertionError."""
     facts, sent = end.facts, end.facts["gateway"].count("success")
     assert sent <= 1, "the bank paid twice"
-    taken = {"availableMinor": -1.0}
+    debited = {"availableMinor": -1.0}
     if facts["status"] == "processed":
         # A reversal is credited by a decision of staff.
-        assert facts["wallet"] in ([taken] if sent else [taken, {}]), (
+        assert facts["wallet"] in ([debited] if sent else [debited, {}]), (
             f"{sent} paid, the wallet changed by {facts['wallet']}"
         )
         assert sent or "reversed" in facts["gateway"], "processed, and the bank has not paid"
@@ -266,7 +266,9 @@ def check(end: End) -> None:
         assert facts["wallet"] == {}, f"failed, the wallet changed by {facts['wallet']}"
         assert not sent, "failed, and the bank has paid"
     else:
-        assert facts["wallet"] == {**taken, "inTransitMinor": 1.0}, f"pending, the wallet changed by {facts['wallet']}"
+        assert facts["wallet"] == {**debited, "inTransitMinor": 1.0}, (
+            f"pending, the wallet changed by {facts['wallet']}"
+        )
         assert not sent, "pending, and the bank has paid"
 
 

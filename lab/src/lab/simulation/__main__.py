@@ -73,7 +73,7 @@ async def is_repeatable(market: SimulatedMarketplace) -> bool:
 
 async def finds_planted_fault(market: SimulatedMarketplace) -> bool:
     """Whether a seed breaks, and is shrunk, when the broker confirms the releases of escrow and forgets them."""
-    market.broker.loses_type = EscrowReleased.TYPE
+    market.broker.dropped_type = EscrowReleased.TYPE
     for seed in range(1, _PLANTED_SEEDS_MAX + 1):
         if broken := await examine(market, seed, trials_max=_PLANTED_TRIALS_MAX):
             print(f"With a planted fault:\n{broken.text}")

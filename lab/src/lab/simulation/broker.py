@@ -65,7 +65,7 @@ class Broker:
     consumed: set[str] = field(default_factory=set)
     held_until: dict[str, datetime] = field(default_factory=dict)
     # For the check of the checks: messages of this type are confirmed and forgotten.
-    loses_type: str = ""
+    dropped_type: str = ""
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def publish(self, topology: Topology, exchange: str, key: str, body: bytes, properties: Any) -> bool:
@@ -78,7 +78,7 @@ class Broker:
             [key] if exchange == WORK_EXCHANGE else [name for name, types in topology.bindings.items() if key in types]
         )
         for queue in bound:
-            if queue in self.consumed and message.type != self.loses_type:
+            if queue in self.consumed and message.type != self.dropped_type:
                 self.ready[queue].append(message)
         return bool(bound)
 
@@ -147,16 +147,16 @@ class Channel:
     async def basic_publish(
         self, body: bytes, *, exchange: str, routing_key: str, properties: Any, mandatory: bool, **_options: Any
     ) -> None:
-        if self._bus.loses("publish"):
+        if self._bus.drops("publish"):
             raise ConnectionResetError("the connection ended before the message")
         is_routed = self._bus.broker.publish(self._bus.topology, exchange, routing_key, body, properties)
         if mandatory and not is_routed:
             raise AssertionError(f"{exchange} has no queue for {routing_key}")
-        if self._bus.loses("confirm"):
+        if self._bus.drops("confirm"):
             raise ConnectionResetError("the connection ended before the confirm")
 
     async def basic_ack(self, delivery_tag: int, multiple: bool = False) -> None:
-        if self._bus.loses("acknowledgement"):
+        if self._bus.drops("acknowledgement"):
             self._bus.drop_connection()
             raise ConnectionResetError("the connection ended before the acknowledgement")
         for tag in [tag for tag in self.unacknowledged if tag == delivery_tag or (multiple and tag < delivery_tag)]:
@@ -220,7 +220,7 @@ class SimulatedBus(ObservedBus):
         """The queue of each message without an acknowledgement."""
         return {(queue, tag): queue for queue, (channel, _) in self._channels.items() for tag in channel.unacknowledged}
 
-    def loses(self, loss: Loss) -> bool:
+    def drops(self, loss: Loss) -> bool:
         """Whether the connection ends at this moment: once for each planned loss."""
         if loss not in self.losses:
             return False
@@ -239,9 +239,9 @@ class SimulatedBus(ObservedBus):
             self._channels[queue] = Channel(self, queue), self._openers[queue]()
         channel, on_message = self._channels[queue]
         ready = self.broker.ready[queue]
-        taken = [ready.pop(position % len(ready)) for position in positions if ready]
-        await asyncio.gather(*(on_message(channel.deliver(stored)) for stored in taken))
-        return len(taken)
+        removed = [ready.pop(position % len(ready)) for position in positions if ready]
+        await asyncio.gather(*(on_message(channel.deliver(stored)) for stored in removed))
+        return len(removed)
 
     async def consume(self, queue: str, open_consumer: Callable[[], OnMessage]) -> None:
         self._openers[queue] = open_consumer

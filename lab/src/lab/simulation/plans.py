@@ -18,13 +18,13 @@ from lab.simulation.steps import (
     Dispatch,
     DispatchPayout,
     Dispute,
+    DropConnection,
+    DropWebhook,
     FailCall,
     HandOver,
     HoldQueue,
     Kill,
     KillAtEffect,
-    LoseConnection,
-    LoseWebhook,
     OpenChargeback,
     OpenPayment,
     PassDays,
@@ -59,13 +59,13 @@ _SCHEDULED: Final[Sequence[tuple[type[Step], int]]] = (
     (Wait, 3),
     (DeliverTwice, 2),
     (HoldQueue, 1),
-    (LoseWebhook, 1),
+    (DropWebhook, 1),
 )
 _FAULTS: Final[Sequence[tuple[type[Step], int]]] = (
     (FailCall, 6),
     (Kill, 2),
     (KillAtEffect, 4),
-    (LoseConnection, 4),
+    (DropConnection, 4),
 )
 _SCHEDULED_MAX: Final = 6
 
@@ -130,7 +130,7 @@ def _payment(random: Random, number: int) -> list[Step]:
 
 
 def _fulfilment(random: Random, number: int) -> list[Step]:
-    ways: Sequence[list[Step]] = (
+    options: Sequence[list[Step]] = (
         [Dispatch(number), HandOver(number)],
         [HandOver(number)],
         [draw(Cancel, random, order=number)],
@@ -140,7 +140,7 @@ def _fulfilment(random: Random, number: int) -> list[Step]:
         [draw(ReleaseByStaff, random, order=number), HandOver(number)],
         [],
     )
-    return random.choices(ways, (12, 3, 2, 1, 2, 2, 1, 1))[0]
+    return random.choices(options, (12, 3, 2, 1, 2, 2, 1, 1))[0]
 
 
 def _at(random: Random, rate: float, steps: list[Step]) -> list[Step]:

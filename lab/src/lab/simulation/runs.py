@@ -38,7 +38,7 @@ async def run_plan(market: SimulatedMarketplace, plan: Sequence[Step], *, audits
             verdict.lines.append(f"{number:3}. {step.sentence}: {await _outcome(story, step)}")
         verdict.states = await settle(story)
         verdict.broken += story.problems
-        verdict.broken += await _broken_promises(story, verdict.states)
+        verdict.broken += await _violations(story, verdict.states)
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         verdict.broken.append(f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})")
@@ -63,7 +63,7 @@ async def recover(market: SimulatedMarketplace) -> None:
     await market.revive()
 
 
-async def _broken_promises(story: Story, states: dict[int, str]) -> list[str]:
+async def _violations(story: Story, states: dict[int, str]) -> list[str]:
     """Per order: a final state, and the buyer's money to the kobo."""
     broken = [f"order {number} ended as {state}" for number, state in states.items() if state not in FINAL]
     for number, order in story.orders.items():

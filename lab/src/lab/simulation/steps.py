@@ -414,7 +414,7 @@ class SendWebhook(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class LoseWebhook(Step):
+class DropWebhook(Step):
     text = "a webhook is lost"
     pick: Pick
 
@@ -502,7 +502,7 @@ class KillAtEffect(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class LoseConnection(Step):
+class DropConnection(Step):
     text = "the broker's connection of a process ends at its next {loss}"
     pick: Pick
     loss: Loss
