@@ -216,9 +216,9 @@ class SimulatedBus(ObservedBus):
         return self._openers
 
     @property
-    def held(self) -> Mapping[tuple[str, int], str]:
+    def held_queues(self) -> list[str]:
         """The queue of each message without an acknowledgement."""
-        return {(queue, tag): queue for queue, (channel, _) in self._channels.items() for tag in channel.unacknowledged}
+        return [queue for queue, (channel, _) in self._channels.items() for _ in channel.unacknowledged]
 
     def drops(self, loss: Loss) -> bool:
         """Whether the connection ends at this moment: once for each planned loss."""

@@ -39,7 +39,8 @@ TAMPERINGS = {
 async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario: Any, urls: DatabaseUrls) -> None:
     vendor, debtor = await scenario.ready_vendor(1_000), await scenario.ready_vendor(500)
     await scenario.payout(vendor, 300)
-    parties = {"order_id": new_id(), "buyer_id": new_id(), "remaining_minor": 0, "remaining_vendor_minor": 0}
+    event = await scenario.release(vendor, 400)
+    parties = {"order_id": event.order_id, "buyer_id": new_id(), "remaining_minor": 0, "remaining_vendor_minor": 0}
     await scenario.app.deliver(
         ChargeDisputed(**parties, vendor_id=vendor.id, amount_minor=400, chargeback_id=new_id(), vendor_minor=400)
     )

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from common.primitives.ids import new_id
-from contracts.payments import ChargeDisputed
+from contracts.payments import ChargeDisputed, EscrowRefunded
 from payouts.domain.errors import ChargebackLossNotReceived
 
 from .conftest import Sandbox, Scenario, released
@@ -125,6 +125,37 @@ async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario: S
             await scenario.app.deliver(update[sequence], sequence=sequence)
         wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
+
+
+async def test_a_dispute_of_refunded_escrow_holds_nothing_in_every_order(scenario: Scenario) -> None:
+    """The wallet never received this order's money, and a loss would not debit it."""
+    for arrival in permutations((1, 2)):
+        vendor = await scenario.ready_vendor(1_000)
+        order = new_id()
+        parties = {"order_id": order, "buyer_id": new_id(), "vendor_id": vendor.id}
+        update = {
+            1: disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900),
+            2: EscrowRefunded(
+                **parties, refund_id=new_id(), amount_minor=1_000, from_vendor_minor=0, remaining_minor=0,
+                remaining_vendor_minor=0,
+            ),
+        }  # fmt: skip
+        for sequence in arrival:
+            await scenario.app.deliver(update[sequence], sequence=sequence)
+        wallet = await scenario.wallet(vendor)
+        assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_000, 0), arrival
+
+
+async def test_a_second_dispute_holds_only_what_the_first_loss_left(scenario: Scenario) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    event = await scenario.release(vendor, 900)
+    await scenario.app.deliver(
+        disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=400, vendor_minor=400)
+    )
+    await scenario.app.deliver(disputed(vendor, event.order_id, vendor_minor=900))
+    wallet = await scenario.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_000, 500)
+    await assert_ledger_matches_wallet(scenario, vendor)
 
 
 async def deliver_with_retries(scenario: Any, update: dict[int, Any], arrival: tuple[int, ...]) -> None:

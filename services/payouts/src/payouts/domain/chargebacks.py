@@ -38,14 +38,16 @@ class OpenChargeback:
 
 
 def allocate_holds(
-    chargebacks: list[OpenChargeback], remaining_vendor_minor: int, available_minor: int
+    chargebacks: list[OpenChargeback], remaining_vendor_minor: int, credited_minor: int, available_minor: int
 ) -> dict[UUID, int]:
     """Returns how much more of the wallet each open chargeback of one order holds.
 
-    The amount still in escrow covers them first. An empty wallet holds what it has.
+    The amount still in escrow covers them first. A loss debits at most what the wallet received for the order, so no more
+    is held. An empty wallet holds what it has.
     """
     at_stake = sum(chargeback.vendor_minor - chargeback.held_minor for chargeback in chargebacks)
-    rest = min(available_minor, max(0, at_stake - remaining_vendor_minor))
+    received = credited_minor - sum(chargeback.held_minor for chargeback in chargebacks)
+    rest = max(0, min(available_minor, received, at_stake - remaining_vendor_minor))
     holds = {}
     for chargeback in chargebacks:
         more = min(rest, chargeback.vendor_minor - chargeback.held_minor)

@@ -18,6 +18,11 @@ SELECT id, vendor_minor, held_minor FROM chargebacks WHERE order_id = $1 AND sta
 _HOLD: Final = "UPDATE chargebacks SET held_minor = held_minor + $2 WHERE id = $1"
 _REMAINING: Final = "SELECT remaining_vendor_minor FROM order_shares WHERE order_id = $1"
 
+_CREDITED: Final = """
+SELECT coalesce(sum(net_minor), 0)::bigint FROM wallet_lines
+WHERE vendor_id = $1 AND order_id = $2 AND kind IN ('release', 'refund', 'chargeback', 'chargeback_won')
+"""
+
 
 async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> KnownChargeback | None:
     """Returns the chargeback's newest state; None for an unknown one."""
@@ -46,3 +51,8 @@ async def add_hold(uow: UnitOfWork, chargeback_id: UUID, amount_minor: int) -> N
 async def find_remaining_share(uow: UnitOfWork, order_id: UUID) -> int:
     """Returns the vendor's share of the order's escrow, in kobo."""
     return await uow.fetch_value(_REMAINING, order_id) or 0
+
+
+async def sum_credited(uow: UnitOfWork, vendor_id: UUID, order_id: UUID) -> int:
+    """Returns what the wallet received for the order, less what its refunds and chargebacks debited, in kobo."""
+    return int(await uow.fetch_value(_CREDITED, vendor_id, order_id))

@@ -20,7 +20,9 @@ async def hold_disputed(uow: UnitOfWork, vendor_id: UUID, order_id: UUID, cause:
     wallet = await store.lock_wallet(uow, vendor_id)
     available_minor = wallet.available_minor
     remaining_minor = await chargebacks.find_remaining_share(uow, order_id)
-    for chargeback_id, amount_minor in allocate_holds(opened, remaining_minor, available_minor).items():
+    credited_minor = await chargebacks.sum_credited(uow, vendor_id, order_id)
+    holds = allocate_holds(opened, remaining_minor, credited_minor, available_minor)
+    for chargeback_id, amount_minor in holds.items():
         key = f"chargeback_hold:{chargeback_id}:{cause}"
         await ledger.post(uow, accounts.hold(key, vendor_id, amount_minor))
         line = WalletLine("hold", -amount_minor, order_id=order_id)
