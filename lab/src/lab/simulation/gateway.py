@@ -6,8 +6,6 @@ It is opened by its ASGI interface, with the state that its own start creates; n
 import sys
 import time
 from collections.abc import Mapping
-from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, Literal
 
@@ -15,6 +13,11 @@ import httpx
 
 from common.primitives.clock import ManualClock
 from lab.crash_points.points import CURRENT
+from sandbox.app import create_app
+from sandbox.database import Database
+from sandbox.gateway.banks import seed_demo_accounts
+from sandbox.settings import read_settings
+from sandbox.world import build_world
 
 CallFault = Literal[
     "no connection", "no response", "an error", "no response after it was processed", "an error after it was processed"
@@ -59,13 +62,12 @@ class GatewayConnection(httpx.AsyncBaseTransport):
 
 def open_sandbox(environment: Mapping[str, str], clock: ManualClock, jwks: Mapping[str, Any]) -> GatewayConnection:
     """The application with a new database in its `STATE_DIR`, on this clock."""
-    app_module = import_module("sandbox.app")
-    settings = import_module("sandbox.settings").read_settings(environment)
-    Path(settings.state_dir).mkdir(parents=True, exist_ok=True)
-    database = app_module.Database(settings.state_dir / "sandbox.db", settings.opening_balance_minor)
-    app_module.seed_demo_accounts(database)
-    app = app_module.create_app(settings)
-    app.state.world = app_module.build_world(settings, database)
+    settings = read_settings(environment)
+    settings.state_dir.mkdir(parents=True, exist_ok=True)
+    database = Database(settings.state_dir / "sandbox.db", settings.opening_balance_minor)
+    seed_demo_accounts(database)
+    app = create_app(settings)
+    app.state.world = build_world(settings, database)
     _use_clock(clock)
     return GatewayConnection(app, jwks)
 

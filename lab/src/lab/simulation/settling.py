@@ -58,10 +58,20 @@ async def _decide(story: Story) -> bool:
     states = await story.states()
     for number, order in story.orders.items():
         decided |= await _decide_order(story, order, states[number])
+    decided |= await _replay_webhooks(story)
     decided |= await _decide_quarantined(story)
     for payout_id in story.payouts.values():
         decided |= await _decide_payout(story, payout_id)
     return decided
+
+
+async def _replay_webhooks(story: Story) -> bool:
+    """Webhooks that outlived the retry ladder, such as the dispute of a payment whose own webhook was lost."""
+    waiting = await story.market.get("/api/dead-letter-webhooks?outcome=dead&limit=100", OPS)
+    for webhook in waiting:
+        await story.market.post(f"/api/dead-letter-webhooks/{webhook['id']}/replay", OPS)
+    await story.market.run_until_idle()
+    return bool(waiting)
 
 
 async def _decide_order(story: Story, order: OrderStory, state: str) -> bool:
