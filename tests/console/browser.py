@@ -30,9 +30,7 @@ class Visitor:
         self.page = page
         self.console_url = console_url
         self.errors: list[str] = []
-        self._responses: list[Response] = []
         page.on("console", self._note)
-        page.on("response", lambda response: self._responses.append(response))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def _note(self, message: ConsoleMessage) -> None:
@@ -47,10 +45,13 @@ class Visitor:
         return response
 
     async def bytes_loaded(self) -> dict[str, int]:
-        """The uncompressed bytes of everything that the open page loaded, by address."""
-        self._responses.clear()
-        await self.page.reload(wait_until="networkidle")
-        return {response.url: len(await response.body()) for response in self._responses}
+        """The uncompressed bytes of everything that the open page loaded, by address, as the browser counts them."""
+        await self.page.wait_for_load_state("networkidle")
+        loaded: dict[str, int] = await self.page.evaluate(
+            """Object.fromEntries(["navigation", "resource"].flatMap((type) =>
+                performance.getEntriesByType(type).map((entry) => [entry.name, entry.decodedBodySize])))"""
+        )
+        return loaded
 
     async def click(self, name: str, role: Any = "button") -> None:
         await self.page.get_by_role(role, name=name, exact=True).first.click()

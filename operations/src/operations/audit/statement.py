@@ -343,6 +343,8 @@ async def statement_of(gateway: Gateway) -> AsyncIterator[Statement]:
             account = gateway.flutterwave
             calls = gateway_calls(account.url, account.key, "Flutterwave: ")
             providers = (paystack, Flutterwave(await stack.enter_async_context(calls)))
+        # It has references and amounts; SQLite gives its further files the same mode.
+        (folder / _FILE).touch(mode=0o600)
         file = sqlite3.connect(folder / _FILE)
         stack.callback(file.close)
         file.executescript(_PRAGMAS + _SCHEMA)
