@@ -1,5 +1,6 @@
 """The steps of a plan. Each is a value with a sentence; `run` returns its outcome."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
@@ -22,7 +23,7 @@ ABSENT = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(ABC):
     """One step: `text` with the names of its fields in braces is its sentence."""
 
     text: ClassVar[str] = ""
@@ -31,8 +32,9 @@ class Step:
     def sentence(self) -> str:
         return self.text.format(**{one.name: getattr(self, one.name) for one in fields(self)})
 
+    @abstractmethod
     async def run(self, story: Story) -> str:
-        raise NotImplementedError
+        """Do it; returns what happened, or `ABSENT` without its subject."""
 
 
 def draw(kind: type[StepT], random: Random, **given: Any) -> StepT:
@@ -62,8 +64,8 @@ class _OfOrder(Step):
         found = story.orders.get(self.order)
         return ABSENT if found is None else await self.of(story, found)
 
-    async def of(self, story: Story, order: OrderStory) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    async def of(self, story: Story, order: OrderStory) -> str: ...
 
 
 # Buyers, vendors, staff
@@ -243,8 +245,8 @@ class _OfPayout(Step):
         found = story.payouts.get(self.payout)
         return ABSENT if found is None else await self.of(story, found)
 
-    async def of(self, story: Story, payout_id: str) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    async def of(self, story: Story, payout_id: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
