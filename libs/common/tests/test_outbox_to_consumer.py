@@ -10,13 +10,14 @@ from prometheus_client import REGISTRY
 
 from common.auth.caller import THE_SERVICE
 from common.messaging import dead_letters
+from common.messaging import relay as relay_module
 from common.messaging.batches import BATCHES_AT_ONCE
 from common.messaging.bus import Bus, Outgoing
 from common.messaging.consumers import Consumers
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import Outcome, Subscription, WorkItem
 from common.messaging.outbox import Handover
-from common.messaging.relay import measure_once, relay_once, run_relay
+from common.messaging.relay import Relay, measure_once, relay_once, run_relay
 from common.messaging.republishing import republish
 from common.observability.telemetry import INBOX_DUPLICATES, OUTBOX_PUBLISHED, OUTBOX_REFUSED, STALE_EVENTS
 from common.primitives.ids import new_id
@@ -90,6 +91,22 @@ async def test_an_event_is_marked_as_published_after_the_confirm(mechanisms: Mec
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
         await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
     assert notebook.attempts[event.subject] == 1
+
+
+async def test_an_event_after_an_idle_time_does_not_wait_for_the_next_poll(
+    mechanisms: Mechanisms, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay_module, "IDLE_SECONDS", 3600.0)
+    relay = Relay(mechanisms.database, bus)
+    relay._pause_seconds = 3600.0
+    publishing = asyncio.create_task(relay.run())
+    try:
+        await eventually(lambda: relay._poll_at > asyncio.get_running_loop().time() + 3000)
+        await publish(mechanisms, dispatched())
+        await eventually(lambda: all_published(mechanisms))
+    finally:
+        publishing.cancel()
+        await asyncio.gather(publishing, return_exceptions=True)
 
 
 class Latecomer(Notebook):

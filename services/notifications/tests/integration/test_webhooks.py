@@ -25,6 +25,7 @@ from notifications.app import SERVICE
 from notifications.clients.webhook_client import BODY_BYTES_MAX, EXCERPT_CHARACTERS_MAX, WebhookClient
 from notifications.domain.webhook_events import EVENT_TYPES, VENDOR_TYPES
 from notifications.domain.webhooks import FAILING_MAX, LADDER, LEASE
+from notifications.streams import webhook_sender
 from notifications.streams.webhook_sender import WebhookSender
 from testkit.fixtures import eventually
 
@@ -465,6 +466,23 @@ async def test_a_hanging_endpoint_delays_no_other(scenario: Scenario, receiver: 
         released.set()
         await closed.wait()
         server.close()
+
+
+async def test_a_worker_sends_the_events_that_it_recorded_without_waiting_for_its_poll(
+    scenario: Scenario, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_sender, "POLL_SECONDS", 3600.0)
+    sender = scenario.app.dependencies.webhook_sender
+    await create(scenario, receiver.url)
+    sending = asyncio.create_task(sender.run())
+    try:
+        await scenario.receive(scenario.dispatched())
+        await eventually(lambda: len(receiver.webhooks) == 1)
+        await scenario.receive(scenario.dispatched())
+        await eventually(lambda: len(receiver.webhooks) == 2)
+    finally:
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
 
 
 # Rotation

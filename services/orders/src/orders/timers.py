@@ -14,7 +14,7 @@ log = get_logger(__name__)
 
 # The shortest window is minutes long, so a few seconds of delay do not matter.
 TIMERS_EVERY_SECONDS: Final = 1.0
-TIMERS_IDLE_SECONDS: Final = 2.0
+TIMERS_IDLE_SECONDS: Final = 4.0
 # Enough to catch up after an outage, and few enough for a prompt shutdown between two rounds.
 BATCH: Final = 100
 

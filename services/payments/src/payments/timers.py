@@ -34,7 +34,7 @@ log = get_logger(__name__)
 POLL_EVERY_SECONDS = 30.0
 # One query of an index that is almost always empty.
 QUERY_REVISED_EVERY_SECONDS = 2.0
-QUERY_REVISED_IDLE_SECONDS = 2.0
+QUERY_REVISED_IDLE_SECONDS = 4.0
 QUERY_UNPAID_EVERY_SECONDS = 5.0
 # Staff wait for the result of a response; the index of due ones is almost always empty.
 SUBMIT_RESPONSES_EVERY_SECONDS = 5.0

@@ -29,6 +29,8 @@ BATCH: Final = 200
 # The poll finds rows of other processes, and rows that waited for the broker. Well within `LEASE_SECONDS`, because it
 # also marks what was published from memory.
 POLL_SECONDS: Final = 1.0
+# While there is nothing to mark or to publish, each pause is twice as long, up to this.
+IDLE_SECONDS: Final = 4.0
 # Unconfirmed messages are retried after this delay, so that they do not block the others.
 REFUSED_WAIT_SECONDS: Final = 2
 MEASURE_EVERY_SECONDS: Final = 10.0
@@ -67,6 +69,7 @@ class Relay:
         self._database, self._bus = database, bus
         self._unmarked: list[UUID] = []
         self._poll_at = 0.0
+        self._pause_seconds = POLL_SECONDS
 
     async def run(self) -> None:
         pause = Outage(log, "relay failing", "relay recovered")
@@ -87,17 +90,22 @@ class Relay:
                     await self._mark_and_poll()
 
     async def run_once(self) -> None:
-        """Publishes the rows that are handed over; each `POLL_SECONDS` marks them, and publishes those in the table."""
+        """Publishes the rows that are handed over; after `POLL_SECONDS` marks them, and publishes those in the table."""
         clock = asyncio.get_running_loop().time
         is_woken = await self._database.handover.wait(max(0.0, self._poll_at - clock()))
         if rows := self._database.handover.pop(BATCH):
             confirmed = await _publish(self._bus, rows)
             # The others are read from the table when their lease ends.
             self._unmarked += [row.id for row, ok in zip(rows, confirmed, strict=True) if ok]
+            self._pause_seconds = POLL_SECONDS
+            self._poll_at = min(self._poll_at, clock() + POLL_SECONDS)
         # A timer may fire a little early.
         if not is_woken or clock() >= self._poll_at or len(self._unmarked) >= BATCH:
-            self._poll_at = clock() + POLL_SECONDS
+            self._poll_at = clock() + self._pause_seconds
+            self._pause_seconds = min(2 * self._pause_seconds, IDLE_SECONDS)
             if await self._mark_and_poll():
+                self._pause_seconds = POLL_SECONDS
+                self._poll_at = clock() + POLL_SECONDS
                 while await relay_once(self._database, self._bus) == BATCH:
                     pass
 

@@ -29,8 +29,10 @@ async def record_webhook_event(
     """Store the public part of the event and queue its deliveries, in the transaction of its inbox row."""
     occurred_at = datetime.fromisoformat(received.time)
     public = webhook_event(received.event_id, received.type, occurred_at, msgspec.to_builtins(event))
-    is_recorded = await record_event(uow, public, dependencies.clock.now())
-    return Outcome.APPLIED if is_recorded else Outcome.IGNORED
+    if not await record_event(uow, public, dependencies.clock.now()):
+        return Outcome.IGNORED
+    uow.on_end(lambda is_committed: dependencies.webhook_sender.wake())
+    return Outcome.APPLIED
 
 
 WEBHOOK_SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [

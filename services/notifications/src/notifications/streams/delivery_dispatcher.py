@@ -21,7 +21,7 @@ from notifications.use_cases.deliveries.send_delivery import send_delivery
 log: Final = get_logger(__name__)
 
 # Finds retries, the ends of quiet hours and pauses, and deliveries whose wake-up was lost.
-POLL_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 2.0
 # Their deliveries may be sent by the process that makes them. A push needs its device first, and the messaging app the
 # state of its pause.
 SENT_AT_ONCE: Final = frozenset({"sms", "email"})

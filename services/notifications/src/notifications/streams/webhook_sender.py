@@ -18,8 +18,8 @@ from notifications.use_cases.webhooks.send_webhook import send_webhook
 
 log: Final = get_logger(__name__)
 
-# Finds new events, retries, and deliveries of dead workers.
-POLL_SECONDS: Final = 1.0
+# Finds retries, events that other workers recorded, and deliveries of dead workers.
+POLL_SECONDS: Final = 4.0
 # Calls of this process at once; each has its own connection.
 CALLS_MAX: Final = 100
 # Calls under way have this long at the end of the process; their leases end in another worker.
@@ -34,6 +34,10 @@ class WebhookSender:
         self._wakeup = asyncio.Event()
         self._calls = 0
         self._busy: dict[UUID, asyncio.Task[None]] = {}
+
+    def wake(self) -> None:
+        """Claim due deliveries at once."""
+        self._wakeup.set()
 
     async def run(self) -> None:
         """Send until cancelled; then wait for the calls under way."""
@@ -69,7 +73,7 @@ class WebhookSender:
         finally:
             self._busy.pop(endpoint_id, None)
             if len(batch) == PER_ENDPOINT_MAX:
-                self._wakeup.set()
+                self.wake()
 
     async def _send(self, claimed: ClaimedWebhook) -> None:
         try:
