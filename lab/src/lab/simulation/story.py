@@ -1,6 +1,7 @@
 """The state of one run of a plan: its vendor, buyers, orders and payouts, and what happened."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -18,13 +19,14 @@ _STOCK: Final = 1_000
 
 @dataclass(slots=True)
 class OrderStory:
-    """An order of the run, the references of its payments and the ids of its decisions."""
+    """An order of the run, the references of its payments with their opening, and the ids of its decisions."""
 
     id: str
     buyer: User
     item_id: str
     total_minor: int
     references: list[str] = field(default_factory=list)
+    opened_at: dict[str, datetime] = field(default_factory=dict)
     resolutions: list[tuple[str, str]] = field(default_factory=list)
     returns: list[str] = field(default_factory=list)
     disputes: list[int] = field(default_factory=list)
