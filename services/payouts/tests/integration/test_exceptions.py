@@ -282,6 +282,30 @@ async def test_an_exception_with_unsettled_money_cannot_be_closed(shared_scenari
     assert (await act(scenario, back["id"], "close", evidence="Booked.")).status_code == 409
 
 
+async def test_an_exception_of_a_success_after_its_reversal_closes_once_the_gateway_confirms_it(
+    shared_scenario: Scenario,
+) -> None:
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
+    await attempt.receive(TransferReversed, reason=None)
+    await attempt.receive(TransferSucceeded)
+    exception = await attempt.exception()
+    assert (exception["cause"], exception["status"]) == ("reversed", "open")
+    # The gateway was not queried since.
+    assert (await act(scenario, exception["id"], "close", evidence="Its letter.")).status_code == 409
+    await receive(scenario, attempt.reference, "query", "success")
+    # A success does not close it: staff must see that the money left again.
+    assert (await attempt.exception())["status"] == "open"
+    assert (await act(scenario, exception["id"], "close", evidence="Its letter.")).json()["data"]["status"] == "closed"
+    # A further reversal is no repetition: the gateway's response decides.
+    await attempt.receive(TransferReversed, reason=None)
+    assert (await attempt.exception())["id"] == exception["id"]
+    await receive(scenario, attempt.reference, "query", "reversed")
+    again = await attempt.exception()
+    assert (again["id"] != exception["id"], again["cause"], again["status"]) == (True, "reversed", "open")
+    assert (await act(scenario, again["id"], "close", evidence="Its letter.")).status_code == 409
+
+
 async def test_a_settled_payouts_exception_is_closed_with_evidence_once(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
     [attempt] = await sent(scenario)

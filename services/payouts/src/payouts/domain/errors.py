@@ -133,7 +133,8 @@ class PayoutUnsettled(Conflict):
 
     detail = (
         "The payout's money is not settled: it is still in transit, or was reversed and not yet returned. "
-        "Reset, restitution, reversal or a confirmed success closes the exception."
+        "Reset, restitution, reversal or a confirmed success closes the exception. Query the gateway before closing one "
+        "whose transfer succeeded after its reversal."
     )
 
 

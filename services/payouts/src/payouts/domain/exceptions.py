@@ -64,8 +64,8 @@ class ExceptionAction:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Where a payout's money is. `reversed_after_success`: the bank returned it to the gateway. `returned`: it is in the
-    wallet.
+    """Where a payout's money is. `reversed_after_success`: the bank returned it to the gateway, which has not confirmed a
+    success since. `returned`: it is in the wallet.
     """
 
     payout_status: str

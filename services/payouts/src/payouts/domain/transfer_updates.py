@@ -167,14 +167,21 @@ def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequ
     ):
         # The row has the gateway's earlier response. A query shows whether the money has left again since.
         return Consequences(verdict, needs_query=True)
+    if (verdict, update.status, transfer.status) == ("repeated", "reversed", "success"):
+        # The gateway has confirmed a success since the first reversal, or was not queried: its response decides.
+        if update.update_source == "webhook":
+            return Consequences(verdict, needs_query=True)
+        return Consequences(verdict, sets_status=True, opens="reversed", detail=_described(update))
     sets_status = _sets_status(transfer, update, verdict)
     is_submitted = sets_status and transfer.status in OWN_STATES and update.status in (*UNDER_WAY, "success")
     if effective and update.status not in UNDER_WAY:
-        detail = update.reason or f"The gateway reports the transfer as {update.status}."
-        return Consequences(
-            verdict, sets_status, is_submitted, opens=cause_of(update.status, update.reason), detail=detail
-        )
+        opens = cause_of(update.status, update.reason)
+        return Consequences(verdict, sets_status, is_submitted, opens=opens, detail=_described(update))
     return Consequences(verdict, sets_status, is_submitted)
+
+
+def _described(update: TransferUpdate) -> str:
+    return update.reason or f"The gateway reports the transfer as {update.status}."
 
 
 def _sets_status(transfer: LockedTransfer, update: TransferUpdate, verdict: Verdict) -> bool:
