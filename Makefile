@@ -12,7 +12,7 @@ export STATE_DIR PORT_BASE
 OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/public_events.py
 
-.PHONY: release-notes guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points simulate postman-check storefront storefront-shots audit-scale scale-drill mutants
+.PHONY: release-notes guides console-shots openapi-check audit-dependencies k8s-check capacity sbom ctl documents schemas fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean typescript typescript-check crash-points replay-check simulate postman-check storefront storefront-shots audit-scale scale-drill mutants
 
 # Any other word: a slip of the fingers.
 .DEFAULT:
@@ -67,6 +67,9 @@ races: setup ## Two actions at once on an order or a payout: each pair of the ta
 
 crash-points: setup ## Kill a process before and after each statement, commit, publish, acknowledgement and provider call of each scenario, and audit (a system of its own; ARGS="--scenario purchase --sample 20", ARGS="--kill 40" for real processes)
 	@exec $(PYTHON) -m lab.crash_points $(ARGS)
+
+replay-check: setup ## Rebuild both ledgers from recorded inputs alone after each simulated seed: messages, commands and the record of the gateway give the same chain hash (SEEDS=20; ARGS="--first 100")
+	@exec $(PYTHON) -m lab.simulation --replay --seeds $(or $(SEEDS),20) $(ARGS)
 
 simulate: setup ## Seeded schedules of the whole marketplace on a virtual clock, with reordered messages, crashes and gateway faults; broken ones are shrunk (SEEDS=200; ARGS="--hours 8", ARGS="--seed 4711")
 	@exec $(PYTHON) -m lab.simulation --seeds $(or $(SEEDS),200) $(ARGS)

@@ -7,6 +7,8 @@ import time
 import uvloop
 
 from contracts.payments import EscrowReleased
+from lab.replay.planted import plant_faults
+from lab.replay.recording import Recording
 from lab.simulation.exploration import TRIALS_MAX, Exploration, examine, explore
 from lab.simulation.market import SimulatedMarketplace
 from lab.simulation.plans import plan_of
@@ -31,7 +33,10 @@ def main() -> None:
     parser.add_argument(
         "--self-check",
         action="store_true",
-        help="and find that a promise breaks when the broker forgets a confirmed message",
+        help="and find that a promise breaks when the broker forgets a confirmed message; with --replay, planted postings",
+    )
+    parser.add_argument(
+        "--replay", action="store_true", help="and rebuild both ledgers from the recorded inputs after each seed"
     )
     parser.add_argument("--whole", action="store_true", help="with --seed: do not shrink a broken plan")
     options = parser.parse_args()
@@ -43,15 +48,22 @@ async def run(options: argparse.Namespace) -> bool:
     log = logger("simulate")
     if options.seed is not None:
         async with SimulatedMarketplace.opened(log) as market:
+            if options.replay:
+                market.record()
             return await show(market, options.seed, trials_max=0 if options.whole else TRIALS_MAX)
     until = time.monotonic() + options.hours * 3600
     total, first, is_checked = Exploration(), options.first, True
     while (options.hours and time.monotonic() < until) or (not options.hours and total.seeds < options.seeds):
         left = _SEEDS_OF_A_SYSTEM if options.hours else min(_SEEDS_OF_A_SYSTEM, options.seeds - total.seeds)
         async with SimulatedMarketplace.opened(log) as market:
+            recording = market.record() if options.replay else None
             total.add(await explore(market, range(first, first + left)))
-            if options.self_check:
+            if options.self_check and recording is not None:
+                is_checked = await finds_planted_postings(market, recording)
+            elif options.self_check:
                 is_checked = await is_repeatable(market) and await finds_planted_fault(market)
+            if recording is not None:
+                print(market.replay_line)
         first += left
         print(total.line)
     for broken in total.broken:
@@ -80,6 +92,23 @@ async def finds_planted_fault(market: SimulatedMarketplace) -> bool:
             return len(broken.plan) < len(plan_of(seed))
     print("SELF-CHECK FAILED: a broker that forgets releases broke no promise")
     return False
+
+
+async def finds_planted_postings(market: SimulatedMarketplace, recording: Recording) -> bool:
+    """Whether a replay finds each fault that is planted in one transaction of each type, and nothing without one."""
+    if mismatches := await market.new_replay(recording).check():
+        print(f"SELF-CHECK FAILED: a replay from the start finds {mismatches[0]}")
+        return False
+    count, is_found = 0, True
+    async for fault, mismatches in plant_faults(market.databases, recording, market.new_replay):
+        count += 1
+        if mismatches:
+            market.log(f"found: {fault}: {mismatches[0]}")
+        else:
+            is_found = False
+            print(f"SELF-CHECK FAILED: the replay does not find: {fault}")
+    print(f"{count} planted postings, {'all found' if is_found else 'not all found'}.")
+    return is_found and count > 0
 
 
 async def show(market: SimulatedMarketplace, seed: int, *, trials_max: int) -> bool:

@@ -66,11 +66,15 @@ class Broker:
     held_until: dict[str, datetime] = field(default_factory=dict)
     # For the check of the checks: messages of this type are confirmed and forgotten.
     dropped_type: str = ""
+    # Receives the body of each published message.
+    record: Callable[[bytes], None] | None = None
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def publish(self, topology: Topology, exchange: str, key: str, body: bytes, properties: Any) -> bool:
         """Route a message; whether any queue is bound for it."""
         message = Stored(next(self._numbers), exchange, key, body, properties)
+        if self.record is not None:
+            self.record(body)
         if exchange == RETRY_EXCHANGE:
             self._delay(key, message)
             return True

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,8 +23,11 @@ from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from contracts.event import Event
 from contracts.topology import EVENTS_EXCHANGE
-from lab.crash_points.instruments import observe_connections
-from lab.crash_points.marketplace import PROCESSES, SETTINGS, Marketplace, environments_of, prepare_program
+from lab.crash_points.instruments import ObservedConnection, observe_connections
+from lab.crash_points.marketplace import PROCESSES, SETTINGS, Marketplace, User, environments_of, prepare_program
+from lab.replay.check import Replay
+from lab.replay.gateway import GatewayRecord
+from lab.replay.recording import Command, Recording
 from lab.simulation.broker import Broker, SimulatedBus, properties_of
 from lab.simulation.gateway import JWKS_PATH, GatewayConnection, open_sandbox
 from lab.systems import Log
@@ -36,10 +39,12 @@ from testkit.workers import throwaway_servers
 # Identity and notifications move no money.
 _SERVICES: Final = tuple(service for service in SERVICES if service.name not in ("identity", "notifications"))
 WORKERS: Final = tuple(name for name in PROCESSES if name.endswith("-worker"))
+_LEDGER_WORKERS: Final = ("payments-worker", "payouts-worker")
 # Workers run at least so often: the daily reconciliation compares seven days.
 _TIMERS_IDLE_MAX: Final = timedelta(days=5)
 # More than one step causes.
 _WEBHOOKS_MAX: Final = 50
+_WEBHOOKS_LISTED: Final = 1_000
 _ROUNDS_MAX: Final = 400
 # The ladder's own delays pass on the virtual clock.
 _SETTINGS: Final = {**SETTINGS, "RETRY_DELAYS_SECONDS": ",".join(str(delay) for delay in DELAYS_SECONDS)}
@@ -73,6 +78,8 @@ class SimulatedMarketplace(Marketplace):
         self._waiting: list[Webhook] = []
         # Responses that no client may get: status 500.
         self.internal_errors: list[str] = []
+        self.recording: Recording | None = None
+        self._replay: Replay | None = None
 
     @classmethod
     @asynccontextmanager
@@ -194,6 +201,50 @@ class SimulatedMarketplace(Marketplace):
     async def findings(self) -> set[str]:
         """Those of a run; the balance at the gateway by its difference, which stays the same in later runs."""
         return {_BALANCES.sub(_difference, finding) for finding in await super().findings()}
+
+    # Replay
+
+    def record(self) -> Recording:
+        """Record the inputs from now on. Nothing may be posted yet."""
+        self.recording = recording = Recording()
+        ObservedConnection.recorder, self.broker.record = recording, recording.record_message
+        self._replay = self.new_replay(recording)
+        return recording
+
+    def new_replay(self, recording: Recording) -> Replay:
+        """A replay of the whole recording."""
+        return Replay(self.databases, GatewayRecord(self.listed, self._references_sent), recording)
+
+    async def replay(self) -> list[str]:
+        """The mismatches between the recorded inputs and both ledgers since the last call; none without a recording."""
+        if self._replay is None:
+            return []
+        for name in _LEDGER_WORKERS:
+            await self.run_timers(name, "seal the book")
+        return await self._replay.check()
+
+    @property
+    def replay_line(self) -> str:
+        """The rebuilt chains; empty without a recording."""
+        return "" if self._replay is None else self._replay.line
+
+    async def _references_sent(self, event: str) -> list[str]:
+        query = {"event": event, "limit": str(_WEBHOOKS_LISTED)}
+        listed = (await self.sandbox.get("/control/webhooks", params=query)).raise_for_status().json()
+        return [webhook["reference"] for webhook in listed]
+
+    async def request(
+        self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None
+    ) -> httpx.Response:
+        response = await super().request(method, path, user, body)
+        if self.recording is not None and method == "POST":
+            vendor_id = str(user.claims.get("vendor_id"))
+            self.recording.commands.append(Command(path, vendor_id, body or {}, response.json().get("data")))
+        return response
+
+    async def _close(self) -> None:
+        ObservedConnection.recorder = None
+        await super()._close()
 
     # Everything at once
 

@@ -1,0 +1,1 @@
+"""Both ledgers rebuilt from recorded inputs: messages, commands, and the gateway's record."""

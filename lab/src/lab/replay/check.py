@@ -1,0 +1,204 @@
+"""Compare both ledgers with the postings that the recorded inputs demand, and rebuild their hash chains from these."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from lab.replay.gateway import GatewayRecord
+from lab.replay.payments import PaymentsIds, PaymentsLedger
+from lab.replay.payouts import PayoutsIds, PayoutsLedger
+from lab.replay.postings import NAIRA, DerivedPosting, NoInput
+from lab.replay.recording import RecordedEvent, RecordedUnit, Recording
+
+_TRANSACTIONS: Final = """
+SELECT t.id, t.position, t.type, t.posting_key, t.currency::text AS currency, t.created_at,
+       array_agg(e.account) AS accounts, array_agg(e.amount_minor) AS amounts, array_agg(e.currency::text) AS currencies
+FROM ledger_transactions t LEFT JOIN ledger_entries e ON e.transaction_id = t.id
+WHERE t.position > $1 GROUP BY t.id ORDER BY t.position
+"""
+_LINKS: Final = "SELECT sequence, transaction_id, link FROM ledger_links WHERE sequence > $1 ORDER BY sequence"
+_CHAIN: Final = "SELECT length, head FROM ledger_chain"
+_CONSUMED: Final = "SELECT EXISTS (SELECT FROM inbox WHERE event_id = ANY ($1))"
+# What random ids belong to: no amount, and no account of the ledger.
+_REFUNDS: Final = "SELECT attempt_id, id FROM refunds UNION ALL SELECT id, refund_id FROM failed_refund_attempts"
+_DISPUTES: Final = "SELECT id, identity FROM chargebacks"
+_RELEASES: Final = "SELECT id, order_id FROM releases WHERE cause = 'staff'"
+_QUARANTINED: Final = "SELECT q.id, c.identity FROM quarantined_charges q JOIN charges c ON c.id = q.charge_id"
+_TRANSFERS: Final = "SELECT id, payout_id FROM payout_transfers"
+_REFERENCES: Final = "SELECT reference, payout_id FROM payout_transfers"
+
+
+class Ledger(Protocol):
+    """One ledger as a function of its inputs."""
+
+    @property
+    def name(self) -> str: ...
+
+    def of_event(self, event: RecordedEvent) -> list[DerivedPosting]: ...
+
+    def of_key(self, key: str, unit: RecordedUnit) -> DerivedPosting: ...
+
+    def due(self) -> Iterable[tuple[str, tuple[str, ...]]]: ...
+
+    def unused_commands(self) -> list[str]: ...
+
+
+class _Replayed:
+    """One ledger, replayed so far: its derived postings by key, and the chain over them."""
+
+    def __init__(self, ledger: Ledger, connection: asyncpg.Connection) -> None:
+        self.ledger, self.connection = ledger, connection
+        self.units = 0
+        self.position = 0
+        self.length, self.head = 0, hashlib.sha256(b"").digest()
+        self.keys: set[str] = set()
+        self.types: Counter[str] = Counter()
+        # Transactions whose link is not written yet, as derived.
+        self.unlinked: dict[UUID, tuple[asyncpg.Record, DerivedPosting]] = {}
+        self.reported: set[str] = set()
+
+    async def advance(self, recording: Recording) -> list[str]:
+        """Replay what was committed since the last call. Returns the mismatches, the first one first."""
+        rows = {row["id"]: row for row in await self.connection.fetch(_TRANSACTIONS, self.position)}
+        self.position = max([self.position, *(row["position"] for row in rows.values())])
+        mismatches: list[str] = []
+        units = recording.units[self.ledger.name]
+        for unit in units[self.units :]:
+            if unit.is_certain or await self._is_committed(unit, rows):
+                mismatches += self._replay(unit, recording.events, rows)
+        self.units = len(units)
+        mismatches += [f"{_name(row)} was written by no recorded transaction of the service" for row in rows.values()]
+        mismatches += await self._rebuild_chain()
+        for source, keys in self.ledger.due():
+            if not self.keys.intersection(keys):
+                mismatches.append(f"{source} has no posting {' or '.join(keys[:3])}")
+        mismatches += self.ledger.unused_commands()
+        new = [f"{self.ledger.name}: {text}" for text in mismatches if text not in self.reported]
+        self.reported |= set(mismatches)
+        return new
+
+    def _replay(
+        self, unit: RecordedUnit, events: Mapping[UUID, RecordedEvent], rows: dict[UUID, asyncpg.Record]
+    ) -> list[str]:
+        """Derive the postings of one transaction of the service, and compare them with those that the ledger has."""
+        expected: dict[str, DerivedPosting] = {}
+        mismatches: list[str] = []
+        for event_id in unit.event_ids:
+            if (event := events.get(event_id)) is None:
+                continue
+            try:
+                expected |= {posting.key: posting for posting in self.ledger.of_event(event)}
+            except NoInput as absent:
+                mismatches.append(f"{event} was consumed: {absent}")
+        for posting_id in unit.posting_ids:
+            if (row := rows.pop(posting_id, None)) is None:
+                mismatches.append(f"transaction {posting_id} was posted and is not in the ledger")
+                continue
+            posting = expected.pop(row["posting_key"], None)
+            if posting is None:
+                try:
+                    posting = self.ledger.of_key(row["posting_key"], unit)
+                except NoInput as absent:
+                    mismatches.append(f"{_name(row)}: {absent}")
+                    continue
+            self.keys.add(posting.key)
+            self.types[posting.type] += 1
+            self.unlinked[posting_id] = row, posting
+            if (difference := _difference(row, posting)) is not None:
+                mismatches.append(difference)
+        return mismatches + [
+            f"{posting.source} demands {posting.key}, {dict(posting.entries)}: it is not in the ledger"
+            for posting in expected.values()
+        ]
+
+    async def _is_committed(self, unit: RecordedUnit, rows: Mapping[UUID, asyncpg.Record]) -> bool:
+        """Whether a commit without a response took effect."""
+        if not unit.event_ids:
+            return any(posting_id in rows for posting_id in unit.posting_ids)
+        return bool(await self.connection.fetchval(_CONSUMED, unit.event_ids))
+
+    async def _rebuild_chain(self) -> list[str]:
+        """Link the derived postings by the documented formula; order, ids and times are the chain's own."""
+        links = await self.connection.fetch(_LINKS, self.length)
+        for link in links:
+            self.length += 1
+            if (content := self.unlinked.pop(link["transaction_id"], None)) is not None:
+                self.head = link_of(self.head, *content)
+        [chain] = await self.connection.fetch(_CHAIN)
+        if (chain["length"], bytes(chain["head"])) == (self.length, self.head):
+            return []
+        rebuilt, self.head = self.head, bytes(chain["head"])
+        return [
+            f"the chain of {chain['length']} links ends with {self.head.hex()}, and with {rebuilt.hex()} when it is rebuilt"
+        ]
+
+
+class Replay:
+    """Checks a system against its recording. Each `check` replays what has happened since the one before."""
+
+    def __init__(
+        self, databases: Mapping[str, asyncpg.Connection], gateway: GatewayRecord, recording: Recording
+    ) -> None:
+        self._gateway, self._recording = gateway, recording
+        self._payments = PaymentsLedger(gateway, recording.commands)
+        self._payouts = PayoutsLedger(gateway, recording.commands)
+        ledgers: Sequence[Ledger] = (self._payments, self._payouts)
+        self._replayed = [_Replayed(ledger, databases[ledger.name]) for ledger in ledgers]
+
+    async def check(self) -> list[str]:
+        """The mismatches between inputs and ledgers since the last check; none: the rebuilt chains have the same hash."""
+        await self._gateway.read()
+        payments, payouts = (replayed.connection for replayed in self._replayed)
+        self._payments.ids = PaymentsIds(
+            *[await _pairs(payments, of) for of in (_REFUNDS, _DISPUTES, _RELEASES, _QUARANTINED)]
+        )
+        self._payouts.ids = PayoutsIds(*[await _pairs(payouts, of) for of in (_TRANSFERS, _REFERENCES)])
+        return [text for replayed in self._replayed for text in await replayed.advance(self._recording)]
+
+    @property
+    def line(self) -> str:
+        """The length, head and types of each rebuilt chain."""
+        return "\n".join(
+            f"{one.ledger.name}: {one.length} transactions rebuilt, chain hash {one.head.hex()[:16]}: "
+            + ", ".join(f"{count} {kind}" for kind, count in sorted(one.types.items()))
+            for one in self._replayed
+        )
+
+
+def link_of(previous: bytes, row: asyncpg.Record, posting: DerivedPosting) -> bytes:
+    """SHA-256 of the previous link and of the transaction in canonical JSON (contract section 7)."""
+    content: list[Any] = [
+        str(row["id"]),
+        row["position"],
+        posting.type,
+        posting.key,
+        NAIRA,
+        row["created_at"].astimezone(UTC).isoformat(timespec="microseconds"),
+        sorted([account, amount_minor, NAIRA] for account, amount_minor in posting.entries.items()),
+    ]
+    return hashlib.sha256(previous + msgspec.json.encode(content)).digest()
+
+
+async def _pairs(connection: asyncpg.Connection, statement: str) -> dict[str, str]:
+    return {str(key): str(value) for key, value in await connection.fetch(statement)}
+
+
+def _name(row: asyncpg.Record) -> str:
+    return f"transaction {row['id']} ({row['posting_key']})"
+
+
+def _difference(row: asyncpg.Record, posting: DerivedPosting) -> str | None:
+    recorded = sorted(zip(row["accounts"], row["amounts"], row["currencies"], strict=True))
+    expected = sorted((account, amount_minor, NAIRA) for account, amount_minor in posting.entries.items())
+    if (row["posting_key"], row["type"], row["currency"], recorded) == (posting.key, posting.type, NAIRA, expected):
+        return None
+    return (
+        f"{_name(row)}: {posting.source} demands {posting.key}, {posting.type}, {dict(posting.entries)}; "
+        f"the ledger has {row['type']}, {[entry[:2] for entry in recorded]}"
+    )

@@ -1,0 +1,55 @@
+"""The gateway's own record: its lists, and the transfers that it reported as successful. Amounts in kobo."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# A list of the gateway: `listed(path)` returns its newest rows. `sent(event)`: the references of its newest webhooks.
+Listed = Callable[[str], Awaitable[Sequence[Mapping[str, Any]]]]
+Sent = Callable[[str], Awaitable[Sequence[str]]]
+Rows = dict[str, Mapping[str, Any]]
+
+_PAID = ("success", "reversed")
+_LOST = ("merchant-accepted", "auto-accepted", "accepted", "lost")
+
+
+@dataclass(slots=True)
+class GatewayRecord:
+    """Paid charges by `<reference>/<id>`, refunds by id, transfers by reference, disputes by id.
+
+    A list has its newest thousand rows: `read` after each run, so that none is missed.
+    """
+
+    listed: Listed
+    sent: Sent
+    charges: Rows = field(default_factory=dict)
+    refunds: Rows = field(default_factory=dict)
+    transfers: Rows = field(default_factory=dict)
+    disputes: Rows = field(default_factory=dict)
+    # The transfers that have paid, also those that the bank returned later.
+    succeeded: set[str] = field(default_factory=set)
+
+    async def read(self) -> None:
+        """Read the present lists."""
+        for row in await self.listed("transaction"):
+            if row["status"] in _PAID:
+                self.charges[f"{row['reference']}/{row['id']}"] = row
+        self.refunds |= {str(row["id"]): row for row in await self.listed("refund")}
+        self.transfers |= {str(row["reference"]): row for row in await self.listed("transfer")}
+        self.disputes |= {str(row["id"]): row for row in await self.listed("dispute")}
+        self.succeeded |= set(await self.sent("transfer.success"))
+
+    def refunded_minor(self, note: str) -> int:
+        """What refunds with this note have paid."""
+        rows = (row for row in self.refunds.values() if row["merchant_note"] == note and row["status"] == "processed")
+        return sum(int(row["amount"]) for row in rows)
+
+    def is_lost(self, dispute_id: str) -> bool:
+        """Whether the bank decided the dispute for the payer."""
+        dispute = self.disputes[dispute_id]
+        return dispute["status"] == "resolved" and dispute["resolution"] in _LOST
+
+
+def charge_of(dispute: Mapping[str, Any]) -> str:
+    """The identity of the disputed charge."""
+    return f"{dispute['transaction']['reference']}/{dispute['transaction']['id']}"

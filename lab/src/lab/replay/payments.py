@@ -1,0 +1,343 @@
+"""The escrow ledger as a function of its inputs (contract section 7): one rule for each kind of transaction. Kobo."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+from lab.replay.gateway import GatewayRecord, charge_of
+from lab.replay.postings import NAIRA, DerivedPosting, NoInput, Parts, derived, found
+from lab.replay.recording import Command, RecordedEvent, RecordedUnit
+
+_NAMESPACE: Final = UUID("6f1c7a0e-53d2-5c58-9c4b-2f0d9b1f6a11")
+# The payer's part of the gateway's fee: at most so much is a surcharge, more is a surplus (contract section 7.4).
+_SURCHARGE_PERCENT_MAX: Final = 2
+_SURCHARGE_FLAT_MINOR: Final = 10_000
+_SURCHARGE_MINOR_MAX: Final = 200_000
+
+
+@dataclass(slots=True)
+class PaymentsIds:
+    """Random ids of payments and what they belong to, without amounts."""
+
+    refund_of_attempt: Mapping[str, str] = field(default_factory=dict)
+    dispute_of_chargeback: Mapping[str, str] = field(default_factory=dict)
+    order_of_release: Mapping[str, str] = field(default_factory=dict)
+    charge_of_quarantined: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Escrow:
+    """The money of a paid order, and the charge that paid it."""
+
+    charge: str
+    vendor_id: str
+    locked: Parts
+    released: Parts = field(default_factory=Parts)
+
+
+@dataclass(slots=True)
+class _Refund:
+    """A refund of a charge, and what of it is still due to the payer."""
+
+    charge: str
+    due_minor: int
+
+
+@dataclass(slots=True)
+class _Loss:
+    """A lost chargeback: what it took from an order and no refund counted since, and what nothing covered."""
+
+    charge: str
+    from_locked: Parts
+    from_released: Parts
+    loss_minor: int
+
+
+class PaymentsLedger:
+    """Derives each posting, and holds the state that later ones depend on."""
+
+    name: Final = "payments"
+
+    def __init__(self, gateway: GatewayRecord, commands: Sequence[Command]) -> None:
+        self.ids = PaymentsIds()
+        self._gateway, self._commands = gateway, commands
+        self._used_commands: set[int] = set()
+        self._placed: dict[str, Mapping[str, Any]] = {}
+        self._escrows: dict[str, _Escrow] = {}
+        self._refunds: dict[str, _Refund] = {}
+        self._losses: dict[str, _Loss] = {}
+        self._dispute_sequences: dict[str, int] = {}
+        self._by_event: Final[Mapping[str, Callable[[RecordedEvent], DerivedPosting | None]]] = {
+            "orders.order_placed.v1": self._place,
+            "orders.order_disputed.v1": self._dispute,
+            "orders.order_delivered.v1": self._deliver,
+            "orders.dispute_resolved.v1": self._resolve,
+            "orders.refund_requested.v1": self._refund,
+        }
+        self._by_kind: Final[Mapping[str, Callable[[str, RecordedUnit], DerivedPosting]]] = {
+            "charge": self._charge,
+            "overpayment": self._charge,
+            "quarantine": self._charge,
+            "gateway_fee": self._fee,
+            "release": self._release_by_staff,
+            "quarantine_release": self._return_quarantined,
+            "refund_settled": self._settle_refund,
+            "refund_spared": self._offset_refund,
+            "chargeback": self._chargeback,
+        }
+
+    def of_event(self, event: RecordedEvent) -> list[DerivedPosting]:
+        """The postings that consuming the event causes."""
+        rule = self._by_event.get(event.type)
+        posting = None if rule is None else rule(event)
+        return [] if posting is None else [posting]
+
+    def of_key(self, key: str, unit: RecordedUnit) -> DerivedPosting:
+        """The posting of the gateway's report or the command that this key names. Raises NoInput."""
+        kind, _, subject = key.partition(":")
+        if kind not in self._by_kind:
+            raise NoInput(f"no rule for the kind {kind!r}")
+        return self._by_kind[kind](subject, unit)
+
+    def due(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each input of the gateway and of staff, and the keys of which one must be posted."""
+        for charge, row in self._gateway.charges.items():
+            yield f"charge {charge}", (f"charge:{charge}", f"overpayment:{charge}", f"quarantine:{charge}")
+            if row["fees"]:
+                yield f"the fee of charge {charge}", (f"gateway_fee:{charge}",)
+        for refund in self._gateway.refunds.values():
+            if refund["status"] == "processed":
+                attempt = str(UUID(hex=str(refund["merchant_note"]).removeprefix("re-")))
+                yield f"refund {refund['id']} of the gateway", (f"refund_settled:{attempt}",)
+        chargebacks = {dispute: chargeback for chargeback, dispute in self.ids.dispute_of_chargeback.items()}
+        for dispute in self._gateway.disputes:
+            if self._gateway.is_lost(dispute):
+                yield f"lost dispute {dispute}", (f"chargeback:{chargebacks.get(dispute)}",)
+        for quarantined, charge in self.ids.charge_of_quarantined.items():
+            if self._is_returned(quarantined):
+                yield f"approved return of charge {charge}", (f"quarantine_release:{charge}",)
+
+    def unused_commands(self) -> list[str]:
+        """Accepted releases by staff that no posting used."""
+        return [
+            f"{command.path} of {command.body['amountMinor']} kobo was accepted and not posted"
+            for number, command in enumerate(self._commands)
+            if _is_release(command) and number not in self._used_commands
+        ]
+
+    # Events of orders
+
+    def _place(self, event: RecordedEvent) -> None:
+        self._placed.setdefault(event.data["orderId"], event.data)
+
+    def _dispute(self, event: RecordedEvent) -> None:
+        self._is_new_dispute_event(event)
+
+    def _is_new_dispute_event(self, event: RecordedEvent) -> bool:
+        order_id = event.data["orderId"]
+        is_new = event.sequence > self._dispute_sequences.get(order_id, 0)
+        if is_new:
+            self._dispute_sequences[order_id] = event.sequence
+        return is_new
+
+    def _deliver(self, event: RecordedEvent) -> DerivedPosting | None:
+        order_id = event.data["orderId"]
+        release_id = uuid5(_NAMESPACE, f"release:delivery:{order_id}")
+        return self._release(order_id, release_id, self._escrow(order_id).locked.total_minor, str(event))
+
+    def _resolve(self, event: RecordedEvent) -> DerivedPosting | None:
+        if not self._is_new_dispute_event(event):
+            return None
+        order_id = event.data["orderId"]
+        amount_minor = min(event.data["releaseMinor"], self._escrow(order_id).locked.total_minor)
+        release_id = uuid5(_NAMESPACE, f"release:resolution:{order_id}:{event.sequence}")
+        return self._release(order_id, release_id, amount_minor, str(event))
+
+    def _release(self, order_id: str, release_id: UUID, amount_minor: int, source: str) -> DerivedPosting | None:
+        if not amount_minor:
+            return None
+        escrow = self._escrow(order_id)
+        parts = escrow.locked.share(amount_minor)
+        escrow.locked, escrow.released = escrow.locked.minus(parts), escrow.released.plus(parts)
+        credits_ = {**_receivers(escrow, parts)}
+        return derived(f"release:{release_id}", "release", {f"escrow:{order_id}": parts.total_minor}, credits_, source)
+
+    def _refund(self, event: RecordedEvent) -> DerivedPosting | None:
+        order_id, refund_id, rest = event.data["orderId"], event.data["refundId"], int(event.data["amountMinor"])
+        if refund_id in self._refunds:
+            return None
+        escrow = self._escrow(order_id)
+        rest -= self._count_charged_back(escrow.charge, rest)
+        self._refunds[refund_id] = _Refund(escrow.charge, rest)
+        if not rest:
+            return None
+        from_locked = escrow.locked.share(min(rest, escrow.locked.total_minor))
+        from_released = escrow.released.share(rest - from_locked.total_minor)
+        escrow.locked, escrow.released = escrow.locked.minus(from_locked), escrow.released.minus(from_released)
+        debits = {f"escrow:{order_id}": from_locked.total_minor, **_receivers(escrow, from_released)}
+        return derived(refund_id, "refund", debits, {f"refund_payable:{refund_id}": rest}, str(event))
+
+    def _count_charged_back(self, charge: str, amount_minor: int) -> int:
+        """What banks took from the order counts as refunded: no money moves for it."""
+        rest = amount_minor
+        for _, loss in sorted(self._losses.items()):
+            if loss.charge == charge:
+                from_locked = loss.from_locked.share(min(rest, loss.from_locked.total_minor))
+                rest -= from_locked.total_minor
+                from_released = loss.from_released.share(min(rest, loss.from_released.total_minor))
+                rest -= from_released.total_minor
+                loss.from_locked, loss.from_released = (
+                    loss.from_locked.minus(from_locked),
+                    loss.from_released.minus(from_released),
+                )
+        return amount_minor - rest
+
+    def _escrow(self, order_id: str) -> _Escrow:
+        return found(self._escrows, order_id, "escrow of order")
+
+    def _due_refund(self, refund_id: str) -> _Refund:
+        return found(self._refunds, refund_id, "refund with the id")
+
+    # Reports of the gateway
+
+    def _charge(self, charge: str, _: RecordedUnit) -> DerivedPosting:
+        row = found(self._gateway.charges, charge, "paid charge of the gateway")
+        amount_minor, source = int(row["amount"]), f"charge {charge} of the gateway"
+        if row["currency"] != NAIRA:
+            raise NoInput(f"no rule for a charge in {row['currency']}")
+        order_id = str(row["metadata"]["orderId"])
+        order = found(self._placed, order_id, "consumed order_placed")
+        total_minor, settlement = int(order["totalMinor"]), int(row["metadata"]["settlement"])
+        principal_minor = settlement if settlement <= amount_minor else amount_minor
+        refund_id = str(uuid5(_NAMESPACE, f"refund:overpayment:{charge}"))
+        cash = {"gateway_cash": amount_minor}
+        if principal_minor < total_minor:
+            held = {f"quarantine:{row['reference']}": amount_minor}
+            return derived(f"quarantine:{charge}", "quarantine", cash, held, source)
+        if order_id in self._escrows:
+            self._refunds[refund_id] = _Refund(charge, amount_minor)
+            due = {f"refund_payable:{refund_id}": amount_minor}
+            return derived(f"overpayment:{charge}", "overpayment", cash, due, source)
+        surcharge_minor = _surcharge(amount_minor, principal_minor)
+        surplus_minor = amount_minor - surcharge_minor - total_minor
+        commission_minor, delivery_fee_minor = int(order["commissionMinor"]), int(order["deliveryFeeMinor"])
+        net_minor = total_minor - commission_minor - delivery_fee_minor
+        locked = Parts(net_minor, commission_minor, delivery_fee_minor)
+        self._escrows[order_id] = _Escrow(charge, order["vendorId"], locked)
+        if surplus_minor:
+            self._refunds[refund_id] = _Refund(charge, surplus_minor)
+        credits_ = {
+            f"escrow:{order_id}": total_minor,
+            f"refund_payable:{refund_id}": surplus_minor,
+            "charge_surcharge": surcharge_minor,
+        }
+        return derived(f"charge:{charge}", "charge", cash, credits_, source)
+
+    def _fee(self, charge: str, _: RecordedUnit) -> DerivedPosting:
+        fee_minor = int(found(self._gateway.charges, charge, "paid charge of the gateway")["fees"] or 0)
+        source = f"the fee of charge {charge} of the gateway"
+        key = f"gateway_fee:{charge}"
+        return derived(key, "gateway_fee", {"gateway_fees": fee_minor}, {"gateway_cash": fee_minor}, source)
+
+    def _settle_refund(self, attempt: str, _: RecordedUnit) -> DerivedPosting:
+        refund_id = found(self.ids.refund_of_attempt, attempt, "refund of the attempt")
+        note = f"re-{UUID(attempt).hex}"
+        paid_minor = self._gateway.refunded_minor(note)
+        if not paid_minor:
+            raise NoInput(f"the gateway has no processed refund with the note {note}")
+        self._due_refund(refund_id).due_minor -= paid_minor
+        due, source = {f"refund_payable:{refund_id}": paid_minor}, f"refund {note} of the gateway"
+        return derived(f"refund_settled:{attempt}", "refund_settled", due, {"gateway_cash": paid_minor}, source)
+
+    def _chargeback(self, chargeback: str, unit: RecordedUnit) -> DerivedPosting:
+        dispute_id = found(self.ids.dispute_of_chargeback, chargeback, "dispute of this chargeback")
+        dispute = found(self._gateway.disputes, dispute_id, "dispute of the gateway")
+        if not self._gateway.is_lost(dispute_id):
+            raise NoInput(f"dispute {dispute_id} is not lost at the gateway")
+        charge, amount_minor = charge_of(dispute), int(dispute["refund_amount"])
+        rest, debits = amount_minor, dict[str, int]()
+        for refund_id in map(str, unit.unsent_refunds):
+            part = min(rest, self._due_refund(refund_id).due_minor)
+            self._due_refund(refund_id).due_minor -= part
+            debits[f"refund_payable:{refund_id}"] = part
+            rest -= part
+        loss = _Loss(charge, Parts(), Parts(), 0)
+        for order_id, escrow in self._escrows.items():
+            if escrow.charge == charge:
+                loss.from_locked = escrow.locked.share(min(rest, escrow.locked.total_minor))
+                rest -= loss.from_locked.total_minor
+                loss.from_released = escrow.released.share(min(rest, escrow.released.total_minor))
+                rest -= loss.from_released.total_minor
+                escrow.locked = escrow.locked.minus(loss.from_locked)
+                escrow.released = escrow.released.minus(loss.from_released)
+                debits |= {f"escrow:{order_id}": loss.from_locked.total_minor}
+                debits |= _receivers(escrow, loss.from_released)
+        loss.loss_minor = debits["chargeback_loss"] = rest
+        self._losses[chargeback] = loss
+        source = f"lost dispute {dispute_id} of the gateway"
+        return derived(f"chargeback:{chargeback}", "chargeback", debits, {"gateway_cash": amount_minor}, source)
+
+    def _offset_refund(self, subject: str, unit: RecordedUnit) -> DerivedPosting:
+        """A refund that was to be sent after a lost chargeback, whose uncovered part has returned the money."""
+        chargeback, _, refund_id = subject.partition(":")
+        loss = found(self._losses, chargeback, "lost chargeback")
+        refund = self._due_refund(refund_id)
+        if refund.charge != loss.charge:
+            raise NoInput(f"refund {refund_id} is of charge {refund.charge}, the chargeback of {loss.charge}")
+        amount_minor = min(refund.due_minor, loss.loss_minor)
+        refund.due_minor -= amount_minor
+        loss.loss_minor -= amount_minor
+        debits, credits_ = {f"refund_payable:{refund_id}": amount_minor}, {"chargeback_loss": amount_minor}
+        return derived(f"refund_spared:{subject}", "refund_spared", debits, credits_, f"lost chargeback {chargeback}")
+
+    # Commands of staff
+
+    def _release_by_staff(self, release_id: str, _: RecordedUnit) -> DerivedPosting:
+        order_id = found(self.ids.order_of_release, release_id, "release")
+        for number, command in enumerate(self._commands):
+            if command.path == f"/api/orders/{order_id}/release" and number not in self._used_commands:
+                self._used_commands.add(number)
+                posting = self._release(order_id, UUID(release_id), int(command.body["amountMinor"]), command.path)
+                if posting is not None:
+                    return posting
+        raise NoInput(f"no event and no accepted command releases escrow of order {order_id}")
+
+    def _return_quarantined(self, charge: str, _: RecordedUnit) -> DerivedPosting:
+        approved = [key for key, its in self.ids.charge_of_quarantined.items() if its == charge]
+        if not any(self._is_returned(quarantined) for quarantined in approved):
+            raise NoInput(f"no approved return of charge {charge}")
+        row = found(self._gateway.charges, charge, "paid charge of the gateway")
+        amount_minor, refund_id = int(row["amount"]), str(uuid5(_NAMESPACE, f"refund:quarantine:{charge}"))
+        self._refunds[refund_id] = _Refund(charge, amount_minor)
+        debits, credits_ = (
+            {f"quarantine:{row['reference']}": amount_minor},
+            {f"refund_payable:{refund_id}": amount_minor},
+        )
+        key = f"quarantine_release:{charge}"
+        return derived(key, "quarantine_release", debits, credits_, f"approved return of charge {charge}")
+
+    def _is_returned(self, quarantined: str) -> bool:
+        path = f"/api/quarantined-charges/{quarantined}"
+        outcomes = [command.body["outcome"] for command in self._commands if command.path == f"{path}/prepare"]
+        is_approved = any(command.path == f"{path}/approve" for command in self._commands)
+        return is_approved and outcomes[-1:] == ["return"]
+
+
+def _receivers(escrow: _Escrow, parts: Parts) -> dict[str, int]:
+    """The accounts of released money."""
+    return {
+        f"vendor_payable:{escrow.vendor_id}": parts.vendor_minor,
+        "commission": parts.commission_minor,
+        "delivery_fee": parts.delivery_fee_minor,
+    }
+
+
+def _surcharge(amount_minor: int, principal_minor: int) -> int:
+    bound_minor = min(principal_minor * _SURCHARGE_PERCENT_MAX // 100 + _SURCHARGE_FLAT_MINOR, _SURCHARGE_MINOR_MAX)
+    surcharge_minor = amount_minor - principal_minor
+    return surcharge_minor if surcharge_minor <= bound_minor else 0
+
+
+def _is_release(command: Command) -> bool:
+    return command.path.startswith("/api/orders/") and command.path.endswith("/release")

@@ -1,0 +1,260 @@
+"""The wallets' ledger as a function of its inputs (contract section 8): one rule for each kind of transaction. Kobo."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from lab.replay.gateway import GatewayRecord
+from lab.replay.postings import DerivedPosting, NoInput, derived, found
+from lab.replay.recording import Command, RecordedEvent, RecordedUnit
+
+_REQUEST: Final = "/api/payouts"
+
+
+@dataclass(slots=True)
+class PayoutsIds:
+    """Random ids of payouts and what they belong to, without amounts."""
+
+    payout_of_transfer: Mapping[str, str] = field(default_factory=dict)
+    payout_of_reference: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Chargeback:
+    """A chargeback by its newest event, and what the wallet holds for it."""
+
+    order_id: str
+    sequence: int = 0
+    is_open: bool = False
+    vendor_minor: int = 0
+    held_minor: int = 0
+
+
+class PayoutsLedger:
+    """Derives each posting, and holds the balances that later ones depend on."""
+
+    name: Final = "payouts"
+
+    def __init__(self, gateway: GatewayRecord, commands: Sequence[Command]) -> None:
+        self.ids = PayoutsIds()
+        self._gateway, self._commands = gateway, commands
+        self._wallets: dict[str, int] = defaultdict(int)
+        self._debts: dict[str, int] = defaultdict(int)
+        # By order: the newest share of the vendor that is in escrow, with its event's sequence; and what the wallet received.
+        self._shares: dict[str, tuple[int, int]] = {}
+        self._credited: dict[str, int] = defaultdict(int)
+        self._chargebacks: dict[str, _Chargeback] = {}
+        self._posted: set[str] = set()
+        self._by_event: Final[Mapping[str, Callable[[RecordedEvent], list[DerivedPosting]]]] = {
+            "payments.escrow_held.v1": self._hold_escrow,
+            "payments.escrow_released.v1": self._release,
+            "payments.escrow_refunded.v1": self._refund,
+            "payments.charge_disputed.v1": self._chargeback,
+        }
+        self._by_kind: Final[Mapping[str, Callable[[str], DerivedPosting]]] = {
+            "payout": self._request,
+            "payout_processed": self._process,
+            "restitution": lambda payout: self._return(payout, "restitution"),
+            "reversal": lambda payout: self._return(payout, "reversal"),
+            "recovery": self._recover,
+            "recovery_returned": self._return_recovery,
+        }
+
+    def of_event(self, event: RecordedEvent) -> list[DerivedPosting]:
+        """The postings that consuming the event causes."""
+        rule = self._by_event.get(event.type)
+        return [] if rule is None else rule(event)
+
+    def of_key(self, key: str, unit: RecordedUnit) -> DerivedPosting:
+        """The posting of the gateway's report or the command that this key names. Raises NoInput."""
+        kind, _, subject = key.partition(":")
+        if kind not in self._by_kind:
+            raise NoInput(f"no rule for the kind {kind!r}, or no event that causes it")
+        return self._by_kind[kind](subject)
+
+    def due(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each input of the gateway and of users, and the keys of which one must be posted."""
+        for command in self._commands:
+            if command.path == _REQUEST:
+                yield f"accepted request of payout {command.data['id']}", (f"payout:{command.data['id']}",)
+            elif command.path.startswith(f"{_REQUEST}/") and command.path.endswith("/cancel"):
+                payout = command.path.split("/")[3]
+                yield f"accepted cancellation of payout {payout}", (f"restitution:{payout}",)
+        for payout, kind in self._approved():
+            if kind in ("restitution", "reversal"):
+                yield f"approved {kind} of payout {payout}", (f"{kind}:{payout}",)
+        for reference, transfer in self._gateway.transfers.items():
+            payout_id = self.ids.payout_of_reference.get(reference)
+            if transfer["status"] == "success" and payout_id is not None:
+                recoveries = (f"recovery:{key}" for key, its in self.ids.payout_of_transfer.items() if its == payout_id)
+                yield f"successful transfer {reference}", (f"payout_processed:{payout_id}", *recoveries)
+
+    def unused_commands(self) -> list[str]:
+        """Each command has a key of its own."""
+        return []
+
+    # Events of payments
+
+    def _hold_escrow(self, event: RecordedEvent) -> list[DerivedPosting]:
+        data = event.data
+        self._record_share(event, data["amountMinor"] - data["commissionMinor"] - data["deliveryFeeMinor"])
+        return []
+
+    def _record_share(self, event: RecordedEvent, share_minor: int) -> None:
+        order_id = event.data["orderId"]
+        if event.sequence > self._shares.get(order_id, (0, 0))[0]:
+            self._shares[order_id] = event.sequence, share_minor
+
+    def _release(self, event: RecordedEvent) -> list[DerivedPosting]:
+        data = event.data
+        self._record_share(event, data["remainingVendorMinor"])
+        key, net_minor, postings = f"release:{data['releaseId']}", data["netMinor"], list[DerivedPosting]()
+        if key not in self._posted:
+            self._posted.add(key)
+            self._credited[data["orderId"]] += net_minor
+            postings = self._credit("release", key, "escrow_released", data["vendorId"], net_minor, event)
+        return postings + self._hold(event)
+
+    def _refund(self, event: RecordedEvent) -> list[DerivedPosting]:
+        data = event.data
+        self._record_share(event, data["remainingVendorMinor"])
+        key, amount_minor = f"refund:{data['refundId']}", data["fromVendorMinor"]
+        if key in self._posted or not amount_minor:
+            return []
+        self._posted.add(key)
+        self._credited[data["orderId"]] -= amount_minor
+        return self._debit("refund", key, "escrow_released", data["vendorId"], amount_minor, str(event))
+
+    def _chargeback(self, event: RecordedEvent) -> list[DerivedPosting]:
+        """A loss is debited whenever it arrives; an older event holds and returns nothing."""
+        data = event.data
+        if data.get("remainingVendorMinor") is not None:
+            self._record_share(event, data["remainingVendorMinor"])
+        chargeback_id, order_id, vendor_id = data["chargebackId"], data["orderId"], data["vendorId"]
+        chargeback = self._chargebacks.setdefault(chargeback_id, _Chargeback(order_id))
+        key = f"chargeback:{chargeback_id}:{event.sequence}"
+        lost_minor, won_minor = data.get("fromVendorMinor", 0), data.get("toVendorMinor", 0)
+        is_newest, postings = event.sequence > chargeback.sequence, list[DerivedPosting]()
+        if is_newest:
+            held_minor, chargeback.held_minor = chargeback.held_minor, 0
+            chargeback.sequence, chargeback.vendor_minor = event.sequence, data.get("vendorMinor", 0)
+            chargeback.is_open = data.get("outcome") is None
+            if chargeback.is_open:
+                return self._hold(event)
+            postings += self._credit("hold_released", f"{key}:held", f"held:{vendor_id}", vendor_id, held_minor, event)
+        self._credited[order_id] -= lost_minor
+        postings += self._debit("chargeback", key, "escrow_released", vendor_id, lost_minor, str(event))
+        if is_newest:
+            self._credited[order_id] += won_minor
+            postings += self._credit("chargeback_won", key, "escrow_released", vendor_id, won_minor, event)
+        return postings
+
+    def _hold(self, event: RecordedEvent) -> list[DerivedPosting]:
+        """Open chargebacks hold what escrow does not cover, at most what the wallet has and received for the order."""
+        order_id, vendor_id = event.data["orderId"], event.data["vendorId"]
+        opened = sorted(
+            (key, one) for key, one in self._chargebacks.items() if one.order_id == order_id and one.is_open
+        )
+        held_minor = sum(one.held_minor for _, one in opened)
+        uncovered_minor = (
+            sum(one.vendor_minor for _, one in opened) - held_minor - self._shares.get(order_id, (0, 0))[1]
+        )
+        rest = max(0, min(self._wallets[vendor_id], self._credited[order_id] - held_minor, uncovered_minor))
+        postings = []
+        for chargeback_id, one in opened:
+            more_minor = min(rest, one.vendor_minor - one.held_minor)
+            one.held_minor += more_minor
+            rest -= more_minor
+            key = f"chargeback_hold:{chargeback_id}:{event.sequence}"
+            postings += self._debit("hold", key, f"held:{vendor_id}", vendor_id, more_minor, str(event))
+        return postings
+
+    # Commands, and reports of the gateway
+
+    def _request(self, payout: str) -> DerivedPosting:
+        command = self._requested(payout)
+        amount_minor, source = int(command.body["amountMinor"]), f"accepted request of payout {payout}"
+        key, target = f"payout:{payout}", f"in_transit:{payout}"
+        return self._debit("payout", key, target, command.vendor_id, amount_minor, source)[0]
+
+    def _process(self, payout: str) -> DerivedPosting:
+        amount_minor = int(self._requested(payout).body["amountMinor"])
+        for reference, its in self.ids.payout_of_reference.items():
+            if its == payout and reference in self._gateway.succeeded:
+                paid_minor = int(self._gateway.transfers[reference]["amount"])
+                if paid_minor == amount_minor:
+                    source, key = f"successful transfer {reference}", f"payout_processed:{payout}"
+                    debits, credits_ = {f"in_transit:{payout}": paid_minor}, {"gateway_cash": paid_minor}
+                    return derived(key, "payout_processed", debits, credits_, source)
+        raise NoInput(f"the gateway has no successful transfer of {amount_minor} kobo for payout {payout}")
+
+    def _return(self, payout: str, kind: str) -> DerivedPosting:
+        command, source = self._requested(payout), f"approved {kind} of payout {payout}"
+        is_cancelled = kind == "restitution" and any(
+            one.path == f"{_REQUEST}/{payout}/cancel" for one in self._commands
+        )
+        if not is_cancelled and (payout, kind) not in self._approved():
+            raise NoInput(f"no cancellation and no approved {kind} of payout {payout}")
+        origin = f"in_transit:{payout}" if kind == "restitution" else "gateway_cash"
+        amount_minor = int(command.body["amountMinor"])
+        return self._credit(kind, f"{kind}:{payout}", origin, command.vendor_id, amount_minor, source)[0]
+
+    def _recover(self, transfer: str) -> DerivedPosting:
+        command, source = self._reconciled(transfer, "recovery")
+        amount_minor = int(command.body["amountMinor"])
+        key = f"recovery:{transfer}"
+        return self._debit("recovery", key, "gateway_cash", command.vendor_id, amount_minor, source)[0]
+
+    def _return_recovery(self, transfer: str) -> DerivedPosting:
+        command, source = self._reconciled(transfer, "recovery_returned")
+        key, amount_minor = f"recovery_returned:{transfer}", int(command.body["amountMinor"])
+        return self._credit("recovery_returned", key, "gateway_cash", command.vendor_id, amount_minor, source)[0]
+
+    def _reconciled(self, transfer: str, kind: str) -> tuple[Command, str]:
+        payout = found(self.ids.payout_of_transfer, transfer, "payout of transfer")
+        if (payout, kind) not in self._approved():
+            raise NoInput(f"no approved {kind} of payout {payout}")
+        return self._requested(payout), f"approved {kind} of payout {payout}"
+
+    def _requested(self, payout: str) -> Command:
+        for command in self._commands:
+            if command.path == _REQUEST and command.data["id"] == payout:
+                return command
+        raise NoInput(f"no accepted request of payout {payout}")
+
+    def _approved(self) -> list[tuple[str, str]]:
+        """The payout and the kind of each approved reconciliation."""
+        prepared = {
+            command.data["id"]: (command.path.split("/")[3], command.data["kind"])
+            for command in self._commands
+            if command.path.startswith(f"{_REQUEST}/") and command.path.endswith("/reconciliations")
+        }
+        paths = {command.path for command in self._commands}
+        return [about for key, about in prepared.items() if f"/api/reconciliations/{key}/approve" in paths]
+
+    # The wallet
+
+    def _credit(
+        self, type_: str, key: str, origin: str, vendor_id: str, amount_minor: int, source: object
+    ) -> list[DerivedPosting]:
+        """To the wallet; debt is repaid first. Nothing for an amount of 0."""
+        if not amount_minor:
+            return []
+        repaid_minor = min(self._debts[vendor_id], amount_minor)
+        self._debts[vendor_id] -= repaid_minor
+        self._wallets[vendor_id] += amount_minor - repaid_minor
+        credits_ = {f"vendor_debt:{vendor_id}": repaid_minor, f"wallet:{vendor_id}": amount_minor - repaid_minor}
+        return [derived(key, type_, {origin: amount_minor}, credits_, str(source))]
+
+    def _debit(
+        self, type_: str, key: str, target: str, vendor_id: str, amount_minor: int, source: str
+    ) -> list[DerivedPosting]:
+        """From the wallet; what it lacks becomes debt. Nothing for an amount of 0."""
+        if not amount_minor:
+            return []
+        shortfall_minor = max(0, amount_minor - self._wallets[vendor_id])
+        self._debts[vendor_id] += shortfall_minor
+        self._wallets[vendor_id] -= amount_minor - shortfall_minor
+        debits = {f"wallet:{vendor_id}": amount_minor - shortfall_minor, f"vendor_debt:{vendor_id}": shortfall_minor}
+        return [derived(key, type_, debits, {target: amount_minor}, source)]

@@ -1,0 +1,65 @@
+"""Postings as the inputs demand them, and the arithmetic of shares. Kobo, debit positive; no code of the product."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeVar
+
+Value = TypeVar("Value")
+
+NAIRA: Final = "NGN"
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedPosting:
+    """A posting that follows from an input: `source` names it."""
+
+    key: str
+    type: str
+    entries: Mapping[str, int]
+    source: str
+
+
+class NoInput(Exception):
+    """No recorded input causes the posting."""
+
+
+class Parts(NamedTuple):
+    """An amount by owner: the vendor's share, the commission, the delivery fee."""
+
+    vendor_minor: int = 0
+    commission_minor: int = 0
+    delivery_fee_minor: int = 0
+
+    @property
+    def total_minor(self) -> int:
+        return sum(self)
+
+    def share(self, amount_minor: int) -> "Parts":
+        """The amount in proportion to the parts, rounded down; what is missing is added to the last parts that have it."""
+        whole_minor = self.total_minor
+        shares = [amount_minor * part // whole_minor if whole_minor else 0 for part in self]
+        for index in (2, 1, 0):
+            shares[index] += min(amount_minor - sum(shares), self[index] - shares[index])
+        return Parts(*shares)
+
+    def plus(self, other: Sequence[int], sign: int = 1) -> "Parts":
+        return Parts(*(mine + sign * theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def minus(self, other: Sequence[int]) -> "Parts":
+        return self.plus(other, -1)
+
+
+def derived(
+    key: str, type_: str, debits: Mapping[str, int], credits_: Mapping[str, int], source: str
+) -> DerivedPosting:
+    """A posting of these debits and credits, without those of 0."""
+    entries = {account: amount for account, amount in debits.items() if amount}
+    entries |= {account: -amount for account, amount in credits_.items() if amount}
+    return DerivedPosting(key, type_, entries, source)
+
+
+def found(among: Mapping[str, Value], key: str, what: str) -> Value:
+    """The value of the key. Raises NoInput, which names what is absent."""
+    if key not in among:
+        raise NoInput(f"no {what} {key}")
+    return among[key]

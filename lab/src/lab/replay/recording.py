@@ -1,0 +1,127 @@
+"""The inputs of a run: messages, commands, and which messages each transaction of a database consumed.
+
+Nothing of a posting is recorded except its id, which places it between the inputs.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+import asyncpg
+import msgspec
+
+from common.ledger.posting import POST
+from lab.crash_points.points import CURRENT
+
+_INBOX: Final = "INSERT INTO inbox"
+# The read of a lost chargeback: which refunds of its charge were not sent yet.
+_UNSENT_REFUNDS: Final = re.compile(r"SELECT id, amount_minor FROM refunds\s+WHERE charge_id = \$1 AND status = ANY")
+# The events from which a ledger's content follows.
+EVENT_TYPES: Final = frozenset(
+    {
+        "orders.order_placed.v1",
+        "orders.order_delivered.v1",
+        "orders.order_disputed.v1",
+        "orders.dispute_resolved.v1",
+        "orders.refund_requested.v1",
+        "payments.escrow_held.v1",
+        "payments.escrow_released.v1",
+        "payments.escrow_refunded.v1",
+        "payments.charge_disputed.v1",
+    }
+)
+
+
+class RecordedEvent(msgspec.Struct, frozen=True):
+    """An event as it was published. Amounts in `data` are in kobo."""
+
+    id: UUID
+    type: str
+    subject: str
+    sequence: int
+    data: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"event {self.type} {self.id}"
+
+
+class _Head(msgspec.Struct):
+    """The type of a message; a work item has none of an event."""
+
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A request of a user that the API accepted, and the data of its response."""
+
+    path: str
+    vendor_id: str
+    body: Mapping[str, Any]
+    data: Any
+
+
+@dataclass(slots=True)
+class RecordedUnit:
+    """A transaction of a service's database: the events that its inbox accepted, in their order, and the ids of its postings.
+
+    `unsent_refunds`: those that a lost chargeback found, oldest first. `is_certain`: the commit was confirmed.
+    """
+
+    event_ids: list[UUID] = field(default_factory=list)
+    posting_ids: list[UUID] = field(default_factory=list)
+    unsent_refunds: list[UUID] = field(default_factory=list)
+    is_certain: bool = False
+
+
+class Recording:
+    """Records a run from outside the product, in the order of the commits."""
+
+    def __init__(self) -> None:
+        self.events: dict[UUID, RecordedEvent] = {}
+        self.commands: list[Command] = []
+        self.units: dict[str, list[RecordedUnit]] = defaultdict(list)
+        self._open: WeakKeyDictionary[asyncpg.Connection, RecordedUnit] = WeakKeyDictionary()
+
+    def record_message(self, body: bytes) -> None:
+        """Keep an event that a ledger depends on."""
+        if msgspec.json.decode(body, type=_Head).type in EVENT_TYPES:
+            event = msgspec.json.decode(body, type=RecordedEvent)
+            self.events[event.id] = event
+
+    async def run(
+        self, connection: asyncpg.Connection, statement: str, values: Sequence[Any], run: Callable[[], Awaitable[Any]]
+    ) -> Any:
+        """Run a statement, and record what it accepts, posts or commits."""
+        if statement == "COMMIT":
+            return await self._commit(connection, run)
+        if statement == "ROLLBACK":
+            self._open.pop(connection, None)
+        result = await run()
+        if _INBOX in statement:
+            new = {row["event_id"] for row in result}
+            self._unit(connection).event_ids += [event_id for event_id in dict.fromkeys(values[0]) if event_id in new]
+        elif statement == POST and result:
+            self._unit(connection).posting_ids.append(values[0])
+        elif _UNSENT_REFUNDS.search(statement):
+            self._unit(connection).unsent_refunds += [row["id"] for row in result]
+        return result
+
+    async def _commit(self, connection: asyncpg.Connection, run: Callable[[], Awaitable[Any]]) -> Any:
+        """Of two transactions that conflict, the second sends its commit after the first has ended: this is their order."""
+        unit = self._open.pop(connection, None)
+        process = CURRENT.get()
+        if unit is None or process is None:
+            return await run()
+        # The name of a process is that of its service, and its role.
+        self.units[process.name.rpartition("-")[0]].append(unit)
+        result = await run()
+        unit.is_certain = True
+        return result
+
+    def _unit(self, connection: asyncpg.Connection) -> RecordedUnit:
+        return self._open.setdefault(connection, RecordedUnit())

@@ -1,0 +1,148 @@
+"""The recording of a run, and the rules of the wallets' ledger. `tests/resilience/test_replay.py` runs the whole."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.ledger.posting import POST
+from common.primitives.ids import new_id
+from common.primitives.money import apportion
+from lab.crash_points.points import CURRENT
+from lab.replay.gateway import GatewayRecord
+from lab.replay.payouts import PayoutsLedger
+from lab.replay.postings import DerivedPosting, NoInput, Parts
+from lab.replay.recording import RecordedEvent, RecordedUnit, Recording
+
+KOBO = st.integers(0, 10**12)
+VENDOR, ORDER, CHARGEBACK = "v", "o", "c"
+
+
+class PayoutsWorker:
+    name = "payouts-worker"
+
+
+class Connection:
+    """A key of the recording: statements are run by the test."""
+
+
+@pytest.fixture
+def recording() -> Any:
+    token = CURRENT.set(PayoutsWorker())  # type: ignore[arg-type]
+    yield Recording()
+    CURRENT.reset(token)
+
+
+def returns(result: Any) -> Callable[[], Awaitable[Any]]:
+    async def run() -> Any:
+        return result
+
+    return run
+
+
+async def is_lost() -> Any:
+    raise ConnectionResetError
+
+
+async def consume(recording: Recording, connection: Any, *event_ids: UUID, known: UUID | None = None) -> None:
+    rows = [{"event_id": event_id} for event_id in event_ids if event_id != known]
+    await recording.run(connection, "INSERT INTO inbox ...", [list(event_ids), ["payouts"]], returns(rows))
+
+
+async def test_a_committed_transaction_has_its_new_messages_and_its_postings(recording: Recording) -> None:
+    connection, first, second, posting_id = Connection(), new_id(), new_id(), new_id()
+    await consume(recording, connection, first, second, known=first)
+    await recording.run(connection, POST, [posting_id], returns(True))
+    await recording.run(connection, "COMMIT", [], returns("COMMIT"))
+    assert recording.units == {"payouts": [RecordedUnit([second], [posting_id], [], True)]}
+
+
+async def test_a_repeated_posting_is_not_recorded(recording: Recording) -> None:
+    connection = Connection()
+    await recording.run(connection, POST, [new_id()], returns(False))
+    await recording.run(connection, "COMMIT", [], returns("COMMIT"))
+    assert not recording.units
+
+
+async def test_a_transaction_that_was_rolled_back_is_not_recorded(recording: Recording) -> None:
+    connection = Connection()
+    await consume(recording, connection, new_id())
+    await recording.run(connection, "ROLLBACK", [], returns("ROLLBACK"))
+    await recording.run(connection, "COMMIT", [], returns("COMMIT"))
+    assert not recording.units
+
+
+async def test_a_commit_without_a_response_is_uncertain(recording: Recording) -> None:
+    connection, event_id = Connection(), new_id()
+    await consume(recording, connection, event_id)
+    with pytest.raises(ConnectionResetError):
+        await recording.run(connection, "COMMIT", [], is_lost)
+    assert recording.units == {"payouts": [RecordedUnit([event_id], [], [], False)]}
+
+
+@given(st.tuples(KOBO, KOBO, KOBO), st.data())
+def test_shares_are_those_of_the_contract(parts: tuple[int, int, int], data: Any) -> None:
+    amount_minor = data.draw(st.integers(0, sum(parts)))
+    assert list(Parts(*parts).share(amount_minor)) == apportion(amount_minor, parts)
+
+
+async def nothing(_: str) -> list[Any]:
+    return []
+
+
+@pytest.fixture
+def ledger() -> PayoutsLedger:
+    return PayoutsLedger(GatewayRecord(nothing, nothing), [])
+
+
+def event(name: str, sequence: int, **data: Any) -> RecordedEvent:
+    about = {"orderId": ORDER, "vendorId": VENDOR, "remainingVendorMinor": 0}
+    return RecordedEvent(uuid4(), f"payments.{name}.v1", ORDER, sequence, about | data)
+
+
+def released(sequence: int, net_minor: int) -> RecordedEvent:
+    return event("escrow_released", sequence, releaseId=str(sequence), netMinor=net_minor)
+
+
+def disputed(sequence: int, **data: Any) -> RecordedEvent:
+    return event("charge_disputed", sequence, chargebackId=CHARGEBACK, **data)
+
+
+def entries(postings: list[DerivedPosting]) -> list[dict[str, int]]:
+    return [dict(posting.entries) for posting in postings]
+
+
+def test_a_refund_beyond_the_wallet_becomes_debt_that_the_next_release_repays(ledger: PayoutsLedger) -> None:
+    ledger.of_event(released(2, 100))
+    refund = ledger.of_event(event("escrow_refunded", 3, refundId="r", fromVendorMinor=130))
+    assert entries(refund) == [{"wallet:v": 100, "vendor_debt:v": 30, "escrow_released": -130}]
+    release = ledger.of_event(released(4, 50))
+    assert entries(release) == [{"escrow_released": 50, "vendor_debt:v": -30, "wallet:v": -20}]
+
+
+def test_a_repeated_release_posts_nothing(ledger: PayoutsLedger) -> None:
+    ledger.of_event(released(2, 100))
+    assert ledger.of_event(released(2, 100)) == []
+
+
+def test_an_open_chargeback_holds_what_escrow_does_not_cover_until_its_end(ledger: PayoutsLedger) -> None:
+    ledger.of_event(released(2, 100))
+    hold = ledger.of_event(disputed(3, vendorMinor=90, remainingVendorMinor=20))
+    assert entries(hold) == [{"wallet:v": 70, "held:v": -70}]
+    won = ledger.of_event(disputed(4, vendorMinor=0, outcome="won"))
+    assert entries(won) == [{"held:v": 70, "wallet:v": -70}]
+
+
+def test_a_lost_chargeback_that_is_received_late_is_debited_and_holds_nothing(ledger: PayoutsLedger) -> None:
+    ledger.of_event(released(2, 100))
+    ledger.of_event(disputed(5, outcome="won"))
+    late = ledger.of_event(disputed(4, outcome="lost", fromVendorMinor=40))
+    assert entries(late) == [{"wallet:v": 40, "escrow_released": -40}]
+
+
+def test_a_posting_without_an_accepted_request_has_no_input(ledger: PayoutsLedger) -> None:
+    with pytest.raises(NoInput, match="no accepted request of payout p"):
+        ledger.of_key("payout:p", RecordedUnit())
