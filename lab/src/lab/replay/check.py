@@ -31,7 +31,7 @@ _DISPUTES: Final = "SELECT id, identity FROM chargebacks"
 _RELEASES: Final = "SELECT id, order_id FROM releases WHERE cause = 'staff'"
 _QUARANTINED: Final = "SELECT q.id, c.identity FROM quarantined_charges q JOIN charges c ON c.id = q.charge_id"
 _TRANSFERS: Final = "SELECT id, payout_id FROM payout_transfers"
-_REFERENCES: Final = "SELECT reference, payout_id FROM payout_transfers"
+_REFERENCES: Final = "SELECT id, reference FROM payout_transfers"
 
 
 class Ledger(Protocol):
@@ -172,7 +172,7 @@ class Replay:
 
 
 def link_of(previous: bytes, row: asyncpg.Record, posting: DerivedPosting) -> bytes:
-    """SHA-256 of the previous link and of the transaction in canonical JSON (contract section 7)."""
+    """SHA-256 of the previous link and of the transaction in canonical JSON (decision 18)."""
     content: list[Any] = [
         str(row["id"]),
         row["position"],

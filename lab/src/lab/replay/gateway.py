@@ -4,9 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-# A list of the gateway: `listed(path)` returns its newest rows. `sent(event)`: the references of its newest webhooks.
+# A list of the gateway: `listed(path)` returns its newest rows. `sent(event)`: the data of its newest webhooks.
 Listed = Callable[[str], Awaitable[Sequence[Mapping[str, Any]]]]
-Sent = Callable[[str], Awaitable[Sequence[str]]]
 Rows = dict[str, Mapping[str, Any]]
 
 _PAID = ("success", "reversed")
@@ -21,13 +20,14 @@ class GatewayRecord:
     """
 
     listed: Listed
-    sent: Sent
+    sent: Listed
     charges: Rows = field(default_factory=dict)
     refunds: Rows = field(default_factory=dict)
     transfers: Rows = field(default_factory=dict)
     disputes: Rows = field(default_factory=dict)
-    # The transfers that have paid, also those that the bank returned later.
-    succeeded: set[str] = field(default_factory=set)
+    # By reference: the newest report that a transfer has paid, and that its money has returned.
+    succeeded: Rows = field(default_factory=dict)
+    returned: Rows = field(default_factory=dict)
 
     async def read(self) -> None:
         """Read the present lists."""
@@ -37,7 +37,9 @@ class GatewayRecord:
         self.refunds |= {str(row["id"]): row for row in await self.listed("refund")}
         self.transfers |= {str(row["reference"]): row for row in await self.listed("transfer")}
         self.disputes |= {str(row["id"]): row for row in await self.listed("dispute")}
-        self.succeeded |= set(await self.sent("transfer.success"))
+        self.succeeded |= {str(data["reference"]): data for data in await self.sent("transfer.success")}
+        for event in ("transfer.failed", "transfer.reversed"):
+            self.returned |= {str(data["reference"]): data for data in await self.sent(event)}
 
     def refunded_minor(self, note: str) -> int:
         """What refunds with this note have paid."""

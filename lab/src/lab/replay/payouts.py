@@ -17,7 +17,7 @@ class PayoutsIds:
     """Random ids of payouts and what they belong to, without amounts."""
 
     payout_of_transfer: Mapping[str, str] = field(default_factory=dict)
-    payout_of_reference: Mapping[str, str] = field(default_factory=dict)
+    reference_of_transfer: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -46,6 +46,8 @@ class PayoutsLedger:
         self._credited: dict[str, int] = defaultdict(int)
         self._chargebacks: dict[str, _Chargeback] = {}
         self._posted: set[str] = set()
+        # The fee of each transfer as the ledger has it.
+        self._fees: dict[str, int] = {}
         self._by_event: Final[Mapping[str, Callable[[RecordedEvent], list[DerivedPosting]]]] = {
             "payments.escrow_held.v1": self._hold_escrow,
             "payments.escrow_released.v1": self._release,
@@ -59,6 +61,7 @@ class PayoutsLedger:
             "reversal": lambda payout: self._return(payout, "reversal"),
             "recovery": self._recover,
             "recovery_returned": self._return_recovery,
+            "transfer_fee": self._fee,
         }
 
     def of_event(self, event: RecordedEvent) -> list[DerivedPosting]:
@@ -84,11 +87,13 @@ class PayoutsLedger:
         for payout, kind in self._approved():
             if kind in ("restitution", "reversal"):
                 yield f"approved {kind} of payout {payout}", (f"{kind}:{payout}",)
-        for reference, transfer in self._gateway.transfers.items():
-            payout_id = self.ids.payout_of_reference.get(reference)
-            if transfer["status"] == "success" and payout_id is not None:
-                recoveries = (f"recovery:{key}" for key, its in self.ids.payout_of_transfer.items() if its == payout_id)
-                yield f"successful transfer {reference}", (f"payout_processed:{payout_id}", *recoveries)
+        for transfer, reference in self.ids.reference_of_transfer.items():
+            row = self._gateway.transfers.get(reference)
+            if row is not None and row["status"] == "success":
+                payout = self.ids.payout_of_transfer[transfer]
+                yield f"successful transfer {reference}", (f"payout_processed:{payout}", f"recovery:{transfer}")
+                if row["fee_charged"]:
+                    yield f"the fee of transfer {reference}", (f"transfer_fee:{transfer}",)
 
     def unused_commands(self) -> list[str]:
         """Each command has a key of its own."""
@@ -180,9 +185,10 @@ class PayoutsLedger:
 
     def _process(self, payout: str) -> DerivedPosting:
         amount_minor = int(self._requested(payout).body["amountMinor"])
-        for reference, its in self.ids.payout_of_reference.items():
+        for transfer, its in self.ids.payout_of_transfer.items():
+            reference = self.ids.reference_of_transfer[transfer]
             if its == payout and reference in self._gateway.succeeded:
-                paid_minor = int(self._gateway.transfers[reference]["amount"])
+                paid_minor = int(self._gateway.succeeded[reference]["amount"])
                 if paid_minor == amount_minor:
                     source, key = f"successful transfer {reference}", f"payout_processed:{payout}"
                     debits, credits_ = {f"in_transit:{payout}": paid_minor}, {"gateway_cash": paid_minor}
@@ -210,6 +216,21 @@ class PayoutsLedger:
         command, source = self._reconciled(transfer, "recovery_returned")
         key, amount_minor = f"recovery_returned:{transfer}", int(command.body["amountMinor"])
         return self._credit("recovery_returned", key, "gateway_cash", command.vendor_id, amount_minor, source)[0]
+
+    def _fee(self, subject: str) -> DerivedPosting:
+        """A fee that the gateway deducted with a transfer, or returned with its money; then the two follow each other."""
+        transfer, _, correction = subject.partition(":")
+        reference = found(self.ids.reference_of_transfer, transfer, "reference of transfer")
+        charged_minor = int(found(self._gateway.succeeded, reference, "successful transfer")["fee_charged"])
+        posted_minor = self._fees.get(transfer, 0)
+        if bool(correction) != (transfer in self._fees):
+            raise NoInput(f"the fee of transfer {reference} is posted once, and each later posting corrects it")
+        if correction and reference not in self._gateway.returned:
+            raise NoInput(f"the gateway did not return the fee of transfer {reference}")
+        self._fees[transfer] = charged_minor - posted_minor
+        added_minor, source = charged_minor - 2 * posted_minor, f"the fee of transfer {reference}"
+        key = f"transfer_fee:{subject}"
+        return derived(key, "transfer_fee", {"transfer_fees": added_minor}, {"gateway_cash": added_minor}, source)
 
     def _reconciled(self, transfer: str, kind: str) -> tuple[Command, str]:
         payout = found(self.ids.payout_of_transfer, transfer, "payout of transfer")

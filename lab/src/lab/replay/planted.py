@@ -20,8 +20,11 @@ SELECT DISTINCT ON (type) id, type, posting_key FROM ledger_transactions ORDER B
 """
 _TWO_ENTRIES: Final = "SELECT position, account FROM ledger_entries WHERE transaction_id = $1 ORDER BY position LIMIT 2"
 _ADD: Final = "UPDATE ledger_entries SET amount_minor = amount_minor + $2 WHERE position = $1"
+# Of the same kind if there is one.
 _OTHER_ACCOUNT: Final = """
-SELECT account FROM ledger_entries WHERE account <> $1 AND split_part(account, ':', 1) = split_part($1, ':', 1) LIMIT 1
+SELECT account FROM ledger_entries
+WHERE account NOT IN (SELECT account FROM ledger_entries WHERE transaction_id = $2)
+ORDER BY split_part(account, ':', 1) = split_part($1, ':', 1) DESC, position LIMIT 1
 """
 _SET_ACCOUNT: Final = "UPDATE ledger_entries SET account = $2 WHERE position = $1"
 _COPY: Final = """
@@ -59,12 +62,10 @@ async def _move_one_kobo(connection: asyncpg.Connection, posting_id: UUID, _unit
 
 
 async def _swap_account(connection: asyncpg.Connection, posting_id: UUID, _unit: RecordedUnit) -> None:
-    for entry in await connection.fetch(_TWO_ENTRIES, posting_id):
-        kind, _, subject = entry["account"].partition(":")
-        if subject:
-            other = await connection.fetchval(_OTHER_ACCOUNT, entry["account"]) or f"{kind}:{uuid4()}"
-            await connection.execute(_SET_ACCOUNT, entry["position"], other)
-            return
+    entries = await connection.fetch(_TWO_ENTRIES, posting_id)
+    entry = max(entries, key=lambda entry: ":" in entry["account"])
+    other = await connection.fetchval(_OTHER_ACCOUNT, entry["account"], posting_id)
+    await connection.execute(_SET_ACCOUNT, entry["position"], other)
 
 
 async def _post_again(connection: asyncpg.Connection, posting_id: UUID, unit: RecordedUnit) -> None:

@@ -49,14 +49,14 @@ async def run(options: argparse.Namespace) -> bool:
     if options.seed is not None:
         async with SimulatedMarketplace.opened(log) as market:
             if options.replay:
-                market.record()
+                await market.record()
             return await show(market, options.seed, trials_max=0 if options.whole else TRIALS_MAX)
     until = time.monotonic() + options.hours * 3600
     total, first, is_checked = Exploration(), options.first, True
     while (options.hours and time.monotonic() < until) or (not options.hours and total.seeds < options.seeds):
         left = _SEEDS_OF_A_SYSTEM if options.hours else min(_SEEDS_OF_A_SYSTEM, options.seeds - total.seeds)
         async with SimulatedMarketplace.opened(log) as market:
-            recording = market.record() if options.replay else None
+            recording = await market.record() if options.replay else None
             total.add(await explore(market, range(first, first + left)))
             if options.self_check and recording is not None:
                 is_checked = await finds_planted_postings(market, recording)

@@ -1,6 +1,7 @@
 """The marketplace of a simulation: the processes of the crash points, on a double of the broker and the sandbox inside."""
 
 import asyncio
+import json
 import re
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -204,8 +205,9 @@ class SimulatedMarketplace(Marketplace):
 
     # Replay
 
-    def record(self) -> Recording:
-        """Record the inputs from now on. Nothing may be posted yet."""
+    async def record(self) -> Recording:
+        """Record the inputs from now on. Nothing may be posted yet. The gateway deducts fees, which are posted too."""
+        await self._put("/control/settings", {"charge_fees": "standard", "transfer_fees": "standard"})
         self.recording = recording = Recording()
         ObservedConnection.recorder, self.broker.record = recording, recording.record_message
         self._replay = self.new_replay(recording)
@@ -213,7 +215,7 @@ class SimulatedMarketplace(Marketplace):
 
     def new_replay(self, recording: Recording) -> Replay:
         """A replay of the whole recording."""
-        return Replay(self.databases, GatewayRecord(self.listed, self._references_sent), recording)
+        return Replay(self.databases, GatewayRecord(self.listed, self._webhooks_sent), recording)
 
     async def replay(self) -> list[str]:
         """The mismatches between the recorded inputs and both ledgers since the last call; none without a recording."""
@@ -228,10 +230,10 @@ class SimulatedMarketplace(Marketplace):
         """The rebuilt chains; empty without a recording."""
         return "" if self._replay is None else self._replay.line
 
-    async def _references_sent(self, event: str) -> list[str]:
+    async def _webhooks_sent(self, event: str) -> list[dict[str, Any]]:
         query = {"event": event, "limit": str(_WEBHOOKS_LISTED)}
         listed = (await self.sandbox.get("/control/webhooks", params=query)).raise_for_status().json()
-        return [webhook["reference"] for webhook in listed]
+        return [json.loads(webhook["body"])["data"] for webhook in listed]
 
     async def request(
         self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None
