@@ -1,0 +1,196 @@
+"""The rules of the escrow's ledger, also of transactions that few seeds reach."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from lab.replay.gateway import GatewayRecord
+from lab.replay.payments import PaymentsIds, PaymentsLedger
+from lab.replay.postings import NoInput
+from lab.replay.recording import Command, RecordedEvent, RecordedUnit
+
+ORDER, VENDOR, REFUND, LATER_REFUND, CHARGEBACK = "o", "v", "r", "s", "c"
+RELEASE = "018cc251-f400-7003-8000-000000000001"
+TOTAL_MINOR, COMMISSION_MINOR, DELIVERY_FEE_MINOR = 100_000, 10_000, 5_000
+UNIT = RecordedUnit()
+
+
+async def nothing(_: str) -> list[Any]:
+    return []
+
+
+def charge(amount_minor: int, *, settlement_minor: int = TOTAL_MINOR, reference: str = "ch-1") -> dict[str, Any]:
+    metadata = {"orderId": ORDER, "settlement": str(settlement_minor)}
+    return {"reference": reference, "amount": amount_minor, "currency": "NGN", "metadata": metadata, "fees": None}
+
+
+def event(name: str, sequence: int, **data: Any) -> RecordedEvent:
+    return RecordedEvent(uuid4(), f"orders.{name}.v1", ORDER, sequence, {"orderId": ORDER} | data)
+
+
+PLACED = event(
+    "order_placed",
+    1,
+    vendorId=VENDOR,
+    totalMinor=TOTAL_MINOR,
+    commissionMinor=COMMISSION_MINOR,
+    deliveryFeeMinor=DELIVERY_FEE_MINOR,
+)
+
+
+@pytest.fixture
+def gateway() -> GatewayRecord:
+    return GatewayRecord(nothing, nothing, charges={"ch-1/7": charge(TOTAL_MINOR)})
+
+
+@pytest.fixture
+def commands() -> list[Command]:
+    return []
+
+
+@pytest.fixture
+def ledger(gateway: GatewayRecord, commands: list[Command]) -> PaymentsLedger:
+    ledger = PaymentsLedger(gateway, commands)
+    ledger.ids = PaymentsIds(dispute_of_chargeback={CHARGEBACK: "1"}, order_of_release={RELEASE: ORDER})
+    ledger.of_event(PLACED)
+    return ledger
+
+
+@pytest.fixture
+def paid(ledger: PaymentsLedger) -> PaymentsLedger:
+    ledger.of_key("charge:ch-1/7", UNIT)
+    return ledger
+
+
+def entries_of(ledger: PaymentsLedger, key: str, unit: RecordedUnit = UNIT) -> dict[str, int]:
+    posting = ledger.of_key(key, unit)
+    assert posting.key == key
+    return dict(posting.entries)
+
+
+def entries_after(ledger: PaymentsLedger, consumed: RecordedEvent) -> list[dict[str, int]]:
+    return [dict(posting.entries) for posting in ledger.of_event(consumed)]
+
+
+def refund_requested(sequence: int, refund_id: str, amount_minor: int) -> RecordedEvent:
+    return event("refund_requested", sequence, refundId=refund_id, amountMinor=amount_minor)
+
+
+def dispute_is_lost(gateway: GatewayRecord, amount_minor: int) -> None:
+    transaction = {"reference": "ch-1", "id": 7}
+    gateway.disputes["1"] = {
+        "status": "resolved",
+        "resolution": "auto-accepted",
+        "refund_amount": amount_minor,
+        "transaction": transaction,
+    }
+
+
+@pytest.mark.parametrize(("surcharge_minor", "is_surcharge"), [(12_000, True), (12_001, False)])
+def test_a_surcharge_beyond_its_bound_is_a_surplus(
+    gateway: GatewayRecord, ledger: PaymentsLedger, surcharge_minor: int, is_surcharge: bool
+) -> None:
+    gateway.charges["ch-1/7"] = charge(TOTAL_MINOR + surcharge_minor)
+    entries = entries_of(ledger, "charge:ch-1/7")
+    assert (entries.pop("gateway_cash"), entries.pop("escrow:o")) == (TOTAL_MINOR + surcharge_minor, -TOTAL_MINOR)
+    [(account, amount_minor)] = entries.items()
+    assert (account == "charge_surcharge", amount_minor) == (is_surcharge, -surcharge_minor)
+
+
+def test_a_second_charge_of_an_order_is_refunded_as_a_whole(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
+    gateway.charges["ch-2/8"] = charge(TOTAL_MINOR, reference="ch-2")
+    cash, refund = entries_of(paid, "overpayment:ch-2/8").items()
+    assert cash == ("gateway_cash", TOTAL_MINOR)
+    assert refund[0].startswith("refund_payable:")
+    assert refund[1] == -TOTAL_MINOR
+
+
+def test_a_charge_below_the_total_pays_no_order(gateway: GatewayRecord, ledger: PaymentsLedger) -> None:
+    gateway.charges["ch-1/7"] = charge(TOTAL_MINOR - 1)
+    assert entries_of(ledger, "quarantine:ch-1/7") == {"gateway_cash": 99_999, "quarantine:ch-1": -99_999}
+
+
+def test_a_refund_after_a_partial_release_takes_escrow_first(paid: PaymentsLedger, commands: list[Command]) -> None:
+    commands.append(Command(f"/api/orders/{ORDER}/release", "None", {"amountMinor": 60_000}, {}))
+    released = {"vendor_payable:v": -51_000, "commission": -6_000, "delivery_fee": -3_000}
+    assert entries_of(paid, f"release:{RELEASE}") == {"escrow:o": 60_000} | released
+    [refund] = entries_after(paid, refund_requested(3, REFUND, 70_000))
+    assert refund == {
+        "escrow:o": 40_000,
+        "vendor_payable:v": 25_500,
+        "commission": 3_000,
+        "delivery_fee": 1_500,
+        "refund_payable:r": -70_000,
+    }
+
+
+def test_a_command_of_staff_releases_once(paid: PaymentsLedger, commands: list[Command]) -> None:
+    commands.append(Command(f"/api/orders/{ORDER}/release", "None", {"amountMinor": 60_000}, {}))
+    assert paid.unused_commands() == ["/api/orders/o/release of 60000 kobo was accepted and not posted"]
+    entries_of(paid, f"release:{RELEASE}")
+    assert paid.unused_commands() == []
+    with pytest.raises(NoInput, match="no event and no accepted command"):
+        paid.of_key(f"release:{RELEASE}", UNIT)
+
+
+def test_a_lost_chargeback_is_debited_to_unsent_refunds_then_escrow_then_its_receivers(
+    gateway: GatewayRecord, paid: PaymentsLedger
+) -> None:
+    paid.of_event(event("dispute_resolved", 2, releaseMinor=20_000))
+    paid.of_event(refund_requested(3, REFUND, 30_000))
+    dispute_is_lost(gateway, TOTAL_MINOR)
+    unit = RecordedUnit(unsent_refunds=[REFUND])  # type: ignore[list-item]
+    assert entries_of(paid, f"chargeback:{CHARGEBACK}", unit) == {
+        "refund_payable:r": 30_000,
+        "escrow:o": 50_000,
+        "vendor_payable:v": 17_000,
+        "commission": 2_000,
+        "delivery_fee": 1_000,
+        "gateway_cash": -TOTAL_MINOR,
+    }
+
+
+def test_a_refund_after_a_lost_chargeback_moves_only_what_the_bank_has_not_returned(
+    gateway: GatewayRecord, paid: PaymentsLedger
+) -> None:
+    dispute_is_lost(gateway, 30_000)
+    entries_of(paid, f"chargeback:{CHARGEBACK}")
+    [refund] = entries_after(paid, refund_requested(3, REFUND, 50_000))
+    assert refund == {"escrow:o": 20_000, "refund_payable:r": -20_000}
+    assert entries_after(paid, refund_requested(4, LATER_REFUND, 50_000)) == [
+        {"escrow:o": 50_000, "refund_payable:s": -50_000}
+    ]
+
+
+def test_a_sent_refund_that_failed_after_a_lost_chargeback_offsets_its_uncovered_part(
+    gateway: GatewayRecord, paid: PaymentsLedger
+) -> None:
+    paid.of_event(refund_requested(3, REFUND, TOTAL_MINOR))
+    dispute_is_lost(gateway, 40_000)
+    assert entries_of(paid, f"chargeback:{CHARGEBACK}") == {"chargeback_loss": 40_000, "gateway_cash": -40_000}
+    key = f"refund_spared:{CHARGEBACK}:{REFUND}"
+    assert entries_of(paid, key) == {"refund_payable:r": 40_000, "chargeback_loss": -40_000}
+
+
+def test_a_late_resolution_of_a_dispute_releases_nothing(paid: PaymentsLedger) -> None:
+    paid.of_event(event("order_disputed", 5))
+    assert entries_after(paid, event("dispute_resolved", 4, releaseMinor=20_000)) == []
+
+
+def test_a_paid_charge_without_a_posting_is_due(ledger: PaymentsLedger) -> None:
+    keys = ("charge:ch-1/7", "overpayment:ch-1/7", "quarantine:ch-1/7")
+    assert list(ledger.due()) == [("charge ch-1/7", keys)]
+
+
+def test_a_dispute_that_was_not_lost_has_no_posting(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
+    dispute_is_lost(gateway, 40_000)
+    gateway.disputes["1"] = dict(gateway.disputes["1"]) | {"resolution": "declined"}
+    with pytest.raises(NoInput, match="dispute 1 is not lost at the gateway"):
+        paid.of_key(f"chargeback:{CHARGEBACK}", UNIT)
+
+
+def test_a_delivery_releases_all_of_the_escrow_once(paid: PaymentsLedger) -> None:
+    [posting] = paid.of_event(event("order_delivered", 4))
+    assert (posting.type, posting.entries["escrow:o"]) == ("release", TOTAL_MINOR)
+    assert entries_after(paid, event("order_delivered", 5)) == []
