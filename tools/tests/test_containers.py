@@ -98,3 +98,11 @@ def test_local_processes_serve_where_the_images_cannot_be_had(tmp_path: Path, mo
     found = find_servers(tmp_path, ServerPorts.above(9000), environment={}, report=reports.append)
     assert "private process" in found.origin
     assert "no engine" in reports[0]
+
+
+def test_local_processes_serve_when_containers_are_unwanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("campus_tools.servers.provider._docker_engine_listens", lambda: True)
+    monkeypatch.setattr(docker, "have_images", lambda _images, _report: None)
+    ports = ServerPorts.above(9000)
+    assert "container" in find_servers(tmp_path, ports, environment={}).origin
+    assert "container" not in find_servers(tmp_path, ports, environment={}, containers=False).origin

@@ -92,20 +92,21 @@ def find_servers(
     environment: Mapping[str, str] | None = None,
     redis: bool = False,
     durable: bool = True,
+    containers: bool = True,
     report: Callable[[str], None] = print,
 ) -> Servers:
     """Decide the source of each server, without starting any.
 
     A server whose address is in `environment` is used as it is; the others run in Docker when its engine responds,
     else by local binaries. `redis` requests a private Redis when no `RATE_LIMIT_STORE_URL` is given. Without `durable` a private
-    PostgreSQL does not wait for the disk: for temporary data.
+    PostgreSQL does not wait for the disk: for temporary data. Without `containers` only local binaries are used.
     """
     given = os.environ if environment is None else environment
     state_dir = state_dir.resolve()
     state_dir.mkdir(parents=True, exist_ok=True)
     origins: list[str] = []
     docker_works = False
-    if not (given.get("DATABASE_URL") and given.get("BROKER_URL")):
+    if containers and not (given.get("DATABASE_URL") and given.get("BROKER_URL")):
         docker_works = _docker_offers_servers(given, report)
 
     postgresql: Server
