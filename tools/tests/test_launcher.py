@@ -21,6 +21,7 @@ import operations
 import testkit
 from campus_tools.launcher import StartFailed, System
 from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.runtimes import Program
 from campus_tools.launcher.supervisor import SupervisedProcess
 from campus_tools.servers import Servers
 from operations.environment import Environments
@@ -282,9 +283,8 @@ def test_each_process_has_only_its_own_secrets(tmp_path: Path, servers: Servers)
 
 def test_a_watched_process_that_is_stopped_stays_stopped(programs: Path, tmp_path: Path) -> None:
     process = SupervisedProcess(
-        "one",
-        [sys.executable, "-c", "import time; time.sleep(600)"],
-        dict(os.environ),
+        Program("one", "sandbox", ("small_server", "worker")),
+        {**os.environ, "METRICS_PORT": "0"},
         port=1,
         health_port=1,
         state_dir=tmp_path,

@@ -1,6 +1,6 @@
 """The activity of a marketplace before and after the restored instant: purchases in all states, and payouts."""
 
-import os
+import asyncio
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -165,7 +165,7 @@ async def play_up_to_the_instant(play: Play, each: int) -> None:
 async def hold_release_event(play: Play, system: System) -> None:
     """A release whose event is at the broker; payouts' worker is stopped until `resume_payouts_worker`."""
     order_id = await play.paid()
-    _signal(system, "payouts-worker", signal.SIGSTOP)
+    await asyncio.to_thread(system.process("payouts-worker").signal, signal.SIGSTOP)
     await play.delivered(order_id)
     play.history.unprocessed = order_id
     await _until_published(system, "payments")
@@ -173,7 +173,7 @@ async def hold_release_event(play: Play, system: System) -> None:
 
 def resume_payouts_worker(system: System) -> None:
     """Continue the stopped worker of payouts."""
-    _signal(system, "payouts-worker", signal.SIGCONT)
+    system.process("payouts-worker").signal(signal.SIGCONT)
 
 
 async def play_after_the_instant(play: Play, each: int) -> None:
@@ -233,10 +233,3 @@ async def _until_published(system: System, service: str) -> None:
         await Marketplace.until(f"all outbox rows of {service} are published", published, 60)
     finally:
         await connection.close()
-
-
-def _signal(system: System, name: str, number: signal.Signals) -> None:
-    pid = system.process(name).pid
-    if pid is None:
-        raise TimeoutError(f"{name} is not running")
-    os.kill(pid, number)

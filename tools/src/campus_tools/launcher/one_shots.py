@@ -1,12 +1,12 @@
 """Commands of a service that the start runs: migrations and demo data."""
 
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 
-from campus_tools.children import kill_child, spawn
+from campus_tools.children import spawn
 from campus_tools.launcher.failures import StartFailed
+from campus_tools.launcher.runtimes import Program, Runtime
 from operations.services import Service
 
 UNKNOWN_COMMAND = 64
@@ -16,8 +16,9 @@ UNKNOWN_COMMAND = 64
 class OneShots:
     """Running commands, so that a stop ends them too."""
 
-    def __init__(self) -> None:
-        self._running: list[subprocess.Popen[bytes]] = []
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._stopped = False
 
     def run(self, service: Service, command: str, environment: Mapping[str, str]) -> bool:
@@ -28,11 +29,13 @@ class OneShots:
         """
         if self._stopped:
             return True
+        program = Program(f"{service.name}-{command}", service.name, (service.import_name, command))
+        arguments, variables = self._runtime.command(program, environment)
         with tempfile.TemporaryFile() as output:
-            child = spawn([sys.executable, "-m", service.import_name, command], environment=environment, output=output)
-            self._running.append(child)
+            child = spawn(arguments, environment=variables, output=output, death_signal=self._runtime.death_signal)
+            self._running[program.name] = child
             code = child.wait()
-            self._running.remove(child)
+            del self._running[program.name]
             output.seek(0)
             text = output.read().decode(errors="replace").strip()
         if code not in (0, UNKNOWN_COMMAND):
@@ -42,5 +45,5 @@ class OneShots:
     def stop(self) -> None:
         """End running commands, and start no more."""
         self._stopped = True
-        for child in list(self._running):
-            kill_child(child)
+        for name, child in list(self._running.items()):
+            self._runtime.kill(name, child)

@@ -4,11 +4,12 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from campus_tools.children import kill_child, open_log, record_process, signal_group, spawn, stop_child, wait_until
+from campus_tools.children import open_log, record_process, signal_group, spawn, wait_until
 from campus_tools.launcher.readiness import responds_ready
+from campus_tools.launcher.runtimes import CHECKOUT, Program, Runtime
 from campus_tools.servers import Server, ServerUnavailable
 
 BACK_OFF_SECONDS = (0.5, 1.0, 2.0, 4.0, 5.0)
@@ -27,8 +28,7 @@ class SupervisedProcess:
 
     def __init__(
         self,
-        name: str,
-        command: Sequence[str],
+        program: Program,
         environment: Mapping[str, str],
         *,
         port: int,
@@ -36,14 +36,16 @@ class SupervisedProcess:
         state_dir: Path,
         report: Report,
         changed: Callable[[], None],
+        runtime: Runtime = CHECKOUT,
     ) -> None:
-        self.name = name
+        self.name = name = program.name
         self.port = port
         self.health_port = health_port
         self.log_path = state_dir / "logs" / f"{name}.log"
         self.restarts = 0
         """How often it was restarted after it died."""
-        self._command = command
+        self._program = program
+        self._runtime = runtime
         self._environment = environment
         self._record = state_dir / "processes" / f"{name}.pid"
         self._report = report
@@ -74,8 +76,19 @@ class SupervisedProcess:
         with self._state:
             before = self.restarts
             if self._child is not None:
-                kill_child(self._child)
+                self._runtime.kill(self.name, self._child)
         return before
+
+    def signal(self, number: signal.Signals) -> None:
+        """Signal the process, with SIGSTOP and SIGCONT for example.
+
+        Raises:
+            ProcessLookupError: it is not running.
+        """
+        child = self._child
+        if child is None or child.poll() is not None:
+            raise ProcessLookupError(f"{self.name} is not running")
+        self._runtime.signal(self.name, child, number)
 
     def restart_with(self, settings: Mapping[str, str | None]) -> int:
         """`kill` it; it is restarted with these settings changed. A setting that is None is removed."""
@@ -119,7 +132,7 @@ class SupervisedProcess:
         with self._state:
             child = self._child
         if child is not None:
-            stop_child(child, within=within)
+            self._runtime.stop(self.name, child, within)
         if self._watcher is not None:
             self._watcher.join()
             self._watcher = None
@@ -133,8 +146,11 @@ class SupervisedProcess:
         return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-count:])
 
     def _spawn(self) -> None:
+        command, environment = self._runtime.command(self._program, self._environment)
         with open_log(self.log_path) as output:
-            self._child = spawn(self._command, environment=self._environment, output=output)
+            self._child = spawn(
+                command, environment=environment, output=output, death_signal=self._runtime.death_signal
+            )
         record_process(self._record, self._child.pid)
         self._changed()
 

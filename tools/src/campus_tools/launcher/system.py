@@ -7,7 +7,6 @@ async with System(state_dir, port_base, {"PAYMENT_WINDOW_SECONDS": "2"}) as syst
 
 import asyncio
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -20,19 +19,14 @@ from campus_tools.launcher.failures import StartFailed
 from campus_tools.launcher.one_shots import OneShots
 from campus_tools.launcher.ports import free_port_base, occupied_ports
 from campus_tools.launcher.readiness import responds_ready
+from campus_tools.launcher.runtimes import CHECKOUT, Program, Runtime
 from campus_tools.launcher.state_directory import StateDirectory
 from campus_tools.launcher.supervisor import Report, SupervisedProcess, WatchedServer
 from campus_tools.servers import ServerPorts, Servers, find_servers
-from common.messaging.declaring import DeclarationFailed, declare_broker
-from operations.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment
+from common.messaging.declaring import DeclarationFailed
+from operations.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment, machine_environment
 from operations.processes import CAMPUS, CONSOLE_PORT, SANDBOX_MAIL_PORT, SANDBOX_PORT, ProcessPlan, SystemPlan
-from operations.provision import (
-    ProvisioningFailed,
-    audit_database_url,
-    provision_broker,
-    provision_databases,
-    subscriber_broker_url,
-)
+from operations.provision import ProvisioningFailed, audit_database_url, subscriber_broker_url
 from operations.secrets import load_secrets, read_secrets, write_secrets
 from operations.services import Service
 
@@ -60,11 +54,13 @@ class System:
         report: Report | None = None,
         ready_seconds: float = READY_SECONDS_MAX,
         with_broker: bool = True,
+        runtime: Runtime = CHECKOUT,
     ) -> None:
         """`environment` overrides that of this program. Without `port_base` a free one is chosen.
 
         Given `servers` are neither started nor stopped here. `report` receives messages as (process, text). A larger plan may
-        need more than `ready_seconds`. Without a broker nothing is declared there, for processes that need none.
+        need more than `ready_seconds`. Without a broker nothing is declared there, for processes that need none. `runtime` runs
+        the programs of the plan.
         """
         self._state = StateDirectory(state_dir)
         self.state_dir = self._state.path
@@ -80,7 +76,8 @@ class System:
         self._secrets: dict[str, str] = {}
         self._processes: dict[str, SupervisedProcess] = {}
         self._watched: list[WatchedServer] = []
-        self._one_shots = OneShots()
+        self._runtime = runtime
+        self._one_shots = OneShots(runtime)
         self._writing = threading.Lock()
         self._rolling = threading.Lock()
         self._stopped = False
@@ -108,6 +105,11 @@ class System:
         return self._servers
 
     @property
+    def runtime(self) -> Runtime:
+        """What runs the programs of the plan."""
+        return self._runtime
+
+    @property
     def secrets(self) -> Mapping[str, str]:
         """The content of `secrets.env`."""
         return self._secrets
@@ -129,9 +131,11 @@ class System:
     def command(self, service_name: str, *arguments: str) -> tuple[int, str]:
         """Run `python -m <service> <arguments>` with the service's environment. Return exit code and output."""
         service = next(service for service in self.plan.services if service.name == service_name)
+        program = Program(f"{service.name}-{arguments[0]}", service.name, (service.import_name, *arguments))
+        command, environment = self._runtime.command(program, self._environments.for_demo_data(service))
         ended = subprocess.run(
-            [sys.executable, "-m", service.import_name, *arguments],
-            env=self._environments.for_demo_data(service),
+            command,
+            env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -139,6 +143,20 @@ class System:
             check=False,
         )
         return ended.returncode, ended.stdout
+
+    def operators_command(
+        self, name: str, *module: str, state_dir: Path | None = None, variables: Mapping[str, str] | None = None
+    ) -> tuple[list[str], dict[str, str]]:
+        """Return the command line `python -m <module>` of an operator of this system, and its environment.
+
+        `state_dir`: a folder with other secrets than the system's. `variables` are added to the environment.
+        """
+        folder = state_dir or self.state_dir
+        environment = {
+            **machine_environment(self._caller), "STATE_DIR": str(folder), "PORT_BASE": str(self.port_base),
+            **(variables or {}),
+        }  # fmt: skip
+        return self._runtime.command(Program(name, "operations", module, state_dir=folder), environment)
 
     def start(self) -> None:
         """Start everything and return when all is ready. After a failure, stop everything again.
@@ -309,10 +327,7 @@ class System:
         if self.plan.services:
             try:
                 # In a thread: the caller may run an event loop.
-                provisioned = pool.submit(
-                    lambda: asyncio.run(provision_databases(self.servers.database_url, self._secrets))
-                )
-                provisioned.result()
+                pool.submit(self._runtime.provision_databases, self.servers, self._secrets).result()
             except ProvisioningFailed as error:
                 raise StartFailed(str(error)) from error
         self._report("databases", "migrating")
@@ -341,16 +356,10 @@ class System:
             self.servers.rabbitmq.start()
 
     def _provision_broker(self, pool: ThreadPoolExecutor) -> None:
-        servers = self.servers
         try:
-            pool.submit(lambda: asyncio.run(declare_broker(servers.broker_url, self._caller))).result()
+            pool.submit(self._runtime.provision_broker, self.servers, self._secrets, self._caller).result()
         except DeclarationFailed as error:
             raise StartFailed(str(error)) from error
-        try:
-            accounts = pool.submit(
-                lambda: asyncio.run(provision_broker(servers.management_url, servers.broker_url, self._secrets))
-            )
-            accounts.result()
         except ProvisioningFailed as error:
             self._caller[BROKER_ACCOUNTS] = SHARED
             self._environments = self._environments_of(self._secrets)
@@ -375,14 +384,14 @@ class System:
 
     def _start_process(self, plan: ProcessPlan, service: Service | None) -> None:
         process = SupervisedProcess(
-            plan.name,
-            [sys.executable, "-m", *plan.module],
+            Program(plan.name, plan.service, plan.module),
             self._environments.for_process(plan, service),
             port=self.port_base + plan.port_offset,
             health_port=self.port_base + plan.health_offset,
             state_dir=self.state_dir,
             report=self._report,
             changed=self._write_process_list,
+            runtime=self._runtime,
         )
         self._processes[plan.name] = process
         process.start()
