@@ -80,19 +80,19 @@ audit-scale: setup ## Time and memory of an audit by the number of orders, on ge
 payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no response and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
 	@exec $(PYTHON) -m lab.soak payouts $(ARGS)
 
-rotation-drill: setup ## Rotate every secret of a running system under load, by the commands of the runbooks, and count failed requests (20 minutes, a system of its own; ARGS="--only sealing --overlap 60")
+rotation-drill: setup ## Rotate every secret of a running system under load, by the commands of the runbooks, and count failed requests (20 minutes, a system of its own; ARGS="--only sealing --overlap 60"; of released images ARGS="--images build/release")
 	@exec $(PYTHON) -m lab.drills.rotation $(ARGS)
 
-compromise-drill: setup ## Revoke a compromised key and the databases' passwords under load, redeploy, read the trail, measured (five minutes, a system of its own)
+compromise-drill: setup ## Revoke a compromised key and the databases' passwords under load, redeploy, read the trail, measured (five minutes, a system of its own; of released images ARGS="--images build/release")
 	@exec $(PYTHON) -m lab.drills.rotation --compromised $(ARGS)
 
 notify-soak: setup ## Send 10,000 messages over four channels while text messages hang for a minute and the worker is killed three times (five minutes, a system of its own; ARGS="--count 2000 --down push --how refusing")
 	@exec $(PYTHON) -m lab.soak notifications $(ARGS)
 
-restore-drill: setup ## Lose the databases and the broker, restore the databases to an instant, let the gateway send its last three days again, and audit (five minutes, a system of its own; ARGS="--each 5 --skew 10")
+restore-drill: setup ## Lose the databases and the broker, restore the databases to an instant, let the gateway send its last three days again, and audit (five minutes, a system of its own; ARGS="--each 5 --skew 10"; of released images ARGS="--images build/release")
 	@exec $(PYTHON) -m lab.drills restore $(ARGS)
 
-upgrade-drill: setup ## Replace an older version by this one under load: schema first, then process by process; no request fails (four minutes, a system of its own; ARGS="--from COMMIT")
+upgrade-drill: setup ## Replace an older version by this one under load: schema first, then process by process; no request fails (four minutes, a system of its own; ARGS="--from COMMIT"; of released images ARGS="--from-images FOLDER --images build/release")
 	@exec $(PYTHON) -m lab.drills upgrade $(ARGS)
 
 start-drill: setup ## Start three of every process at once on empty servers, with three provisioners and three migrations of each service, and audit (ARGS="--each 10")

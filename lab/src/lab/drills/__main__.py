@@ -22,9 +22,10 @@ from campus_tools.servers import ServerUnavailable
 from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
 from lab.drills.at_once import StartFigures, drill_start
+from lab.drills.containers import runtime_of
 from lab.drills.restore import RestoreFigures, RestoreLoad, drill_restore
 from lab.drills.scale import STOPS, ScaleFigures, ScaleLoad, drill_scale
-from lab.drills.upgrade import UpgradeFigures, drill_upgrade
+from lab.drills.upgrade import UpgradeFigures, drill_upgrade, drill_upgrade_of_images
 from lab.systems import logger
 from operations.journey import StepFailed
 
@@ -59,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="payouts' database is this much older than the others",
     )
+    _add_images(restore)
     restore.set_defaults(run=_restore)
     start = kinds.add_parser("start", help="start three instances of every process at once")
     start.add_argument("--each", type=one_or_more, default=3, help="purchases, and orders without a payment")
@@ -75,8 +77,21 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COMMIT",
         help="the old version; by default the commit before the newest migration (or that of the initial one)",
     )
+    upgrade.add_argument(
+        "--from-images", type=Path, metavar="FOLDER", help="images.txt of the old version, with --images"
+    )
+    _add_images(upgrade)
     upgrade.set_defaults(run=_upgrade)
     return parser
+
+
+def _add_images(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="run containers of the images that images.txt of this folder names",
+    )
 
 
 async def _start(options: argparse.Namespace, folder: Path) -> bool:
@@ -138,7 +153,11 @@ def _show_scale(figures: ScaleFigures) -> bool:
 
 
 async def _upgrade(options: argparse.Namespace, folder: Path) -> bool:
-    return _show_upgrade(await drill_upgrade(folder, options.old, _log))
+    if options.images is None:
+        return _show_upgrade(await drill_upgrade(folder, options.old, _log))
+    if options.from_images is None:
+        raise BenchFailed("--images needs --from-images: the folder with images.txt of the old version")
+    return _show_upgrade(await drill_upgrade_of_images(folder, options.from_images, options.images, _log))
 
 
 def _show_upgrade(figures: UpgradeFigures) -> bool:
@@ -155,7 +174,8 @@ def _show_upgrade(figures: UpgradeFigures) -> bool:
 
 
 async def _restore(options: argparse.Namespace, folder: Path) -> bool:
-    return _show_restore(await drill_restore(folder, RestoreLoad(options.each, options.skew), _log))
+    with runtime_of(options.images) as runtime:
+        return _show_restore(await drill_restore(folder, RestoreLoad(options.each, options.skew), _log, runtime))
 
 
 def _show_restore(figures: RestoreFigures) -> bool:

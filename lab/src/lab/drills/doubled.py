@@ -11,6 +11,7 @@ import httpx
 
 from campus_tools.launcher import System
 from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.launcher.system import READY_SECONDS_MAX
 from campus_tools.servers import Servers
 from lab.drills.balancer import Balancer, balanced
@@ -67,10 +68,13 @@ async def doubled_system(
     servers: Servers | None = None,
     workers: int = 1,
     ready_seconds: float = READY_SECONDS_MAX,
+    runtime: Runtime = CHECKOUT,
 ) -> AsyncIterator[DoubledSystem]:
     """Start a doubled system, and remove it with its databases at the end. Given `servers` run before and after it."""
     plan, port_base = doubled(CAMPUS, workers), port_base or free_port_base()
-    system = System(folder, port_base, environment, plan=plan, servers=servers, ready_seconds=ready_seconds)
+    system = System(
+        folder, port_base, environment, plan=plan, servers=servers, ready_seconds=ready_seconds, runtime=runtime
+    )
     async with AsyncExitStack() as stack:
         balancers: dict[int, Balancer] = {}
         apis = [process for process in plan.processes if process.name[-1].isdigit() and "-worker" not in process.name]

@@ -16,6 +16,7 @@ from uuid import uuid4
 import asyncpg
 
 from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.servers.point_in_time import PointInTime
@@ -101,17 +102,17 @@ class RestoreFigures:
         return self.was_blocked and not doubled and not self.dead_letters and not self.broken_invariants
 
 
-async def drill_restore(folder: Path, load: RestoreLoad, log: Log) -> RestoreFigures:
+async def drill_restore(folder: Path, load: RestoreLoad, log: Log, runtime: Runtime = CHECKOUT) -> RestoreFigures:
     """Start a system in the folder, destroy it, restore it, and audit. Raises BenchFailed without private servers."""
     port_base = free_port_base()
-    # Never the servers of the caller.
-    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, report=log)
+    # Never the servers of the caller, and none whose disks an engine keeps.
+    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, containers=False, report=log)
     if not isinstance(servers.postgresql, PrivatePostgresql) or not isinstance(servers.rabbitmq, PrivateRabbitmq):
         raise BenchFailed("the drill destroys its servers: install PostgreSQL and RabbitMQ for private ones")
     copies = PointInTime.beside(servers.postgresql)
     try:
         await asyncio.to_thread(servers.start)
-        return await _Drill(folder, port_base, servers, servers.rabbitmq, copies, load, log).run()
+        return await _Drill(folder, port_base, servers, servers.rabbitmq, copies, load, log, runtime).run()
     finally:
         await asyncio.to_thread(servers.stop)
         servers.remove_data()
@@ -126,6 +127,7 @@ class _Drill:
     copies: PointInTime
     load: RestoreLoad
     log: Log
+    runtime: Runtime
     history: History = field(default_factory=History)
     figures: RestoreFigures = field(default_factory=RestoreFigures)
 
@@ -142,7 +144,7 @@ class _Drill:
         return self.figures
 
     def _system(self) -> System:
-        return System(self.folder, self.port_base, SETTINGS, servers=self.servers)
+        return System(self.folder, self.port_base, SETTINGS, servers=self.servers, runtime=self.runtime)
 
     async def _live(self) -> tuple[datetime, Path | None]:
         """Run the activity; the instant to restore, and an earlier dump of payouts when there is a skew."""

@@ -2,24 +2,29 @@
 
 The old code runs from a checkout of its commit, with this version's libraries, on its own schema. The databases are
 migrated while it runs; then one process after another is replaced. No request may fail, and the audit must find
-nothing.
+nothing. Of released images both versions run as containers, each with its own libraries.
 """
 
 import asyncio
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
 
+import asyncpg
+
+from campus_tools.launcher.runtimes import CHECKOUT, Runtime
+from campus_tools.launcher.system import System
 from lab.bench.programs import BenchFailed
+from lab.drills.containers import containers_of, images_of
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.load import Load
 from lab.soak.stock import add_stock
-from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_of
 from operations.environment import BROKER_ACCOUNTS, SHARED
 from operations.journey import Marketplace
 from operations.secrets import new_key
@@ -63,42 +68,73 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigur
                 f"{commit[:10]} has migrations that this version does not have ({min(unknown)}): its databases cannot be upgraded. "
                 "Name a commit since the initial migrations with --from."
             )
-        revisions = len(_revisions(Path.cwd()) - _revisions(tree))
-        log(f"starting {commit[:10]}, two instances of each API process; {revisions} revisions to apply")
         sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
         # Older code reads only the key that all services shared (decision 36), and declares its queues itself,
         # for which the account of a service has no permission.
-        before = {"SHARED_SEALING_KEY": new_key(), BROKER_ACCOUNTS: SHARED}
-        environment = {**NO_QUOTA, **before, **NO_TRACING, "PYTHONPATH": sources}
-        async with doubled_system(str(folder / "state"), environment) as doubled:
-            system = doubled.system
-            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
-            try:
-                await pay_without_kept_connections(market, system)
-                product_ids = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
-                load = Load(
-                    market, product_ids, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"]
-                )
-                load.assistant = None
-                await load.start()
-                await asyncio.sleep(_WATCH_SECONDS)
-                log("migrating under the old code")
-                began = time.monotonic()
-                await asyncio.to_thread(system.migrate, {"PYTHONPATH": "", BROKER_ACCOUNTS: ""})
-                migrated_seconds = time.monotonic() - began
-                await asyncio.sleep(_WATCH_SECONDS)
-                log("replacing process by process")
-                began = time.monotonic()
-                rolled = await doubled.roll(every=True)
-                rolled_seconds = time.monotonic() - began
-                await asyncio.sleep(_WATCH_SECONDS)
-                await load.stop()
-                broken = await broken_invariants(system, market, log)
-            finally:
-                await market.close()
+        before = {"SHARED_SEALING_KEY": new_key(), BROKER_ACCOUNTS: SHARED, "PYTHONPATH": sources}
+
+        def switch(system: System) -> None:
+            system.migrate({"PYTHONPATH": "", BROKER_ACCOUNTS: ""})
+
+        return await _upgrade(folder, commit[:10], CHECKOUT, before, switch, log)
+
+
+async def drill_upgrade_of_images(folder: Path, old: Path, new: Path, log: Log) -> UpgradeFigures:
+    """Upgrade from the released images that `images.txt` of folder `old` names to those of folder `new`.
+
+    Raises:
+        BenchFailed: a folder has no `images.txt`.
+    """
+    before, after = images_of(old), images_of(new)
+    with containers_of(before) as containers:
+
+        def switch(system: System) -> None:
+            containers.images = after
+            system.migrate({})
+
+        return await _upgrade(folder, before["campus-orders"], containers, {}, switch, log)
+
+
+async def _upgrade(
+    folder: Path,
+    old: str,
+    runtime: Runtime,
+    environment: Mapping[str, str],
+    switch: Callable[[System], None],
+    log: Log,
+) -> UpgradeFigures:
+    """Start the version `old`, and replace it under load. `switch` migrates; later starts run the new version."""
+    log(f"starting {old}, two instances of each API process")
+    settings = {**NO_QUOTA, **NO_TRACING, **environment}
+    async with doubled_system(str(folder / "state"), settings, runtime=runtime) as doubled:
+        system = doubled.system
+        market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+        try:
+            await pay_without_kept_connections(market, system)
+            product_ids = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
+            load = Load(market, product_ids, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
+            load.assistant = None
+            await load.start()
+            await asyncio.sleep(_WATCH_SECONDS)
+            first = await _last_revisions(system)
+            log("migrating under the old code")
+            began = time.monotonic()
+            await asyncio.to_thread(switch, system)
+            migrated_seconds = time.monotonic() - began
+            last = await _last_revisions(system)
+            await asyncio.sleep(_WATCH_SECONDS)
+            log("replacing process by process")
+            began = time.monotonic()
+            rolled = await doubled.roll(every=True)
+            rolled_seconds = time.monotonic() - began
+            await asyncio.sleep(_WATCH_SECONDS)
+            await load.stop()
+            broken = await broken_invariants(system, market, log)
+        finally:
+            await market.close()
     return UpgradeFigures(
-        old=commit[:10],
-        revisions=revisions,
+        old=old,
+        revisions=last - first,
         migrated_seconds=migrated_seconds,
         rolled=len(rolled),
         rolled_seconds=rolled_seconds,
@@ -106,6 +142,18 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigur
         failures=tuple(load.failures),
         broken_invariants=broken,
     )
+
+
+async def _last_revisions(system: System) -> int:
+    """The sum of the databases' newest revisions, which are numbered from 1."""
+    total = 0
+    for service in system.plan.services:
+        connection = await asyncpg.connect(database_of(system, service.import_name))
+        try:
+            total += int(await connection.fetchval("SELECT version_num FROM alembic_version"))
+        finally:
+            await connection.close()
+    return total
 
 
 def _before_the_newest_migration() -> str:

@@ -13,6 +13,7 @@ import asyncio
 import sys
 import tempfile
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import httpx
 from rich.console import Console
@@ -20,6 +21,8 @@ from rich.table import Table
 
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
+from lab.bench.programs import BenchFailed
+from lab.drills.containers import runtime_of
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.language_model import model_company
 from lab.drills.load import Load
@@ -31,7 +34,7 @@ from lab.systems import NO_QUOTA, NO_TRACING, seconds_since_start
 from operations.journey import Marketplace, StepFailed
 from operations.secrets import new_key
 
-_STOPPED = (StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.TransportError)
+_STOPPED = (BenchFailed, StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.TransportError)
 
 
 async def run_drill(options: argparse.Namespace) -> bool:
@@ -46,7 +49,10 @@ async def run_drill(options: argparse.Namespace) -> bool:
                 **NO_QUOTA, **NO_TRACING, "AI_BASE_URL": company.url,
                 "AI_API_KEY": next(iter(company.keys)),
             }  # fmt: skip
-            doubled = await stack.enter_async_context(doubled_system(folder, environment, options.port_base))
+            runtime = stack.enter_context(runtime_of(options.images))
+            doubled = await stack.enter_async_context(
+                doubled_system(folder, environment, options.port_base, runtime=runtime)
+            )
             stack.enter_context(doubled.rolling_by_signal())
             system = doubled.system
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
@@ -112,6 +118,12 @@ def main() -> int:
     )
     parser.add_argument("--compromised", action="store_true", help="revoke at once, redeploy, and read the audit trail")
     parser.add_argument("--only", action="append", choices=ALL, help="rotate these secrets only")
+    parser.add_argument(
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="run containers of the images that images.txt of this folder names",
+    )
     parser.add_argument("--port-base", type=int, help="of the drill's system; a free one by default")
     try:
         return 0 if asyncio.run(run_drill(parser.parse_args())) else 1

@@ -1,11 +1,8 @@
 """The environment of the rotations: a system under load, stand-ins for providers, and the operators' commands."""
 
-import asyncio
-import json
-import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -13,7 +10,7 @@ import asyncpg
 from campus_tools.launcher import System
 from lab.drills.language_model import ModelCompany
 from lab.drills.load import Load
-from lab.systems import logger
+from lab.systems import logger, run_as_operator
 from operations.provision import service_database_urls
 from operations.secrets import read_secrets
 from operations.services import SERVICES
@@ -79,16 +76,15 @@ class DrillEnvironment:
         log(f"  {what}: {seen}")
 
     async def _run(self, *arguments: str, new_secret: str = "", state_dir: str | None = None) -> tuple[int | None, Any]:
-        environment = {
-            **os.environ, "STATE_DIR": state_dir or str(self.system.state_dir), "PORT_BASE": str(self.system.port_base),
-            "NEW_SECRET": new_secret,
-        }  # fmt: skip
-        command = [sys.executable, "-m", "operations.campusctl.app", *arguments, "--json"]
-        ran = await asyncio.create_subprocess_exec(
-            *command, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+        return await run_as_operator(
+            self.system,
+            "campusctl",
+            "operations.campusctl.app",
+            *arguments,
+            "--json",
+            state_dir=Path(state_dir) if state_dir else None,
+            variables={"NEW_SECRET": new_secret},
         )
-        output, _ = await ran.communicate()
-        return ran.returncode, json.loads(output)
 
 
 async def databases_opened(secrets: Mapping[str, str]) -> int:
