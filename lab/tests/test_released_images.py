@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from campus_tools.launcher import System
 from campus_tools.launcher.runtimes import Program
 from lab.bench.programs import BenchFailed
 from lab.drills.containers import Containers, images_of
+from lab.drills.rotation.service_commands import ServiceCommands
 from operations.environment import Environments
 from operations.processes import CAMPUS
 from operations.provision import audit_database_url
@@ -116,3 +118,23 @@ def test_another_version_replaces_the_images_for_later_starts(images: dict[str, 
 def test_a_folder_without_a_list_of_images_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BenchFailed, match=r"images\.txt does not exist"):
         images_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "by_a_service"),
+    [
+        (("rotation", "begin", "jwt-signing-keys", "--yes"), True),
+        (("rotation", "end", "jwt-signing-keys", "--yes"), True),
+        (("rotation", "re-encrypt", "pin-key"), True),
+        (("rotation", "end", "sealing-key", "--yes"), True),
+        (("service", "orders", "re-encrypt", "--count"), True),
+        (("rotation", "begin", "sealing-key", "--yes"), False),
+        (("rotation", "end", "database-passwords", "--now", "--yes"), False),
+        (("rotation", "roll"), False),
+    ],
+)
+def test_commands_with_the_code_of_a_service_run_in_its_image(
+    arguments: tuple[str, ...], by_a_service: bool, tmp_path: Path
+) -> None:
+    """The operations image has no service."""
+    assert ServiceCommands(System(tmp_path, PORT_BASE)).runs(arguments) is by_a_service

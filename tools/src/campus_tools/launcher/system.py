@@ -128,11 +128,15 @@ class System:
         plan = next(plan for plan in self.plan.processes if plan.name == name)
         return f"http://127.0.0.1:{self.port_base + plan.health_offset}"
 
-    def command(self, service_name: str, *arguments: str) -> tuple[int, str]:
-        """Run `python -m <service> <arguments>` with the service's environment. Return exit code and output."""
+    def command(self, service_name: str, *arguments: str, secrets: Mapping[str, str] | None = None) -> tuple[int, str]:
+        """Run `python -m <service> <arguments>` with the service's environment. Return exit code and output.
+
+        `secrets`: others than the current ones of the system.
+        """
         service = next(service for service in self.plan.services if service.name == service_name)
         program = Program(f"{service.name}-{arguments[0]}", service.name, (service.import_name, *arguments))
-        command, environment = self._runtime.command(program, self._environments.for_demo_data(service))
+        environments = self._environments if secrets is None else self._environments_of(secrets)
+        command, environment = self._runtime.command(program, environments.for_demo_data(service))
         ended = subprocess.run(
             command,
             env=environment,

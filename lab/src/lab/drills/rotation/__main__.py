@@ -27,7 +27,8 @@ from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.language_model import model_company
 from lab.drills.load import Load
 from lab.drills.rotation.compromise import revoke_compromised
-from lab.drills.rotation.environment import DrillEnvironment, DrillFailed, log
+from lab.drills.rotation.environment import DrillEnvironment, log
+from lab.drills.rotation.failures import DrillFailed
 from lab.drills.rotation.rotations import ALL, rotate
 from lab.soak.stock import add_stock
 from lab.systems import NO_QUOTA, NO_TRACING, seconds_since_start

@@ -8,18 +8,17 @@ from typing import Any
 import asyncpg
 
 from campus_tools.launcher import System
+from campus_tools.launcher.runtimes import CHECKOUT
 from lab.drills.language_model import ModelCompany
 from lab.drills.load import Load
+from lab.drills.rotation.failures import DrillFailed
+from lab.drills.rotation.service_commands import ServiceCommands
 from lab.systems import logger, run_as_operator
 from operations.provision import service_database_urls
 from operations.secrets import read_secrets
 from operations.services import SERVICES
 
 log = logger("drill")
-
-
-class DrillFailed(Exception):
-    """A command of a runbook failed, or an old secret is still valid."""
 
 
 @dataclass
@@ -49,6 +48,10 @@ class DrillEnvironment:
         `state_dir`: a folder with other secrets than the system's.
         """
         log(f"  campusctl {' '.join(arguments)}")
+        if self.system.runtime is not CHECKOUT:
+            by_services = ServiceCommands(self.system)
+            if by_services.runs(arguments):
+                return await by_services.run(arguments, Path(state_dir) if state_dir else self.system.state_dir)
         code, result = await self._run(*arguments, new_secret=new_secret, state_dir=state_dir)
         if code not in (0, 4) and not may_fail:
             raise DrillFailed(f"campusctl {' '.join(arguments)}: {result['error']['detail']}")

@@ -8,7 +8,8 @@ from typing import Final
 import jwt
 
 from lab.drills.rotation.encrypted_values import EarlierValues, starts_with_the_old_key, undelivered
-from lab.drills.rotation.environment import DrillEnvironment, DrillFailed, databases_opened, expect, log
+from lab.drills.rotation.environment import DrillEnvironment, databases_opened, expect, log
+from lab.drills.rotation.failures import DrillFailed
 from operations.secrets import new_key
 
 # Tokens expire after fifteen minutes, their key a minute later; a new key signs 90 s after its creation. Messages in flight end with
