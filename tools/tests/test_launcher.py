@@ -282,19 +282,38 @@ def test_each_process_has_only_its_own_secrets(tmp_path: Path, servers: Servers)
 
 
 def test_a_watched_process_that_is_stopped_stays_stopped(programs: Path, tmp_path: Path) -> None:
-    process = SupervisedProcess(
-        Program("one", "sandbox", ("small_server", "worker")),
-        {**os.environ, "METRICS_PORT": "0"},
-        port=1,
-        health_port=1,
-        state_dir=tmp_path,
-        report=lambda _who, _what: None,
-        changed=lambda: None,
-    )
+    process = _supervised(tmp_path)
     process.start()
     process.stop(within=2)
     assert process.pid is None
     assert process.restarts == 0
+
+
+async def test_only_a_running_process_is_signalled(programs: Path, tmp_path: Path) -> None:
+    process = _supervised(tmp_path)
+    process.start()
+    try:
+        running = psutil.Process(process.pid)
+        process.signal(signal.SIGSTOP)
+        await eventually(lambda: running.status() == psutil.STATUS_STOPPED)
+        process.signal(signal.SIGCONT)
+        await eventually(lambda: running.status() != psutil.STATUS_STOPPED)
+    finally:
+        process.stop(within=2)
+    with pytest.raises(ProcessLookupError, match="one is not running"):
+        process.signal(signal.SIGSTOP)
+
+
+def _supervised(state_dir: Path) -> SupervisedProcess:
+    return SupervisedProcess(
+        Program("one", "sandbox", ("small_server", "worker")),
+        {**os.environ, "METRICS_PORT": "0"},
+        port=1,
+        health_port=1,
+        state_dir=state_dir,
+        report=lambda _who, _what: None,
+        changed=lambda: None,
+    )
 
 
 def _launch_in_a_process(state_dir: Path) -> "subprocess.Popen[bytes]":
