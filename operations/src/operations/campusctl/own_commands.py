@@ -11,14 +11,15 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from operations.audit.access import audit_secrets
+from operations.campusctl.command_runners import COMMAND_SECONDS_MAX, CommandRunner
 from operations.campusctl.exits import MISUSED, NOT_REACHABLE, Refused
 from operations.environment import Environments
+from operations.kubectl import Ended
 from operations.ports import is_listening, port_base_of
 from operations.processes import SANDBOX_PORT
 from operations.secrets import read_secrets
 from operations.services import SERVICES, service_named
 
-COMMAND_SECONDS_MAX = 600
 _IS_IT_RUNNING = (
     "Is the system of this state directory running (make run)? Set STATE_DIR and PORT_BASE to use another one"
 )
@@ -33,16 +34,7 @@ class RunningServers(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """The result of a service's command."""
-
-    exit_code: int
-    output: str
-    complained: str
-
-
-@dataclass(frozen=True, slots=True)
-class OwnCommands:
+class OwnCommands(CommandRunner):
     """Commands that need the system's secrets on its machine, and no token."""
 
     state_dir: Path
@@ -71,6 +63,12 @@ class OwnCommands:
             raise Refused("The system's database is unreachable.", _IS_IT_RUNNING, NOT_REACHABLE)
         return known
 
+    def check(self) -> None:
+        self.secrets()
+
+    def broker_administrator(self) -> str:
+        return self.secrets()["BROKER_URL"]
+
     def audit_secrets(self) -> dict[str, str]:
         """Return the secrets of an audit: those of the environment in a container that has no secrets.env. Raises Refused."""
         if (self.state_dir / "secrets.env").exists():
@@ -86,7 +84,6 @@ class OwnCommands:
         return {name: text for service in SERVICES for name, text in environments.for_demo_data(service).items()}
 
     def run(self, service_name: str, *arguments: str, stdin: str = "") -> Ended:
-        """Run `python -m <service> <arguments>` with that service's environment. `stdin`: what is no argument, as secrets are."""
         service = service_named(service_name)
         ended = subprocess.run(
             [sys.executable, "-m", service.import_name, *arguments],
@@ -98,16 +95,6 @@ class OwnCommands:
             check=False,
         )
         return Ended(ended.returncode, ended.stdout.strip(), ended.stderr.strip())
-
-    def must(self, service_name: str, *arguments: str, stdin: str = "") -> str:
-        """Run a command and return its output. Raises Refused with its last line when it fails."""
-        ended = self.run(service_name, *arguments, stdin=stdin)
-        if ended.exit_code != 0:
-            words = (ended.complained or ended.output).splitlines() or [f"exit code {ended.exit_code}"]
-            raise Refused(
-                words[-1], f"Failed command: python -m {service_named(service_name).import_name} {arguments[0]}"
-            )
-        return ended.output
 
     def _environments(self) -> Environments:
         known = self.secrets()

@@ -10,11 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from operations.campusctl.exits import DONE, Refused
+from operations.campusctl.command_runners import ClusterCommands, CommandRunner, refused_by_kubectl
+from operations.campusctl.exits import DONE, MISUSED, Refused
 from operations.campusctl.own_commands import OwnCommands
 from operations.campusctl.public_api import PublicApi
 from operations.campusctl.showing import Output, show_error, show_output
 from operations.campusctl.sign_ins import SignIns
+from operations.kubectl import NAMESPACE, Kubectl, KubectlFailed
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 BaseUrl = Annotated[
@@ -25,6 +27,13 @@ BaseUrl = Annotated[
         help="The gateway's address; http://localhost:PORT_BASE when omitted.",
         metavar="URL",
     ),
+]
+OnCluster = Annotated[bool, typer.Option("--kubernetes", help="On a cluster, by kubectl, instead of this machine.")]
+Namespace = Annotated[
+    str | None, typer.Option("--namespace", help=f"With --kubernetes: the namespace; {NAMESPACE} when omitted.")
+]
+Context = Annotated[
+    str | None, typer.Option("--context", help="With --kubernetes: kubectl's context; the current one when omitted.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Key = Annotated[
@@ -40,6 +49,7 @@ class Operator:
     """The API and the services' own commands, for a command."""
 
     base_url: str
+    cluster: Kubectl | None = None
 
     @cached_property
     def api(self) -> PublicApi:
@@ -48,6 +58,11 @@ class Operator:
     @cached_property
     def own(self) -> OwnCommands:
         return OwnCommands.of(os.environ)
+
+    @property
+    def runner(self) -> CommandRunner:
+        """Where the services' own commands run: in the cluster's pods, or on this machine."""
+        return ClusterCommands(self.cluster) if self.cluster else self.own
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask for confirmation on stderr; stdout is for output. Raises Refused unless the answer is yes."""
@@ -63,15 +78,20 @@ class Operator:
 Verb = Callable[..., Output]
 
 
-def command(group: typer.Typer, name: str, *examples: str, passes_on: bool = False) -> Callable[[Verb], Verb]:
+def command(
+    group: typer.Typer, name: str, *examples: str, passes_on: bool = False, on_cluster: bool = False
+) -> Callable[[Verb], Verb]:
     """Register `verb(operator, ...)` in the group, with examples for its help.
 
-    With `passes_on`, unknown options are arguments for the program that the command runs.
+    With `passes_on`, unknown options are arguments for the program that the command runs. With `on_cluster`, the command
+    has `--kubernetes`, `--namespace` and `--context`.
     """
 
     def register(verb: Verb) -> Verb:
         signature = inspect.signature(verb, eval_str=True)
-        common = {"as_json": (AsJson, False), "base_url": (BaseUrl, None)}
+        common: dict[str, tuple[Any, Any]] = {"as_json": (AsJson, False), "base_url": (BaseUrl, None)}
+        if on_cluster:
+            common |= {"kubernetes": (OnCluster, False), "namespace": (Namespace, None), "context": (Context, None)}
         parameters = [
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for parameter in list(signature.parameters.values())[1:]
@@ -80,8 +100,20 @@ def command(group: typer.Typer, name: str, *examples: str, passes_on: bool = Fal
             for own, (annotation, default) in common.items()
         ]
 
-        def run(*, as_json: bool, base_url: str | None, **given: Any) -> None:
-            raise typer.Exit(_run(verb, as_json, base_url, given))
+        def run(
+            *,
+            as_json: bool,
+            base_url: str | None,
+            kubernetes: bool = False,
+            namespace: str | None = None,
+            context: str | None = None,
+            **given: Any,
+        ) -> None:
+            cluster = Kubectl(namespace or NAMESPACE, context) if kubernetes else None
+            if cluster is None and (namespace or context):
+                show_error(Refused("--namespace and --context need --kubernetes.", exit_code=MISUSED), as_json=as_json)
+                raise typer.Exit(MISUSED)
+            raise typer.Exit(_run(verb, as_json, base_url, cluster, given))
 
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -93,8 +125,8 @@ def command(group: typer.Typer, name: str, *examples: str, passes_on: bool = Fal
     return register
 
 
-def _run(verb: Verb, as_json: bool, base_url: str | None, given: dict[str, Any]) -> int:
-    operator = Operator(base_url.rstrip("/") if base_url else "")
+def _run(verb: Verb, as_json: bool, base_url: str | None, cluster: Kubectl | None, given: dict[str, Any]) -> int:
+    operator = Operator(base_url.rstrip("/") if base_url else "", cluster)
     try:
         if not base_url:
             # Default: the gateway of the system on this machine.
@@ -102,7 +134,8 @@ def _run(verb: Verb, as_json: bool, base_url: str | None, given: dict[str, Any])
         elif not operator.base_url.startswith(("http://", "https://")):
             raise Refused(f"{base_url!r} is no valid address.", "Give --base-url as http://host:port", exit_code=2)
         output = verb(operator, **given)
-    except Refused as refusal:
+    except (Refused, KubectlFailed) as error:
+        refusal = error if isinstance(error, Refused) else refused_by_kubectl(error)
         show_error(refusal, as_json=as_json)
         return refusal.exit_code
     finally:

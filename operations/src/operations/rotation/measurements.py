@@ -55,9 +55,14 @@ def _read_process(url: str) -> Counted:
         response = httpx.get(address, timeout=_SECONDS_MAX, trust_env=False, verify=client_tls()).raise_for_status()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise Unmeasured(f"{address} returned no metrics: {error or type(error).__name__}") from error
+    return counted_in(response.text)
+
+
+def counted_in(metrics: str) -> Counted:
+    """Return the counters in the text of a metrics endpoint."""
     responses, refused = 0.0, dict.fromkeys(REJECTED_STATUSES, 0.0)
     previous: dict[str, float] = {}
-    for family in text_string_to_metric_families(response.text):
+    for family in text_string_to_metric_families(metrics):
         for sample in family.samples:
             if sample.name == RESPONSES:
                 responses += sample.value

@@ -7,8 +7,9 @@ from operations.secrets import new_key
 
 
 class Secret(StrEnum):
-    """Secrets with a rotation: five of the specification (Authentication 9), named as in `deploy/k8s`, two encryption keys
-    (decision 36), and the shared secret of the second gateway's webhooks (decision 45)."""
+    """Secrets with a rotation: six of the specification (Authentication 9), named as in `deploy/k8s`, two encryption keys
+    (decision 36), and the shared secret of the second gateway's webhooks (decision 45). Only a cluster has the token for
+    DNS records."""
 
     gateway = "gateway-secret-key"
     flutterwave = "flutterwave-webhook-hash"
@@ -16,6 +17,7 @@ class Secret(StrEnum):
     signing = "jwt-signing-keys"
     database = "database-passwords"
     assistant = "ai-provider-key"
+    dns = "dns-automation-token"
     encryption = "sealing-key"
     pin = "pin-key"
 
@@ -25,6 +27,7 @@ VARIABLE_OF = {
     Secret.flutterwave: "FLUTTERWAVE_WEBHOOK_HASH",
     Secret.service_role: "SERVICE_ROLE_KEY",
     Secret.assistant: "AI_API_KEY",
+    Secret.dns: "DNS_TOKEN",
     Secret.encryption: "SEALING_KEY",
     Secret.pin: "PIN_KEY",
 }
@@ -32,7 +35,7 @@ VARIABLE_OF = {
 ENCRYPTING = (Secret.encryption, Secret.pin)
 """Encryption keys: every process must read the new key before one writes with it, and stored values are re-encrypted."""
 _WITH_PREVIOUS = (Secret.gateway, Secret.flutterwave, Secret.service_role, *ENCRYPTING)
-_READABLE = "readable"
+READABLE = "readable"
 """The phase between `begin` and `switch`: `_PREVIOUS` is the next key."""
 _MADE_HERE = (Secret.service_role, *ENCRYPTING)
 
@@ -70,7 +73,7 @@ def started(kept: Mapping[str, str], secret: Secret, given: str | None, *, compr
     if secret in ENCRYPTING:
         if compromised:
             return _encrypting(kept, secret, new, kept[variable])
-        return {f"{variable}_PREVIOUS": new, f"{variable}_PHASE": _READABLE}
+        return {f"{variable}_PREVIOUS": new, f"{variable}_PHASE": READABLE}
     changed = {variable: new}
     if previous:
         changed[previous] = "" if compromised else kept.get(variable, "")
@@ -86,14 +89,14 @@ def switched(kept: Mapping[str, str], secret: Secret) -> dict[str, str]:
     variable = VARIABLE_OF[secret]
     if secret not in ENCRYPTING:
         raise RotationRefused(f"{secret} has no switch: its new value is in use from the roll after `begin` on.")
-    if kept.get(f"{variable}_PHASE") != _READABLE:
+    if kept.get(f"{variable}_PHASE") != READABLE:
         raise RotationRefused(f"There is no new key. First: campusctl rotation begin {secret}")
     return _encrypting(kept, secret, kept[f"{variable}_PREVIOUS"], kept[variable])
 
 
 def may_encrypt(kept: Mapping[str, str], secret: Secret) -> bool:
     """Whether the newer key may have encrypted values. Before `switch` it has not, and the rotation can be cancelled."""
-    return kept.get(f"{VARIABLE_OF[secret]}_PHASE") != _READABLE
+    return kept.get(f"{VARIABLE_OF[secret]}_PHASE") != READABLE
 
 
 def _encrypting(kept: Mapping[str, str], secret: Secret, current: str, previous: str) -> dict[str, str]:

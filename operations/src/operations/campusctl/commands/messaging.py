@@ -20,9 +20,9 @@ def register(app: typer.Typer) -> None:
     messaging = typer.Typer(help="The messaging app (WhatsApp).", no_args_is_help=True)
     templates = typer.Typer(help="Approved templates of the messaging app.", no_args_is_help=True)
     command(templates, "export", "campusctl messaging templates export --out templates.json")(export_templates)
-    command(templates, "push", "campusctl messaging templates push --yes")(push_templates)
-    command(templates, "status", "campusctl messaging templates status --json")(show_templates)
-    command(messaging, "resume", "campusctl messaging resume --yes")(resume)
+    command(templates, "push", "campusctl messaging templates push --yes", on_cluster=True)(push_templates)
+    command(templates, "status", "campusctl messaging templates status --json", on_cluster=True)(show_templates)
+    command(messaging, "resume", "campusctl messaging resume --yes", on_cluster=True)(resume)
     messaging.add_typer(templates, name="templates")
     app.add_typer(messaging, name="messaging")
 
@@ -38,18 +38,18 @@ def export_templates(
 
 
 def push_templates(operator: Operator, yes: Yes = False) -> Output:
-    """Register missing templates at the provider and replace changed ones, on the system's machine (STATE_DIR).
+    """Register missing templates at the provider and replace changed ones, on the system's machine (STATE_DIR) or with --kubernetes.
 
     A repetition changes nothing. Exit code 1: the provider rejected a template; its reason is shown.
     """
-    operator.own.secrets()
+    operator.runner.check()
     operator.confirm("Submit the approved templates to the messaging app for review?", yes=yes)
     exit_code, rows = _run(operator, "push")
     return Output(rows, _PUSH_COLUMNS, exit_code=exit_code)
 
 
 def show_templates(operator: Operator) -> Output:
-    """Compare the templates with the provider's, on the system's machine (STATE_DIR). Exit code 4: not all are approved.
+    """Compare the templates with the provider's, on the system's machine or with --kubernetes. Exit code 4: not all are approved.
 
     `rejected` shows the reviewer's reason; `differs` is registered with another text: push it.
     """
@@ -58,10 +58,10 @@ def show_templates(operator: Operator) -> Output:
 
 
 def resume(operator: Operator, yes: Yes = False) -> Output:
-    """End the pause that a fault of our account caused, on the system's machine (STATE_DIR). A new fault pauses again."""
-    operator.own.secrets()
+    """End the pause that a fault of our account caused, on the system's machine or with --kubernetes. A new fault pauses again."""
+    operator.runner.check()
     operator.confirm("Send by the messaging app again?", yes=yes)
-    return Output({"said": operator.own.must("notifications", "resume-provider", _PROVIDER)})
+    return Output({"said": operator.runner.must("notifications", "resume-provider", _PROVIDER)})
 
 
 def templates_not_approved(operator: Operator) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ def templates_not_approved(operator: Operator) -> list[dict[str, Any]]:
 
 def _run(operator: Operator, action: str) -> tuple[int, list[dict[str, Any]]]:
     """Run the service's command; its document is on its standard output, also with findings."""
-    ended = operator.own.run("notifications", _COMMAND, action)
+    ended = operator.runner.run("notifications", _COMMAND, action)
     if ended.output:
         return (ended.exit_code if ended.exit_code in (REFUSED, FINDINGS) else 0), json.loads(ended.output)
     lines = ended.complained.splitlines() or [f"exit code {ended.exit_code}"]

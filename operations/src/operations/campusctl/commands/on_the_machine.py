@@ -42,13 +42,20 @@ class Service(StrEnum):
 def register(app: typer.Typer) -> None:
     keys = typer.Typer(help="Keys that sign access tokens.", no_args_is_help=True)
     command(keys, "show", "campusctl keys show --json")(show_keys)
-    command(keys, "rotate", "campusctl keys rotate --yes")(rotate_keys)
-    command(keys, "retire", "campusctl keys retire", "campusctl keys retire --compromised KID --yes")(retire_keys)
+    command(keys, "rotate", "campusctl keys rotate --yes", on_cluster=True)(rotate_keys)
+    command(keys, "retire", "campusctl keys retire", "campusctl keys retire --compromised KID --yes", on_cluster=True)(
+        retire_keys
+    )
     app.add_typer(keys, name="keys")
     command(app, "audit", "campusctl audit", "campusctl audit --settle-seconds 0 --json")(audit)
     ledger = typer.Typer(help="The chained books.", no_args_is_help=True)
     command(
-        ledger, "verify", "campusctl ledger verify", "campusctl ledger verify payments --length 1200 --head 9f86d081…"
+        ledger,
+        "verify",
+        "campusctl ledger verify",
+        "campusctl ledger verify payments --length 1200 --head 9f86d081…",
+        "campusctl ledger verify --kubernetes --context production",
+        on_cluster=True,
     )(verify_ledger)
     app.add_typer(ledger, name="ledger")
     demo = typer.Typer(help="Demo data.", no_args_is_help=True)
@@ -59,7 +66,9 @@ def register(app: typer.Typer) -> None:
         "service",
         "campusctl service payments reconcile --from 2026-11-21T00:00:00Z",
         "campusctl service payouts explain-transfer po-0192 'The float was topped up by hand'",
+        "campusctl service orders republish --since 2026-11-21T10:00:00Z --kubernetes",
         passes_on=True,
+        on_cluster=True,
     )(run_command_of_a_service)
 
 
@@ -69,10 +78,10 @@ def show_keys(operator: Operator) -> Output:
 
 
 def rotate_keys(operator: Operator, yes: Yes = False) -> Output:
-    """Create a signing key, on the system's machine (STATE_DIR). The previous key stays valid until it is retired."""
-    operator.own.secrets()
+    """Create a signing key, on the system's machine (STATE_DIR) or with --kubernetes. The previous key stays valid until it is retired."""
+    operator.runner.check()
     operator.confirm("Create a new signing key?", yes=yes)
-    return Output({"said": operator.own.must("identity", "rotate-keys")})
+    return Output({"said": operator.runner.must("identity", "rotate-keys")})
 
 
 def retire_keys(
@@ -80,12 +89,12 @@ def retire_keys(
     compromised: Annotated[str | None, typer.Option(metavar="KID", help="Reject this key at once.")] = None,
     yes: Yes = False,
 ) -> Output:
-    """Retire signing keys that no valid token needs, on the system's machine (STATE_DIR)."""
-    operator.own.secrets()
+    """Retire signing keys that no valid token needs, on the system's machine (STATE_DIR) or with --kubernetes."""
+    operator.runner.check()
     if compromised:
         operator.confirm(f"Reject the key {compromised} and every token that it signed?", yes=yes)
     more = ("--compromised", compromised) if compromised else ()
-    return Output({"said": operator.own.must("identity", "retire-keys", *more)})
+    return Output({"said": operator.runner.must("identity", "retire-keys", *more)})
 
 
 def audit(
@@ -141,7 +150,7 @@ def verify_ledger(
     length: Annotated[int | None, typer.Option(min=0, help="Length in an earlier report.")] = None,
     head: Annotated[str | None, typer.Option(help="Head in the same report; that link must be unchanged.")] = None,
 ) -> Output:
-    """Verify the hash chain of a ledger from its first link, on the system's machine (STATE_DIR). Exit code 4: it was changed."""
+    """Verify the hash chain of a ledger from its first link, on the system's machine or with --kubernetes. Exit code 4: it was changed."""
     if (length is None) != (head is None) or (length is not None and ledger is None):
         raise Refused("--length and --head need each other and one ledger.", exit_code=2)
     earlier = () if length is None else (str(length), str(head))
@@ -151,7 +160,7 @@ def verify_ledger(
 
 
 def _walk(operator: Operator, ledger: Ledger, earlier: tuple[str, ...]) -> dict[str, Any]:
-    ended = operator.own.run(ledger.value, "verify-book", *earlier)
+    ended = operator.runner.run(ledger.value, "verify-book", *earlier)
     report = ended.output.splitlines()[-1].split() if ended.output else []
     if len(report) != 2 or not report[0].isdigit():
         words = ended.complained.splitlines() or [f"exit code {ended.exit_code}"]
@@ -183,11 +192,13 @@ def run_command_of_a_service(
 ) -> Output:
     """Run `python -m SERVICE COMMAND` with that service's environment, on the system's machine (STATE_DIR).
 
+    With --kubernetes in a pod of its worker.
+
     Exit code 1: the command failed; its output is printed.
     """
     if name in _PROCESSES:
         raise Refused(f"{name} is a process of the system, not a command.", "make run starts it", MISUSED)
-    ended = operator.own.run(service.value, name, *(arguments or ()))
+    ended = operator.runner.run(service.value, name, *(arguments or ()))
     output = "\n".join(part for part in (ended.output, ended.complained) if part)
     if ended.exit_code != 0:
         raise Refused(

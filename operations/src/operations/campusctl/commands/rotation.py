@@ -1,4 +1,4 @@
-"""Rotate secrets of a running system, on its machine: begin, roll, check, end; and trace the use of a compromised secret."""
+"""Rotate secrets of a running system, on its machine or on a cluster: begin, roll, check, end; and trace the use of a secret."""
 
 import asyncio
 import json
@@ -15,13 +15,14 @@ from typing import Annotated, Any, Final, TypeVar
 import asyncpg
 import typer
 
-from operations.campusctl.exits import FINDINGS, NOT_REACHABLE, Refused
+from operations.campusctl.commands import rotation_on_cluster
+from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, Refused
 from operations.campusctl.registering import Operator, Yes, command
 from operations.campusctl.showing import Output
 from operations.ports import is_listening
 from operations.processes import CAMPUS
 from operations.rotation import database_logins, trail
-from operations.rotation.measurements import Prometheus, Unmeasured, counted_between, read_processes, total
+from operations.rotation.measurements import Counted, Prometheus, Unmeasured, counted_between, read_processes, total
 from operations.rotation.secret_store import ENCRYPTING, RotationRefused, Secret, ended, may_encrypt, started, switched
 from operations.rotation.verdict import Seen, reasons_against
 from operations.secrets import read_secrets, write_secrets
@@ -34,12 +35,20 @@ SecretName = Annotated[Secret, typer.Argument(help="Which secret.")]
 Services = Annotated[
     list[str] | None, typer.Option("--service", help="With database-passwords: only these services.", metavar="NAME")
 ]
+WriteSecret = Annotated[
+    bool,
+    typer.Option(
+        "--write-secret", help="With --kubernetes: write a Secret that its owner, such as an ExternalSecret, resets."
+    ),
+]
 Found = TypeVar("Found")
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Rotate secrets of a running system.", no_args_is_help=True)
-    command(group, "status", "campusctl rotation status --json")(status)
+    command(
+        group, "status", "campusctl rotation status --json", "campusctl rotation status --kubernetes", on_cluster=True
+    )(status)
     command(
         group,
         "begin",
@@ -47,22 +56,26 @@ def register(app: typer.Typer) -> None:
         "NEW_SECRET=sk_live_… campusctl rotation begin gateway-secret-key",
         "NEW_SECRET=$(openssl rand -hex 32) campusctl rotation begin flutterwave-webhook-hash",
         "campusctl rotation begin service-role-key --compromised --yes",
+        "campusctl rotation begin pin-key --kubernetes --context production",
+        on_cluster=True,
     )(start)
-    command(group, "switch", "campusctl rotation switch sealing-key")(switch)
+    command(group, "switch", "campusctl rotation switch sealing-key", on_cluster=True)(switch)
     command(
         group,
         "re-encrypt",
         "campusctl rotation re-encrypt sealing-key",
         "campusctl rotation re-encrypt pin-key --count --json",
+        on_cluster=True,
     )(re_encrypt)
-    command(group, "roll", "campusctl rotation roll", "campusctl rotation roll --every")(roll)
+    command(group, "roll", "campusctl rotation roll", "campusctl rotation roll --every", on_cluster=True)(roll)
     command(
         group,
         "check",
         "campusctl rotation check --minutes 30 --prometheus http://127.0.0.1:9090",
         "campusctl rotation check --sample-seconds 60 --json",
+        on_cluster=True,
     )(check)
-    command(group, "end", "campusctl rotation end database-passwords")(end)
+    command(group, "end", "campusctl rotation end database-passwords", on_cluster=True)(end)
     command(
         group, "trail", "campusctl rotation trail service-role-key --since 2026-11-21T10:00:00Z --named 3f9a1c27b0de"
     )(show_trail)
@@ -70,7 +83,12 @@ def register(app: typer.Typer) -> None:
 
 
 def status(operator: Operator) -> Output:
-    """Show which old secrets are still valid: previous keys, and database logins with their sessions."""
+    """Show which old secrets are still valid: previous keys, and database logins with their sessions.
+
+    With --kubernetes: previous values of the Secrets, and Deployments whose pods hold older values.
+    """
+    if operator.cluster:
+        return rotation_on_cluster.status(operator.cluster)
     kept = operator.own.secrets()
     lines: list[dict[str, Any]] = [
         {"secret": secret, "open": previous, "inUse": False, "sessions": {}}
@@ -96,15 +114,22 @@ def start(
     compromised: Annotated[
         bool, typer.Option("--compromised", help="Reject the old value from the next roll on.")
     ] = False,
+    write_secret: WriteSecret = False,
     yes: Yes = False,
 ) -> Output:
-    """Set the new value: old and new are valid from the next roll on. A provider's value is read from NEW_SECRET or prompted."""
-    kept = operator.own.secrets()
+    """Set the new value: old and new are valid from the next roll on. A provider's value is read from NEW_SECRET or prompted.
+
+    With --kubernetes, and Secrets that are written from outside the cluster: fail, and name what to change there.
+    """
+    operator.runner.check()
     operator.confirm(f"Start the rotation of {secret}?", yes=yes)
     if secret is Secret.signing:
         if compromised:
             raise Refused("To revoke a compromised signing key: campusctl keys retire --compromised KID", exit_code=2)
-        return Output({"said": operator.own.must("identity", "rotate-keys")})
+        return Output({"said": operator.runner.must("identity", "rotate-keys")})
+    if operator.cluster:
+        return rotation_on_cluster.start(operator.cluster, secret, compromised=compromised, write_secret=write_secret)
+    kept = _own_secrets(operator, secret)
     try:
         if secret is Secret.database:
             opened = database_logins.open_next_logins(kept["DATABASE_URL"], kept, _services(service))
@@ -119,10 +144,12 @@ def start(
 
 def switch(operator: Operator, secret: SecretName, yes: Yes = False) -> Output:
     """Encrypt with the new sealing-key or pin-key from the next roll on. The old key still decrypts."""
-    kept = operator.own.secrets()
+    operator.runner.check()
     operator.confirm(f"Encrypt with the new {secret}? Every process must have been restarted since `begin`.", yes=yes)
+    if operator.cluster:
+        return rotation_on_cluster.switch(operator.cluster, secret)
     try:
-        changed = switched(kept, secret)
+        changed = switched(operator.own.secrets(), secret)
     except RotationRefused as refusal:
         raise Refused(str(refusal)) from refusal
     _write(operator, changed)
@@ -135,7 +162,7 @@ def re_encrypt(
     count: Annotated[bool, typer.Option("--count", help="Only count values that need the old key.")] = False,
 ) -> Output:
     """Re-encrypt values under the old sealing-key or pin-key, and count the rest. Exit code 4: some still need the old key."""
-    operator.own.secrets()
+    operator.runner.check()
     if secret not in _USED_BY:
         raise Refused(f"{secret} encrypts no stored values.", exit_code=2)
     lines = _reencrypted(operator, secret, only_count=count)
@@ -145,7 +172,7 @@ def re_encrypt(
 def _reencrypted(operator: Operator, secret: Secret, *, only_count: bool) -> list[dict[str, Any]]:
     lines = []
     for service in _USED_BY[secret]:
-        ended_with = operator.own.run(service, "re-encrypt", *(["--count"] if only_count else []))
+        ended_with = operator.runner.run(service, "re-encrypt", *(["--count"] if only_count else []))
         output = "; ".join([*ended_with.output.splitlines(), *ended_with.complained.splitlines()])
         lines.append({"service": service, "said": output, "done": ended_with.exit_code == 0})
     return lines
@@ -157,7 +184,13 @@ def roll(
         bool, typer.Option("--every", help="Also restart processes whose secrets did not change.")
     ] = False,
 ) -> Output:
-    """Restart the running system's processes one by one with the current secrets.env, and wait for the last."""
+    """Restart the running system's processes one by one with the current secrets.env, and wait for the last.
+
+    With --kubernetes: fetch the Secrets from their store, restart the Deployments whose pods hold older values, and verify
+    that the new pods hold the present ones.
+    """
+    if operator.cluster:
+        return rotation_on_cluster.roll(operator.cluster, every=every)
     operator.own.secrets()
     lock, record = operator.own.state_dir / "lock", operator.own.state_dir / "rolled.json"
     before = record.stat().st_mtime_ns if record.exists() else 0
@@ -199,15 +232,12 @@ def check(
             uses = server.previous_uses(min(quiet_minutes, minutes))
             how = f"{minutes:g} minutes against the {minutes:g} before, from {prometheus}"
         else:
-            endpoints = metrics or _metrics_urls(operator)
-            if not endpoints:
-                raise Unmeasured("No process of this state directory responds.")
-            first = read_processes(endpoints)
+            first = _counted(operator, metrics)
             time.sleep(sample_seconds)
-            sampled = counted_between(first, read_processes(endpoints))
+            sampled = counted_between(first, _counted(operator, metrics))
             before, since, uses = total(list(first.values())).stretch, sampled.stretch, sampled.previous_uses
             how = (
-                f"sampled for {sample_seconds:g} s at {len(endpoints)} processes, against all requests since their start; "
+                f"sampled for {sample_seconds:g} s at {len(first)} processes, against all requests since their start; "
                 f"without Prometheus the last {minutes:g} minutes are unknown"
             )
     except Unmeasured as error:
@@ -239,13 +269,22 @@ def end(
     now: Annotated[
         bool, typer.Option("--now", help="Also close old logins in use; their sessions are terminated.")
     ] = False,
+    write_secret: WriteSecret = False,
     yes: Yes = False,
 ) -> Output:
-    """Revoke the old value: a login at once, a previous key from the next roll on."""
-    kept = operator.own.secrets()
+    """Revoke the old value: a login at once, a previous key from the next roll on.
+
+    With --kubernetes the date of the rotation is recorded when no old value is left (campus.example/rotated-at).
+    """
+    operator.runner.check()
     operator.confirm(f"Revoke the old {secret}?", yes=yes)
     if secret is Secret.signing:
-        return Output({"said": operator.own.must("identity", "retire-keys")})
+        return Output({"said": operator.runner.must("identity", "retire-keys")})
+    if operator.cluster:
+        return rotation_on_cluster.end(
+            operator.cluster, secret, lambda: _refuse_while_needed(operator, secret), write_secret=write_secret
+        )
+    kept = _own_secrets(operator, secret)
     if secret is Secret.assistant:
         raise Refused("The system verifies no key of this kind: revoke the old one at its provider.", exit_code=2)
     if secret is Secret.database:
@@ -257,13 +296,17 @@ def end(
         except database_logins.LoginsRefused as refusal:
             raise Refused(str(refusal)) from refusal
     if secret in ENCRYPTING and may_encrypt(kept, secret):
-        needing = [line for line in _reencrypted(operator, secret, only_count=True) if not line["done"]]
-        if needing:
-            services = "; ".join(f"{line['service']}: {line['said']}" for line in needing)
-            raise Refused(f"The old key is still needed: {services}", f"campusctl rotation re-encrypt {secret}")
+        _refuse_while_needed(operator, secret)
     changed = ended(kept, secret)
     _write(operator, changed)
     return Output({"changed": sorted(changed), "next": "campusctl rotation roll" if changed else None})
+
+
+def _refuse_while_needed(operator: Operator, secret: Secret) -> None:
+    needing = [line for line in _reencrypted(operator, secret, only_count=True) if not line["done"]]
+    if needing:
+        services = "; ".join(f"{line['service']}: {line['said']}" for line in needing)
+        raise Refused(f"The old key is still needed: {services}", f"campusctl rotation re-encrypt {secret}")
 
 
 def show_trail(
@@ -299,14 +342,26 @@ def _is_about(secret: Secret, what: str) -> bool:
     return what.startswith(_ABOUT.get(secret, "\0"))
 
 
-def _metrics_urls(operator: Operator) -> list[str]:
+def _own_secrets(operator: Operator, secret: Secret) -> dict[str, str]:
+    if secret is Secret.dns:
+        raise Refused("Only a cluster has this token.", f"campusctl rotation begin {secret} --kubernetes", MISUSED)
+    return operator.own.secrets()
+
+
+def _counted(operator: Operator, metrics: list[str] | None) -> dict[str, Counted]:
+    """Read the counters of the processes: at the given addresses, in the cluster's pods, or on this machine. Raises Unmeasured."""
+    if operator.cluster and not metrics:
+        return rotation_on_cluster.read_pods(operator.cluster)
     ports = [operator.own.port_base + plan.health_offset for plan in CAMPUS.processes if plan.service != "sandbox"]
-    return [f"http://127.0.0.1:{port}" for port in ports if is_listening(port, "127.0.0.1")]
+    endpoints = metrics or [f"http://127.0.0.1:{port}" for port in ports if is_listening(port, "127.0.0.1")]
+    if not endpoints:
+        raise Unmeasured("No process of this state directory responds.")
+    return read_processes(endpoints)
 
 
 def _sessions_of_old_logins(operator: Operator) -> dict[str, int]:
     """Return the sessions of old logins in this machine's databases; none elsewhere: there only the metrics count."""
-    if not (operator.own.state_dir / "secrets.env").exists():
+    if operator.cluster or not (operator.own.state_dir / "secrets.env").exists():
         return {}
     kept = operator.own.secrets()
     logins = _awaited(database_logins.list_logins(kept["DATABASE_URL"], kept, SERVICES))

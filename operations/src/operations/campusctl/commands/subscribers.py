@@ -39,7 +39,11 @@ def register(app: typer.Typer) -> None:
     command(group, "list", "campusctl subscribers list --json")(list_teams)
     command(group, "apply", "campusctl subscribers apply")(apply)
     command(
-        group, "replay", "campusctl subscribers replay search --queue sub.search.index --since 2026-11-20T00:00:00Z"
+        group,
+        "replay",
+        "campusctl subscribers replay search --queue sub.search.index --since 2026-11-20T00:00:00Z",
+        "campusctl subscribers replay search --queue sub.search.index --since 2026-11-20T00:00:00Z --kubernetes",
+        on_cluster=True,
     )(replay)
     app.add_typer(group, name="subscribers")
 
@@ -136,7 +140,7 @@ def replay(
     yes: Yes = False,
     file: ListFile = _LIST,
 ) -> Output:
-    """Publish a team's past events again to one queue of its own, on the system's machine (STATE_DIR).
+    """Publish a team's past events again to one queue of its own, on the system's machine (STATE_DIR) or with --kubernetes.
 
     The same ids as before, in the order of each service. Other subscribers and the services receive nothing.
     """
@@ -148,13 +152,13 @@ def replay(
     starts_at = since.replace(tzinfo=UTC)
     if starts_at < datetime.now(UTC) - timedelta(days=REPLAY_DAYS_MAX):
         raise Refused(f"Events are kept for {REPLAY_DAYS_MAX} days.", "Give a later instant", MISUSED)
-    kept = operator.own.secrets()
+    broker_url = operator.runner.broker_administrator()
     operator.confirm(f"Publish the events since {since:%Y-%m-%d %H:%M} again to {queue}?", yes=yes)
     lines = []
     for service in sorted({event_type.partition(".")[0] for event_type in chosen.types or TYPES}):
         types = [event_type for event_type in chosen.types or sorted(TYPES) if event_type.startswith(f"{service}.")]
         arguments = ("--queue", queue, "--types", ",".join(types), "--since", starts_at.isoformat())
-        result = operator.own.must(service, "replay", *arguments, stdin=kept["BROKER_URL"])
+        result = operator.runner.must(service, "replay", *arguments, stdin=broker_url)
         lines.append({"service": service, "result": result})
     return Output(lines, ("service", "result"))
 

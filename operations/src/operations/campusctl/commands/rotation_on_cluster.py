@@ -1,0 +1,155 @@
+"""The commands of `campusctl rotation` with --kubernetes: the same phases, on the Secrets and Deployments of a cluster."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from operations.campusctl.exits import Refused
+from operations.campusctl.showing import Output
+from operations.kubectl import Kubectl, KubectlFailed
+from operations.rotation.cluster import ClusterRotation, SourceElsewhere
+from operations.rotation.cluster_processes import (
+    deployments_with_secrets,
+    fetch_external_secrets,
+    outdated,
+    restart,
+)
+from operations.rotation.measurements import Counted, Unmeasured, counted_in
+from operations.rotation.secret_store import ENCRYPTING, RotationRefused, Secret
+from operations.secrets import new_key
+
+_NEXT: Final = "campusctl rotation roll --kubernetes"
+_STATUS_COLUMNS: Final = ("secret", "open", "inUse", "in", "startedAt")
+_PASSWORDS: Final = (
+    "docs/runbooks/rotate-database-passwords.md, section On Kubernetes, names the properties of the store"
+)
+_AFTER_THE_STORE: Final = f"When the store has the values: {_NEXT}"
+
+
+def status(kubectl: Kubectl) -> Output:
+    """The previous values that are valid, and the Deployments whose pods hold other values than the Secrets."""
+    lines = [line for rotation in _rotations(kubectl) for line in rotation.open_values()]
+    for deployment, variables in outdated(kubectl, deployments_with_secrets(kubectl)).items():
+        line = {"secret": ", ".join(variables), "open": "older value", "inUse": True, "in": [deployment]}
+        lines.append({**line, "sessions": {}, "startedAt": None})
+    return Output(lines, _STATUS_COLUMNS)
+
+
+def start(kubectl: Kubectl, secret: Secret, *, compromised: bool, write_secret: bool) -> Output:
+    rotation = _read(kubectl, secret)
+    given = os.environ.get("NEW_SECRET") or None
+    if rotation.is_owned and not write_secret:
+        # The new value is written outside, so that only its name is shown.
+        given = given or new_key()
+    try:
+        return _written(rotation, rotation.start(given, compromised=compromised), write_secret=write_secret)
+    except RotationRefused as refusal:
+        raise Refused(str(refusal)) from refusal
+
+
+def switch(kubectl: Kubectl, secret: Secret) -> Output:
+    rotation = _read(kubectl, secret)
+    try:
+        changed = rotation.switch()
+    except RotationRefused as refusal:
+        raise Refused(str(refusal)) from refusal
+    _must_be_current(kubectl)
+    return _written(rotation, changed)
+
+
+def roll(kubectl: Kubectl, *, every: bool) -> Output:
+    """Fetch the Secrets from the store, restart Deployments whose pods hold other values, and verify the new pods."""
+    fetched = fetch_external_secrets(kubectl)
+    completed = [name for rotation in _rotations(kubectl) for name in rotation.complete()]
+    deployments = deployments_with_secrets(kubectl)
+    differing = outdated(kubectl, deployments)
+    chosen = [it for it in deployments if every or it.name in differing]
+    rolled: list[str] = []
+    for deployment in chosen:
+        try:
+            restart(kubectl, deployment.name)
+        except KubectlFailed as error:
+            raise Refused(
+                f"{deployment.name} was not restarted: {error}",
+                f"Its old pods still run, and old and new value stay valid. Restarted before: {', '.join(rolled) or 'none'}. "
+                f"Read kubectl logs -n {kubectl.namespace} deployment/{deployment.name}, then repeat {_NEXT}",
+            ) from error
+        rolled.append(deployment.name)
+    _must_be_current(kubectl)
+    return Output({"fetched": fetched, "completed": completed, "rolled": rolled})
+
+
+def end(kubectl: Kubectl, secret: Secret, refuse_while_needed: Callable[[], None], *, write_secret: bool) -> Output:
+    """`refuse_while_needed` raises Refused while a stored value needs the old key."""
+    rotation = _read(kubectl, secret)
+    if secret in ENCRYPTING and rotation.may_have_encrypted:
+        refuse_while_needed()
+    _must_be_current(kubectl)
+    shown = _written(rotation, rotation.end(), write_secret=write_secret)
+    return Output({**shown.content, "rotatedAt": rotation.record_end()})
+
+
+def read_pods(kubectl: Kubectl) -> dict[str, Counted]:
+    """Read the metrics of the project's pods, from within each. Raises Unmeasured: one returned none."""
+    counted = {}
+    for deployment in deployments_with_secrets(kubectl):
+        for pod in kubectl.items("pods", deployment.labels):
+            name = pod["metadata"]["name"]
+            if "deletionTimestamp" in pod["metadata"]:
+                continue
+            ran = kubectl.execute(name, "python", "-I", "-c", _METRICS, container=deployment.container)
+            if ran.exit_code != 0:
+                raise Unmeasured(f"{name} returned no metrics: {ran.complained.splitlines()[-1:]}")
+            counted[name] = counted_in(ran.output)
+    return counted
+
+
+# The gateway has its metrics on a port of their own.
+_METRICS: Final = """
+import os, urllib.request
+port = os.environ.get("METRICS_PORT") or os.environ["PORT"]
+print(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode())
+"""
+
+
+def _rotations(kubectl: Kubectl) -> list[ClusterRotation]:
+    found = []
+    for secret in Secret:
+        if secret not in (Secret.signing, Secret.database):
+            try:
+                found.append(ClusterRotation.read(kubectl, secret))
+            except RotationRefused:
+                # This cluster does not have it.
+                continue
+    return found
+
+
+def _read(kubectl: Kubectl, secret: Secret) -> ClusterRotation:
+    if secret is Secret.database:
+        raise Refused("The passwords of a cluster's databases are set by its operators.", _PASSWORDS)
+    try:
+        return ClusterRotation.read(kubectl, secret)
+    except RotationRefused as refusal:
+        raise Refused(str(refusal)) from refusal
+
+
+def _written(rotation: ClusterRotation, changed: Mapping[str, str], *, write_secret: bool = False) -> Output:
+    try:
+        names = rotation.write(changed, write_secret=write_secret)
+    except SourceElsewhere as error:
+        more = (
+            ""
+            if write_secret or rotation.secret in ENCRYPTING
+            else ". --write-secret writes the Secret, until its owner does"
+        )
+        raise Refused(str(error), _AFTER_THE_STORE + more) from error
+    variables = [key for key in changed if not key.endswith("_PHASE")]
+    return Output({"changed": sorted(variables), "secrets": names, "next": _NEXT if names else None})
+
+
+def _must_be_current(kubectl: Kubectl) -> None:
+    """Raise Refused when a pod holds other values than the Secrets."""
+    differing = outdated(kubectl, deployments_with_secrets(kubectl))
+    if differing:
+        held = "; ".join(f"{deployment}: {', '.join(variables)}" for deployment, variables in differing.items())
+        raise Refused(f"Pods hold older values than the Secrets: {held}.", _NEXT)

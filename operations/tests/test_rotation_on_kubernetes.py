@@ -1,0 +1,356 @@
+"""`campusctl rotation ... --kubernetes`: the real kubectl against a stand-in for the API server, whose pods are programs."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from operations.campusctl.app import app
+from operations.rotation.cluster import SECRETS_OF, key_of, variables_of
+from operations.rotation.secret_store import ENCRYPTING, Secret, previous_of
+from operations.secret_table import KEYS_OF_PURPOSES, SECRETS
+from testkit.kubernetes_api import KubernetesApi, kubernetes_api
+
+MANIFESTS = Path(__file__).parents[2] / "deploy/k8s/components"
+# Secrets of each Deployment, as in deploy/k8s.
+DEPLOYMENTS = {
+    "identity-worker": ("identity-keys", "service-role-key"),
+    "orders-worker": ("orders-keys",),
+    "payments-worker": ("gateway-key", "service-role-key"),
+    "payouts-worker": ("payouts-keys", "gateway-key-of-payouts"),
+    "notifications-worker": ("notifications-keys", "service-role-key", "assistant-key"),
+}
+# The entry point of the images: values under the old key remain while the file exists.
+START = """#!/bin/sh
+[ -e "$REMAINING" ] || { echo "0 encrypted anew"; exit 0; }
+echo "3 values remain under the old key"; exit 4
+"""
+# Logs its arguments: other users of the machine can read them.
+KUBECTL = """#!/bin/sh
+printf '%s\\n' "$@" >> "$ARGUMENTS"
+exec {kubectl} "$@"
+"""
+
+
+def external_secrets() -> dict[str, Any]:
+    """The ExternalSecrets of deploy/k8s with plain values."""
+    files = [*(MANIFESTS / "secrets").glob("*.yaml"), MANIFESTS / "edge/certificate.yaml"]
+    found = [it for path in files for it in yaml.safe_load_all(path.read_text()) if it]
+    return {it["metadata"]["name"]: it for it in found if it["kind"] == "ExternalSecret"}
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in (("start", START), ("kubectl", KUBECTL.format(kubectl=shutil.which("kubectl")))):
+        script = tmp_path / "bin" / name
+        script.parent.mkdir(exist_ok=True)
+        script.write_text(text)
+        script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("ARGUMENTS", str(tmp_path / "arguments"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+    monkeypatch.setenv("STATE_DIR", str(tmp_path / "no-system"))
+    monkeypatch.delenv("NEW_SECRET", raising=False)
+    return tmp_path
+
+
+def values_of(manifest: Mapping[str, Any], entries: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    return {
+        it["secretKey"]: entries[it["remoteRef"]["key"]][it["remoteRef"]["property"]] for it in manifest["spec"]["data"]
+    }
+
+
+def new_entries() -> dict[str, dict[str, str]]:
+    """A store with a value for each property, the previous ones empty."""
+    entries: dict[str, dict[str, str]] = {}
+    for manifest in external_secrets().values():
+        for it in manifest["spec"]["data"]:
+            entry, name = it["remoteRef"]["key"], it["remoteRef"]["property"]
+            entries.setdefault(entry, {})[name] = (
+                "" if "_PREVIOUS" in name or entry == "campus/sealing" else f"old-{entry}-{name}"
+            )
+    return entries
+
+
+def deploy(api: KubernetesApi, folder: Path) -> None:
+    api.kubeconfig.touch()
+    api.add_secret("no-secret", {"REMAINING": str(folder / "remaining")})
+    for deployment, names in DEPLOYMENTS.items():
+        api.add_deployment(deployment, "no-secret", *names)
+
+
+@pytest.fixture
+def cluster(environment: Path) -> Iterator[KubernetesApi]:
+    """A cluster whose Secrets nothing else writes."""
+    with kubernetes_api(environment) as api:
+        for name, manifest in external_secrets().items():
+            api.add_secret(name, values_of(manifest, new_entries()))
+        deploy(api, environment)
+        yield api
+
+
+@pytest.fixture
+def fetched(environment: Path) -> Iterator[KubernetesApi]:
+    """A cluster whose Secrets External Secrets fetches from a store."""
+    with kubernetes_api(environment, has_external_secrets=True) as api:
+        api.store = new_entries()
+        for manifest in external_secrets().values():
+            api.add_external_secret(manifest)
+        deploy(api, environment)
+        yield api
+
+
+def ctl(*arguments: str, code: int = 0, new_secret: str = "") -> Any:
+    result = CliRunner().invoke(
+        app, ["rotation", *arguments, "--kubernetes", "--json"], env={"NEW_SECRET": new_secret or None}
+    )
+    assert result.exit_code == code, result.output
+    document = json.loads(result.stdout)
+    return document["error"] or document["data"]
+
+
+def held(api: KubernetesApi, deployment: str, variable: str) -> str:
+    """The value in the environment of a Deployment's pod."""
+    [pod] = api.pods_of(deployment)
+    return api.environments[pod][variable]
+
+
+def annotations(api: KubernetesApi, kind: str, name: str) -> dict[str, str]:
+    found: dict[str, str] = api.objects[kind, name]["metadata"].get("annotations", {})
+    return found
+
+
+# ---- The table ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("secret", [it for it in Secret if it not in (Secret.signing, Secret.database)])
+def test_the_secrets_of_a_variable_are_those_of_the_manifests(secret: Secret) -> None:
+    manifests = external_secrets()
+    for variable in variables_of(secret):
+        row = next(row for row in SECRETS if row.name == variable and row.entries)
+        first = {"key": row.entries[0], "property": row.key}
+        previous = {**first, "property": f"{row.key}_PREVIOUS"}
+        read = {
+            name: {it["secretKey"]: it["remoteRef"] for it in manifest["spec"]["data"]}
+            for name, manifest in manifests.items()
+        }
+        of_value = {name for name, keys in read.items() if keys.get(key_of(variable)) == first}
+        of_previous = {name for name, keys in read.items() if keys.get(f"{variable}_PREVIOUS") == previous}
+        assert of_value == set(SECRETS_OF[variable])
+        names = SECRETS_OF[variable] if secret in ENCRYPTING else SECRETS_OF[variable][:1]
+        assert of_previous == (set(names) if previous_of(secret) else set())
+
+
+# ---- Secrets that nothing else writes -------------------------------------------------------------------------------------
+
+
+def test_a_rotation_has_old_and_new_value_until_its_end(cluster: KubernetesApi, environment: Path) -> None:
+    old = cluster.values("gateway-key")["GATEWAY_SECRET_KEY"]
+    changed = ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-new")
+    assert changed["secrets"] == ["gateway-key", "gateway-key-of-payouts", "audit-gateways"]
+    assert cluster.values("gateway-key")["GATEWAY_SECRET_KEY_PREVIOUS"] == old
+    assert held(cluster, "payments-worker", "GATEWAY_SECRET_KEY") == old
+    assert {line["open"] for line in ctl("status")} == {"GATEWAY_SECRET_KEY_PREVIOUS", "older value"}
+
+    assert ctl("roll")["rolled"] == ["payments-worker", "payouts-worker"]
+    assert held(cluster, "payments-worker", "GATEWAY_SECRET_KEY") == "sk-new"
+    assert held(cluster, "payments-worker", "GATEWAY_SECRET_KEY_PREVIOUS") == old
+    assert held(cluster, "payouts-worker", "GATEWAY_SECRET_KEY") == "sk-new"
+    assert cluster.values("audit-gateways")["GATEWAY_SECRET_KEY"] == "sk-new"
+    assert ctl("roll")["rolled"] == []
+    [line] = ctl("status")
+    assert (line["secret"], line["open"], bool(line["startedAt"])) == (
+        "gateway-secret-key", "GATEWAY_SECRET_KEY_PREVIOUS", True,
+    )  # fmt: skip
+
+    ended = ctl("end", "gateway-secret-key", "--yes")
+    assert ctl("roll")["rolled"] == ["payments-worker"]
+    assert held(cluster, "payments-worker", "GATEWAY_SECRET_KEY_PREVIOUS") == ""
+    assert annotations(cluster, "secrets", "gateway-key") == {"campus.example/rotated-at": ended["rotatedAt"]}
+    assert ctl("status") == []
+    arguments = (environment / "arguments").read_text()
+    assert "patch" in arguments
+    assert "sk-new" not in arguments
+    assert old not in arguments
+    assert not any(old in word or "sk-new" in word for command in cluster.commands for word in command)
+
+
+def test_a_change_of_another_operator_in_between_is_a_conflict_and_nothing_is_changed(cluster: KubernetesApi) -> None:
+    before = {name: cluster.values(name) for name in SECRETS_OF["GATEWAY_SECRET_KEY"]}
+    cluster.changed_after_read = {("secrets", "gateway-key")}
+    error = ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-new", code=1)
+    assert "(Conflict)" in error["detail"]
+    assert "repeat the command" in error["advice"]
+    assert {name: cluster.values(name) for name in before} == before
+
+
+def test_without_permission_both_values_stay_and_the_next_roll_completes_the_rest(cluster: KubernetesApi) -> None:
+    old = cluster.values("gateway-key")["GATEWAY_SECRET_KEY"]
+    cluster.forbidden = {("secrets", "gateway-key-of-payouts")}
+    error = ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-new", code=1)
+    assert "(Forbidden)" in error["detail"]
+    assert "gateway-key-of-payouts" in error["detail"]
+    assert "permission" in error["advice"]
+    values = cluster.values("gateway-key")
+    assert (values["GATEWAY_SECRET_KEY"], values["GATEWAY_SECRET_KEY_PREVIOUS"]) == ("sk-new", old)
+    assert "still valid" in ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-newer", code=1)["detail"]
+
+    cluster.forbidden = set()
+    assert ctl("roll")["completed"] == ["gateway-key-of-payouts", "audit-gateways"]
+    assert held(cluster, "payouts-worker", "GATEWAY_SECRET_KEY") == "sk-new"
+
+
+def test_pods_that_do_not_become_ready_leave_both_values_and_the_old_pods(cluster: KubernetesApi) -> None:
+    old = cluster.values("gateway-key")["GATEWAY_SECRET_KEY"]
+    ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-new")
+    cluster.stuck = {"payouts-worker"}
+    error = ctl("roll", code=1)
+    assert "payouts-worker was not restarted" in error["detail"]
+    assert "progress deadline" in error["detail"]
+    assert "Restarted before: payments-worker" in error["advice"]
+    assert held(cluster, "payouts-worker", "GATEWAY_SECRET_KEY") == old
+    assert cluster.values("gateway-key")["GATEWAY_SECRET_KEY_PREVIOUS"] == old
+    # The old value is in use, so that it is not removed.
+    error = ctl("end", "gateway-secret-key", "--yes", code=1)
+    assert "payouts-worker: GATEWAY_SECRET_KEY" in error["detail"]
+    assert cluster.values("gateway-key")["GATEWAY_SECRET_KEY_PREVIOUS"] == old
+
+
+def test_encryption_keys_decrypt_everywhere_before_they_encrypt(cluster: KubernetesApi, environment: Path) -> None:
+    old = {name: cluster.values(SECRETS_OF[name][0])[name] for name in KEYS_OF_PURPOSES}
+    ctl("begin", "sealing-key", "--yes")
+    new = {name: cluster.values(SECRETS_OF[name][0])[f"{name}_PREVIOUS"] for name in KEYS_OF_PURPOSES}
+    assert len({*new.values(), *old.values()}) == 2 * len(KEYS_OF_PURPOSES)
+    for name in KEYS_OF_PURPOSES:
+        assert {cluster.values(secret)[f"{name}_PREVIOUS"] for secret in SECRETS_OF[name]} == {new[name]}
+        assert {cluster.values(secret)[name] for secret in SECRETS_OF[name]} == {old[name]}
+    assert "Pods hold older values" in ctl("switch", "sealing-key", "--yes", code=1)["detail"]
+    ctl("roll")
+    ctl("switch", "sealing-key", "--yes")
+    assert ctl("roll")["rolled"] == ["identity-worker", "orders-worker", "payouts-worker", "notifications-worker"]
+    for name in KEYS_OF_PURPOSES:
+        assert {cluster.values(secret)[name] for secret in SECRETS_OF[name]} == {new[name]}
+        assert {cluster.values(secret)[f"{name}_PREVIOUS"] for secret in SECRETS_OF[name]} == {old[name]}
+    assert "no new key" in ctl("switch", "sealing-key", "--yes", code=1)["detail"]
+
+    (environment / "remaining").touch()
+    assert [line["done"] for line in ctl("re-encrypt", "sealing-key", code=4)] == [False] * 4
+    assert "still needed: identity: 3 values" in ctl("end", "sealing-key", "--yes", code=1)["detail"]
+    assert held(cluster, "payouts-worker", "ACCOUNT_NUMBER_KEY_PREVIOUS") == old["ACCOUNT_NUMBER_KEY"]
+    (environment / "remaining").unlink()
+    ctl("end", "sealing-key", "--yes")
+    ctl("roll")
+    assert held(cluster, "notifications-worker", "PIN_DELIVERY_KEY_PREVIOUS") == ""
+    assert held(cluster, "notifications-worker", "PIN_DELIVERY_KEY") == new["PIN_DELIVERY_KEY"]
+
+
+def test_an_interrupted_begin_of_several_keys_is_completed_by_its_repetition(cluster: KubernetesApi) -> None:
+    cluster.forbidden = {("secrets", "notifications-keys")}
+    ctl("begin", "sealing-key", "--yes", code=1)
+    first = cluster.values("identity-keys")["CODE_DELIVERY_KEY_PREVIOUS"]
+    assert first
+    assert "no new key" in ctl("switch", "sealing-key", "--yes", code=1)["detail"].lower()
+    cluster.forbidden = set()
+    ctl("begin", "sealing-key", "--yes")
+    for name in KEYS_OF_PURPOSES:
+        [value] = {cluster.values(secret)[f"{name}_PREVIOUS"] for secret in SECRETS_OF[name]}
+        assert value
+    assert cluster.values("notifications-keys")["CODE_DELIVERY_KEY_PREVIOUS"] == first
+
+
+def test_a_begun_encryption_key_is_given_up_by_its_end(cluster: KubernetesApi, environment: Path) -> None:
+    old = cluster.values("orders-keys")["PIN_KEY"]
+    ctl("begin", "pin-key", "--yes")
+    ctl("roll")
+    (environment / "remaining").touch()
+    ctl("end", "pin-key", "--yes")
+    assert cluster.values("orders-keys")["PIN_KEY_PREVIOUS"] == ""
+    assert cluster.values("orders-keys")["PIN_KEY"] == old
+
+
+def test_a_compromised_key_is_rejected_from_the_next_roll_on(cluster: KubernetesApi) -> None:
+    ctl("begin", "service-role-key", "--compromised", "--yes")
+    assert ctl("roll")["rolled"] == ["identity-worker", "payments-worker", "notifications-worker"]
+    values = cluster.values("service-role-key")
+    assert not values["SERVICE_ROLE_KEY"].startswith("old-")
+    assert values["SERVICE_ROLE_KEY_PREVIOUS"] == ""
+
+
+def test_passwords_of_databases_are_set_by_their_operators(cluster: KubernetesApi) -> None:
+    assert "rotate-database-passwords.md" in ctl("begin", "database-passwords", "--yes", code=1)["advice"]
+
+
+# ---- Secrets of a store outside -------------------------------------------------------------------------------------------
+
+
+def test_secrets_of_a_store_are_changed_there_and_the_error_names_the_properties(fetched: KubernetesApi) -> None:
+    entry = fetched.store["campus/gateway"]
+    old = entry["GATEWAY_SECRET_KEY"]
+    error = ctl("begin", "gateway-secret-key", "--yes", code=1)
+    assert "ExternalSecret gateway-key" in error["detail"]
+    assert "entry campus/gateway, property GATEWAY_SECRET_KEY: the new value" in error["detail"]
+    assert "property GATEWAY_SECRET_KEY_PREVIOUS: the present value of GATEWAY_SECRET_KEY (" in error["detail"]
+    assert old not in error["detail"]
+    assert "campusctl rotation roll --kubernetes" in error["advice"]
+    assert fetched.values("gateway-key")["GATEWAY_SECRET_KEY"] == old
+
+    entry |= {"GATEWAY_SECRET_KEY": "sk-new", "GATEWAY_SECRET_KEY_PREVIOUS": old}
+    rolled = ctl("roll")
+    assert rolled["rolled"] == ["payments-worker", "payouts-worker"]
+    assert "gateway-key" in rolled["fetched"]
+    assert held(fetched, "payments-worker", "GATEWAY_SECRET_KEY_PREVIOUS") == old
+
+    error = ctl("end", "gateway-secret-key", "--yes", code=1)
+    assert "property GATEWAY_SECRET_KEY_PREVIOUS: empty" in error["detail"]
+    entry["GATEWAY_SECRET_KEY_PREVIOUS"] = ""
+    assert ctl("roll")["rolled"] == ["payments-worker"]
+    rotated_at = ctl("end", "gateway-secret-key", "--yes")["rotatedAt"]
+    assert annotations(fetched, "externalsecrets", "gateway-key")["campus.example/rotated-at"] == rotated_at
+
+
+def test_a_switch_names_which_of_the_two_keys_becomes_the_present_one(fetched: KubernetesApi) -> None:
+    assert "There is no new key" in ctl("switch", "pin-key", "--yes", code=1)["detail"]
+    fetched.store["campus/orders"]["PIN_KEY_PREVIOUS"] = "new"
+    ctl("roll")
+    error = ctl("switch", "pin-key", "--yes", code=1)
+    assert "property PIN_KEY: the present value of PIN_KEY_PREVIOUS (fingerprint 11507a0e2f5e" in error["detail"]
+    assert "property PIN_KEY_PREVIOUS: the present value of PIN_KEY (" in error["detail"]
+
+
+def test_a_key_of_the_store_is_counted_before_the_error_says_to_empty_it(
+    fetched: KubernetesApi, environment: Path
+) -> None:
+    fetched.store["campus/orders"]["PIN_KEY_PREVIOUS"] = "new"
+    ctl("roll")
+    (environment / "remaining").touch()
+    assert "still needed" in ctl("end", "pin-key", "--yes", code=1)["detail"]
+
+
+def test_a_secret_with_an_owner_is_written_on_request_unless_it_encrypts(fetched: KubernetesApi) -> None:
+    ctl("begin", "gateway-secret-key", "--write-secret", "--yes", new_secret="sk-new")
+    assert fetched.values("gateway-key")["GATEWAY_SECRET_KEY"] == "sk-new"
+    before = fetched.values("orders-keys")
+    assert "ExternalSecret orders-keys" in ctl("begin", "pin-key", "--write-secret", "--yes", code=1)["detail"]
+    assert fetched.values("orders-keys") == before
+
+
+def test_a_sealed_secret_is_changed_where_it_is_sealed(cluster: KubernetesApi) -> None:
+    cluster.add_secret("assistant-key", {"AI_API_KEY": "old"}, owner="SealedSecret")
+    assert "SealedSecret assistant-key" in ctl("begin", "ai-provider-key", "--yes", new_secret="new", code=1)["detail"]
+    assert cluster.values("assistant-key") == {"AI_API_KEY": "old"}
+
+
+def test_a_store_without_a_property_stops_the_roll_before_any_restart(fetched: KubernetesApi) -> None:
+    pods = {name: fetched.pods_of(name) for name in DEPLOYMENTS}
+    fetched.store["campus/gateway"]["GATEWAY_SECRET_KEY"] = "sk-new"
+    del fetched.store["campus/orders"]["PIN_KEY"]
+    error = ctl("roll", code=1)
+    assert "could not fetch orders-keys" in error["detail"]
+    assert {name: fetched.pods_of(name) for name in DEPLOYMENTS} == pods
