@@ -53,10 +53,12 @@ class Kubectl:
             raise KubectlFailed(_message(ran))
         return ran.stdout
 
-    def get(self, kind: str, name: str) -> dict[str, Any] | None:
-        """Return an object; None when it does not exist. Raises KubectlFailed."""
-        found = self.call("get", kind, name, "--ignore-not-found", "-o", "json")
-        return json.loads(found) if found.strip() else None
+    def get(self, kind: str, *names: str) -> dict[str, dict[str, Any]]:
+        """Return the objects of these names that exist. Raises KubectlFailed."""
+        found = self.call("get", kind, *names, "--ignore-not-found", "-o", "json")
+        document: dict[str, Any] = json.loads(found or "{}")
+        listed = document.get("items", [document] if document else [])
+        return {it["metadata"]["name"]: it for it in listed}
 
     def items(self, kind: str, labels: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
         """Return the objects of a kind with these labels. Raises KubectlFailed."""

@@ -52,13 +52,13 @@ class ClusterCommands(CommandRunner):
         self.kubectl.call("get", "deployments", "-o", "name")
 
     def broker_administrator(self) -> str:
-        secret = self.kubectl.get("secret", "broker-topology")
-        if secret is None:
+        found = self.kubectl.get("secret", "broker-topology")
+        if not found:
             raise Refused(
                 f"The namespace {self.kubectl.namespace} has no Secret broker-topology.",
                 "With a managed broker: pass its administrator to `start replay`, as in deploy/k8s/README.md",
             )
-        return base64.b64decode(secret["data"]["BROKER_URL"]).decode()
+        return base64.b64decode(found["broker-topology"]["data"]["BROKER_URL"]).decode()
 
     def run(self, service_name: str, *arguments: str, stdin: str = "") -> Ended:
         target = f"deployment/{service_named(service_name).name}-worker"

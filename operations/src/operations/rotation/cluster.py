@@ -73,14 +73,25 @@ class ClusterRotation:
     @classmethod
     def read(cls, kubectl: Kubectl, secret: Secret) -> "ClusterRotation":
         """Read the Secrets. Raises KubectlFailed; RotationRefused: the first Secret of a variable does not exist."""
-        names = dict.fromkeys(name for variable in variables_of(secret) for name in SECRETS_OF[variable])
-        read = {name: read_secret(kubectl, name) for name in names}
+        found = read_secrets(kubectl, _names_of(secret))
         for variable in variables_of(secret):
-            if read[SECRETS_OF[variable][0]] is None:
+            if SECRETS_OF[variable][0] not in found:
                 raise RotationRefused(
                     f"The namespace {kubectl.namespace} has no Secret {SECRETS_OF[variable][0]} with {variable}."
                 )
-        return cls(kubectl, secret, {name: it for name, it in read.items() if it is not None})
+        return cls(kubectl, secret, found)
+
+    @classmethod
+    def read_all(cls, kubectl: Kubectl) -> "list[ClusterRotation]":
+        """Read the Secrets of every secret that the cluster has. Raises KubectlFailed."""
+        chosen = [secret for secret in Secret if secret not in (Secret.signing, Secret.database)]
+        read = read_secrets(kubectl, list(dict.fromkeys(name for secret in chosen for name in _names_of(secret))))
+        rotations = []
+        for secret in chosen:
+            found = {name: read[name] for name in _names_of(secret) if name in read}
+            if all(SECRETS_OF[variable][0] in found for variable in variables_of(secret)):
+                rotations.append(cls(kubectl, secret, found))
+        return rotations
 
     # ---- State -----------------------------------------------------------------------------------------------------------
 
@@ -240,16 +251,21 @@ class ClusterRotation:
         return {variable + key.removeprefix(named): text for key, text in changed.items()}
 
 
-def read_secret(kubectl: Kubectl, name: str) -> ClusterSecret | None:
-    """Read a Secret; None when it does not exist. Raises KubectlFailed."""
-    document = kubectl.get("secret", name)
-    if document is None:
-        return None
-    metadata = document["metadata"]
-    owners = [it for it in metadata.get("ownerReferences", []) if it["kind"] in ("ExternalSecret", "SealedSecret")]
-    values = {key: base64.b64decode(text).decode() for key, text in (document.get("data") or {}).items()}
-    owner = (owners[0]["kind"], owners[0]["name"]) if owners else None
-    return ClusterSecret(name, metadata["resourceVersion"], values, metadata.get("annotations") or {}, owner)
+def read_secrets(kubectl: Kubectl, names: Sequence[str]) -> dict[str, ClusterSecret]:
+    """Read the Secrets of these names that exist. Raises KubectlFailed."""
+    found = {}
+    for name, document in kubectl.get("secret", *names).items():
+        metadata = document["metadata"]
+        owners = [it for it in metadata.get("ownerReferences", []) if it["kind"] in ("ExternalSecret", "SealedSecret")]
+        values = {key: base64.b64decode(text).decode() for key, text in (document.get("data") or {}).items()}
+        owner = (owners[0]["kind"], owners[0]["name"]) if owners else None
+        noted = metadata.get("annotations") or {}
+        found[name] = ClusterSecret(name, metadata["resourceVersion"], values, noted, owner)
+    return found
+
+
+def _names_of(secret: Secret) -> list[str]:
+    return list(dict.fromkeys(name for variable in variables_of(secret) for name in SECRETS_OF[variable]))
 
 
 def key_of(variable: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from operations.kubectl import Kubectl, KubectlFailed
-from operations.rotation.cluster import ClusterSecret, read_secret
+from operations.rotation.cluster import read_secrets
 
 SYNC_SECONDS_MAX: Final = 300.0
 ROLLOUT_SECONDS_MAX: Final = 900.0
@@ -16,10 +16,10 @@ ROLLOUT_SECONDS_MAX: Final = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A Deployment of processes, and the Secrets whose values are its environment, in their order of precedence."""
+    """A Deployment of processes, its pods, and the Secrets whose values are its environment, in their order of precedence."""
 
     name: str
-    labels: Mapping[str, str]
+    pods: tuple[str, ...]
     container: str
     secrets: tuple[str, ...]
 
@@ -69,17 +69,20 @@ def _reason(external: Mapping[str, Any]) -> str | None:
 
 
 def deployments_with_secrets(kubectl: Kubectl) -> list[Deployment]:
-    """The Deployments of the project whose environment has a Secret. Raises KubectlFailed."""
-    return list(_deployments(kubectl.items("deployments", {"app.kubernetes.io/part-of": "campus"})))
+    """The Deployments of the project whose environment has a Secret, with their pods. Raises KubectlFailed."""
+    of_project = {"app.kubernetes.io/part-of": "campus"}
+    pods = [it["metadata"] for it in kubectl.items("pods", of_project) if "deletionTimestamp" not in it["metadata"]]
+    return list(_deployments(kubectl.items("deployments", of_project), pods))
 
 
-def _deployments(items: Sequence[Mapping[str, Any]]) -> Iterator[Deployment]:
+def _deployments(items: Sequence[Mapping[str, Any]], pods: Sequence[Mapping[str, Any]]) -> Iterator[Deployment]:
     for it in items:
         container = it["spec"]["template"]["spec"]["containers"][0]
         named = tuple(source["secretRef"]["name"] for source in container.get("envFrom", []) if "secretRef" in source)
         if named:
-            labels = it["spec"]["selector"]["matchLabels"]
-            yield Deployment(it["metadata"]["name"], labels, container["name"], named)
+            wanted = it["spec"]["selector"]["matchLabels"].items()
+            own = tuple(pod["name"] for pod in pods if wanted <= pod["labels"].items())
+            yield Deployment(it["metadata"]["name"], own, container["name"], named)
 
 
 # Prints the digest of each variable under a key that is used once, so that no output repeats or reveals a value.
@@ -93,22 +96,17 @@ for name in sys.argv[2:]:
 def outdated(kubectl: Kubectl, deployments: Sequence[Deployment]) -> dict[str, list[str]]:
     """The Deployments with a pod that holds other values than the Secrets have now, and the variables in question.
 
-    A pod that cannot be examined counts as outdated. Raises KubectlFailed: Secrets or pods could not be read.
+    A pod that cannot be examined counts as outdated. Raises KubectlFailed: the Secrets could not be read.
     """
-    known: dict[str, ClusterSecret | None] = {}
+    names = list(dict.fromkeys(name for deployment in deployments for name in deployment.secrets))
+    known = read_secrets(kubectl, names) if names else {}
     found = {}
     for deployment in deployments:
         expected: dict[str, str] = {}
-        for name in deployment.secrets:
-            if name not in known:
-                known[name] = read_secret(kubectl, name)
-            if secret := known[name]:
-                expected |= secret.values
+        for secret in (known[name] for name in deployment.secrets if name in known):
+            expected |= secret.values
         differing = {
-            variable
-            for pod in kubectl.items("pods", deployment.labels)
-            if "deletionTimestamp" not in pod["metadata"]
-            for variable in _differing(kubectl, pod["metadata"]["name"], deployment.container, expected)
+            variable for pod in deployment.pods for variable in _differing(kubectl, pod, deployment.container, expected)
         }
         if differing:
             found[deployment.name] = sorted(differing)

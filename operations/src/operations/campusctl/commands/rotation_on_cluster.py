@@ -28,7 +28,7 @@ _AFTER_THE_STORE: Final = f"When the store has the values: {_NEXT}"
 
 def status(kubectl: Kubectl) -> Output:
     """The previous values that are valid, and the Deployments whose pods hold other values than the Secrets."""
-    lines = [line for rotation in _rotations(kubectl) for line in rotation.open_values()]
+    lines = [line for rotation in ClusterRotation.read_all(kubectl) for line in rotation.open_values()]
     for deployment, variables in outdated(kubectl, deployments_with_secrets(kubectl)).items():
         line = {"secret": ", ".join(variables), "open": "older value", "inUse": True, "in": [deployment]}
         lines.append({**line, "sessions": {}, "startedAt": None})
@@ -60,7 +60,7 @@ def switch(kubectl: Kubectl, secret: Secret) -> Output:
 def roll(kubectl: Kubectl, *, every: bool) -> Output:
     """Fetch the Secrets from the store, restart Deployments whose pods hold other values, and verify the new pods."""
     fetched = fetch_external_secrets(kubectl)
-    completed = [name for rotation in _rotations(kubectl) for name in rotation.complete()]
+    completed = [name for rotation in ClusterRotation.read_all(kubectl) for name in rotation.complete()]
     deployments = deployments_with_secrets(kubectl)
     differing = outdated(kubectl, deployments)
     chosen = [it for it in deployments if every or it.name in differing]
@@ -75,7 +75,8 @@ def roll(kubectl: Kubectl, *, every: bool) -> Output:
                 f"Read kubectl logs -n {kubectl.namespace} deployment/{deployment.name}, then repeat {_NEXT}",
             ) from error
         rolled.append(deployment.name)
-    _must_be_current(kubectl)
+    if rolled:
+        _must_be_current(kubectl)
     return Output({"fetched": fetched, "completed": completed, "rolled": rolled})
 
 
@@ -93,10 +94,7 @@ def read_pods(kubectl: Kubectl) -> dict[str, Counted]:
     """Read the metrics of the project's pods, from within each. Raises Unmeasured: one returned none."""
     counted = {}
     for deployment in deployments_with_secrets(kubectl):
-        for pod in kubectl.items("pods", deployment.labels):
-            name = pod["metadata"]["name"]
-            if "deletionTimestamp" in pod["metadata"]:
-                continue
+        for name in deployment.pods:
             ran = kubectl.execute(name, "python", "-I", "-c", _METRICS, container=deployment.container)
             if ran.exit_code != 0:
                 raise Unmeasured(f"{name} returned no metrics: {ran.complained.splitlines()[-1:]}")
@@ -110,18 +108,6 @@ import os, urllib.request
 port = os.environ.get("METRICS_PORT") or os.environ["PORT"]
 print(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode())
 """
-
-
-def _rotations(kubectl: Kubectl) -> list[ClusterRotation]:
-    found = []
-    for secret in Secret:
-        if secret not in (Secret.signing, Secret.database):
-            try:
-                found.append(ClusterRotation.read(kubectl, secret))
-            except RotationRefused:
-                # This cluster does not have it.
-                continue
-    return found
 
 
 def _read(kubectl: Kubectl, secret: Secret) -> ClusterRotation:
