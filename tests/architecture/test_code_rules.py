@@ -168,6 +168,7 @@ def test_every_secret_that_is_rotated_has_its_runbook() -> None:
         "jwt-signing-keys",
         "database-passwords",
         "ai-provider-key",
+        "dns-automation-token",
         "sealing-key",
         "pin-key",
     }

@@ -281,7 +281,7 @@ SECRETS: Final = (
     SecretSpec(
         "DNS_TOKEN", Form.key, "DNS records that prove the ownership of the domain to the certificate authority",
         ("cert-manager",), ("campus/dns",), "token", is_local=False,
-        issued_by="Cloudflare: API token, Zone:DNS:Edit on this zone alone", in_staging=None,
+        issued_by="Cloudflare: API token, Zone:Zone:Read and Zone:DNS:Edit on this zone alone", in_staging=None,
     ),
     *(row for service in SERVICES for row in _of_a_database(service)),
     SecretSpec(

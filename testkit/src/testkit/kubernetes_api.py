@@ -298,9 +298,9 @@ def kubernetes_api(folder: Path, *, has_external_secrets: bool = False) -> Itera
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         api.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
 
-    loop.run_until_complete(start())
     thread = threading.Thread(target=loop.run_forever, name="kubernetes-api")
     thread.start()
+    asyncio.run_coroutine_threadsafe(start(), loop).result()
     try:
         yield api
     finally:

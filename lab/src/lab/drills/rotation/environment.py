@@ -30,6 +30,8 @@ class DrillEnvironment:
     company: ModelCompany
     overlap_seconds: float
     rows: list[tuple[str, str]] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+    """Variables of the operators' commands: the cluster and the DNS provider, where a rotation has them."""
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -86,7 +88,7 @@ class DrillEnvironment:
             *arguments,
             "--json",
             state_dir=Path(state_dir) if state_dir else None,
-            variables={"NEW_SECRET": new_secret},
+            variables={"NEW_SECRET": new_secret, **self.variables},
         )
 
 

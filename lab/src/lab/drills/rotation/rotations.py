@@ -7,6 +7,7 @@ from typing import Final
 
 import jwt
 
+from lab.drills.rotation.dns_token import rotate_dns_token
 from lab.drills.rotation.encrypted_values import EarlierValues, starts_with_the_old_key, undelivered
 from lab.drills.rotation.environment import DrillEnvironment, databases_opened, expect, log
 from lab.drills.rotation.failures import DrillFailed
@@ -17,7 +18,7 @@ from operations.secrets import new_key
 REENCRYPTED_SECONDS_MAX: Final = 900.0
 _RENEWED: Final = re.compile(r"(\d+) encrypted anew")
 RETIRED_SECONDS_MAX: Final = 1_500.0
-ALL: Final = ("signing", "gateway", "service", "database", "ai", "sealing", "pin")
+ALL: Final = ("signing", "gateway", "service", "database", "ai", "sealing", "pin", "dns")
 
 
 async def rotate(drill: DrillEnvironment, only: list[str] | None) -> None:
@@ -34,6 +35,7 @@ async def rotate(drill: DrillEnvironment, only: list[str] | None) -> None:
         ("ai", "AI key", rotate_ai_key),
         ("sealing", "sealing key", rotate_sealing_key),
         ("pin", "PIN key", rotate_pin_key),
+        ("dns", "DNS token", rotate_dns_token),
     ):
         if name in chosen:
             log(what)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, TypeVar
 import asyncpg
 import typer
 
-from operations.campusctl.commands import rotation_on_cluster
+from operations.campusctl.commands import dns_token, rotation_on_cluster
 from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, Refused
 from operations.campusctl.registering import Operator, Yes, command
 from operations.campusctl.showing import Output
@@ -79,6 +79,7 @@ def register(app: typer.Typer) -> None:
     command(
         group, "trail", "campusctl rotation trail service-role-key --since 2026-11-21T10:00:00Z --named 3f9a1c27b0de"
     )(show_trail)
+    dns_token.register(group)
     app.add_typer(group, name="rotation")
 
 
