@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import threading
 from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -281,6 +283,61 @@ def test_a_compromised_key_is_rejected_from_the_next_roll_on(cluster: Kubernetes
     values = cluster.values("service-role-key")
     assert not values["SERVICE_ROLE_KEY"].startswith("old-")
     assert values["SERVICE_ROLE_KEY_PREVIOUS"] == ""
+
+
+class Metrics(BaseHTTPRequestHandler):
+    """The metrics of a process that accepted an old key twice since the request before."""
+
+    uses = 0
+
+    def do_GET(self) -> None:
+        Metrics.uses += 2
+        lines = [
+            'gateway_requests_total{status="200"} 100',
+            f'previous_key_accepted_total{{secret="pin-key"}} {self.uses}',
+        ]
+        body = "\n".join([*lines, ""]).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+def test_the_check_reads_the_metrics_within_the_pods(cluster: KubernetesApi, environment: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Metrics) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        for kind, name in list(cluster.objects):
+            if kind in ("deployments", "pods"):
+                del cluster.objects[kind, name]
+        cluster.add_secret("orders-keys", {"METRICS_PORT": str(server.server_port)})
+        cluster.add_deployment("orders-worker", "orders-keys")
+        checked = ctl("check", "--sample-seconds", "1", code=4)
+        server.shutdown()
+        thread.join()
+    assert checked["previousUses"] == {"pin-key": 2}
+    assert "the previous pin-key was used 2 times lately" in checked["reasons"]
+
+
+def test_pods_without_metrics_are_named(cluster: KubernetesApi) -> None:
+    error = ctl("check", "--sample-seconds", "1", code=3)
+    assert "-worker-" in error["detail"]
+    assert "--prometheus" in error["advice"]
+
+
+def test_a_machine_without_kubectl_names_its_package(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert "kubernetes-client" in ctl("status", code=3)["detail"]
+
+
+def test_only_a_cluster_has_the_token_for_dns_records(environment: Path) -> None:
+    arguments = ["rotation", "begin", "dns-automation-token", "--yes", "--json"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "--kubernetes" in json.loads(result.stdout)["error"]["advice"]
 
 
 def test_passwords_of_databases_are_set_by_their_operators(cluster: KubernetesApi) -> None:

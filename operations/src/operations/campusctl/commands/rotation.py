@@ -122,7 +122,7 @@ def start(
 
     With --kubernetes, and Secrets that are written from outside the cluster: fail, and name what to change there.
     """
-    operator.runner.check()
+    _check(operator, secret)
     operator.confirm(f"Start the rotation of {secret}?", yes=yes)
     if secret is Secret.signing:
         if compromised:
@@ -130,7 +130,7 @@ def start(
         return Output({"said": operator.runner.must("identity", "rotate-keys")})
     if operator.cluster:
         return rotation_on_cluster.start(operator.cluster, secret, compromised=compromised, write_secret=write_secret)
-    kept = _own_secrets(operator, secret)
+    kept = operator.own.secrets()
     try:
         if secret is Secret.database:
             opened = database_logins.open_next_logins(kept["DATABASE_URL"], kept, _services(service))
@@ -277,7 +277,7 @@ def end(
 
     With --kubernetes the date of the rotation is recorded when no old value is left (campus.example/rotated-at).
     """
-    operator.runner.check()
+    _check(operator, secret)
     operator.confirm(f"Revoke the old {secret}?", yes=yes)
     if secret is Secret.signing:
         return Output({"said": operator.runner.must("identity", "retire-keys")})
@@ -285,7 +285,7 @@ def end(
         return rotation_on_cluster.end(
             operator.cluster, secret, lambda: _refuse_while_needed(operator, secret), write_secret=write_secret
         )
-    kept = _own_secrets(operator, secret)
+    kept = operator.own.secrets()
     if secret is Secret.assistant:
         raise Refused("The system verifies no key of this kind: revoke the old one at its provider.", exit_code=2)
     if secret is Secret.database:
@@ -343,10 +343,11 @@ def _is_about(secret: Secret, what: str) -> bool:
     return what.startswith(_ABOUT.get(secret, "\0"))
 
 
-def _own_secrets(operator: Operator, secret: Secret) -> dict[str, str]:
-    if secret is Secret.dns:
+def _check(operator: Operator, secret: Secret) -> None:
+    """Raise Refused unless there is a system here that can have the secret."""
+    if secret is Secret.dns and operator.cluster is None:
         raise Refused("Only a cluster has this token.", f"campusctl rotation begin {secret} --kubernetes", MISUSED)
-    return operator.own.secrets()
+    operator.runner.check()
 
 
 def _counted(operator: Operator, metrics: list[str] | None) -> dict[str, Counted]:
