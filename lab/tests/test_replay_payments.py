@@ -111,7 +111,7 @@ def test_a_charge_below_the_total_pays_no_order(gateway: GatewayRecord, ledger: 
     assert entries_of(ledger, "quarantine:ch-1/7") == {"gateway_cash": 99_999, "quarantine:ch-1": -99_999}
 
 
-def test_a_refund_after_a_partial_release_takes_escrow_first(paid: PaymentsLedger, commands: list[Command]) -> None:
+def test_a_refund_after_a_partial_release_debits_escrow_first(paid: PaymentsLedger, commands: list[Command]) -> None:
     commands.append(Command(f"/api/orders/{ORDER}/release", "None", {"amountMinor": 60_000}, {}))
     released = {"vendor_payable:v": -51_000, "commission": -6_000, "delivery_fee": -3_000}
     assert entries_of(paid, f"release:{RELEASE}") == {"escrow:o": 60_000} | released
@@ -151,9 +151,7 @@ def test_a_lost_chargeback_is_debited_to_unsent_refunds_then_escrow_then_its_rec
     }
 
 
-def test_a_refund_after_a_lost_chargeback_moves_only_what_the_bank_has_not_returned(
-    gateway: GatewayRecord, paid: PaymentsLedger
-) -> None:
+def test_a_refund_after_a_lost_chargeback_posts_the_difference(gateway: GatewayRecord, paid: PaymentsLedger) -> None:
     dispute_is_lost(gateway, 30_000)
     entries_of(paid, f"chargeback:{CHARGEBACK}")
     [refund] = entries_after(paid, refund_requested(3, REFUND, 50_000))

@@ -45,8 +45,8 @@ def ctl(*arguments: str, code: int = 0) -> Mapping[str, Any]:
 
 
 def test_a_service_command_runs_in_the_pod_of_its_worker(cluster: KubernetesApi) -> None:
-    said = ctl("service", "orders", "republish", "--since", "2026-11-21T10:00:00Z")["data"]["said"]
-    assert said == "republish --since 2026-11-21T10:00:00Z of orders, input <>"
+    output = ctl("service", "orders", "republish", "--since", "2026-11-21T10:00:00Z")["data"]["said"]
+    assert output == "republish --since 2026-11-21T10:00:00Z of orders, input <>"
     [(pod, *command)] = cluster.commands
     assert pod in cluster.pods_of("orders-worker")
     assert command == ["start", "republish", "--since", "2026-11-21T10:00:00Z"]
@@ -58,7 +58,7 @@ def test_the_output_and_the_failure_of_a_command_are_those_of_the_pod(cluster: K
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (("keys", "rotate", "--yes"), "rotate-keys of identity, input <>"),
         (("keys", "retire", "--compromised", "k1", "--yes"), "retire-keys --compromised k1 of identity, input <>"),
@@ -66,9 +66,9 @@ def test_the_output_and_the_failure_of_a_command_are_those_of_the_pod(cluster: K
     ],
 )
 def test_commands_of_the_runbooks_run_in_the_pods(
-    arguments: tuple[str, ...], said: str, cluster: KubernetesApi
+    arguments: tuple[str, ...], output: str, cluster: KubernetesApi
 ) -> None:
-    assert ctl(*arguments)["data"]["said"] == said
+    assert ctl(*arguments)["data"]["said"] == output
 
 
 def test_a_changed_ledger_of_a_cluster_is_a_finding(cluster: KubernetesApi) -> None:

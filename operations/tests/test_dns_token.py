@@ -48,7 +48,7 @@ async def test_a_missing_right_is_named(missing: str, named: str) -> None:
         assert named in (await check(provider, token="new", code=1))["detail"]
 
 
-async def test_without_a_token_or_a_provider_the_error_says_what_to_do() -> None:
+async def test_without_a_token_or_a_provider_the_error_names_the_remedy() -> None:
     async with dns_provider() as provider:
         assert "NEW_SECRET" in (await check(provider, code=2))["advice"]
         provider.url = "http://127.0.0.1:9"

@@ -209,7 +209,7 @@ def test_without_permission_both_values_stay_and_the_next_roll_completes_the_res
     assert held(cluster, "payouts-worker", "GATEWAY_SECRET_KEY") == "sk-new"
 
 
-def test_pods_that_do_not_become_ready_leave_both_values_and_the_old_pods(cluster: KubernetesApi) -> None:
+def test_pods_that_do_not_become_ready_keep_both_values_and_the_old_pods(cluster: KubernetesApi) -> None:
     old = cluster.values("gateway-key")["GATEWAY_SECRET_KEY"]
     ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-new")
     cluster.stuck = {"payouts-worker"}
@@ -253,7 +253,7 @@ def test_encryption_keys_decrypt_everywhere_before_they_encrypt(cluster: Kuberne
     assert held(cluster, "notifications-worker", "PIN_DELIVERY_KEY") == new["PIN_DELIVERY_KEY"]
 
 
-def test_an_interrupted_begin_of_several_keys_is_completed_by_its_repetition(cluster: KubernetesApi) -> None:
+def test_an_interrupted_start_of_several_keys_is_completed_by_its_repetition(cluster: KubernetesApi) -> None:
     cluster.forbidden = {("secrets", "notifications-keys")}
     ctl("begin", "sealing-key", "--yes", code=1)
     first = cluster.values("identity-keys")["CODE_DELIVERY_KEY_PREVIOUS"]
@@ -267,7 +267,7 @@ def test_an_interrupted_begin_of_several_keys_is_completed_by_its_repetition(clu
     assert cluster.values("notifications-keys")["CODE_DELIVERY_KEY_PREVIOUS"] == first
 
 
-def test_a_begun_encryption_key_is_given_up_by_its_end(cluster: KubernetesApi, environment: Path) -> None:
+def test_the_end_discards_an_encryption_key_without_a_switch(cluster: KubernetesApi, environment: Path) -> None:
     old = cluster.values("orders-keys")["PIN_KEY"]
     ctl("begin", "pin-key", "--yes")
     ctl("roll")
@@ -381,9 +381,7 @@ def test_a_switch_names_which_of_the_two_keys_becomes_the_present_one(fetched: K
     assert "property PIN_KEY_PREVIOUS: the present value of PIN_KEY (" in error["detail"]
 
 
-def test_a_key_of_the_store_is_counted_before_the_error_says_to_empty_it(
-    fetched: KubernetesApi, environment: Path
-) -> None:
+def test_a_key_of_the_store_is_counted_before_the_error_names_it(fetched: KubernetesApi, environment: Path) -> None:
     fetched.store["campus/orders"]["PIN_KEY_PREVIOUS"] = "new"
     ctl("roll")
     (environment / "remaining").touch()
@@ -398,7 +396,7 @@ def test_a_secret_with_an_owner_is_written_on_request_unless_it_encrypts(fetched
     assert fetched.values("orders-keys") == before
 
 
-def test_a_sealed_secret_is_changed_where_it_is_sealed(cluster: KubernetesApi) -> None:
+def test_an_owned_secret_is_changed_at_its_source(cluster: KubernetesApi) -> None:
     cluster.add_secret("assistant-key", {"AI_API_KEY": "old"}, owner="SealedSecret")
     assert "SealedSecret assistant-key" in ctl("begin", "ai-provider-key", "--yes", new_secret="new", code=1)["detail"]
     assert cluster.values("assistant-key") == {"AI_API_KEY": "old"}

@@ -160,12 +160,12 @@ class KubernetesApi:
             await stream.prepare(request)
             await asyncio.Event().wait()
         plural = request.match_info["plural"]
-        wanted = dict(part.split("=") for part in request.query.get("labelSelector", "").split(",") if part)
+        labels = dict(part.split("=") for part in request.query.get("labelSelector", "").split(",") if part)
         _, _, named = request.query.get("fieldSelector", "").partition("metadata.name=")
         items = [
             it
             for (kind, name), it in self.objects.items()
-            if kind == plural and wanted.items() <= it["metadata"].get("labels", {}).items() and name == (named or name)
+            if kind == plural and labels.items() <= it["metadata"].get("labels", {}).items() and name == (named or name)
         ]
         version = _VERSION_OF[plural]
         document = {"kind": f"{_KINDS[version][plural]}List", "apiVersion": version, "items": items}

@@ -135,9 +135,9 @@ def _run(verb: Verb, as_json: bool, base_url: str | None, cluster: Kubectl | Non
             raise Refused(f"{base_url!r} is no valid address.", "Give --base-url as http://host:port", exit_code=2)
         output = verb(operator, **given)
     except (Refused, KubectlFailed) as error:
-        refusal = error if isinstance(error, Refused) else refused_by_kubectl(error)
-        show_error(refusal, as_json=as_json)
-        return refusal.exit_code
+        refused = error if isinstance(error, Refused) else refused_by_kubectl(error)
+        show_error(refused, as_json=as_json)
+        return refused.exit_code
     finally:
         if "api" in operator.__dict__:
             operator.api.close()

@@ -142,10 +142,10 @@ class ClusterRotation:
         Raises:
             RotationRefused: its last rotation has not ended, or the new or the old value is missing.
         """
-        begun = [name for name in variables_of(self.secret) if self.state(name)[f"{name}_PREVIOUS"]]
-        left_out = [name for name in variables_of(self.secret) if name not in begun]
+        rotated = [name for name in variables_of(self.secret) if self.state(name)[f"{name}_PREVIOUS"]]
+        left_out = [name for name in variables_of(self.secret) if name not in rotated]
         changed: dict[str, str] = {}
-        for variable in left_out or begun:
+        for variable in left_out or rotated:
             changed |= self._named(
                 variable, started(self._as_kept(variable), self.secret, given, compromised=compromised)
             )
@@ -208,7 +208,7 @@ class ClusterRotation:
 
     def _patch(self, found: ClusterSecret, changed: Mapping[str, str]) -> dict[str, str]:
         """The values of a Secret that differ from those that it shall have."""
-        wanted: dict[str, str] = {}
+        expected: dict[str, str] = {}
         for variable in variables_of(self.secret):
             names = SECRETS_OF[variable]
             if found.name in names:
@@ -216,15 +216,15 @@ class ClusterRotation:
                 is_first = found.name == names[0]
                 both = (variable, f"{variable}_PREVIOUS")
                 keys = both if self.secret in ENCRYPTING or (is_first and previous_of(self.secret)) else both[:1]
-                wanted |= {key_of(key): state[key] for key in keys}
-        return {key: text for key, text in wanted.items() if found.values.get(key, "") != text}
+                expected |= {key_of(key): state[key] for key in keys}
+        return {key: text for key, text in expected.items() if found.values.get(key, "") != text}
 
     def _annotations(self, name: str, changed: Mapping[str, str]) -> dict[str, str]:
         annotations = {}
         for variable in variables_of(self.secret):
             if SECRETS_OF[variable][0] == name and {variable, f"{variable}_PREVIOUS"} & changed.keys():
-                begun = _annotation(self.found[name], variable).get("startedAt", _now())
-                noted = {"phase": changed.get(f"{variable}_PHASE", ""), "startedAt": begun}
+                since = _annotation(self.found[name], variable).get("startedAt", _now())
+                noted = {"phase": changed.get(f"{variable}_PHASE", ""), "startedAt": since}
                 annotations[f"{_PHASE}{variable}"] = json.dumps(noted)
         return annotations
 

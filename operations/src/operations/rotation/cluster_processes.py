@@ -80,8 +80,8 @@ def _deployments(items: Sequence[Mapping[str, Any]], pods: Sequence[Mapping[str,
         container = it["spec"]["template"]["spec"]["containers"][0]
         named = tuple(source["secretRef"]["name"] for source in container.get("envFrom", []) if "secretRef" in source)
         if named:
-            wanted = it["spec"]["selector"]["matchLabels"].items()
-            own = tuple(pod["name"] for pod in pods if wanted <= pod["labels"].items())
+            labels = it["spec"]["selector"]["matchLabels"].items()
+            own = tuple(pod["name"] for pod in pods if labels <= pod["labels"].items())
             yield Deployment(it["metadata"]["name"], own, container["name"], named)
 
 
@@ -122,8 +122,8 @@ def _differing(kubectl: Kubectl, pod: str, container: str, expected: Mapping[str
             raise
         return [f"{pod}: {error}"]
     held = dict(line.split() for line in ran.output.splitlines())
-    wanted = {name: hmac.new(key.encode(), text.encode(), "sha256").hexdigest() for name, text in expected.items()}
-    return [name for name, digest in wanted.items() if held.get(name) != digest]
+    digests = {name: hmac.new(key.encode(), text.encode(), "sha256").hexdigest() for name, text in expected.items()}
+    return [name for name, digest in digests.items() if held.get(name) != digest]
 
 
 def restart(kubectl: Kubectl, deployment: str) -> None:

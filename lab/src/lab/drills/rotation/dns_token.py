@@ -86,9 +86,9 @@ async def _renewals(api: KubernetesApi, provider: DnsProvider) -> AsyncIterator[
 
 async def _renewed(provider: DnsProvider, token: str) -> None:
     """Wait for two more records of this token: the second was begun after the call."""
-    wanted = provider.written.get(token, 0) + 2
+    expected = provider.written.get(token, 0) + 2
     async with asyncio.timeout(60):
-        while provider.written.get(token, 0) < wanted:
+        while provider.written.get(token, 0) < expected:
             await asyncio.sleep(0.1)
 
 
