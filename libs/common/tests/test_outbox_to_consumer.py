@@ -107,6 +107,8 @@ async def test_an_event_after_an_idle_time_does_not_wait_for_the_next_poll(
     finally:
         publishing.cancel()
         await asyncio.gather(publishing, return_exceptions=True)
+        # No consumer runs here, and other tests share the queue.
+        await (await bus._publishing_channel()).queue_purge("tests.orders")
 
 
 class Latecomer(Notebook):
