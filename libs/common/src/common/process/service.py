@@ -4,7 +4,6 @@ A background loop that fails ends its process, and the supervisor starts the pro
 """
 
 import inspect
-import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -32,8 +31,6 @@ from contracts.identity import SessionRevoked
 
 # Well within the 60 s in which a log-out must take effect in every process (contract section 5).
 RELOAD_REVOCATIONS_SECONDS: Final = 20.0
-# Where they share processors, requests go before background work: an API gets three times the share of a busy worker.
-WORKER_NICENESS: Final = 5
 EXIT_UNKNOWN_COMMAND: Final = 64
 
 
@@ -141,8 +138,6 @@ async def _serve(
     service: Service, settings: ServiceSettings, runtime: Runtime, dependencies: object, command: str
 ) -> None:
     is_worker = command == "worker"
-    if is_worker:
-        os.nice(WORKER_NICENESS)
     app = http_app(service, settings, runtime, dependencies, with_routes=not is_worker, needs_broker=is_worker)
     await serve(
         app,
