@@ -1,7 +1,6 @@
 """The services' own commands in the pods of a cluster: the real kubectl against a stand-in for the API server."""
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,8 +11,6 @@ from typer.testing import CliRunner
 
 from operations.campusctl.app import app
 from testkit.kubernetes_api import KubernetesApi, kubernetes_api
-
-pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
 
 # The entry point of the images; it prints its arguments and its input, or fails as a service's command does.
 START = """#!/bin/sh

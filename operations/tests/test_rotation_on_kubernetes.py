@@ -19,8 +19,6 @@ from operations.rotation.secret_store import ENCRYPTING, Secret, previous_of
 from operations.secret_table import KEYS_OF_PURPOSES, SECRETS
 from testkit.kubernetes_api import KubernetesApi, kubernetes_api
 
-pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
-
 MANIFESTS = Path(__file__).parents[2] / "deploy/k8s/components"
 # Secrets of each Deployment, as in deploy/k8s.
 DEPLOYMENTS = {
