@@ -9,6 +9,7 @@ import asyncio
 import base64
 import json
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from aiohttp import WSMsgType, web
 
 NAMESPACE: Final = "campus"
@@ -288,7 +290,12 @@ class KubernetesApi:
 
 @contextmanager
 def kubernetes_api(folder: Path, *, has_external_secrets: bool = False) -> Iterator[KubernetesApi]:
-    """Serve the stand-in in a thread. `folder` gets the kubeconfig; programs in its folder `bin` are found first by pods."""
+    """Serve the stand-in in a thread. `folder` gets the kubeconfig; programs in its folder `bin` are found first by pods.
+
+    Skips the test where kubectl is not installed.
+    """
+    if shutil.which("kubectl") is None:
+        pytest.skip("kubectl is not installed")
     api = KubernetesApi(folder, has_external_secrets)
     loop = asyncio.new_event_loop()
     runner = web.AppRunner(api.application(), access_log=None, shutdown_timeout=0.1)
