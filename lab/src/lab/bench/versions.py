@@ -1,10 +1,8 @@
 """Two versions of the system on one machine: each is started by its own launcher, from its own environment."""
 
 import asyncio
-import io
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from collections.abc import AsyncIterator
@@ -47,8 +45,8 @@ def version_of(commit: str, log: Log) -> Version:
     if not folder.exists():
         log(f"checking out {found}")
         draft = Path(tempfile.mkdtemp(prefix="campus-version-"))
-        with tarfile.open(fileobj=io.BytesIO(_run("git", "archive", found))) as content:
-            content.extractall(draft, filter="data")
+        _run("git", "clone", "--quiet", "--shared", "--no-checkout", str(_ROOT), str(draft))
+        _run("git", "checkout", "--quiet", "--detach", found, folder=draft)
         draft.rename(folder)
     log(f"installing {found}")
     _run("tools/setup", folder=folder)
