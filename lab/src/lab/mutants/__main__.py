@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument(
         "--tests", action="append", help="these tests instead of the scope's: quicker, and detects less"
     )
+    parser.add_argument("--survivors-of", type=Path, help="only the mutants that survived in this earlier output")
     parser.add_argument("--list", action="store_true", help="print the mutants of the code, and run none")
     options = parser.parse_args()
     os.nice(10)
@@ -56,7 +57,11 @@ def _mutants(scope: str, options: argparse.Namespace) -> list[Mutant]:
     else:
         for path in SCOPES[scope].sources():
             found += python_mutants(path, scope, tuple(kind for kind in SCOPES[scope].kinds if kind in kinds))
-    return list(_sampled([mutant for mutant in found if options.match in mutant.id], options))
+    chosen = [mutant for mutant in found if options.match in mutant.id]
+    if options.survivors_of is not None:
+        output = options.survivors_of.read_text(encoding="utf-8")
+        chosen = [mutant for mutant in chosen if f"SURVIVED {mutant.id} (" in output]
+    return list(_sampled(chosen, options))
 
 
 def _sampled(mutants: list[Mutant], options: argparse.Namespace) -> Iterator[Mutant]:
