@@ -9,9 +9,9 @@ from common.auth.caller import THE_SERVICE, Caller
 from common.ledger.posting import (
     Account,
     AccountOverdrawn,
+    Entry,
     Posting,
     PostingKeyConflict,
-    balance_of,
     balanced,
     credit,
     debit,
@@ -42,8 +42,15 @@ async def written(mechanisms: Mechanisms, posting: Posting) -> bool:
 
 
 async def stands(mechanisms: Mechanisms, account: Account) -> int:
+    """The balance in kobo on the account's normal side; of a guarded account also its running balance."""
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        return await balance_of(uow, account)
+        total = await uow.fetch_value(
+            "SELECT coalesce(sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1", account.name
+        )
+        running = await uow.fetch_value("SELECT balance_minor FROM ledger_balances WHERE account = $1", account.name)
+    balance = total if account.side == "debit" else -total
+    assert (running or 0) == (balance if account.guarded else 0)
+    return balance
 
 
 async def test_a_posting_changes_both_accounts(mechanisms: Mechanisms) -> None:
@@ -139,9 +146,31 @@ async def test_an_account_keeps_its_currency(mechanisms: Mechanisms) -> None:
     assert await stands(mechanisms, escrow("a")) == 500
 
 
-def test_an_unbalanced_posting_cannot_be_constructed() -> None:
-    with pytest.raises(ValueError, match="sum to zero"):
-        Posting("k", "charge", (debit(CASH, 5), credit(escrow("a"), 4)))
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        ((debit(CASH, 5), credit(escrow("a"), 4)), "sum to zero"),
+        ((debit(CASH, 5), credit(escrow("a"), 5), debit(escrow("b"), 0)), "an entry of zero"),
+        ((), "less than two entries"),
+        ((debit(CASH, 5), credit(escrow("a"), 4), credit(escrow("a"), 1)), "an account twice"),
+    ],
+)
+def test_a_posting_that_is_not_balanced_cannot_be_constructed(entries: tuple[Entry, ...], fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        Posting("k", "charge", entries)
+
+
+def test_a_balanced_posting_omits_entries_of_zero() -> None:
+    posting = balanced("k", "charge", [debit(CASH, 5), credit(escrow("a"), 5), credit(escrow("b"), 0)])
+    assert posting.entries == (Entry(CASH, 5), Entry(escrow("a"), -5))
+
+
+def test_equal_content_has_an_equal_hash_whatever_the_order_of_its_entries() -> None:
+    posting = charge("c1", "a", 500)
+    reordered = balanced("c2", "charge", [credit(escrow("a"), 500), debit(CASH, 500)])
+    assert posting.content_hash == reordered.content_hash
+    for other in (charge("c1", "a", 501), charge("c1", "b", 500), refund("c1", "a", 500)):
+        assert other.content_hash != posting.content_hash
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 50), st.booleans()), max_size=15))

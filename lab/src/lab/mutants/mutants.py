@@ -62,6 +62,7 @@ SCOPES: Final = {
             (
                 "libs/common/tests/test_ledger_posting.py",
                 "services/payments/tests/integration/test_hash_chain.py",
+                "services/payments/tests/integration/test_hash_chain_verification.py",
                 "services/payments/tests/unit/test_postings.py",
             ),
         ),

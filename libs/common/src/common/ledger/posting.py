@@ -91,9 +91,6 @@ class AccountOverdrawn(Conflict):
 
 
 POST: Final = "SELECT ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-_FIND_BALANCE: Final = "SELECT balance_minor FROM ledger_balances WHERE account = $1"
-_LOCK_BALANCE: Final = "SELECT balance_minor FROM ledger_balances WHERE account = $1 FOR UPDATE"
-_SUM_ENTRIES: Final = "SELECT coalesce(sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1"
 
 
 async def post(uow: UnitOfWork, posting: Posting) -> bool:
@@ -127,11 +124,3 @@ async def post(uow: UnitOfWork, posting: Posting) -> bool:
         if error.constraint_name == "ledger_transactions_posting_key_once":
             raise PostingKeyConflict from error
         raise
-
-
-async def balance_of(uow: UnitOfWork, account: Account, *, lock: bool = False) -> int:
-    """The balance in kobo on the account's normal side. `lock` locks a guarded account until the end of the unit of work."""
-    if account.guarded:
-        return int(await uow.fetch_value(_LOCK_BALANCE if lock else _FIND_BALANCE, account.name) or 0)
-    total = int(await uow.fetch_value(_SUM_ENTRIES, account.name))
-    return total if account.side == "debit" else -total
