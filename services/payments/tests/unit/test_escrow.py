@@ -142,5 +142,17 @@ def test_a_refund_debits_locked_money_before_released_money() -> None:
     assert plan.from_locked.total_minor == 500
     assert plan.from_released.total_minor == 200
     assert plan.from_released == half.released.share(200)
-    with pytest.raises(RefundExceedsHeld):
+    assert plan.after.refunded_minor == 700
+    with pytest.raises(RefundExceedsHeld, match="301 kobo of 300"):
         escrow.refund(plan.after, 301)
+
+
+def test_all_held_and_released_money_can_be_refunded_and_not_a_kobo_more() -> None:
+    half = escrow.release(escrow.held(1_000, 50, 100), 500).after
+    plan = escrow.refund(half, 1_000)
+    assert plan.from_locked.plus(plan.from_released) == Parts(850, 50, 100)
+    assert (plan.after.locked, plan.after.released, plan.after.refunded_minor) == (Parts(), Parts(), 1_000)
+    with pytest.raises(RefundExceedsHeld, match="1001 kobo of 1000"):
+        escrow.refund(half, 1_001)
+    with pytest.raises(RefundExceedsHeld, match="1 kobo of 0"):
+        escrow.refund(plan.after, 1)

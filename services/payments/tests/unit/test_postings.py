@@ -3,13 +3,39 @@
 from uuid import UUID
 
 from common.ledger.posting import Posting
-from payments.domain import accounts, postings
+from payments.domain import accounts, chargeback_postings, postings
+from payments.domain.chargebacks import ChargebackAllocation, UnsentRefund
 from payments.domain.escrow import Parts
+from payments.domain.settlements import Settlement
 
-ORDER, REFUND, VENDOR, RELEASE, USER = (UUID(int=number) for number in range(1, 6))
+ORDER, REFUND, VENDOR, RELEASE, USER, CHARGEBACK, OTHER_REFUND = (UUID(int=number) for number in range(1, 8))
+
+# The normal side of each kind of account, and whether its balance must stay on it. An account that every posting of a kind
+# changes is not guarded, because its lock would serialize them.
+ACCOUNTS = {
+    "gateway_cash": ("debit", False),
+    "gateway_fees": ("debit", False),
+    "transfer_fees": ("debit", False),
+    "bank_account": ("debit", False),
+    "chargeback_loss": ("debit", False),
+    "referral_expense": ("debit", False),
+    "charge_surcharge": ("credit", False),
+    "commission": ("credit", False),
+    "delivery_fee": ("credit", False),
+    "buyer_reward": ("credit", False),
+    "escrow": ("credit", True),
+    "refund_payable": ("credit", True),
+    "quarantine": ("credit", True),
+    "vendor_payable": ("credit", True),
+}
 
 
 def _lines(posting: Posting) -> dict[str, int]:
+    """The entries, after a check of their accounts."""
+    for account, _ in posting.entries:
+        kind, _, _ = account.name.partition(":")
+        assert (account.side, account.guarded) == ACCOUNTS[kind], account.name
+        assert accounts.side_of(account.name) == account.side
     return {entry.account.name: entry.amount_minor for entry in posting.entries}
 
 
@@ -81,23 +107,93 @@ def test_transfer_fee_and_the_part_that_is_returned() -> None:
     assert _lines(postings.transfer_fee("k", -1_000)) == {"transfer_fees": -1_000, "gateway_cash": 1_000}
 
 
-def test_only_accounts_of_held_money_are_guarded() -> None:
-    held = [
-        accounts.escrow(ORDER),
-        accounts.refund_payable(REFUND),
-        accounts.quarantine("r"),
-        accounts.vendor_payable(VENDOR),
-    ]
-    open_ended = [
-        accounts.gateway_cash(),
-        accounts.COMMISSION,
-        accounts.DELIVERY_FEE,
-        accounts.CHARGE_SURCHARGE,
-        accounts.REFERRAL_EXPENSE,
-        accounts.TRANSFER_FEES,
-        accounts.buyer_reward(USER),
-    ]
-    assert all(account.guarded for account in held)
-    assert not any(account.guarded for account in open_ended)
-    assert all(accounts.side_of(account.name) == account.side for account in [*held, *open_ended])
-    assert accounts.side_of("gateway_cash:GHS") == "debit"
+def test_quarantine_release_to_an_order_and_to_a_refund() -> None:
+    accepted = postings.quarantine_release(
+        "ch-1/9", "ch-1", "NGN", order_id=ORDER, refund_id=REFUND, escrow_minor=100, refund_minor=20
+    )
+    assert (accepted.type, accepted.key) == ("quarantine_release", "quarantine_release:ch-1/9")
+    assert _lines(accepted) == {"quarantine:ch-1": 120, f"escrow:{ORDER}": -100, f"refund_payable:{REFUND}": -20}
+    returned = postings.quarantine_release(
+        "ch-1/9", "ch-1", "GHS", order_id=None, refund_id=REFUND, escrow_minor=0, refund_minor=120
+    )
+    assert returned.currency == "GHS"
+    assert _lines(returned) == {"quarantine:ch-1:GHS": 120, f"refund_payable:{REFUND}": -120}
+
+
+def test_a_reversed_refund_is_due_again() -> None:
+    posting = postings.refund_reversed(REFUND, RELEASE, 100, "GHS")
+    assert (posting.type, posting.key, posting.currency) == ("refund_reversed", f"refund_reversed:{RELEASE}", "GHS")
+    assert _lines(posting) == {"gateway_cash:GHS": 100, f"refund_payable:{REFUND}": -100}
+
+
+def test_gateway_fee_in_naira_and_in_another_currency() -> None:
+    posting = postings.gateway_fee("ch-1/7", 1_500, "NGN")
+    assert (posting.type, posting.key) == ("gateway_fee", "gateway_fee:ch-1/7")
+    assert _lines(posting) == {"gateway_fees": 1_500, "gateway_cash": -1_500}
+    foreign = postings.gateway_fee("ch-1/7", 1_500, "GHS")
+    assert foreign.currency == "GHS"
+    assert _lines(foreign) == {"gateway_fees:GHS": 1_500, "gateway_cash:GHS": -1_500}
+
+
+def test_settlement_in_naira_and_in_another_currency() -> None:
+    posting = postings.settlement(Settlement("12", "settled", 9_900, "NGN"))
+    assert (posting.type, posting.key) == ("settlement", "settlement:12")
+    assert _lines(posting) == {"bank_account": 9_900, "gateway_cash": -9_900}
+    foreign = postings.settlement(Settlement("13", "settled", 9_900, "GHS"))
+    assert foreign.currency == "GHS"
+    assert _lines(foreign) == {"bank_account:GHS": 9_900, "gateway_cash:GHS": -9_900}
+
+
+# 30 of an unsent refund, 100 of escrow, 50 of released money, and 20 that nothing covers.
+ALLOCATION = ChargebackAllocation((UnsentRefund(REFUND, 30),), Parts(90, 6, 4), Parts(45, 3, 2), 20)
+
+
+def test_a_lost_chargeback_is_debited_to_each_source_and_the_rest_to_the_platform() -> None:
+    posting = chargeback_postings.chargeback(CHARGEBACK, ORDER, VENDOR, "NGN", ALLOCATION)
+    assert (posting.type, posting.key, posting.currency) == ("chargeback", f"chargeback:{CHARGEBACK}", "NGN")
+    assert _lines(posting) == {
+        f"refund_payable:{REFUND}": 30,
+        f"escrow:{ORDER}": 100,
+        f"vendor_payable:{VENDOR}": 45,
+        "commission": 3,
+        "delivery_fee": 2,
+        "chargeback_loss": 20,
+        "gateway_cash": -200,
+    }
+
+
+def test_a_won_chargeback_reverses_the_loss_and_recreates_its_refunds() -> None:
+    recreated = [UnsentRefund(OTHER_REFUND, 30)]
+    posting = chargeback_postings.chargeback_won(CHARGEBACK, ORDER, VENDOR, "NGN", ALLOCATION, recreated)
+    assert (posting.type, posting.key) == ("chargeback_won", f"chargeback_won:{CHARGEBACK}")
+    assert _lines(posting) == {
+        f"refund_payable:{OTHER_REFUND}": -30,
+        f"escrow:{ORDER}": -100,
+        f"vendor_payable:{VENDOR}": -45,
+        "commission": -3,
+        "delivery_fee": -2,
+        "chargeback_loss": -20,
+        "gateway_cash": 200,
+    }
+
+
+def test_a_chargeback_of_a_charge_without_an_order_is_posted_in_its_own_currency() -> None:
+    allocation = ChargebackAllocation((UnsentRefund(REFUND, 30),), loss_minor=70)
+    lost = chargeback_postings.chargeback(CHARGEBACK, None, None, "GHS", allocation)
+    assert lost.currency == "GHS"
+    assert _lines(lost) == {f"refund_payable:{REFUND}": 30, "chargeback_loss:GHS": 70, "gateway_cash:GHS": -100}
+    won = chargeback_postings.chargeback_won(CHARGEBACK, None, None, "GHS", ChargebackAllocation(loss_minor=70), [])
+    assert won.currency == "GHS"
+    assert _lines(won) == {"chargeback_loss:GHS": -70, "gateway_cash:GHS": 70}
+
+
+def test_an_offset_refund_repays_the_loss_instead_of_the_payer() -> None:
+    posting = chargeback_postings.refund_offset(CHARGEBACK, REFUND, 70, "GHS")
+    assert (posting.type, posting.key) == ("refund_spared", f"refund_spared:{CHARGEBACK}:{REFUND}")
+    assert posting.currency == "GHS"
+    assert _lines(posting) == {f"refund_payable:{REFUND}": 70, "chargeback_loss:GHS": -70}
+
+
+def test_an_event_names_each_currency_but_naira() -> None:
+    assert accounts.foreign_currency("NGN") is None
+    assert accounts.foreign_currency("GHS") == "GHS"

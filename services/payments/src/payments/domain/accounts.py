@@ -73,7 +73,7 @@ def foreign_currency(currency: str) -> str | None:
 
 def side_of(name: str) -> Side:
     """The side of an account's normal balance, by its name."""
-    return "debit" if name.split(":", 1)[0] in _DEBIT_NAMES else "credit"
+    return "debit" if name.partition(":")[0] in _DEBIT_NAMES else "credit"
 
 
 def _in_currency(name: str, currency: str) -> str:
