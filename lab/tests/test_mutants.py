@@ -108,5 +108,15 @@ def test_a_statement_is_tested_by_the_readers_of_its_name() -> None:
     assert reach.tests_of(mutant) == ["tests/test_a.py::test_claims"]
 
 
+def test_all_quick_tests_of_a_function_run_and_few_slow_ones() -> None:
+    path = Path("services/payouts/src/payouts/domain/fees.py")
+    function = f"{path}:fee_of"
+    cases = {f"tests/test_fees.py::test_fee[{number}]": (0.01, [function]) for number in range(100)}
+    slow = {f"tests/test_slow.py::test_fee[{number}]": (4.5, [function]) for number in range(100)}
+    chosen = Reach(cases | slow).tests_of(Mutant("x", "python", "payouts", path, name="fee_of"))
+    assert set(chosen[:100]) == set(cases)
+    assert len(chosen[100:]) == 1
+
+
 def test_every_scope_has_files() -> None:
     assert all(list(scope.sources()) for scope in SCOPES.values())

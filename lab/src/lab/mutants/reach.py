@@ -12,6 +12,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -23,6 +24,8 @@ from lab.mutants.mutants import ROOT, Mutant
 
 # Beyond so many tests another one seldom detects what the others did not; the limit bounds the time of a survivor.
 TESTS_MAX: Final = 25
+# Quick tests are run up to this sum of their times, however many: the case of a table that detects a fault is one of many.
+QUICK_SECONDS_MAX: Final = 5
 _OUTPUT: Final = "MUTANTS_REACH"
 _FOLDER: Final = "MUTANTS_ROOT"
 
@@ -97,11 +100,14 @@ class Reach:
         self._users: dict[str, dict[str, set[str]]] = {}
 
     def tests_of(self, mutant: Mutant, count: int = TESTS_MAX) -> list[str]:
-        """The tests that reach a mutant: the fastest of each file, then the fastest of all."""
+        """The tests that reach a mutant: the fastest of each file, then the fastest of all, and all quick ones."""
         tests = set().union(*(self._of[function] for function in self._functions(mutant)))
         by_time = sorted(tests, key=lambda test: (self._seconds[test], test))
         first_of_file = list({test.partition("::")[0]: test for test in reversed(by_time)}.values())
+        times = accumulate(self._seconds[test] for test in by_time)
+        quick = [test for test, seconds in zip(by_time, times, strict=True) if seconds <= QUICK_SECONDS_MAX]
         chosen = list(dict.fromkeys([*by_time[: count // 2], *first_of_file, *by_time]))[:count]
+        chosen = list(dict.fromkeys([*chosen, *quick]))
         return sorted(chosen, key=lambda test: (self._seconds[test], test))
 
     def _functions(self, mutant: Mutant) -> set[str]:
