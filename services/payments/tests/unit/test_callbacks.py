@@ -47,7 +47,20 @@ def test_a_url_of_an_allowed_origin_is_accepted(url: str) -> None:
     ],
 )
 def test_every_other_address_is_rejected(url: str) -> None:
-    assert not is_allowed_callback(url, ORIGINS)
+    assert is_allowed_callback(url, ORIGINS) is False
+
+
+@pytest.mark.parametrize("path", ["pa\\id", "pa id", "pa\tid", "p\u00e4id", "paid\n"])
+def test_a_character_that_browsers_rewrite_is_rejected_behind_an_allowed_origin_too(path: str) -> None:
+    assert is_allowed_callback(f"https://shop.example/{path}", ORIGINS) is False
+
+
+@pytest.mark.parametrize(("scheme", "port"), [("http", 80), ("https", 443)])
+def test_the_default_port_may_be_named_by_either_side(scheme: str, port: int) -> None:
+    with_port, without = f"{scheme}://shop.example:{port}", f"{scheme}://shop.example"
+    assert is_allowed_callback(f"{without}/paid", (with_port,))
+    assert is_allowed_callback(f"{with_port}/paid", (without,))
+    assert not is_allowed_callback(f"{scheme}://shop.example:{port + 1}/paid", (without,))
 
 
 def test_without_origins_nothing_is_allowed() -> None:

@@ -187,6 +187,16 @@ def test_a_chargeback_of_a_charge_without_an_order_is_posted_in_its_own_currency
     assert _lines(won) == {"chargeback_loss:GHS": -70, "gateway_cash:GHS": 70}
 
 
+def test_a_chargeback_that_unsent_refunds_cover_is_no_loss() -> None:
+    covered = ChargebackAllocation((UnsentRefund(REFUND, 60), UnsentRefund(OTHER_REFUND, 40)))
+    posting = chargeback_postings.chargeback(CHARGEBACK, ORDER, VENDOR, "NGN", covered)
+    assert _lines(posting) == {
+        f"refund_payable:{REFUND}": 60,
+        f"refund_payable:{OTHER_REFUND}": 40,
+        "gateway_cash": -100,
+    }
+
+
 def test_an_offset_refund_repays_the_loss_instead_of_the_payer() -> None:
     posting = chargeback_postings.refund_offset(CHARGEBACK, REFUND, 70, "GHS")
     assert (posting.type, posting.key) == ("refund_spared", f"refund_spared:{CHARGEBACK}:{REFUND}")

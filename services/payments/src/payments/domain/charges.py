@@ -144,4 +144,4 @@ def principal_of(charge: Charge, settlement_recorded: str) -> int:
     settlement = charge.settlement
     if settlement is None or settlement != settlement_recorded or _DIGITS.fullmatch(settlement) is None:
         return charge.amount_minor
-    return int(settlement) if int(settlement) <= charge.amount_minor else charge.amount_minor
+    return min(int(settlement), charge.amount_minor)
