@@ -39,9 +39,7 @@ def test_an_open_dispute_accepts_a_response() -> None:
         ({"status": "won", "gateway": "flutterwave"}, "The dispute is decided"),
     ],
 )
-def test_a_dispute_that_is_decided_or_has_a_response_accepts_none(
-    changes: dict[str, Any], reason: str
-) -> None:
+def test_a_dispute_that_is_decided_or_has_a_response_accepts_none(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(ResponseNotAccepted) as rejection:
         check_respondable(replace(OPEN, **changes))
     assert rejection.value.http_status == 409

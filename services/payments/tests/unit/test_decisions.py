@@ -1,14 +1,34 @@
 """Decisions of maker and checker, and the value of an accepted charge."""
 
-from uuid import uuid4
+from dataclasses import replace
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
 from payments.clients.paystack_records import read_charge
 from payments.domain.charges import ExpectedPayment
-from payments.domain.destinations import names_match
+from payments.domain.decisions import QuarantineDecision, RefundDecision
+from payments.domain.destinations import Destination, names_match
 from payments.domain.errors import ChargeCannotBeAccepted
-from payments.domain.quarantine import Acceptance, evaluate_acceptance
+from payments.domain.quarantine import Acceptance, alert_key, evaluate_acceptance
+
+FIRST, SECOND, MAKER, OTHER = (UUID(int=number) for number in range(1, 5))
+OF_CHARGE = QuarantineDecision(FIRST, SECOND, "ch-1", 500, "NGN", "accept", "The payer sent the slip", MAKER)
+OF_REFUND = RefundDecision(
+    FIRST,
+    SECOND,
+    500,
+    "NGN",
+    "other_destination",
+    "The card is closed",
+    MAKER,
+    "RCP_1",
+    "6789",
+    "011",
+    "Bola Ade",
+    None,
+)
 
 
 def _expected(total_minor: int = 500, *, is_paid: bool = False) -> ExpectedPayment:
@@ -50,6 +70,61 @@ def test_one_currency_has_one_code_and_only_the_gateway_s_own_spelling_pays(
 ) -> None:
     charge = read_charge({"amount": 1, "currency": data}, "webhook")
     assert (charge.currency, charge.is_currency_literal) == (stands_in, is_literal)
+
+
+@pytest.mark.parametrize(
+    ("decision", "changes"),
+    [
+        (
+            OF_CHARGE,
+            {
+                "id": OTHER,
+                "charge_id": OTHER,
+                "reference": "ch-2",
+                "amount_minor": 501,
+                "currency": "GHS",
+                "outcome": "return",
+                "reason": "The payer sent a slip",
+                "prepared_by": OTHER,
+            },
+        ),
+        (
+            OF_REFUND,
+            {
+                "id": OTHER,
+                "refund_id": OTHER,
+                "amount_minor": 501,
+                "currency": "GHS",
+                "action": "retry",
+                "reason": "The card was closed",
+                "prepared_by": OTHER,
+                "recipient_code": "RCP_2",
+                "account_last4": "6780",
+                "bank_code": "058",
+                "account_name": "Bola Ada",
+                "name_at_bank": "BOLA ADE",
+            },
+        ),
+    ],
+    ids=["charge", "refund"],
+)
+def test_a_checker_approves_the_hash_of_every_field(
+    decision: QuarantineDecision | RefundDecision, changes: dict[str, Any]
+) -> None:
+    assert changes.keys() == {*decision.__dataclass_fields__}
+    others = {replace(decision, **{name: value}).hash for name, value in changes.items()}
+    assert len(others | {decision.hash}) == len(changes) + 1
+    assert replace(decision).hash == decision.hash
+    prepared = decision.prepared("prepared")
+    assert (prepared.status, prepared.prepared_by, prepared.hash) == ("prepared", MAKER, decision.hash)
+
+
+def test_only_the_last_four_digits_of_an_account_are_stored() -> None:
+    assert Destination("0123456789", "011", "Bola Ade").last4 == "6789"
+
+
+def test_the_alert_of_a_quarantined_charge_has_its_key() -> None:
+    assert alert_key(FIRST) == f"quarantined-charge:{FIRST}"
 
 
 def test_names_match_in_any_order_and_case() -> None:

@@ -46,6 +46,17 @@ def test_a_failure_reason_is_one_short_printable_line_without_long_numbers(words
     )
 
 
+def test_a_failure_reason_has_at_most_200_characters() -> None:
+    assert safe_reason("x" * 201) == "x" * 200
+
+
+def test_an_unpaid_attempt_is_queried_until_an_hour_after_it_expires() -> None:
+    expires_at = NOW + timedelta(minutes=15)
+    last = expires_at + timedelta(minutes=50)
+    assert next_query_at(last, 7, expires_at) == expires_at + timedelta(hours=1)
+    assert next_query_at(last + timedelta(seconds=1), 7, expires_at) is None
+
+
 def test_an_unpaid_attempt_is_queried_seldomer_and_at_last_no_more() -> None:
     expires_at = NOW + timedelta(minutes=15)
     waits = []

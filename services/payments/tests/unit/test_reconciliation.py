@@ -25,7 +25,7 @@ from payments.domain.reconciliation import (
     unreadable_at_gateway,
 )
 from payments.domain.refunds import RefundUpdate
-from payments.domain.settlements import RecordedSettlement, Settlement
+from payments.domain.settlements import RecordedSettlement, Settlement, unknown_references
 
 ORDER, REFUND, ATTEMPT, OTHER_ATTEMPT = (UUID(int=number) for number in range(1, 5))
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -123,6 +123,12 @@ def test_a_fee_that_is_missing_is_posted_and_another_one_is_a_difference(
 @pytest.mark.parametrize("other", [{"amount_minor": 500_001}, {"currency": "GHS"}])
 def test_no_fee_is_posted_for_a_charge_that_differs(other: dict[str, Any]) -> None:
     assert not is_fee_missing(replace(CHARGE, **other), replace(RECORDED, fee_minor=0))
+
+
+def test_a_charge_without_a_reported_fee_has_none() -> None:
+    unreported = Charge("ch-1", "7", 500_000, "NGN", None, None, None)
+    assert unreported.fee_minor == 0
+    assert not is_fee_missing(unreported, replace(RECORDED, fee_minor=0))
 
 
 @pytest.mark.parametrize(
@@ -276,6 +282,16 @@ def test_a_settlement_of_unknown_charges_is_a_difference_that_names_five(unknown
     difference = unknown_settlement(SETTLEMENT, unknown)
     assert _facts(difference) == ("settlement_not_in_book", "settlement:12", 0, 9_900, "NGN", "12", None)
     assert difference.detail.endswith(named)
+
+
+@pytest.mark.parametrize(
+    ("listed", "recorded", "unknown"),
+    [([], ["a"], []), (["b", "a"], ["a", "b", "c"], []), (["c", "a", "b"], ["a"], ["c", "b"]), (["a"], [], ["a"])],
+)
+def test_the_unknown_charges_of_a_settlement_are_listed(
+    listed: list[str], recorded: list[str], unknown: list[str]
+) -> None:
+    assert unknown_references(listed, recorded) == unknown
 
 
 def test_a_paid_order_without_enough_charges_is_a_difference() -> None:
