@@ -10,8 +10,8 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.app import reconcile_command
-from payments.domain.reconciliation import SELF_RESOLUTION_PERIOD
 from payments.timers import DAILY, reconcile_once
+from payments.use_cases.reconciliation.alert_unexplained import alert_unexplained
 from payments.use_cases.reconciliation.reconcile import Reconciled, reconcile
 from testkit.fixtures import eventually
 
@@ -171,8 +171,11 @@ async def test_a_case_that_does_not_resolve_itself_within_an_hour_is_alerted(
     await sandbox.put("/control/faults", json={"charge_webhook": {"drop": True}})
     await _pay(app, sandbox)
     await _reconcile(app)
-    app.clock.advance(SELF_RESOLUTION_PERIOD)
-    await _reconcile(app)
+    app.clock.advance(timedelta(minutes=59, seconds=59))
+    await alert_unexplained(app.service.runtime.database, app.clock)
+    assert await app.service.published("operations.alert_raised.v1") == []
+    app.clock.advance(timedelta(seconds=1))
+    await alert_unexplained(app.service.runtime.database, app.clock)
     [alert] = await app.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-2", "unexplained-kobo")
     assert "500000 kobo" in alert["detail"]
@@ -265,15 +268,31 @@ async def test_the_last_days_are_reconciled_once_a_day(
     assert len(requested) == 3
 
 
+async def test_the_daily_run_reads_seven_days(app: PaymentsApp, connect_as: ConnectAs) -> None:
+    now = app.clock.now()
+    within, before = await app.place_order(), await app.place_order()
+    for order, age in ((within, timedelta(days=7)), (before, timedelta(days=7, seconds=1))):
+        statement = "UPDATE payable_orders SET status = 'paid_escrow', heard_at = $2 WHERE id = $1"
+        await _tamper(app, connect_as, statement, order.order_id, now - age)
+    assert await reconcile_once(app.service.dependencies) is True
+    assert [case["orderId"] for case in await _cases(app)] == [str(within.order_id)]
+
+
 async def test_the_command_ends_with_status_1_while_a_case_is_open(app: PaymentsApp, connect_as: ConnectAs) -> None:
     dependencies = app.service.dependencies
-    await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-02-01T00:00:00Z")
+    await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-03-03T00:00:00Z")
     order = await app.place_order()
     await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
     with pytest.raises(SystemExit) as open_case:
         await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-02-01")
     assert open_case.value.code == 1
-    for arguments in (("--from", "2026-02-01", "--to", "2026-01-01"), ("--to", "tomorrow"), ("--from", "2020-01-01")):
+    for arguments in (
+        ("--from", "2026-02-01", "--to", "2026-01-01"),
+        ("--to", "tomorrow"),
+        ("--from", "2020-01-01"),
+        # 93 days.
+        ("--from", "2025-12-01", "--to", "2026-03-04"),
+    ):
         with pytest.raises(SystemExit) as rejected:
             await reconcile_command(dependencies, *arguments)
         assert rejected.value.code == 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from payments.domain.revisions import REVISIONS_STORED_MAX, GatewaySubject
+from payments.domain.revisions import GatewaySubject
 from payments.metrics import WEBHOOKS_ACCEPTED
 from payments.timers import query_revised_webhooks_once
 
@@ -168,16 +168,16 @@ async def test_a_flood_of_revisions_is_bounded_in_bytes_alerts_and_queries(app: 
     await _query(app)
     await flood(30)
     assert await _query(app) == 0, "a key is queried once in thirty seconds"
-    assert await _revised(app) == [(60, REVISIONS_STORED_MAX, True)]
-    assert len(await app.service.fetch("SELECT FROM webhook_revisions")) == REVISIONS_STORED_MAX
+    assert await _revised(app) == [(60, 10, True)]
+    assert len(await app.service.fetch("SELECT FROM webhook_revisions")) == 10
     alerts = await app.service.published(ALERT)
-    assert len(alerts) == REVISIONS_STORED_MAX
+    assert len(alerts) == 10
     assert len({alert["dedupKey"] for alert in alerts}) == 1
     assert len(app.gateway.calls) == 1
     app.clock.advance(timedelta(seconds=31))
     await _query(app)
     assert len(app.gateway.calls) == 2
-    assert await _revised(app) == [(60, REVISIONS_STORED_MAX, False)]
+    assert await _revised(app) == [(60, 10, False)]
     await app.check_ledger()
 
 
