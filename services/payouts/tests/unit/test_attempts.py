@@ -9,17 +9,21 @@ from common.primitives.ids import new_id
 from payouts.domain.attempts import (
     CallHistory,
     check_submission,
+    may_arrive,
     may_start_call,
     should_resubmit,
     status_when_claimed,
+    stays_unknown,
+    step_when_due,
     update_after_call,
+    update_after_contradiction,
     update_after_query,
     update_while_held,
 )
-from payouts.domain.dispatch import FIRST_POLL_AFTER, LEASE, LOST_CALL, SEND_FOR_SECONDS, next_poll, poll_backoff
+from payouts.domain.dispatch import LOST_CALL, SEND_FOR_SECONDS, next_poll, poll_backoff
 from payouts.domain.gateway_results import Absent, Refused, Reported, Unclear
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
-from payouts.domain.transitions import is_allowed
+from payouts.domain.transitions import STATES, is_allowed
 from payouts.settings import Settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -80,6 +84,33 @@ def test_a_held_attempt_is_polled_when_no_call_can_arrive_any_more(poll_count: i
     )
 
 
+@pytest.mark.parametrize(
+    ("called_at", "poll_at"),
+    [
+        # A call of 15 minutes ago cannot arrive any more: its end is in the past, and sets no poll.
+        (NOW - timedelta(minutes=15), NOW + timedelta(hours=1)),
+        (NOW - timedelta(minutes=14, seconds=50), NOW + timedelta(seconds=10)),
+        (None, NOW + timedelta(hours=1)),
+    ],
+)
+def test_a_held_attempt_is_never_polled_in_the_past(called_at: datetime | None, poll_at: datetime) -> None:
+    after = update_while_held(transfer("unknown", 8, called_at=called_at), "vendor_suspended", NOW)
+    assert after.poll_at == poll_at
+
+
+def test_the_fifth_poll_of_a_held_attempt_opens_an_exception_with_the_hold_reason() -> None:
+    opened = [update_while_held(transfer("unknown", polls), "vendor_suspended", NOW) for polls in range(6)]
+    assert [after.opens for after in opened] == [None] * 4 + ["unclassified"] * 2
+    assert all("vendor_suspended" in after.reason for after in opened)
+
+
+def test_a_call_without_an_end_may_arrive_until_fifteen_minutes_after_its_start() -> None:
+    assert may_arrive(NOW, NOW)
+    assert may_arrive(NOW, NOW + timedelta(minutes=14, seconds=59))
+    assert not may_arrive(NOW, NOW + timedelta(minutes=15))
+    assert not may_arrive(None, NOW)
+
+
 def test_a_rejection_counts_only_when_no_earlier_call_can_arrive_any_more() -> None:
     refused, earlier_at = Refused("no such bank"), NOW - LOST_CALL + timedelta(seconds=1)
     calls = CallHistory(2, earlier_at, refused=True, confirmed_at=NOW)
@@ -103,9 +134,9 @@ def test_a_replaced_call_decides_nothing() -> None:
     assert update_after_call(overtaken, reported("pending"), CallHistory(1, None), NOW).update.status == "pending"
 
 
-def test_no_call_starts_after_the_lease() -> None:
-    assert may_start_call(NOW - LEASE + timedelta(seconds=1), NOW)
-    assert not may_start_call(NOW - LEASE, NOW)
+def test_no_call_starts_after_the_lease_of_ninety_seconds() -> None:
+    assert may_start_call(NOW - timedelta(seconds=89), NOW)
+    assert not may_start_call(NOW - timedelta(seconds=90), NOW)
 
 
 def test_a_paid_transfer_is_polled_after_a_day_and_a_week() -> None:
@@ -127,6 +158,34 @@ def test_a_claimed_submission_becomes_unknown() -> None:
         "unknown",
         "pending",
     ]
+
+
+def test_only_a_reserved_attempt_is_submitted_when_due_and_any_other_is_queried() -> None:
+    assert [state for state in STATES if step_when_due(state) == "submit"] == ["reserved"]
+    assert [state for state in STATES if step_when_due(state) == "query"] == [s for s in STATES if s != "reserved"]
+
+
+@pytest.mark.parametrize(("poll_count", "seconds"), [(0, 15), (1, 30), (2, 60), (7, 1920), (8, 3600), (50, 3600)])
+def test_an_open_attempt_is_queried_less_and_less_often(poll_count: int, seconds: int) -> None:
+    due_at = NOW + timedelta(seconds=seconds)
+    for result in (Unclear("timeout"), Absent()):
+        assert update_after_query(transfer("unknown", poll_count), result, NOW).poll_at == due_at
+    # A transfer under way has a webhook too: it is not queried before ten minutes.
+    under_way = update_after_query(transfer("pending", poll_count), reported("pending"), NOW)
+    assert under_way.poll_at == max(due_at, NOW + timedelta(minutes=10))
+
+
+def test_an_accepted_transfer_that_the_gateway_no_longer_has_opens_an_exception() -> None:
+    after = update_after_query(transfer("pending"), Absent(), NOW)
+    assert (after.update, after.is_unknown, after.opens) == (None, False, "unclassified")
+
+
+def test_a_response_that_contradicts_the_ledger_leaves_a_submitting_attempt_unknown() -> None:
+    assert [state for state in STATES if stays_unknown(state, "contradiction")] == ["submitting"]
+    assert not any(stays_unknown("submitting", verdict) for verdict in ("advanced", "repeated", "stale", "confirmed"))
+    after = update_after_contradiction(transfer(poll_count=3, called_at=NOW), NOW + timedelta(minutes=1))
+    assert (after.is_unknown, after.update, after.opens, after.called_at) == (True, None, None, NOW)
+    assert after.poll_at == NOW + timedelta(minutes=1, seconds=15)
 
 
 def test_only_an_unknown_and_absent_transfer_is_sent_again() -> None:
@@ -151,7 +210,8 @@ def test_a_rejection_fails_and_a_pending_transfer_is_polled() -> None:
     refused = update_after_call(transfer(), Refused("no such bank"), FIRST_CALL, NOW)
     assert refused.update is not None
     assert (refused.update.status, refused.update.reason, refused.poll_at) == ("failed", "no such bank", None)
-    assert update_after_call(transfer(), reported("pending"), FIRST_CALL, NOW).poll_at == NOW + FIRST_POLL_AFTER
+    assert not refused.is_unknown
+    assert update_after_call(transfer(), reported("pending"), FIRST_CALL, NOW).poll_at == NOW + timedelta(minutes=10)
     assert update_after_call(transfer(), reported("success"), FIRST_CALL, NOW).poll_at == NOW + timedelta(days=1)
     assert update_after_call(transfer(), reported("failed"), FIRST_CALL, NOW).poll_at is None
 
