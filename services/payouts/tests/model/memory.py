@@ -199,6 +199,8 @@ class Store:
             attempted,
             payout.details_stand,
             self.suspended,
+            bank_details_cooling=False,
+            vendor_has_debt=False,
         )
 
     def locked(self, attempt: Attempt) -> LockedTransfer:

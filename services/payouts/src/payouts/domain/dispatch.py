@@ -57,9 +57,9 @@ class Candidate:
     pending: bool
     attempted: bool
     bank_details_valid: bool
-    vendor_suspended: bool = False
-    bank_details_cooling: bool = False
-    vendor_has_debt: bool = False
+    vendor_suspended: bool
+    bank_details_cooling: bool
+    vendor_has_debt: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class BatchPlan:
     lines: tuple[PlanLine, ...]
     short: bool
     # The gateway's fees for the transfers of the batch.
-    fees_minor: int = 0
+    fees_minor: int
 
     @property
     def selected(self) -> list[UUID]:
