@@ -213,7 +213,13 @@ class Store:
     def locked_payout(self, payout: Payout) -> LockedPayout:
         attempts = tuple(
             LockedAttempt(
-                line.id, line.reference, line.status, line.due_at is not None, line.contradicted, line.recovered
+                line.id,
+                line.reference,
+                line.status,
+                line.due_at is not None,
+                line.contradicted,
+                line.recovered,
+                line.submissions > 0,
             )
             for line in self.attempts_of(payout)
         )

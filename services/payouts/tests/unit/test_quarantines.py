@@ -7,7 +7,10 @@ from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 
 
 def payout(status, retry_count, *attempts, contradicted=False):
-    listed = tuple(Attempt(new_id(), "po-1", attempt, contradicted=contradicted) for attempt in attempts)
+    listed = tuple(
+        Attempt(new_id(), "po-1", attempt, leased=False, contradicted=contradicted, recovered=False, sent=False)
+        for attempt in attempts
+    )
     return LockedPayout(new_id(), new_id(), 100, status, retry_count, None, listed, None)
 
 

@@ -7,6 +7,7 @@ from common.primitives.problems import Conflict
 from payouts.domain.returns import (
     Attempt,
     LockedPayout,
+    check_cancellation,
     check_reset,
     check_restitution,
     describe_posting,
@@ -42,6 +43,11 @@ TABLE = [
     ("processed", "reversal", "success recovered-reversed", "AmountAlreadyReturned", "AmountAlreadyReturned", "NothingToReconcile"),
     ("processed", "reversal", "reversed recovered-reversed", "AmountAlreadyReturned", "AmountAlreadyReturned", "recovery_returned"),
     ("processed", "reversal", "reversed", "AmountAlreadyReturned", "AmountAlreadyReturned", "NothingToReconcile"),
+    # A payout with a contradicted transfer is not reconciled before its query.
+    ("processed", None, "reversed contradicted", "PayoutNotPending", "PayoutNotPending", "TransferContradicted"),
+    ("processed", "reversal", "recovered-reversed contradicted", "AmountAlreadyReturned", "AmountAlreadyReturned", "TransferContradicted"),
+    # Failed without a return: no repetition of one.
+    ("failed", None, "failed", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
     ("failed", "restitution", "failed", "AmountAlreadyReturned", False, "NothingToReconcile"),
     ("failed", "restitution", "success", "AmountAlreadyReturned", False, "recovery"),
     ("failed", "restitution", "recovered-reversed", "AmountAlreadyReturned", False, "recovery_returned"),
@@ -59,6 +65,7 @@ def attempt(word):
         leased=word == "reserved",
         contradicted=word == "contradicted",
         recovered=word.startswith("recovered"),
+        sent=status != "reserved",
     )
 
 
@@ -81,6 +88,52 @@ def test_the_attempts_decide_which_returns_are_allowed(
     assert outcome(check_restitution, payout) == restitution
     plan = outcome(plan_reconciliation, payout, WalletSnapshot(0, 0, 0, None, False))
     assert getattr(plan, "kind", plan) == kind
+
+
+def payout_with(words: str, status: str = "pending", returned: str | None = None) -> LockedPayout:
+    attempts = tuple(map(attempt, words.split()))
+    return LockedPayout(new_id(), new_id(), 500, status, 0, "po-1", attempts, returned)
+
+
+@pytest.mark.parametrize(
+    ("payout", "expected"),
+    [
+        (payout_with(""), True),
+        (payout_with("reserved"), True),
+        (payout_with("held"), True),
+        (payout_with("failed"), "TransferAlreadySent"),
+        (payout_with("unknown"), "TransferAlreadySent"),
+        (payout_with("failed reserved"), "TransferAlreadySent"),
+        (payout_with("success", "processed"), "TransferAlreadySent"),
+        (payout_with("", "processed"), "PayoutNotPending"),
+        (payout_with("", "failed", "restitution"), False),
+    ],
+)
+def test_only_a_payout_that_was_never_sent_is_cancelled(payout: LockedPayout, expected: bool | str) -> None:
+    assert outcome(check_cancellation, payout) == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "returned", "attempts", "kind", "position"),
+    [
+        # The last success that the ledger does not have: never a failed one, never one that was recovered before.
+        ("processed", None, "success success failed", "recovery", 1),
+        ("processed", None, "success success recovered", "recovery", 1),
+        ("processed", None, "success recovered success", "recovery", 2),
+        ("failed", "restitution", "success failed", "recovery", 0),
+        # The recovered transfer that came back, not one that still has the money.
+        ("processed", "reversal", "reversed recovered-reversed recovered", "recovery_returned", 1),
+        ("processed", "reversal", "reversed recovered recovered-reversed", "recovery_returned", 2),
+        ("processed", "reversal", "recovered-reversed reversed", "recovery_returned", 0),
+    ],
+)
+def test_a_reconciliation_names_the_transfer_that_it_is_about(
+    status: str, returned: str | None, attempts: str, kind: str, position: int
+) -> None:
+    payout = payout_with(attempts, status, returned)
+    plan = plan_reconciliation(payout, WalletSnapshot(0, 0, 0, None, False))
+    assert (plan.kind, plan.transfer_id) == (kind, payout.attempts[position].id)
+    assert plan.posting.key == f"{kind}:{plan.transfer_id}"
 
 
 def test_the_wait_doubles_with_each_reset() -> None:

@@ -43,10 +43,10 @@ class Attempt:
     id: UUID
     reference: str
     status: str
-    leased: bool = False
-    contradicted: bool = False
-    recovered: bool = False
-    sent: bool = False
+    leased: bool
+    contradicted: bool
+    recovered: bool
+    sent: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +181,8 @@ def _returned_recovery(payout: LockedPayout) -> Attempt | None:
     """Posts the return of a recovered transfer, unless a return of the payout's own amount covers it."""
     if payout.returned is None or _count_successes(payout) >= _count_recorded_transfers(payout):
         return None
-    recovered = [attempt for attempt in payout.attempts if attempt.recovered]
-    returned = [attempt for attempt in recovered if attempt.status != "success"]
-    return (returned or recovered)[-1]
+    # More were recovered than have paid: at least one of them came back.
+    return [attempt for attempt in payout.attempts if attempt.recovered and attempt.status != "success"][-1]
 
 
 def _count_successes(payout: LockedPayout) -> int:
