@@ -1,7 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
 from common.primitives.ids import new_id
-from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, consequences_of, evaluate_update
+from payouts.domain.transfer_updates import (
+    Consequences,
+    LockedTransfer,
+    TransferUpdate,
+    consequences_of,
+    evaluate_update,
+)
+from payouts.domain.transitions import REPORTS
 
 # effective status, payout, source, report -> verdict
 TABLE = [
@@ -35,6 +44,96 @@ TABLE = [
     ("failed", "failed", "webhook", "success", "contradiction"),
     ("failed", "failed", "query", "success", "contradiction"),
 ]
+
+
+# The row's status, the effective status, the payout, source and report -> verdict and effects: the status is `set`, the
+# transfer is `submitted`, the payout is `paid`, the exception is `closed`, or `opened` with a cause, the gateway `queried`.
+EFFECTS = [
+    # The gateway accepts a transfer. A webhook changes the row only with a success.
+    ("submitting", None, "pending", "call", "pending", "advanced set submitted"),
+    ("unknown", None, "pending", "query", "otp", "advanced set submitted"),
+    ("submitting", None, "pending", "webhook", "pending", "advanced"),
+    ("pending", "pending", "pending", "query", "otp", "advanced set"),
+    ("pending", "pending", "pending", "query", "pending", "repeated"),
+    ("submitting", None, "pending", "webhook", "success", "advanced set submitted paid closed"),
+    ("pending", "pending", "pending", "webhook", "success", "advanced set paid closed"),
+    # The webhook of a failure came before the response to the call.
+    ("submitting", "failed", "pending", "call", "pending", "stale set submitted"),
+    # A failure or reversal moves no money; only the gateway's own response changes the row.
+    ("pending", "pending", "pending", "webhook", "failed", "advanced opened:unclassified"),
+    ("pending", "pending", "pending", "query", "failed", "advanced set opened:unclassified"),
+    ("submitting", None, "pending", "call", "failed", "advanced set opened:unclassified"),
+    ("success", "success", "processed", "webhook", "reversed", "advanced opened:reversed"),
+    ("success", "success", "processed", "query", "reversed", "advanced set opened:reversed"),
+    # The gateway, queried, confirms a success: that closes the exception, and never one of a reversal.
+    ("success", "success", "processed", "query", "success", "repeated set closed"),
+    ("success", "success", "processed", "call", "success", "repeated"),
+    ("failed", "failed", "pending", "query", "success", "confirmed set paid closed"),
+    ("reversed", "reversed", "processed", "query", "success", "repeated set"),
+    ("pending", "reversed", "pending", "webhook", "success", "late_success set paid"),
+    # A repeated webhook disagrees with the last response: the gateway is queried, and its response decides.
+    ("reversed", "reversed", "processed", "webhook", "success", "repeated queried"),
+    ("success", "reversed", "processed", "webhook", "success", "repeated"),
+    ("success", "reversed", "processed", "webhook", "reversed", "repeated queried"),
+    ("success", "reversed", "processed", "query", "reversed", "repeated set opened:reversed"),
+    ("reversed", "reversed", "processed", "query", "reversed", "repeated set"),
+    ("reversed", "reversed", "processed", "webhook", "reversed", "repeated"),
+    # Contradictions are never dropped; the response to a query causes no further one.
+    ("failed", "failed", "pending", "webhook", "success", "contradiction opened:unclassified queried"),
+    ("failed", "failed", "pending", "call", "success", "contradiction opened:unclassified queried"),
+    ("failed", "failed", "pending", "query", "rejected", "contradiction set opened:unclassified"),
+    # Late reports.
+    ("success", "success", "processed", "call", "pending", "stale"),
+    ("reversed", "reversed", "processed", "query", "failed", "stale"),
+]
+
+
+def effects(follows: Consequences) -> str:
+    flags = {
+        "set": follows.sets_status,
+        "submitted": follows.is_submitted,
+        "paid": follows.completes_payout,
+        "closed": follows.closes_exception,
+        f"opened:{follows.opens}": follows.opens is not None,
+        "queried": follows.needs_query,
+    }
+    return " ".join([follows.verdict, *(name for name, flag in flags.items() if flag)])
+
+
+@pytest.mark.parametrize(("status", "effective_status", "payout_status", "source", "report", "expected"), EFFECTS)
+def test_a_report_has_the_effects_of_its_source_and_of_the_state(
+    status: str, effective_status: str | None, payout_status: str, source: str, report: str, expected: str
+) -> None:
+    transfer = replace(locked_transfer(effective_status, payout_status), status=status)
+    assert effects(consequences_of(transfer, TransferUpdate(source, report, 500, "NGN"))) == expected
+
+
+@pytest.mark.parametrize("source", ["webhook", "call", "query"])
+@pytest.mark.parametrize("report", REPORTS)
+def test_a_report_over_another_amount_only_opens_an_exception(source: str, report: str) -> None:
+    follows = consequences_of(locked_transfer(None), TransferUpdate(source, report, 501, "NGN"))
+    queried = "" if source == "query" else " queried"
+    assert effects(follows) == f"contradiction opened:unclassified{queried}"
+    assert f"reports {report} over 501 NGN" in follows.detail
+    assert "the ledger has pending over 500 NGN" in follows.detail
+
+
+def test_an_exception_has_the_reason_of_the_gateway_or_the_reported_status() -> None:
+    pending = locked_transfer("pending")
+    reason = "Account number is invalid"
+    follows = consequences_of(pending, TransferUpdate("webhook", "failed", 500, "NGN", reason=reason))
+    assert (follows.opens, follows.detail) == ("account_number_invalid", reason)
+    follows = consequences_of(pending, TransferUpdate("webhook", "blocked", 500, "NGN"))
+    assert (follows.opens, follows.detail) == ("unclassified", "The gateway reports the transfer as blocked.")
+
+
+def test_only_a_transfer_that_paid_nothing_or_was_returned_has_a_failure() -> None:
+    failures = [
+        report for report in REPORTS if TransferUpdate("query", report, 500, "NGN", reason="no").failure == "no"
+    ]
+    assert failures == ["failed", "rejected", "blocked", "abandoned", "reversed"]
+    for report in ("pending", "received", "otp", "success"):
+        assert TransferUpdate("query", report, 500, "NGN", reason="no").failure is None
 
 
 def locked_transfer(

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,8 +7,27 @@ from hypothesis import strategies as st
 from common.primitives.ids import new_id
 from common.primitives.problems import Conflict, ValidationFailed
 from payouts.domain import accounts
-from payouts.domain.errors import BankDetailsUnverified, DebtOutstanding, EscrowLocked, VendorSuspended
-from payouts.domain.wallet import WalletSnapshot, check_payout_request, repayment, shortfall
+from payouts.domain.errors import (
+    AmountAboveWallet,
+    BankDetailsQuarantined,
+    BankDetailsUnverified,
+    BelowMinimum,
+    DebtOutstanding,
+    EscrowLocked,
+    RemainderPayable,
+    VendorSuspended,
+    WaiverNotWholeRemainder,
+    WalletUnsettled,
+)
+from payouts.domain.wallet import (
+    WalletLine,
+    WalletSnapshot,
+    check_payout_request,
+    check_waiver,
+    repayment,
+    shortfall,
+    with_balances,
+)
 
 postings = st.lists(st.tuples(st.sampled_from(["release", "refund"]), st.integers(1, 10_000)), max_size=40)
 
@@ -53,6 +74,95 @@ def test_a_payout_request_is_refused_by_its_condition(wallet, amount_minor: int,
     with pytest.raises(error):
         check_payout_request(wallet, amount_minor)
     assert issubclass(DebtOutstanding, Conflict)
+
+
+def snapshot(available_minor: int = 5_000, **changes: Any) -> WalletSnapshot:
+    known = {"debt_minor": 0, "locked_minor": 50, "bank_details_version_id": VERSION, "bank_details_verified": True}
+    return WalletSnapshot(available_minor, **(known | changes))
+
+
+@pytest.mark.parametrize(
+    ("wallet", "amount_minor", "error"),
+    [
+        # What another amount would not avoid comes first, in this order.
+        (snapshot(suspended=True, debt_minor=1), 1, VendorSuspended),
+        (snapshot(debt_minor=1, bank_details_quarantined=True), 1, DebtOutstanding),
+        (snapshot(bank_details_quarantined=True, bank_details_verified=False), 1, BankDetailsQuarantined),
+        (snapshot(bank_details_verified=False), 1, BankDetailsUnverified),
+        (snapshot(bank_details_version_id=None), 1, BankDetailsUnverified),
+        (snapshot(), 999, BelowMinimum),
+        (snapshot(500), 999, BelowMinimum),
+        (snapshot(), 5_051, AmountAboveWallet),
+        (snapshot(), 5_050, EscrowLocked),
+        (snapshot(), 5_001, EscrowLocked),
+    ],
+)
+def test_the_errors_of_a_payout_request_have_the_order_of_the_contract(
+    wallet: WalletSnapshot, amount_minor: int, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        check_payout_request(wallet, amount_minor, minimum_minor=1_000)
+
+
+@pytest.mark.parametrize("amount_minor", [1_000, 1_001, 5_000])
+def test_an_amount_from_the_minimum_to_all_of_the_wallet_can_be_requested(amount_minor: int) -> None:
+    assert check_payout_request(snapshot(), amount_minor, minimum_minor=1_000) == VERSION
+
+
+@pytest.mark.parametrize(
+    ("wallet", "matters", "amount_minor", "error"),
+    [
+        (snapshot(999), [], 999, None),
+        (snapshot(1), [], 1, None),
+        # The remainder itself is an open matter of the wallet.
+        (snapshot(999), ["wallet_remainder"], 999, None),
+        # It is given up whole, as the vendor saw it.
+        (snapshot(999), [], 998, WaiverNotWholeRemainder),
+        (snapshot(999), [], 1_000, WaiverNotWholeRemainder),
+        # A payout can pay it now, or later with what may still arrive.
+        (snapshot(1_000), [], 1_000, RemainderPayable),
+        (snapshot(1_001), ["escrow"], 1_001, RemainderPayable),
+        (snapshot(999), ["escrow"], 999, WalletUnsettled),
+        (snapshot(999), ["wallet_remainder", "escrow"], 998, WalletUnsettled),
+        (snapshot(999, suspended=True), [], 999, VendorSuspended),
+        (snapshot(1_000, suspended=True), ["escrow"], 1, VendorSuspended),
+    ],
+)
+def test_a_vendor_gives_up_only_a_whole_remainder_that_no_payout_can_pay(
+    wallet: WalletSnapshot, matters: list[str], amount_minor: int, error: type[Exception] | None
+) -> None:
+    if error is None:
+        check_waiver(wallet, matters, amount_minor, 1_000)
+        return
+    with pytest.raises(error):
+        check_waiver(wallet, matters, amount_minor, 1_000)
+
+
+def test_an_unsettled_wallet_names_its_other_open_matters() -> None:
+    with pytest.raises(WalletUnsettled, match=r"\(escrow, payout\)"):
+        check_waiver(snapshot(999), ["escrow", "wallet_remainder", "payout"], 999, 1_000)
+
+
+def test_a_statement_shows_the_balance_after_each_line() -> None:
+    lines = [WalletLine("release", 701), WalletLine("debt_repaid", -200), WalletLine("payout", -501)]
+    assert list(with_balances(100, lines)) == [(lines[0], 801), (lines[1], 601), (lines[2], 100)]
+    assert list(with_balances(100, [])) == []
+
+
+@pytest.mark.parametrize(
+    ("debt_minor", "credit_minor", "repaid_minor"), [(0, 701, 0), (200, 701, 200), (701, 701, 701), (702, 701, 701)]
+)
+def test_a_credit_repays_debt_first(debt_minor: int, credit_minor: int, repaid_minor: int) -> None:
+    assert repayment(debt_minor, credit_minor) == repaid_minor
+
+
+@pytest.mark.parametrize(
+    ("available_minor", "debit_minor", "short_minor"), [(702, 701, 0), (701, 701, 0), (700, 701, 1), (0, 701, 701)]
+)
+def test_what_the_wallet_lacks_of_a_debit_is_its_shortfall(
+    available_minor: int, debit_minor: int, short_minor: int
+) -> None:
+    assert shortfall(available_minor, debit_minor) == short_minor
 
 
 def test_the_whole_available_amount_can_be_requested() -> None:
