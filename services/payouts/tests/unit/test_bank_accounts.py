@@ -19,7 +19,17 @@ from payouts.domain.errors import AccountQuarantined
         ("011", "0000014579", True),
         ("011", "0000014578", False),
         ("058", "0123456785", True),
+        # The digits sum to a multiple of ten.
+        ("058", "0000000070", True),
+        ("058", "0000000071", False),
+        # An institution with a code of six digits has no prefix.
+        ("090267", "1234567893", True),
+        ("090267", "1234567894", False),
+        # No digit follows from letters, or from a code of another length.
         ("035A", "0000014579", None),
+        ("03A", "0000014579", None),
+        ("0902671", "0000014579", None),
+        ("58", "0000014579", None),
     ],
 )
 def test_the_check_digit_follows_from_bank_and_serial(bank_code: str, account_number: str, valid: bool | None) -> None:

@@ -4,7 +4,14 @@ from datetime import timedelta
 import pytest
 
 from common.primitives.clock import ManualClock
-from payouts.domain.failure_rate import FailureRatePolicy, ObservedFailureRate, OpenAlert, evaluate_rate, is_alarming
+from payouts.domain.failure_rate import (
+    FailureRatePolicy,
+    ObservedFailureRate,
+    OpenAlert,
+    bank_key,
+    evaluate_rate,
+    is_alarming,
+)
 
 WATCH = FailureRatePolicy(timedelta(hours=1), attempts_min=20, calm_for=timedelta(minutes=10))
 
@@ -73,3 +80,33 @@ def test_an_hour_without_attempts_is_calm() -> None:
     open_alert = OpenAlert(clock.now())
     assert evaluate_rate(ObservedFailureRate(0, 0), open_alert, WATCH, clock.now()) == "begin_calm"
     assert evaluate_rate(ObservedFailureRate(0, 0), None, WATCH, clock.now()) == "stay"
+
+
+@pytest.mark.parametrize(
+    ("attempts", "failures", "step"),
+    [
+        (3334, 100, "begin_calm"),
+        # 2.97 %, by less than one failure.
+        (3333, 99, "begin_calm"),
+        (3333, 100, "stay"),
+        (100, 3, "stay"),
+    ],
+)
+def test_a_rate_is_calm_only_below_three_percent(attempts: int, failures: int, step: str) -> None:
+    now = ManualClock().now()
+    assert evaluate_rate(ObservedFailureRate(attempts, failures), OpenAlert(now), WATCH, now) == step
+
+
+@pytest.mark.parametrize(
+    ("calm_for", "step"),
+    [(timedelta(minutes=9, seconds=59), "stay"), (timedelta(minutes=10), "clear"), (timedelta(minutes=11), "clear")],
+)
+def test_the_alert_clears_when_the_whole_quiet_time_is_over(calm_for: timedelta, step: str) -> None:
+    now = ManualClock().now()
+    assert evaluate_rate(ObservedFailureRate(1000, 29), OpenAlert(now, now), WATCH, now + calm_for) == step
+
+
+def test_the_rate_is_the_share_of_failures_and_zero_without_attempts() -> None:
+    assert [ObservedFailureRate(*counts).rate for counts in ((0, 0), (4, 0), (4, 1), (4, 4))] == [0.0, 0.0, 0.25, 1.0]
+    # Stored with the open alert of the bank: another key would leave it open.
+    assert bank_key("058") == "payout-bank-switch:058"

@@ -60,6 +60,14 @@ def test_an_invalid_month_is_refused(name: str) -> None:
     assert [param.name for param in refused.value.invalid_params] == ["month"]
 
 
+def test_the_first_and_the_last_month_of_the_calendar() -> None:
+    assert Month.of("2000-01", FAR).start == datetime(1999, 12, 31, 23, tzinfo=UTC)
+    last = Month.of("9999-12", datetime(9999, 12, 31, tzinfo=UTC))
+    assert (last.start, last.end) == (datetime(9999, 11, 30, 23, tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    with pytest.raises(ValidationFailed):
+        Month.of("9999-12", FAR)
+
+
 def test_a_month_exists_from_its_first_moment_in_lagos() -> None:
     first_instant = datetime(2026, 11, 30, 23, tzinfo=UTC)
     assert Month.of("2026-12", first_instant).start == first_instant
@@ -123,6 +131,21 @@ def test_naira_text_is_exact_to_the_kobo(amount_minor) -> None:
     assert int(re.sub(r"[₦,.]", "", format_naira(amount_minor))) == amount_minor
     assert int(decimal_naira(amount_minor).replace(".", "")) == amount_minor
     assert format_naira(amount_minor)[-3] == decimal_naira(amount_minor)[-3] == "."
+
+
+@pytest.mark.parametrize(
+    ("amount_minor", "decimal", "formatted"),
+    [
+        (0, "0.00", "₦0.00"),
+        (1, "0.01", "₦0.01"),
+        (-1, "-0.01", "-₦0.01"),
+        (99, "0.99", "₦0.99"),
+        (100, "1.00", "₦1.00"),
+        (-123_456_789, "-1234567.89", "-₦1,234,567.89"),
+    ],
+)
+def test_kobo_are_shown_as_naira_with_two_decimals(amount_minor: int, decimal: str, formatted: str) -> None:
+    assert (decimal_naira(amount_minor), format_naira(amount_minor)) == (decimal, formatted)
 
 
 LINE = {
