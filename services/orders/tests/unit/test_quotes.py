@@ -12,15 +12,17 @@ from orders.domain.errors import (
     UnknownCampus,
     UnknownHub,
     UnknownProduct,
+    VendorSuspended,
 )
-from orders.domain.quotes import Destination, Hub, Offer, RequestedItem, quote
+from orders.domain.flash_sales import RunningSale
+from orders.domain.quotes import Destination, Hub, Offer, QuotedLine, RequestedItem, quote
 
 VENDOR, CAMPUS, OTHER_CAMPUS, PRODUCT, HUB = (new_id() for _ in range(5))
 ANYWHERE = Destination(campus_id=None, campus_known=False, hub_id=None, hub=None)
 
 
-def offer(price_minor=100_000, stock=10, vendor_id=VENDOR, commission=None):
-    return Offer(vendor_id, CAMPUS, "Jollof Rice", price_minor, stock, commission)
+def offer(price_minor=100_000, stock=10, vendor_id=VENDOR, commission=None, **facts):
+    return Offer(vendor_id, CAMPUS, "Jollof Rice", price_minor, stock, commission, **facts)
 
 
 def to(**known):
@@ -100,3 +102,57 @@ def test_what_cannot_be_sold_is_refused_by_name(requested_items, expected_total:
     offers = {PRODUCT: offer(), CAMPUS: offer(vendor_id=new_id())}
     with pytest.raises(error):
         quote(requested_items, offers, ANYWHERE, expected_total)
+
+
+@pytest.mark.parametrize(
+    ("destination", "total"),
+    [
+        (ANYWHERE, 200_002),
+        (to(hub_id=HUB, hub=Hub(CAMPUS, 0)), 200_002),
+        (to(hub_id=HUB, hub=Hub(CAMPUS, 301)), 200_303),
+    ],
+)
+def test_the_total_is_the_lines_and_the_fee_of_the_hub(destination, total: int) -> None:
+    quoted = quote([RequestedItem(PRODUCT, 2)], {PRODUCT: offer(100_001)}, destination, total)
+    assert (quoted.total_minor, quoted.hub_id) == (total, destination.hub_id)
+    # 5 % of 200,002 is 10,000.1: the fee has no commission.
+    assert quoted.commission_minor == 10_000
+
+
+def test_a_suspended_vendor_sells_nothing() -> None:
+    with pytest.raises(VendorSuspended):
+        quote([RequestedItem(PRODUCT, 1)], {PRODUCT: offer(vendor_suspended=True)}, ANYWHERE, None)
+
+
+def test_the_whole_stock_may_be_ordered() -> None:
+    assert quote([RequestedItem(PRODUCT, 10)], {PRODUCT: offer(stock=10)}, ANYWHERE, None).lines[0].quantity == 10
+
+
+def test_a_line_of_a_flash_sale_has_the_sale_price_and_names_the_sale_and_the_regular_price() -> None:
+    sale = RunningSale(new_id(), price_minor=80_010, remaining=2, per_buyer_limit=2, bought=0)
+    offers = {PRODUCT: offer(sale=sale), CAMPUS: offer(price_minor=50_000)}
+    quoted = quote([RequestedItem(PRODUCT, 2), RequestedItem(CAMPUS, 1)], offers, ANYWHERE, 210_020)
+    assert quoted.lines == (
+        QuotedLine(PRODUCT, "Jollof Rice", 2, 80_010, 100_000, sale.id),
+        QuotedLine(CAMPUS, "Jollof Rice", 1, 50_000, 50_000, None),
+    )
+    assert quoted.commission_minor == 10_501
+
+
+@pytest.mark.parametrize(
+    ("requested_items", "error_class", "names"),
+    [
+        ([RequestedItem(PRODUCT, 1), RequestedItem(HUB, 1)], UnknownProduct, ["items.1.productId"]),
+        ([RequestedItem(PRODUCT, 1), RequestedItem(CAMPUS, 11)], OutOfStock, ["items.1.quantity"]),
+    ],
+)
+def test_an_error_of_a_product_names_its_position(requested_items, error_class, names: list[str]) -> None:
+    with pytest.raises(error_class) as error:
+        quote(requested_items, {PRODUCT: offer(), CAMPUS: offer()}, ANYWHERE, None)
+    assert [param.name for param in error.value.invalid_params] == names
+
+
+def test_a_changed_total_is_returned_to_the_buyer() -> None:
+    with pytest.raises(PriceChanged) as error:
+        quote([RequestedItem(PRODUCT, 3)], {PRODUCT: offer(33_333)}, ANYWHERE, 99_998)
+    assert error.value.extensions == {"totalMinor": 99_999}

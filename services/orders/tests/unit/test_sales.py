@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orders.domain.sales import Sale, divide_sale, largest_remainder
+from orders.domain.sales import Sale, SaleLine, divide_sale, largest_remainder
 
 PAID_AT = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 AMOUNTS = st.integers(0, 10**12)
@@ -61,3 +61,16 @@ def test_an_order_that_was_refunded_as_a_whole_credits_no_item(totals: list[int]
     sale = Sale(PAID_AT, sum(totals) + fee, 0)
     lines = divide_sale(sale, {UUID(int=number): total for number, total in enumerate(totals)})
     assert {(line.refunded_minor == line.gross_minor, line.net_minor) for line in lines} == {(True, 0)}
+
+
+def test_an_order_of_three_items_is_divided_to_the_kobo() -> None:
+    # 3,333 of 9,501 is 3,508.42 of the gross amount, and 2,835 is 2,984.17: the first item gets the kobo that is left.
+    # 10,001 kobo: 3,001 in escrow, 5,702 to the vendor, 300 commission, 500 fee, so 498 were refunded.
+    sale = Sale(PAID_AT, 10_001, 3_001, 5_702, 300, 500)
+    assert sale.refunded_minor == 498
+    first, second, third = (UUID(int=number) for number in range(3))
+    assert divide_sale(sale, {first: 3_333, second: 3_333, third: 2_835}) == [
+        SaleLine(first, 3_509, 1_053, 175, 176, 105, 2_000),
+        SaleLine(second, 3_508, 1_053, 175, 175, 105, 2_000),
+        SaleLine(third, 2_984, 895, 148, 149, 90, 1_702),
+    ]

@@ -139,3 +139,12 @@ def test_an_early_event_is_retried(new_order: Callable[[State], Order]) -> None:
     order = new_order("Processing")
     with pytest.raises(EarlyUpdate):
         evaluate_update(order, "escrow_fully_released", about=order.id)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [("Processing", "paid_escrow"), ("paid_escrow", Rejection.REPEATED), ("refunded", Rejection.STALE)],
+)
+def test_an_event_is_evaluated_against_its_order(new_order: Callable[[State], Order], status: State, expected) -> None:
+    order = new_order(status)
+    assert evaluate_update(order, "escrow_held", about=order.id) == (order, expected)
