@@ -211,7 +211,7 @@ async def test_pages_and_sorts_are_those_of_an_offset_list(market: Market) -> No
     assert [row["grossMinor"] for row in data_of(oldest_first)] == [300, 100, 200]
 
 
-async def test_sales_are_a_file_for_who_accepts_csv(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sales_are_a_file_for_who_accepts_csv(market: Market) -> None:
     await paid_sale(market, (100, 1), category="=cmd")
     await paid_sale(market, (200, 2), category="meals")
     headers = {**market.as_staff("finance_maker"), "Accept": "text/csv"}
@@ -226,7 +226,34 @@ async def test_sales_are_a_file_for_who_accepts_csv(market: Market, monkeypatch:
     for accept in ("*/*", "application/json, text/csv;q=0.5"):
         preferred = await sales(market, {**headers, "Accept": accept}, groupBy="category")
         assert preferred.headers["content-type"] == "application/json", accept
-    monkeypatch.setattr("orders.routes.sales.EXPORT_GROUPS_MAX", 1)
+
+
+_COPY_LINES = """
+WITH copies AS (
+    INSERT INTO order_items (
+        id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor, line_total_minor
+    )
+    SELECT gen_random_uuid(), order_id, buyer_id, vendor_id, campus_id, copy + 1, gen_random_uuid(), name, quantity,
+        unit_price_minor, line_total_minor
+    FROM order_items, generate_series(1, 9999) AS copy
+    RETURNING *
+)
+INSERT INTO sale_lines
+SELECT copies.id, copies.order_id, copies.product_id, copies.vendor_id, copies.campus_id, lpad(copies.position::text, 5, '0'),
+    copies.name, copies.quantity, sold_at, sequence, gross_minor, locked_minor, refunded_minor, delivery_fee_minor,
+    commission_minor, net_minor
+FROM copies, sale_lines
+"""
+
+
+async def test_a_file_of_sales_has_each_of_ten_thousand_groups_and_more_are_422(market: Market) -> None:
+    await paid_sale(market, (100, 1), category="00001")
+    await market.fetch(_COPY_LINES)
+    headers = {**market.as_staff("finance_maker"), "Accept": "text/csv"}
+    response = await sales(market, headers, groupBy="category")
+    keys = [row["key"] for row in csv.DictReader(io.StringIO(response.text, newline=""))]
+    assert keys == [f"{number:05}" for number in range(1, 10_001)]
+    await paid_sale(market, (100, 1), category="meals")
     assert invalid_field_of(await sales(market, headers, groupBy="category")) == (422, "from")
 
 

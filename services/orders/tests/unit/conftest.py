@@ -21,6 +21,8 @@ def new_order() -> Callable[[State], Order]:
             total_minor=150_000,
             refunded_minor=0,
             delivered_at=None,
+            escrow_minor=0,
+            return_due_at=None,
         )
 
     return make

@@ -7,6 +7,21 @@ HASHES = AddressHashes(b"k" * 32)
 
 def test_an_address_is_found_in_any_case() -> None:
     assert HASHES.of_email(" Ada@Unilag.edu.ng") == HASHES.of_email("ada@unilag.edu.ng")
+    upper, lower = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
+    assert HASHES.of_email(f"{upper}@UNILAG.EDU.NG") == HASHES.of_email(f"{lower}@unilag.edu.ng")
+
+
+def test_addresses_that_differ_in_more_than_case_have_different_hashes() -> None:
+    addresses = ["ada@a.ng", "adb@a.ng", "[ada@a.ng", "{ada@a.ng", "`ada@a.ng", "@ada@a.ng"]
+    assert len({HASHES.of_email(address) for address in addresses}) == 6
+
+
+def test_a_stored_hash_is_found_after_a_release_of_the_service() -> None:
+    email, phone = HASHES.of_email("ada@unilag.edu.ng"), HASHES.of_phone("+2348031234567")
+    assert email is not None
+    assert phone is not None
+    assert email.hex() == "4820e73e0931606faa7300d06f64a9980bb11e071a2f16db970b292f16c77cc2"
+    assert phone.hex() == "62949615cec35fe784f736713d97d0b2fddb18b23a5ceded226a5eb6fff358b3"
 
 
 @pytest.mark.parametrize("typed", ["08031234567", "0803 123 4567", "+234 (803) 123-4567", "002348031234567"])

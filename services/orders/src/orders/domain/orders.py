@@ -24,8 +24,8 @@ class Order:
     refunded_minor: int
     delivered_at: datetime | None
     # The escrow balance that payments reported last.
-    escrow_minor: int = 0
-    return_due_at: datetime | None = None
+    escrow_minor: int
+    return_due_at: datetime | None
 
     @property
     def stock_is_reserved(self) -> bool:
