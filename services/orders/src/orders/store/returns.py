@@ -75,8 +75,8 @@ async def lock_request(uow: UnitOfWork, request_id: UUID) -> ReturnRequest | Non
 
 async def sum_refunds(uow: UnitOfWork, order_id: UUID) -> PreviousRefunds:
     """The sums of the order's earlier refunds, in kobo."""
-    row = await uow.fetch_row(_REFUNDS, order_id)
-    return PreviousRefunds(*row) if row is not None else PreviousRefunds(0, 0)
+    [row] = await uow.fetch(_REFUNDS, order_id)
+    return PreviousRefunds(*row)
 
 
 async def save_decision(
