@@ -16,7 +16,7 @@ def test_addresses_that_differ_in_more_than_case_have_different_hashes() -> None
     assert len({HASHES.of_email(address) for address in addresses}) == 6
 
 
-def test_a_stored_hash_is_found_after_a_release_of_the_service() -> None:
+def test_a_stored_hash_is_found_after_an_upgrade_of_the_service() -> None:
     email, phone = HASHES.of_email("ada@unilag.edu.ng"), HASHES.of_phone("+2348031234567")
     assert email is not None
     assert phone is not None

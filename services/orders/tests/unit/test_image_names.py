@@ -18,7 +18,7 @@ RICE, BOOK = UUID(int=1), UUID(int=2)
         (RICE, b"more", "2dd796c1-34a2-84e7-88d4-0e3a5e39fa76"),
     ],
 )
-def test_a_file_keeps_its_id_for_one_product_after_a_release(product_id: UUID, content: bytes, image_id: str) -> None:
+def test_a_file_keeps_its_id_for_one_product_after_an_upgrade(product_id: UUID, content: bytes, image_id: str) -> None:
     assert image_id_of(product_id, content) == UUID(image_id)
 
 

@@ -77,7 +77,7 @@ def test_a_pin_that_was_stored_under_the_previous_key_is_accepted_during_a_rotat
     assert evaluate_attempt("dispatched", issued(), after.digests(ORDER, 1, "123456")) == WrongPin(4)
 
 
-def test_a_stored_digest_stays_valid_after_a_release_of_the_service() -> None:
+def test_a_stored_digest_stays_valid_after_an_upgrade_of_the_service() -> None:
     order_id = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
     assert KEY.digest(order_id, 1, "123456").hex() == "7a2516ac093e8d7281f546d88207a40781dbe152971514db461ab8614e332607"
     assert (
