@@ -6,14 +6,14 @@ import pytest
 
 from orders.domain.images import files_of, image_id_of
 
-RICE, BOOK = UUID(int=1), UUID(int=2)
+RICE, BEANS = UUID(int=1), UUID(int=2)
 
 
 @pytest.mark.parametrize(
     ("product_id", "content", "image_id"),
     [
         (RICE, b"a picture", "4ab2b660-05ab-8b99-91cf-cc3ed45d1d89"),
-        (BOOK, b"a picture", "2cabe750-e093-802d-a8ba-b747d83f7924"),
+        (BEANS, b"a picture", "2cabe750-e093-802d-a8ba-b747d83f7924"),
         (RICE, b"another", "0e0b1798-56a6-84a3-a8b7-f33ef60c335e"),
         (RICE, b"more", "2dd796c1-34a2-84e7-88d4-0e3a5e39fa76"),
     ],

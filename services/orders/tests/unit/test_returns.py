@@ -28,9 +28,9 @@ from orders.domain.transitions import STATES, State
 
 DUE_AT = datetime(2026, 3, 8, 12, 0, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-RICE, BOOK = new_id(), new_id()
+RICE, BEANS = new_id(), new_id()
 # Three units, of which one is in an open request; two units, of which one is returned.
-LINES = {RICE: OrderLine(3, 1_001, requested=1, returned=0), BOOK: OrderLine(2, 501, requested=0, returned=1)}
+LINES = {RICE: OrderLine(3, 1_001, requested=1, returned=0), BEANS: OrderLine(2, 501, requested=0, returned=1)}
 
 NewOrder = Callable[[State], Order]
 
@@ -41,7 +41,7 @@ def check(new_order: NewOrder, *items, status: State = "delivered", due_at=DUE_A
 
 
 @pytest.mark.parametrize("status", ["delivered", "paid"])
-@pytest.mark.parametrize("items", [[(RICE, 2)], [(BOOK, 1)], [(BOOK, 1), (RICE, 2)]])
+@pytest.mark.parametrize("items", [[(RICE, 2)], [(BEANS, 1)], [(BEANS, 1), (RICE, 2)]])
 def test_the_remaining_units_of_a_delivered_order_may_be_returned(new_order: NewOrder, status: State, items) -> None:
     check(new_order, *items, status=status)
 
@@ -69,9 +69,9 @@ def test_an_item_is_listed_once(new_order: NewOrder) -> None:
     ("items", "error_class", "names"),
     [
         ([(RICE, 1), (new_id(), 1)], UnknownItem, ["items.1.itemId"]),
-        ([(BOOK, 1), (RICE, 4)], QuantityExceedsOrder, ["items.1.quantity"]),
+        ([(BEANS, 1), (RICE, 4)], QuantityExceedsOrder, ["items.1.quantity"]),
         ([(RICE, 3)], QuantityExceedsRemainder, ["items.0.quantity"]),
-        ([(RICE, 2), (BOOK, 2)], QuantityExceedsRemainder, ["items.1.quantity"]),
+        ([(RICE, 2), (BEANS, 2)], QuantityExceedsRemainder, ["items.1.quantity"]),
     ],
 )
 def test_an_error_of_an_item_names_its_position(new_order: NewOrder, items, error_class, names: list[str]) -> None:
@@ -89,18 +89,18 @@ TOTAL = 3_805
     [
         # The line totals, without the delivery fee.
         ((0, 0), [(RICE, 1)], (0, 0), ReturnRefund(1_001, everything=False)),
-        ((0, 0), [(RICE, 1), (BOOK, 2)], (0, 0), ReturnRefund(2_003, everything=False)),
-        ((0, 0), [(RICE, 2), (BOOK, 2)], (0, 0), ReturnRefund(3_004, everything=False)),
-        ((1, 0), [(BOOK, 1)], (1_001, 0), ReturnRefund(501, everything=False)),
+        ((0, 0), [(RICE, 1), (BEANS, 2)], (0, 0), ReturnRefund(2_003, everything=False)),
+        ((0, 0), [(RICE, 2), (BEANS, 2)], (0, 0), ReturnRefund(3_004, everything=False)),
+        ((1, 0), [(BEANS, 1)], (1_001, 0), ReturnRefund(501, everything=False)),
         # Everything: the rest of the total, with the delivery fee.
-        ((0, 0), [(RICE, 2), (BOOK, 3)], (0, 0), ReturnRefund(3_805, everything=True)),
-        ((2, 2), [(BOOK, 1)], (3_004, 0), ReturnRefund(801, everything=True)),
-        ((2, 2), [(BOOK, 1)], (1_498, 1_805), ReturnRefund(502, everything=True)),
+        ((0, 0), [(RICE, 2), (BEANS, 3)], (0, 0), ReturnRefund(3_805, everything=True)),
+        ((2, 2), [(BEANS, 1)], (3_004, 0), ReturnRefund(801, everything=True)),
+        ((2, 2), [(BEANS, 1)], (1_498, 1_805), ReturnRefund(502, everything=True)),
         # A split of 1,805 left 2,000 of 3,505: 1001 * 2000 / 3505 = 571.18, and 3004 * 2000 / 3505 = 1714.12.
         ((0, 0), [(RICE, 1)], (0, 1_805), ReturnRefund(571, everything=False)),
-        ((1, 0), [(RICE, 1), (BOOK, 2)], (571, 1_805), ReturnRefund(1_143, everything=False)),
-        # 1001 + 501 = 1502: 857.06, less 571. Alone the book would be 285.87, rounded down to 285.
-        ((1, 0), [(BOOK, 1)], (571, 1_805), ReturnRefund(286, everything=False)),
+        ((1, 0), [(RICE, 1), (BEANS, 2)], (571, 1_805), ReturnRefund(1_143, everything=False)),
+        # 1001 + 501 = 1502: 857.06, less 571. Alone the beans would be 285.87, rounded down to 285.
+        ((1, 0), [(BEANS, 1)], (571, 1_805), ReturnRefund(286, everything=False)),
         # A split below the delivery fee leaves the items at their full price.
         ((0, 0), [(RICE, 1)], (0, 299), ReturnRefund(1_001, everything=False)),
         ((0, 0), [(RICE, 1)], (0, 300), ReturnRefund(1_001, everything=False)),
@@ -111,7 +111,7 @@ TOTAL = 3_805
 def test_a_return_refunds_the_paid_part_of_its_units_and_the_fee_with_the_last_one(
     returned_before, returning, refunds, expected: ReturnRefund
 ) -> None:
-    rice, book = returned_before
-    lines = {RICE: OrderLine(2, 1_001, 0, rice), BOOK: OrderLine(3, 501, 0, book)}
+    rice, beans = returned_before
+    lines = {RICE: OrderLine(2, 1_001, 0, rice), BEANS: OrderLine(3, 501, 0, beans)}
     items = [ReturnedItem(item_id, quantity) for item_id, quantity in returning]
     assert refund_for_return(TOTAL, items, lines, PreviousRefunds(*refunds)) == expected

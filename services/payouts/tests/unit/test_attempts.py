@@ -180,7 +180,7 @@ def test_an_accepted_transfer_that_the_gateway_no_longer_has_opens_an_exception(
     assert (after.update, after.is_unknown, after.opens) == (None, False, "unclassified")
 
 
-def test_a_response_that_contradicts_the_ledger_leaves_a_submitting_attempt_unknown() -> None:
+def test_a_response_that_contradicts_the_ledger_keeps_a_submitting_attempt_unknown() -> None:
     assert [state for state in STATES if stays_unknown(state, "contradiction")] == ["submitting"]
     assert not any(stays_unknown("submitting", verdict) for verdict in ("advanced", "repeated", "stale", "confirmed"))
     after = update_after_contradiction(transfer(poll_count=3, called_at=NOW), NOW + timedelta(minutes=1))

@@ -109,7 +109,7 @@ def test_a_found_transfer_is_the_next_attempt_within_the_limit_of_retries(
         ),
     ],
 )
-def test_a_payout_that_another_attempt_may_have_paid_takes_no_found_transfer(
+def test_no_transfer_is_recorded_for_a_payout_that_another_attempt_may_have_paid(
     results: list[VerifyResult], may: bool
 ) -> None:
     assert may_have_sent(Candidate(new_id(), 1, (), True), results) is may

@@ -81,7 +81,7 @@ def test_each_case_of_the_comparison(totals: ReceivedTotals, newest: Statement |
         (received(upgraded_at=NOW, has_new_lines=False), None, 0, NOW, False),
     ],
 )
-def test_only_a_difference_that_a_statement_measures_can_be_corrected(
+def test_only_a_difference_with_a_statement_can_be_corrected(
     totals: ReceivedTotals,
     newest: Statement | None,
     surplus_minor: int,
