@@ -253,7 +253,7 @@ async def test_a_concurrently_disputed_charge_is_not_accepted(
     placed, charge_id = await app.quarantined(**MISMATCH)
     assert (await _prepare(app, charge_id, "accept")).status_code == 200
     [charge] = await app.service.fetch("SELECT reference FROM charges")
-    update = ChargebackUpdate("71", charge["reference"], None, None, None, outcome, None)
+    update = ChargebackUpdate("71", charge["reference"], None, None, None, outcome, None, None, outcome is None)
 
     async def waits_for_the_dispute() -> bool:
         async with connect_as(app, "admin") as server:

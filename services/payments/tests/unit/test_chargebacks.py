@@ -20,7 +20,7 @@ from payments.domain.errors import ChargebackContradiction
 from payments.domain.escrow import Escrow, Parts
 
 CHARGEBACK, CHARGE, ORDER, FIRST, SECOND = (UUID(int=number) for number in range(1, 6))
-UPDATE = ChargebackUpdate("dispute:1", "ch-1", "7", None, None, None, None)
+UPDATE = ChargebackUpdate("dispute:1", "ch-1", "7", None, None, None, None, None, True)
 DISPUTED = DisputedCharge(CHARGE, "ch-1", 500_000, "NGN", ORDER)
 # 1,000 kobo in escrow, and 500 that were released.
 ESCROW = Escrow(locked=Parts(900, 60, 40), released=Parts(450, 30, 20))

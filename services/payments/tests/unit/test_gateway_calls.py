@@ -9,6 +9,7 @@ import pytest
 from payments.clients.flutterwave import FlutterwaveGateway
 from payments.clients.gateway import GatewayKeyRejected, GatewayUnavailable, OnKeyRejected
 from payments.clients.paystack import PaystackGateway
+from payments.domain.gateway_faults import key_alert
 
 RESPONSE = b'{"status": true, "data": {"id": 1}}'
 
@@ -86,3 +87,8 @@ async def test_only_the_gateways_own_401_or_403_rejects_our_key(
     assert isinstance(raised.value, GatewayKeyRejected) == is_about_the_key
     assert reported == [True] * is_about_the_key
     await gateway.close()
+
+
+def test_the_rejected_key_of_each_gateway_has_an_alert_of_its_own() -> None:
+    assert key_alert("paystack") == "payments:gateway-key:paystack"
+    assert key_alert("flutterwave") == "payments:gateway-key:flutterwave"

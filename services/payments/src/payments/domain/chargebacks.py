@@ -30,8 +30,8 @@ class ChargebackUpdate:
     currency: str | None
     outcome: Outcome | None
     reason: str | None
-    due_at: datetime | None = None
-    awaits_response: bool = True
+    due_at: datetime | None
+    awaits_response: bool
 
 
 @dataclass(frozen=True, slots=True)
