@@ -10,7 +10,6 @@ from prometheus_client import REGISTRY
 
 from common.auth.caller import THE_SERVICE
 from common.ledger import posting as ledger
-from common.ledger.chain_loops import DAILY, RUN_LEASE
 from common.ledger.hash_chain import LINKS_PER_BATCH, Break, extend_chain_once
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
@@ -227,11 +226,11 @@ async def test_a_verification_whose_process_died_is_repeated_after_its_lease(
         with pytest.raises(asyncpg.UndefinedTableError):
             await LEDGER_CHAIN.verify_when_due(database, clock)
         await owner.execute("ALTER TABLE ledger_links_gone RENAME TO ledger_links")
-    clock.advance(RUN_LEASE - timedelta(seconds=1))
+    clock.advance(timedelta(minutes=59, seconds=59))
     assert await LEDGER_CHAIN.verify_when_due(database, clock) is False
     clock.advance(timedelta(seconds=1))
     assert await LEDGER_CHAIN.verify_when_due(database, clock) is True
-    clock.advance(DAILY - timedelta(seconds=1))
+    clock.advance(timedelta(hours=23, minutes=59, seconds=59))
     assert await LEDGER_CHAIN.verify_when_due(database, clock) is False
     clock.advance(timedelta(seconds=1))
     assert await LEDGER_CHAIN.verify_when_due(database, clock) is True
