@@ -13,7 +13,7 @@ from orders.domain.returns import OrderLine, PreviousRefunds, ReturnedItem, refu
 
 
 @pytest.mark.parametrize(
-    ("outcome", "requested", "refund"), [("buyer", None, 100), ("vendor", None, 0), ("split", 99, 99)]
+    ("outcome", "requested", "refund"), [("buyer", None, 100), ("vendor", None, 0), ("split", 1, 1), ("split", 99, 99)]
 )
 def test_the_outcome_determines_the_refund(outcome: str, requested: int | None, refund: int) -> None:
     assert refund_of(outcome, requested, 100) == refund
