@@ -6,6 +6,7 @@ that the provisioner declared exactly its topology: the digest of the topology i
 declared.
 """
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ import aio_pika
 from aio_pika.abc import AbstractChannel
 from aiormq.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 
-from common.primitives.retry import JITTER, RetryLadder
+from common.primitives.retry import JITTER, RetryLadder, jittered
 from contracts import topology as broker_map
 from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
 
@@ -26,6 +27,9 @@ DELIVERIES_MAX: Final = 50
 # RabbitMQ 4 drops a message after twenty deliveries.
 DEAD_QUEUE_ARGUMENTS: Final[dict[str, Any]] = {"x-queue-type": "quorum", "x-delivery-limit": 1_000_000}
 
+# A leader is elected within milliseconds, on a loaded machine within seconds.
+DECLARATIONS_MAX: Final = 20
+DECLARATION_PAUSE_SECONDS: Final = 0.5
 
 # The header by which `campus.delay` chooses the delay queue, in milliseconds.
 DELAY_HEADER: Final = "retry-delay"
@@ -129,9 +133,20 @@ def declared_topology(ladder: RetryLadder) -> Topology:
 
 
 async def declare_topology(broker_url: str, topology: Topology) -> None:
-    """Declares the topology with an operator's account. Raises TopologyDrift."""
+    """Declares the topology with an operator's account. Raises TopologyDrift.
+
+    While another provisioner creates a quorum queue, RabbitMQ closes the channel of a second declaration with NOT_FOUND:
+    the queue has a record and no leader yet. The repetition finds both.
+    """
     async with await aio_pika.connect(broker_url) as connection:
-        await topology.declare(await connection.channel(publisher_confirms=False))
+        for attempt in range(1, DECLARATIONS_MAX + 1):
+            try:
+                await topology.declare(await connection.channel(publisher_confirms=False))
+                break
+            except ChannelNotFoundEntity:
+                if attempt == DECLARATIONS_MAX:
+                    raise
+                await asyncio.sleep(jittered(DECLARATION_PAUSE_SECONDS))
 
 
 def delay_queue_arguments(seconds: float) -> dict[str, Any]:
