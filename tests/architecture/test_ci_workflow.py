@@ -16,7 +16,13 @@ TARGETS = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), r
 
 
 def test_ci_runs_the_commands_of_the_makefile() -> None:
-    assert COMMANDS == ["bash .ci/run", "tests/compose/run", "make sbom", "make audit-dependencies"]
+    assert COMMANDS == [
+        "bash .ci/run",
+        "tests/compose/run",
+        "tests/compose/scale",
+        "make sbom",
+        "make audit-dependencies",
+    ]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
