@@ -1,6 +1,7 @@
 """The manifests of deploy/k8s are valid and match the code. No test here needs a cluster."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -261,8 +262,12 @@ def test_every_kind_of_process_has_spread_replicas_and_a_disruption_budget(overl
     for process in processes(overlay):
         assert process["spec"]["selector"]["matchLabels"] == pod_of(process)["metadata"]["labels"]
         assert process["spec"]["selector"]["matchLabels"] in budgets
-        keys = {it["topologyKey"] for it in pod_of(process)["spec"]["topologySpreadConstraints"]}
-        assert keys == {"topology.kubernetes.io/zone", "kubernetes.io/hostname"}
+        pod = pod_of(process)["spec"]
+        zones = pod["topologySpreadConstraints"]
+        nodes = pod["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+        # One constraint: a node without the label of one is ignored by all.
+        assert [it["topologyKey"] for it in zones] == ["topology.kubernetes.io/zone"]
+        assert [it["podAffinityTerm"]["topologyKey"] for it in nodes] == ["kubernetes.io/hostname"]
         assert process["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] == 0
         assert "replicas" not in process["spec"], "the autoscaler's number would be undone by each rollout"
     scaled = {it["spec"]["scaleTargetRef"]["name"] for it in of_kind(overlay, "HorizontalPodAutoscaler")}
@@ -450,6 +455,19 @@ def test_resources_are_applied_after_their_requirements(overlay) -> None:
         assert "cpu" in requests[it["spec"]["scaleTargetRef"]["name"]], "its use could not be told"
         if it["kind"] == "ScaledObject":
             assert it["metadata"]["labels"][COMPONENT] == "autoscaling", name_of(it)
+
+
+@pytest.mark.parametrize(("stopped", "status"), [("", 0), ("orders-api payouts-worker ", 1)])
+def test_a_roll_out_does_not_pass_over_stopped_processes(tmp_path: Path, stopped: str, status: int) -> None:
+    kubectl = tmp_path / "kubectl"
+    kubectl.write_text(f'#!/bin/sh\ncase "$*" in *replicas==0*) printf %s "{stopped}" ;; esac\n')
+    kubectl.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    ran = subprocess.run(
+        [FOLDER / "roll-out", "production"], env={"PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == status, ran.stderr
+    assert ("kubectl scale -n campus deployments orders-api payouts-worker --replicas=2" in ran.stderr) == bool(stopped)
 
 
 def test_a_second_roll_out_changes_nothing() -> None:

@@ -17,22 +17,28 @@ Resource = dict[str, Any]
 OVERLAYS = Path(__file__).parents[3] / "deploy" / "k8s" / "overlays"
 NAMESPACE = "campus"
 READ = (
-    "pods,deployments.apps,services,endpointslices.discovery.k8s.io,poddisruptionbudgets.policy,"
+    "pods,deployments.apps,cronjobs.batch,services,endpointslices.discovery.k8s.io,poddisruptionbudgets.policy,"
     "horizontalpodautoscalers.autoscaling,networkpolicies.networking.k8s.io,rolebindings.rbac.authorization.k8s.io"
 )
 # A Job cannot be changed in place: the server would reject every newer migration. Its pods are temporary.
 COMPONENT = "app.kubernetes.io/component"
 LASTING = f"{COMPONENT} notin (provision, migration, demo-data)"
-PASSING = {"provision", "migration", "demo-data", "key-rotation"}
+PASSING = {"provision", "migration", "demo-data", "key-rotation", "audit"}
+# Servers that an operator runs, and the label of their pods: an overlay with the servers of a provider has neither.
+OPERATED = {"kind: Cluster\n": "cnpg.io/", "kind: RabbitmqCluster\n": "rabbitmq"}
 ROLE = "campus.example/role"
 
 
-def faults_of(resources: list[Resource]) -> Iterator[str]:
-    """The faults among the resources of the namespace, one sentence each."""
+def faults_of(resources: list[Resource], absent: tuple[str, ...] = ()) -> Iterator[str]:
+    """The faults among the resources of the namespace, one sentence each.
+
+    `absent`: labels of servers that the overlay does not have, which policies may name.
+    """
     by_kind: dict[str, list[Resource]] = {}
     for it in resources:
         by_kind.setdefault(it["kind"], []).append(it)
     pods = [it for it in by_kind.get("Pod", []) if it["status"].get("phase") not in ("Succeeded", "Failed")]
+    yield from stopped(by_kind)
     yield from faults_of_pods(pods)
     yield from faults_of_budgets(by_kind.get("PodDisruptionBudget", []), pods)
     yield from faults_of_services(by_kind.get("Service", []), by_kind.get("EndpointSlice", []))
@@ -41,12 +47,21 @@ def faults_of(resources: list[Resource]) -> Iterator[str]:
         target = it["spec"]["scaleTargetRef"]
         if target["kind"] == "Deployment" and target["name"] not in deployed:
             yield f"autoscaler {name_of(it)} scales {target['name']}, which is not there"
-    yield from faults_of_policies(by_kind.get("NetworkPolicy", []), pods)
+    yield from faults_of_policies(by_kind.get("NetworkPolicy", []), pods, absent)
     accounts = {it["spec"]["serviceAccountName"] for it in pods if is_ours(it)}
     for it in by_kind.get("RoleBinding", []):
         for subject in it.get("subjects", []):
             if subject["kind"] == "ServiceAccount" and subject["name"] in accounts:
                 yield f"role binding {name_of(it)} gives the account {subject['name']} a right over the cluster"
+
+
+def stopped(by_kind: dict[str, list[Resource]]) -> Iterator[str]:
+    for it in by_kind.get("Deployment", []):
+        if it["spec"].get("replicas") == 0:
+            yield f"Deployment {name_of(it)} is stopped: it has 0 replicas"
+    for it in by_kind.get("CronJob", []):
+        if it["spec"].get("suspend"):
+            yield f"CronJob {name_of(it)} is suspended"
 
 
 def faults_of_pods(pods: list[Resource]) -> Iterator[str]:
@@ -89,12 +104,12 @@ def faults_of_services(services: list[Resource], slices: list[Resource]) -> Iter
             yield f"Service {name_of(it)} leads to no ready pod"
 
 
-def faults_of_policies(policies: list[Resource], pods: list[Resource]) -> Iterator[str]:
+def faults_of_policies(policies: list[Resource], pods: list[Resource], absent: tuple[str, ...]) -> Iterator[str]:
     for it in policies:
         spec = it["spec"]
         inside = [it["podSelector"] for it in peers_of(spec) if "podSelector" in it and "namespaceSelector" not in it]
         for selector in (spec["podSelector"], *inside):
-            if PASSING & set(selected_values(selector, COMPONENT)):
+            if PASSING & set(selected_values(selector, COMPONENT)) or any(it in json.dumps(selector) for it in absent):
                 continue
             if not any(is_selected(selector, labels_of(pod)) for pod in pods):
                 yield f"network policy {name_of(it)} means {json.dumps(selector)}, which no pod is"
@@ -168,7 +183,8 @@ def main(overlay: str) -> int:
         sys.stdout.write(found.stderr)
         return 1
     resources = json.loads(found.stdout)["items"]
-    faults += faults_of(resources)
+    rendered = kubectl("kustomize", str(OVERLAYS / overlay)).stdout
+    faults += faults_of(resources, tuple(label for kind, label in OPERATED.items() if kind not in rendered))
     listed = kubectl("get", "namespaces", "-o", "json")
     if listed.returncode:
         sys.stdout.write("no permission to list namespaces: the roles of namespaces were not checked\n")
