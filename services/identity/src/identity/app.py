@@ -13,6 +13,7 @@ from common.auth.user_lookup import LocalUser
 from common.database.hash_keys import ensure_hash_key
 from common.database.reencryption import COMMAND as REENCRYPT
 from common.database.reencryption import EncryptedMessages, reencrypt_by_command
+from common.database.trail import print_trail
 from common.database.unit_of_work import Database
 from common.primitives.cells import Cells
 from common.primitives.clock import Clock
@@ -34,7 +35,7 @@ from identity.credentials.totp import Totp
 from identity.dependencies import Dependencies
 from identity.domain.errors import CannotAppoint, KeysStillInUse, UnknownKey
 from identity.domain.institutions import Institutions
-from identity.queries.own_actions import OWN_ACTIONS
+from identity.queries.own_actions import OWN_ACTIONS, STAFF_ACTIONS
 from identity.queries.pending_work import PENDING_WORK
 from identity.queries.personal_records import SECTIONS
 from identity.settings import Settings
@@ -209,6 +210,11 @@ async def grant_admin_command(dependencies: Dependencies, email: str) -> None:
         raise SystemExit(1) from None
 
 
+async def action_trail_command(dependencies: Dependencies, since: str, until: str) -> None:
+    """Run `python -m identity action-trail SINCE UNTIL`."""
+    await print_trail(dependencies.database, STAFF_ACTIONS, since, until)
+
+
 def _print(sentence: str) -> None:
     sys.stdout.write(f"{sentence}\n")
 
@@ -231,6 +237,7 @@ SERVICE = Service(
         "rotate-keys": rotate_keys_command,
         "retire-keys": retire_keys_command,
         "grant-admin": grant_admin_command,
+        "action-trail": action_trail_command,
         REENCRYPT: re_encrypt_command,
     },
 )

@@ -1,5 +1,7 @@
 """Lists of staff and the audit trail."""
 
+import json
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -7,8 +9,11 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
+from common.database import trail
+from common.primitives.clock import iso
 from contracts import demo
 from contracts.permissions import STAFF_ROLES
+from identity.app import action_trail_command
 from identity.use_cases.signing_keys.rotate_keys import rotate_keys
 
 from .conftest import USERS, IdentityApp
@@ -59,6 +64,31 @@ async def test_the_lists_are_paged_sorted_and_filtered(staff: StaffAdministratio
         ("/api/staff-acts", {"page": "101", "limit": "100"}),
     ):
         assert error_of(await staff.app.get(path, token=token, **params)) == INVALID
+
+
+async def test_a_command_prints_the_actions_of_a_period(
+    staff: StaffAdministration, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await staff.act("suspend", "HUB")
+    suspended_at = staff.app.clock.now()
+    staff.app.clock.advance(timedelta(minutes=1))
+    await staff.act("reinstate", "HUB")
+    capsys.readouterr()
+
+    await action_trail_command(staff.app.dependencies, iso(suspended_at), iso(suspended_at))
+    [line] = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (line["what"], line["detail"]["subject"]) == ("staff act suspended", str(USERS["HUB"].id))
+    assert line["detail"]["actor"] == str(USERS["ADMIN"].id)
+    period = (iso(suspended_at), iso(staff.app.clock.now()))
+    await action_trail_command(staff.app.dependencies, *period)
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+    monkeypatch.setattr(trail, "ROWS_MAX", 1)
+    with pytest.raises(SystemExit, match=r"^More than 1 rows: choose a shorter period$"):
+        await action_trail_command(staff.app.dependencies, *period)
+    with pytest.raises(SystemExit, match="write instants as"):
+        await action_trail_command(staff.app.dependencies, "yesterday", period[1])
+    assert not capsys.readouterr().out
 
 
 async def test_an_auditor_reads_closed_campuses_and_hubs(staff: StaffAdministration) -> None:

@@ -4,12 +4,14 @@ import argparse
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
+from common.database.trail import print_trail
 from common.database.unit_of_work import Signatures
 from common.ledger.chain_loops import CHECK_EVERY_SECONDS
 from common.observability.logging import get_logger
+from common.primitives.clock import read_instant
 from common.primitives.signatures import SigningKey
 from common.process.loops import Loop
 from common.process.runtime import Runtime, Service
@@ -25,6 +27,7 @@ from payments.metrics import LEDGER_CHAIN
 from payments.queries.own_actions import OWN_ACTIONS
 from payments.queries.pending_work import PENDING_WORK
 from payments.queries.personal_records import SECTIONS
+from payments.queries.webhooks import WEBHOOKS_OF_GATEWAY
 from payments.settings import Settings
 from payments.store import retention
 from payments.streams.webhook_processor import WebhookProcessor
@@ -152,8 +155,8 @@ async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None
     """`reconcile [--from <instant>] [--to <instant>]`: the last 7 days, or at most 92; status 1 while a case is open."""
     now = dependencies.clock.now()
     parser = argparse.ArgumentParser(prog="reconcile")
-    parser.add_argument("--from", dest="start", type=_instant, default=now - LOOKBACK_PERIOD)
-    parser.add_argument("--to", dest="end", type=_instant, default=now - WEBHOOK_GRACE_PERIOD)
+    parser.add_argument("--from", dest="start", type=read_instant, default=now - LOOKBACK_PERIOD)
+    parser.add_argument("--to", dest="end", type=read_instant, default=now - WEBHOOK_GRACE_PERIOD)
     period = parser.parse_args(arguments)
     if not period.start < period.end <= period.start + PERIOD_MAX:
         parser.error(f"--to must be later than --from, and at most {PERIOD_MAX.days} days")
@@ -171,10 +174,11 @@ async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None
         sys.exit(1)
 
 
-def _instant(text: str) -> datetime:
-    """Parse a date or instant in ISO 8601, by default in UTC."""
-    instant = datetime.fromisoformat(text)
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+async def webhook_trail_command(dependencies: Dependencies, gateway: str, since: str, until: str) -> None:
+    """Run `python -m payments webhook-trail GATEWAY SINCE UNTIL`."""
+    if gateway not in (PAYSTACK, FLUTTERWAVE):
+        sys.exit(f"no gateway {gateway}: {PAYSTACK} or {FLUTTERWAVE}")
+    await print_trail(dependencies.database, WEBHOOKS_OF_GATEWAY, since, until, gateway)
 
 
 SERVICE = Service(
@@ -193,5 +197,6 @@ SERVICE = Service(
         "verify-book": verify_ledger_command,
         "reconcile": reconcile_command,
         "publish-escrows": publish_escrows_command,
+        "webhook-trail": webhook_trail_command,
     },
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from payments.app import webhook_trail_command
 from payments.domain.revisions import GatewaySubject
 from payments.metrics import WEBHOOKS_ACCEPTED
 from payments.timers import query_revised_webhooks_once
@@ -48,6 +49,29 @@ async def test_the_same_content_in_other_bytes_is_a_duplicate(app: PaymentsApp) 
     for raw in (json.dumps(turned, indent=2), json.dumps(turned, separators=(",", ":")), json.dumps(body) + "\n"):
         assert (await app.send(raw.encode())).status_code == 200
     assert await app.snapshot() == before
+
+
+async def test_a_command_prints_the_webhooks_of_a_gateway_in_a_period(
+    app: PaymentsApp, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, body = await _paid_at_the_gateway(app)
+    [(webhook_id, processed_at)] = await app.service.fetch("SELECT id, processed_at FROM processed_webhook_events")
+    at = processed_at.isoformat()
+    capsys.readouterr()
+
+    await webhook_trail_command(app.service.dependencies, "paystack", at, at)
+    [line] = map(json.loads, capsys.readouterr().out.splitlines())
+    assert line == {
+        "at": at,
+        "what": f"webhook {body['event']}",
+        "detail": {"id": webhook_id, "outcome": "done"},
+    }
+    await webhook_trail_command(app.service.dependencies, "flutterwave", at, at)
+    later = processed_at + timedelta(microseconds=1)
+    await webhook_trail_command(app.service.dependencies, "paystack", later.isoformat(), later.isoformat())
+    assert not capsys.readouterr().out
+    with pytest.raises(SystemExit, match="no gateway paystak: paystack or flutterwave"):
+        await webhook_trail_command(app.service.dependencies, "paystak", at, at)
 
 
 async def test_a_revision_is_recorded_and_alerted_and_not_processed(app: PaymentsApp) -> None:

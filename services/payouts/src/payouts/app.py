@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from common.database.reencryption import COMMAND as REENCRYPT
 from common.database.reencryption import reencrypt_by_command
 from common.database.retention import Rule
 from common.database.unit_of_work import Signatures
-from common.primitives.clock import iso
+from common.primitives.clock import iso, read_instant
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
 from common.primitives.signatures import VerifyKeys
@@ -202,7 +202,7 @@ async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
     incomplete.
     """
     parser = argparse.ArgumentParser(prog="compare-transfers")
-    parser.add_argument("--since", type=_instant, default=None)
+    parser.add_argument("--since", type=read_instant, default=None)
     since: datetime | None = parser.parse_args(arguments).since
     database, numbers = dependencies.database, dependencies.account_numbers
     done = await compare_transfers(database, dependencies.gateways, numbers, dependencies.clock, since)
@@ -242,12 +242,6 @@ async def correct_command(dependencies: Dependencies, vendor_id: str, surplus_mi
         except NothingToCorrect as refused:
             sys.exit(str(refused.detail))
     sys.stdout.write(f"the wallet of {vendor_id} holds what payments released\n")
-
-
-def _instant(text: str) -> datetime:
-    """Returns a date or instant in ISO 8601; UTC is the default time zone."""
-    instant = datetime.fromisoformat(text)
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
 async def load_demo(dependencies: Dependencies) -> None:

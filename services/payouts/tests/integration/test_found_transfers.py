@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from common.primitives.ids import new_id
+from common.process.service import run_command
 from payouts.app import SERVICE
 from payouts.domain.dispatch import LEASE
 from payouts.timers import compare_transfers_once, process_due_transfers_once
@@ -158,6 +159,15 @@ async def test_an_unassigned_transfer_blocks_payouts_until_its_explanation(
     await commands["compare-transfers"](scenario.app.dependencies)
     assert len(await scenario.app.published("operations.alert_cleared.v1")) == 1
     assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
+
+
+async def test_a_command_ends_with_one_line_while_the_gateway_is_unavailable(
+    scenario: Scenario, immediate: Sandbox
+) -> None:
+    await put_back(scenario)
+    await immediate.faults(list_call={"error_before": True})
+    with pytest.raises(SystemExit, match=r"^compare-transfers: The payment gateway is not available"):
+        await run_command(SERVICE, scenario.app.dependencies, "compare-transfers", ())
 
 
 async def test_an_unavailable_gateway_blocks_payouts_after_a_restore(scenario: Scenario, immediate: Sandbox) -> None:

@@ -7,5 +7,6 @@ __all__ = [
     "reencryption",
     "retention",
     "tables",
+    "trail",
     "unit_of_work",
 ]

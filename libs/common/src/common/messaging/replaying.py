@@ -21,8 +21,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.messaging.bus import CONTENT_TYPE
 from common.messaging.relay import cloud_event, row_of
-from common.messaging.republishing import read_instant
-from common.primitives.clock import iso
+from common.primitives.clock import iso, read_instant
 from contracts.topology import PUBLIC
 
 COMMAND: Final = "replay"

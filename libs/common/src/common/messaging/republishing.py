@@ -6,12 +6,12 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
-from common.primitives.clock import iso
+from common.primitives.clock import iso, read_instant
 
 COMMAND: Final = "republish"
 # Each step locks its rows briefly, so that the relay can continue.
@@ -51,9 +51,3 @@ async def republish_by_command(database: Database, arguments: Sequence[str]) -> 
     since: datetime = parser.parse_args(arguments).since
     count = await republish(database, since)
     sys.stdout.write(f"{count} messages published since {iso(since)} are published again\n")
-
-
-def read_instant(text: str) -> datetime:
-    """An instant in ISO 8601; without a zone it is UTC."""
-    instant = datetime.fromisoformat(text)
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)

@@ -46,6 +46,12 @@ def iso(instant: datetime) -> str:
     return f"{text[:-1]}.000Z" if len(text) == _WITHOUT_FRACTION else f"{text[:_MILLISECONDS_END]}Z"
 
 
+def read_instant(text: str) -> datetime:
+    """Parse a date or instant in ISO 8601; without a zone it is UTC. Raises ValueError."""
+    instant = datetime.fromisoformat(text)
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
 def iso_or_none(instant: datetime | None) -> str | None:
     """`iso`, for columns that may be empty."""
     return None if instant is None else iso(instant)

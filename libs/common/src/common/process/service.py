@@ -18,6 +18,7 @@ from common.messaging.messages import Subscription
 from common.messaging.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
 from common.migrations.runner import migrate
 from common.observability import logging, telemetry
+from common.primitives.problems import Problem
 from common.process.loops import Loop, run_loop
 from common.process.revocations import consume_broadcasts, load_stored_revocations, on_session_revoked
 from common.process.runtime import Runtime, Service, running
@@ -78,10 +79,18 @@ async def _run(service: Service, command: str, arguments: Sequence[str] = ()) ->
             if command == replaying.COMMAND:
                 return await replaying.replay_by_command(runtime.database, arguments)
             if command in service.commands:
-                return await service.commands[command](dependencies, *arguments)
+                return await run_command(service, dependencies, command, arguments)
             await _serve(service, settings, runtime, dependencies, command)
     finally:
         telemetry.stop()
+
+
+async def run_command(service: Service, dependencies: object, command: str, arguments: Sequence[str]) -> None:
+    """Run a service's own command. A Problem, such as an unavailable payment gateway, is its last line, with status 1."""
+    try:
+        await service.commands[command](dependencies, *arguments)
+    except Problem as problem:
+        sys.exit(f"{command}: {problem.explanation}")
 
 
 def http_app(
