@@ -9,15 +9,20 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from operations.audit.findings import Finding, Offence, Report
+from operations.audit.report import report_as_json, rules
 from operations.campusctl.app import app
 from testkit.kubernetes_api import KubernetesApi, kubernetes_api
 
 # The entry point of the images; it prints its arguments and its input, or fails as a service's command does.
 START = """#!/bin/sh
 [ "$1" = verify-book ] && { echo "$CHAIN"; [ -z "$BROKEN" ] || { echo "$BROKEN" >&2; exit 4; }; exit 0; }
+[ "$1" = webhook-trail ] && exit 0
+[ "$1" = action-trail ] && { echo "$ACTION"; exit 0; }
 [ "$1" = broken ] && { echo "no such row" >&2; exit 3; }
 printf '%s of %s, input <%s>' "$*" "$SERVICE" "$(cat)"
 """
+ACTION = '{"at": "2026-11-21T10:00:02+00:00", "what": "staff act grant", "detail": {"actor": null}}'
 
 
 @pytest.fixture
@@ -28,7 +33,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kuberne
         start.write_text(START)
         start.chmod(0o755)
         for service in ("identity", "orders", "payments", "payouts", "notifications"):
-            api.add_secret(f"{service}-keys", {"SERVICE": service, "CHAIN": "3 9f86d081"})
+            api.add_secret(f"{service}-keys", {"SERVICE": service, "CHAIN": "3 9f86d081", "ACTION": ACTION})
             api.add_deployment(f"{service}-worker", f"{service}-keys")
         monkeypatch.setenv("KUBECONFIG", str(api.kubeconfig))
         monkeypatch.setenv("HOME", str(tmp_path))
@@ -112,3 +117,106 @@ def test_a_context_without_a_cluster_is_wrong_usage() -> None:
 def test_a_command_of_a_namespace_without_the_service_names_the_deployment(cluster: KubernetesApi) -> None:
     del cluster.objects["deployments", "orders-worker"]
     assert 'deployments "orders-worker" not found' in ctl("service", "orders", "republish", code=1)["detail"]
+
+
+REPORT = Report(
+    (
+        Finding("orders", "a rule of a later version", "broken", (Offence("order 7", "1 refund", "2 refunds"),)),
+        Finding(*rules()[0], "waiting", (Offence("order 8", "a payment", "none"),)),
+    ),
+    "https://api.paystack.co",
+)
+
+
+def test_an_audit_of_a_cluster_is_a_job_whose_report_is_shown(cluster: KubernetesApi) -> None:
+    document = json.dumps(report_as_json(REPORT), indent=2)
+    cluster.add_cron_job("audit", "Complete", f"a warning {{1}}\n{document}\n")
+    lines = ctl("audit", "--settle-seconds", "5", code=4)["data"]
+    assert len(lines) == len(rules()) + 1
+    assert [(line["where"], line["kind"], line["rows"]) for line in lines if line["kind"]] == [
+        (rules()[0][0], "waiting", ["order 8: none; expected: a payment"]),
+        ("orders", "broken", ["order 7: 2 refunds; expected: 1 refund"]),
+    ]
+    [job] = [it for (kind, _), it in cluster.objects.items() if kind == "jobs"]
+    [container] = job["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == ["--scheduled", "--json", "--settle-seconds", "5.0"]
+
+    clean = report_as_json(Report((), "https://api.paystack.co", "429 Too Many Requests"))
+    cluster.add_cron_job("audit", "Complete", json.dumps(clean, indent=2))
+    reasons = {line["rows"][0] for line in ctl("audit")["data"] if line["kind"] == "not_compared"}
+    assert reasons == {"https://api.paystack.co: 429 Too Many Requests"}
+
+
+def test_an_audit_job_that_fails_is_an_error_with_its_log(cluster: KubernetesApi) -> None:
+    assert 'cronjobs "audit" not found' in ctl("audit", code=1)["detail"]
+    cluster.add_cron_job("audit", "Failed", "The audit failed: connection refused.\n")
+    error = ctl("audit", code=1)
+    assert error["detail"].endswith("gave no report: The audit failed: connection refused.")
+    assert error["advice"].startswith("kubectl describe job -n campus audit-")
+    cluster.add_cron_job("audit", "Complete", "")
+    assert ctl("audit", code=1)["detail"].endswith("gave no report: its log is empty")
+
+
+def _called(at: str, fingerprint: str) -> str:
+    facts = {"event": "audit: service call let in", "service": "notifications", "at": at, "fingerprint": fingerprint}
+    return json.dumps(facts) + "\n"
+
+
+def test_the_trail_of_a_secret_is_read_from_the_logs_of_all_pods(cluster: KubernetesApi) -> None:
+    [orders], [identity] = cluster.pods_of("orders-worker"), cluster.pods_of("identity-worker")
+    cluster.printed[orders] = "a line\n" + _called("2026-11-21T10:00:01+00:00", "3f9a1c27b0de")
+    cluster.printed[identity] = _called("2026-11-21T09:59:59+00:00", "3f9a1c27b0de") + _called(
+        "2026-11-21T10:00:00.5+00:00", "0b1c2d3e4f5a"
+    )
+    since = ("rotation", "trail", "service-role-key", "--since", "2026-11-21T10:00:00Z")
+    assert [line["at"][17:22] for line in ctl(*since)["data"]] == ["00.5+", "01+00"]
+    assert [line["at"][17:22] for line in ctl(*since, "--named", "3f9a1c27b0de")["data"]] == ["01+00"]
+
+
+def test_a_log_that_the_cluster_does_not_give_is_an_error_and_not_an_empty_trail(cluster: KubernetesApi) -> None:
+    cluster.unreadable = set(cluster.pods_of("orders-worker"))
+    error = ctl("rotation", "trail", "service-role-key", "--since", "2026-11-21T10:00:00Z", code=1)
+    assert "connection refused" in error["detail"]
+
+
+def test_the_trail_of_a_signing_key_lists_the_actions_that_identity_stored(cluster: KubernetesApi) -> None:
+    [identity] = cluster.pods_of("identity-worker")
+    period = ("--since", "2026-11-21T10:00:00Z", "--until", "2026-11-21T12:00:00Z")
+    [line] = ctl("rotation", "trail", "jwt-signing-keys", *period)["data"]
+    assert line == {
+        "at": "2026-11-21T10:00:02+00:00",
+        "where": "identity",
+        "what": "staff act grant",
+        "detail": {"actor": None},
+    }
+    assert cluster.commands == [
+        (identity, "start", "action-trail", "2026-11-21T10:00:00+00:00", "2026-11-21T12:00:00+00:00")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("secret", "gateway"), [("gateway-secret-key", "paystack"), ("flutterwave-webhook-hash", "flutterwave")]
+)
+def test_the_trail_of_a_gateway_secret_lists_its_webhooks(cluster: KubernetesApi, secret: str, gateway: str) -> None:
+    ctl("rotation", "trail", secret, "--since", "2026-11-21T10:00:00Z")
+    [(pod, *command)] = cluster.commands
+    assert pod in cluster.pods_of("payments-worker")
+    assert command[:4] == ["start", "webhook-trail", gateway, "2026-11-21T10:00:00+00:00"]
+
+
+def test_saved_logs_are_read_without_a_system(cluster: KubernetesApi, tmp_path: Path) -> None:
+    saved = tmp_path / "identity.log"
+    saved.write_text("[pod/identity-1/process] " + _called("2026-11-21T10:00:01+00:00", "3f9a1c27b0de"))
+    arguments = [
+        "rotation",
+        "trail",
+        "service-role-key",
+        "--since",
+        "2026-11-21T10:00:00Z",
+        "--logs",
+        str(saved),
+        "--json",
+    ]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert [line["detail"]["fingerprint"] for line in json.loads(result.stdout)["data"]] == ["3f9a1c27b0de"]

@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from campus_tools.launcher import System
-from campus_tools.launcher.runtimes import CHECKOUT
+from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.servers import ServerPorts
 from operations.audit import findings_of
 from operations.journey import Marketplace
@@ -120,14 +120,21 @@ async def _findings_of_the_image(system: System, settle_seconds: int) -> tuple[s
 
 
 async def run_as_operator(
-    system: System, name: str, *module: str, state_dir: Path | None = None, variables: Mapping[str, str] | None = None
+    system: System,
+    name: str,
+    *module: str,
+    state_dir: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    runtime: Runtime | None = None,
 ) -> tuple[int | None, Any]:
-    """Run `python -m <module>` of an operator, and return its exit code and its JSON document.
+    """Run `python -m <module>` of an operator in a runtime (the system's), and return its exit code and its JSON document.
 
     Raises:
         ChildProcessError: it printed no document.
     """
-    command, environment = system.operators_command(name, *module, state_dir=state_dir, variables=variables)
+    command, environment = system.operators_command(
+        name, *module, state_dir=state_dir, variables=variables, runtime=runtime
+    )
     ran = await asyncio.create_subprocess_exec(
         *command, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
     )

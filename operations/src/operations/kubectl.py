@@ -2,8 +2,10 @@
 
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from subprocess import PIPE
 from typing import Any, Final
 
 NAMESPACE: Final = "campus"
@@ -66,6 +68,22 @@ class Kubectl:
         found: list[dict[str, Any]] = json.loads(self.call("get", kind, *chosen, "-o", "json"))["items"]
         return found
 
+    def logs(self, labels: Mapping[str, str], since: datetime) -> Iterator[str]:
+        """Yield the lines of all started pods with these labels since a time, pod after pod. Raises KubectlFailed."""
+        for pod in self.items("pods", labels):
+            if pod["status"]["phase"] == "Pending":
+                continue
+            name = pod["metadata"]["name"]
+            arguments = ("logs", name, "--all-containers", "--tail=-1", f"--since-time={since.isoformat()}")
+            with subprocess.Popen(
+                self._command(arguments), stdout=PIPE, stderr=PIPE, text=True, errors="replace"
+            ) as reading:
+                if reading.stdout is not None:
+                    yield from reading.stdout
+                complained = reading.stderr.read() if reading.stderr is not None else ""
+            if reading.returncode != 0:
+                raise KubectlFailed(_last_line(complained) or f"kubectl logs ended with exit code {reading.returncode}")
+
     def patch(self, kind: str, name: str, patch: Mapping[str, Any]) -> None:
         """Apply a JSON merge patch, which is read from stdin. With a resourceVersion, a concurrent change is a Conflict.
 
@@ -87,11 +105,14 @@ class Kubectl:
             raise KubectlFailed(_message(ran))
         return Ended(0, output, complained)
 
+    def _command(self, arguments: tuple[str, ...]) -> list[str]:
+        chosen = ["--context", self.context] if self.context else []
+        return ["kubectl", *chosen, "--namespace", self.namespace, *arguments]
+
     def _run(self, arguments: tuple[str, ...], stdin: str, seconds_max: float) -> subprocess.CompletedProcess[str]:
-        chosen = [*(["--context", self.context] if self.context else []), "--namespace", self.namespace]
         try:
             return subprocess.run(
-                ["kubectl", *chosen, *arguments],
+                self._command(arguments),
                 input=stdin,
                 capture_output=True,
                 text=True,
@@ -105,5 +126,8 @@ class Kubectl:
 
 
 def _message(ran: subprocess.CompletedProcess[str]) -> str:
-    lines = (ran.stderr.strip() or ran.stdout.strip()).splitlines()
-    return lines[-1] if lines else f"kubectl ended with exit code {ran.returncode}"
+    return _last_line(ran.stderr.strip() or ran.stdout) or f"kubectl ended with exit code {ran.returncode}"
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or [""])[-1]

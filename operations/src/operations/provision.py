@@ -225,9 +225,11 @@ async def provision_broker(management_url: str, broker_url: str, secrets: Mappin
             await _put(api, f"/api/vhost-limits/{host}/max-queues", {"value": QUEUES_MAX})
     except httpx.HTTPError as error:
         address = management_url.rpartition("@")[2]
-        # The error's text contains the address with its password.
+        # The text of a status error contains the address with its password; that of a connection names the fault alone.
         cause = (
-            f"status {error.response.status_code}" if isinstance(error, httpx.HTTPStatusError) else type(error).__name__
+            f"status {error.response.status_code}"
+            if isinstance(error, httpx.HTTPStatusError)
+            else f"{type(error).__name__}: {error}"
         )
         raise ProvisioningFailed(
             f"The broker accounts could not be created through RabbitMQ's management API at {address} ({cause}). "

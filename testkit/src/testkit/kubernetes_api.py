@@ -25,10 +25,11 @@ NAMESPACE: Final = "campus"
 _KINDS: Final = {
     "v1": {"secrets": "Secret", "pods": "Pod"},
     "apps/v1": {"deployments": "Deployment"},
+    "batch/v1": {"cronjobs": "CronJob", "jobs": "Job"},
     "external-secrets.io/v1": {"externalsecrets": "ExternalSecret"},
 }
 _VERSION_OF: Final = {plural: version for version, kinds in _KINDS.items() for plural in kinds}
-_REASONS: Final = {403: "Forbidden", 404: "NotFound", 409: "Conflict"}
+_REASONS: Final = {500: "InternalError", 403: "Forbidden", 404: "NotFound", 409: "Conflict"}
 # Channels of a program's streams: a byte before each message.
 _STDIN, _STDOUT, _STDERR, _RESULT, _CLOSED = 0, 1, 2, 3, 255
 
@@ -61,6 +62,12 @@ class KubernetesApi:
     """Objects that another client changes after the next read."""
     stuck: set[str] = field(default_factory=set)
     """Deployments whose new pods never become ready."""
+    printed: dict[str, str] = field(default_factory=dict)
+    """The logs of pods by name."""
+    unreadable: set[str] = field(default_factory=set)
+    """Pods whose logs the server cannot get from their node."""
+    ends_of_jobs: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """How the Jobs of a CronJob end, as `Complete` or `Failed`, and what they print."""
     _version: int = 100
 
     @property
@@ -106,6 +113,15 @@ class KubernetesApi:
         self._put("deployments", {"metadata": {"name": name, "generation": 1, "labels": labels}, "spec": spec})
         self._replace_pods(self.objects["deployments", name])
 
+    def add_cron_job(self, name: str, end: str, printed: str) -> None:
+        """A CronJob whose Jobs end at once, and what they print."""
+        self.ends_of_jobs[name] = end, printed
+        template = {
+            "spec": {"restartPolicy": "OnFailure", "containers": [{"name": "process", "image": "campus-operations"}]}
+        }
+        spec = {"schedule": "30 2 * * *", "jobTemplate": {"spec": {"template": template}}}
+        self._put("cronjobs", {"metadata": {"name": name}, "spec": spec})
+
     def pods_of(self, deployment: str) -> list[str]:
         return [name for kind, name in self.objects if kind == "pods" and name.startswith(f"{deployment}-")]
 
@@ -122,8 +138,10 @@ class KubernetesApi:
             app.router.add_get(root, self._resources)
             app.router.add_get(f"{root}{namespaced}", self._list)
             app.router.add_get(f"{root}{namespaced}/{{name}}", self._get)
+            app.router.add_post(f"{root}{namespaced}", self._create)
             app.router.add_patch(f"{root}{namespaced}/{{name}}", self._patch)
         app.router.add_get(f"/api/v1/namespaces/{NAMESPACE}/pods/{{name}}/exec", self._exec)
+        app.router.add_get(f"/api/v1/namespaces/{NAMESPACE}/pods/{{name}}/log", self._log)
         return app
 
     async def _core(self, request: web.Request) -> web.Response:
@@ -182,6 +200,20 @@ class KubernetesApi:
             self._changed(found)
         return response
 
+    async def _create(self, request: web.Request) -> web.Response:
+        """A Job, with its pod: it ends at once."""
+        job = await request.json()
+        name = job["metadata"]["name"]
+        end, printed = self.ends_of_jobs[job["metadata"]["ownerReferences"][0]["name"]]
+        labels = {"job-name": name}
+        job["spec"]["selector"] = {"matchLabels": labels}
+        job["status"] = {"conditions": [{"type": end, "status": "True"}]}
+        self._put("jobs", job)
+        pod = {"metadata": {"name": f"{name}-pod", "labels": labels}, "spec": job["spec"]["template"]["spec"]}
+        self._put("pods", {**pod, "status": {"phase": "Succeeded" if end == "Complete" else "Failed"}})
+        self.printed[f"{name}-pod"] = printed
+        return web.json_response(job, status=201)
+
     async def _patch(self, request: web.Request) -> web.Response:
         found = self._found(request)
         plural, name = request.match_info["plural"], request.match_info["name"]
@@ -227,6 +259,11 @@ class KubernetesApi:
         await socket.send_bytes(bytes((_RESULT,)) + json.dumps(_result(program.returncode or 0)).encode())
         await socket.close()
         return socket
+
+    async def _log(self, request: web.Request) -> web.Response:
+        if request.match_info["name"] in self.unreadable:
+            raise Rejected(500, 'Get "https://10.0.0.1:10250/containerLogs": dial tcp: connection refused')
+        return web.Response(text=self.printed.get(request.match_info["name"], ""))
 
     # ---- The objects -----------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,8 @@ from operations.secrets import read_secrets
 from operations.services import SERVICES, service_named
 
 _IS_IT_RUNNING = (
-    "Is the system of this state directory running (make run)? Set STATE_DIR and PORT_BASE to use another one"
+    "Is the system of this state directory running (make run)? Set STATE_DIR and PORT_BASE to use another one. Commands for a "
+    "cluster need --kubernetes"
 )
 
 

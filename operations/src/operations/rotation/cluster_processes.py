@@ -12,6 +12,8 @@ from operations.rotation.cluster import read_secrets
 
 SYNC_SECONDS_MAX: Final = 300.0
 ROLLOUT_SECONDS_MAX: Final = 900.0
+OF_PROJECT: Final = {"app.kubernetes.io/part-of": "campus"}
+"""The labels of its Deployments and pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,8 @@ def _reason(external: Mapping[str, Any]) -> str | None:
 
 def deployments_with_secrets(kubectl: Kubectl) -> list[Deployment]:
     """The Deployments of the project whose environment has a Secret, with their pods. Raises KubectlFailed."""
-    of_project = {"app.kubernetes.io/part-of": "campus"}
-    pods = [it["metadata"] for it in kubectl.items("pods", of_project) if "deletionTimestamp" not in it["metadata"]]
-    return list(_deployments(kubectl.items("deployments", of_project), pods))
+    pods = [it["metadata"] for it in kubectl.items("pods", OF_PROJECT) if "deletionTimestamp" not in it["metadata"]]
+    return list(_deployments(kubectl.items("deployments", OF_PROJECT), pods))
 
 
 def _deployments(items: Sequence[Mapping[str, Any]], pods: Sequence[Mapping[str, Any]]) -> Iterator[Deployment]:

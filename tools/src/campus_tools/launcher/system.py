@@ -149,18 +149,24 @@ class System:
         return ended.returncode, ended.stdout
 
     def operators_command(
-        self, name: str, *module: str, state_dir: Path | None = None, variables: Mapping[str, str] | None = None
+        self,
+        name: str,
+        *module: str,
+        state_dir: Path | None = None,
+        variables: Mapping[str, str] | None = None,
+        runtime: Runtime | None = None,
     ) -> tuple[list[str], dict[str, str]]:
         """Return the command line `python -m <module>` of an operator of this system, and its environment.
 
-        `state_dir`: a folder with other secrets than the system's. `variables` are added to the environment.
+        `state_dir`: a folder with other secrets than the system's. `variables` are added to the environment. `runtime`:
+        another one than the system's.
         """
         folder = state_dir or self.state_dir
         environment = {
             **machine_environment(self._caller), "STATE_DIR": str(folder), "PORT_BASE": str(self.port_base),
             **(variables or {}),
         }  # fmt: skip
-        return self._runtime.command(Program(name, "operations", module, state_dir=folder), environment)
+        return (runtime or self._runtime).command(Program(name, "operations", module, state_dir=folder), environment)
 
     def start(self) -> None:
         """Start everything and return when all is ready. After a failure, stop everything again.

@@ -89,6 +89,8 @@ class DrillEnvironment:
             "--json",
             state_dir=Path(state_dir) if state_dir else None,
             variables={"NEW_SECRET": new_secret, **self.variables},
+            # kubectl is a program of the operator's machine, and in no image.
+            runtime=CHECKOUT if "--kubernetes" in arguments else None,
         )
 
 

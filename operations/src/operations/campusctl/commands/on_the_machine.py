@@ -10,11 +10,12 @@ import asyncpg
 import typer
 
 from operations.audit.access import work_folder
-from operations.audit.findings import Report
+from operations.audit.findings import Finding, Report
 from operations.audit.gateway import Gateway
 from operations.audit.recording import NotRecorded, Run, record_audit
 from operations.audit.report import SETTLE_SECONDS, is_with_gateway, rules
 from operations.audit.report import audit as audit_of
+from operations.campusctl.commands.audit_on_cluster import audit_on_cluster
 from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, REFUSED, Refused
 from operations.campusctl.registering import Operator, Yes, command
 from operations.campusctl.showing import Output
@@ -47,7 +48,14 @@ def register(app: typer.Typer) -> None:
         retire_keys
     )
     app.add_typer(keys, name="keys")
-    command(app, "audit", "campusctl audit", "campusctl audit --settle-seconds 0 --json")(audit)
+    command(
+        app,
+        "audit",
+        "campusctl audit",
+        "campusctl audit --settle-seconds 0 --json",
+        "campusctl audit --kubernetes --context production",
+        on_cluster=True,
+    )(audit)
     ledger = typer.Typer(help="The chained books.", no_args_is_help=True)
     command(
         ledger,
@@ -103,12 +111,26 @@ def audit(
         float, typer.Option(min=0, help="Seconds that a difference must persist; messages may be pending.")
     ] = SETTLE_SECONDS,
 ) -> Output:
-    """Check all money invariants over all services, on the system's machine (STATE_DIR), and record the result (GET /api/audits).
+    """Check all money invariants over all services, and record the result (GET /api/audits). Exit code 4: an invariant is broken.
 
-    Exit code 4: an invariant is broken.
+    On the system's machine (STATE_DIR), or with --kubernetes as a Job of the CronJob `audit`.
 
     A finding is `broken`, `open` (staff must decide) or `waiting` (it resolves itself); the last two give exit code 0.
     """
+    report = (
+        audit_on_cluster(operator.cluster, settle_seconds)
+        if operator.cluster
+        else _audit_here(operator, settle_seconds)
+    )
+    known = rules()
+    lines = [line for where, rule in known for line in _lines(report, where, rule)]
+    # A cluster may run another version, with other rules.
+    lines += [_line_of(finding) for finding in report.findings if (finding.where, finding.rule) not in known]
+    exit_code = FINDINGS if report.verdict == "broken" else 0
+    return Output(lines, ("holds", "kind", "where", "promise", "rows"), exit_code=exit_code)
+
+
+def _audit_here(operator: Operator, settle_seconds: float) -> Report:
     known = operator.own.audit_secrets()
     try:
         gateway = Gateway.of(os.environ, known, operator.own.sandbox_url, work_folder(operator.own.state_dir))
@@ -123,9 +145,7 @@ def audit(
             "Is the system running (make run)? Set STATE_DIR and PORT_BASE to audit another one",
             NOT_REACHABLE,
         ) from error
-    lines = [line for where, rule in rules() for line in _lines(report, where, rule)]
-    exit_code = FINDINGS if report.verdict == "broken" else 0
-    return Output(lines, ("holds", "kind", "where", "promise", "rows"), exit_code=exit_code)
+    return report
 
 
 def _lines(report: Report, where: str, rule: str) -> list[dict[str, Any]]:
@@ -136,10 +156,17 @@ def _lines(report: Report, where: str, rule: str) -> list[dict[str, Any]]:
             {**line, "holds": None, "kind": "not_compared", "rows": (f"{report.gateway_url}: {report.not_compared}",)}
         ]
     found = [finding for finding in report.findings if (finding.where, finding.rule) == (where, rule)]
-    lines = [
-        {**line, "holds": finding.kind != "broken", "kind": finding.kind, "rows": finding.rows} for finding in found
-    ]
-    return lines or [{**line, "holds": True, "kind": None, "rows": ()}]
+    return [_line_of(finding) for finding in found] or [{**line, "holds": True, "kind": None, "rows": ()}]
+
+
+def _line_of(finding: Finding) -> dict[str, Any]:
+    return {
+        "where": finding.where,
+        "promise": finding.rule,
+        "holds": finding.kind != "broken",
+        "kind": finding.kind,
+        "rows": finding.rows,
+    }
 
 
 def verify_ledger(

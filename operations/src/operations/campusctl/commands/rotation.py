@@ -7,21 +7,19 @@ import signal
 import sys
 import time
 from collections.abc import Coroutine
-from datetime import UTC, datetime, timedelta
 from getpass import getpass
-from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 import asyncpg
 import typer
 
-from operations.campusctl.commands import dns_token, rotation_on_cluster
+from operations.campusctl.commands import dns_token, rotation_on_cluster, rotation_trail
 from operations.campusctl.exits import FINDINGS, MISUSED, NOT_REACHABLE, Refused
 from operations.campusctl.registering import Operator, Yes, command
 from operations.campusctl.showing import Output
 from operations.ports import is_listening
 from operations.processes import CAMPUS
-from operations.rotation import database_logins, trail
+from operations.rotation import database_logins
 from operations.rotation.measurements import Counted, Prometheus, Unmeasured, counted_between, read_processes, total
 from operations.rotation.secret_store import ENCRYPTING, RotationRefused, Secret, ended, may_encrypt, started, switched
 from operations.rotation.verdict import Seen, reasons_against
@@ -76,9 +74,7 @@ def register(app: typer.Typer) -> None:
         on_cluster=True,
     )(check)
     command(group, "end", "campusctl rotation end database-passwords", on_cluster=True)(end)
-    command(
-        group, "trail", "campusctl rotation trail service-role-key --since 2026-11-21T10:00:00Z --named 3f9a1c27b0de"
-    )(show_trail)
+    rotation_trail.register(group)
     dns_token.register(group)
     app.add_typer(group, name="rotation")
 
@@ -310,37 +306,7 @@ def _refuse_while_needed(operator: Operator, secret: Secret) -> None:
         raise Refused(f"The old key is still needed: {services}", f"campusctl rotation re-encrypt {secret}")
 
 
-def show_trail(
-    operator: Operator,
-    secret: SecretName,
-    since: Annotated[datetime, typer.Option(help="Start of the period.", formats=["%Y-%m-%dT%H:%M:%SZ"])],
-    until: Annotated[
-        datetime | None, typer.Option(help="End of the period; now when omitted.", formats=["%Y-%m-%dT%H:%M:%SZ"])
-    ] = None,
-    named: Annotated[str | None, typer.Option(help="Only calls with this key fingerprint or key id.")] = None,
-    logs: Annotated[
-        list[Path] | None, typer.Option(help="Log files; those of STATE_DIR when omitted.", metavar="FILE")
-    ] = None,
-) -> Output:
-    """List uses of a secret in a period: audit lines of the logs, webhooks and staff actions of the databases."""
-    kept = operator.own.secrets()
-    starts_at = since.replace(tzinfo=UTC)
-    ends = until.replace(tzinfo=UTC) if until else datetime.now(UTC) + timedelta(seconds=1)
-    found: list[dict[str, Any]] = []
-    for path in logs or sorted((operator.own.state_dir / "logs").glob("*.log*")):
-        with path.open(errors="replace") as texts:
-            found += [line for line in trail.lines_of(texts, starts_at, ends, named) if _is_about(secret, line["what"])]
-    if named is None:
-        found += _awaited(trail.rows_of(kept["AUDIT_DATABASE_URL"], secret, starts_at, ends))
-    return Output(sorted(found, key=lambda line: str(line["at"])), ("at", "where", "what", "detail"))
-
-
 _USED_BY: Final = {Secret.encryption: ("identity", "orders", "payouts", "notifications"), Secret.pin: ("orders",)}
-_ABOUT: Final = {Secret.service_role: "service call", Secret.signing: "signing key"}
-
-
-def _is_about(secret: Secret, what: str) -> bool:
-    return what.startswith(_ABOUT.get(secret, "\0"))
 
 
 def _check(operator: Operator, secret: Secret) -> None:
