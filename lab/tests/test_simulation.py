@@ -1,6 +1,6 @@
 """Plans, their shrinking, and the double of the broker."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,8 +10,10 @@ from common.messaging.topology import DELIVERIES_MAX, declared_topology
 from common.primitives.clock import ManualClock
 from common.primitives.retry import RetryLadder
 from lab.simulation.broker import Broker, SimulatedBus
+from lab.simulation.gateway import sandbox_time
 from lab.simulation.plans import plan_of
 from lab.simulation.shrinking import shrink
+from sandbox.clock import now_text
 
 TOPOLOGY = declared_topology(RetryLadder())
 QUEUE, EVENT = "payments.orders", "orders.order_placed.v1"
@@ -117,6 +119,15 @@ async def test_a_message_that_is_never_acknowledged_is_dead_lettered(bus: Simula
         bus.drop_connection()
     [dead] = broker.ready["payments.dead"]
     assert (dead.routing_key, dead.deaths[0]["queue"]) == ("payments.dead", QUEUE)
+
+
+def test_the_sandbox_follows_the_clock_of_each_system() -> None:
+    for day in (1, 2):
+        clock = ManualClock(datetime(2031, 1, day, tzinfo=UTC))
+        with sandbox_time(clock):
+            clock.advance(timedelta(hours=1))
+            assert now_text() == f"2031-01-0{day}T01:00:00.000Z"
+    assert not now_text().startswith("2031-01-0")
 
 
 def test_a_seed_gives_the_same_plan() -> None:

@@ -5,9 +5,11 @@ It is opened by its ASGI interface, with the state that its own start creates; n
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from typing import Any, Final, Literal
+from unittest.mock import patch
 
 import httpx
 
@@ -60,21 +62,23 @@ class GatewayConnection(httpx.AsyncBaseTransport):
         return response
 
 
-def open_sandbox(environment: Mapping[str, str], clock: ManualClock, jwks: Mapping[str, Any]) -> GatewayConnection:
-    """The application with a new database in its `STATE_DIR`, on this clock."""
+def open_sandbox(environment: Mapping[str, str], jwks: Mapping[str, Any]) -> GatewayConnection:
+    """The application with a new database in its `STATE_DIR`."""
     settings = read_settings(environment)
     settings.state_dir.mkdir(parents=True, exist_ok=True)
     database = Database(settings.state_dir / "sandbox.db", settings.opening_balance_minor)
     seed_demo_accounts(database)
     app = create_app(settings)
     app.state.world = build_world(settings, database)
-    _use_clock(clock)
     return GatewayConnection(app, jwks)
 
 
-def _use_clock(clock: ManualClock) -> None:
-    """The sandbox reads the time by the module `time`."""
+@contextmanager
+def sandbox_time(clock: ManualClock) -> Iterator[None]:
+    """The sandbox, which reads the time by the module `time`, follows this clock until the end."""
     virtual = SimpleNamespace(time=lambda: clock.now().timestamp(), monotonic=time.monotonic)
-    for name, module in list(sys.modules.items()):
-        if name.startswith("sandbox.") and getattr(module, "time", None) is time:
-            module.time = virtual  # type: ignore[attr-defined]
+    with ExitStack() as stack:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("sandbox.") and getattr(module, "time", None) is time:
+                stack.enter_context(patch.object(module, "time", virtual))
+        yield

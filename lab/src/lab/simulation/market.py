@@ -30,7 +30,7 @@ from lab.replay.check import Replay
 from lab.replay.gateway import GatewayRecord
 from lab.replay.recording import Command, Recording
 from lab.simulation.broker import Broker, SimulatedBus, properties_of
-from lab.simulation.gateway import JWKS_PATH, GatewayConnection, open_sandbox
+from lab.simulation.gateway import JWKS_PATH, GatewayConnection, open_sandbox, sandbox_time
 from lab.systems import Log
 from operations.processes import CAMPUS, SystemPlan
 from operations.services import SERVICES
@@ -104,9 +104,9 @@ class SimulatedMarketplace(Marketplace):
             market.broker = SimulatedBus.broker = Broker(clock)
             market.connection = open_sandbox(
                 environments.for_process(sandbox, None) | {"OPENING_BALANCE_MINOR": SETTINGS["OPENING_BALANCE_MINOR"]},
-                clock,
                 issuer.jwks(),
             )
+            stack.enter_context(sandbox_time(clock))
             await market.sandbox.aclose()
             market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, transport=market.connection)
             observe_connections(system.sandbox_url, market.connection)
