@@ -6,7 +6,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from common.observability.telemetry import STALE_EVENTS
 from payments.domain import postings
-from payments.domain.refunds import FAILED_STATUSES, FIRST_POLL_AFTER, NEEDS_ACCOUNT, RefundUpdate, account_alert_key
+from payments.domain.refunds import FAILED_STATUSES, FIRST_POLL_AFTER, NEEDS_ACCOUNT, RefundUpdate
 from payments.store import refund_attempts, refunds
 from payments.store.refunds import LockedRefund
 from payments.use_cases.refunds.alert_refund import alert_refund
@@ -36,7 +36,7 @@ async def _apply_status(
     elif status in FAILED_STATUSES and refund.needs_account and update.status == "failed":
         # The gateway gave it up: it can be sent again, or to another destination.
         await refunds.save_refund_needs_no_account(uow, refund.id)
-        clear_refund_alert(uow, refund.id, "the gateway gave the refund up", [account_alert_key])
+        clear_refund_alert(uow, refund, "the gateway gave the refund up")
         alert_refund(uow, refund, update.failure or "the gateway gave the refund up", needs_account=False)
     elif status == "settled" or (status in FAILED_STATUSES and update.status != "processed"):
         STALE_EVENTS.labels(f"refund.{update.status}").inc()

@@ -37,5 +37,5 @@ async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, b
         await refunds.save_account_approved(uow, refund_id, decision.recipient_code, now)
     else:
         await refund_attempts.replace_attempt(uow, refund_id, new_id(), decision.recipient_code, now)
-    clear_refund_alert(uow, refund_id, "two people decided on the next attempt")
+    clear_refund_alert(uow, refund, "two people decided on the next attempt")
     enqueue_refund(uow, refund_id)

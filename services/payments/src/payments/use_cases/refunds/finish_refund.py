@@ -16,7 +16,7 @@ async def finish_refund(uow: UnitOfWork, refund: LockedRefund, gateway_refund_id
     await refunds.save_refund_settled(uow, refund.id, now, gateway_refund_id)
     await decisions.overtake_refund_decision(uow, refund.id)
     if refund.status in FAILED_STATUSES:
-        clear_refund_alert(uow, refund.id, "the refund was paid after all")
+        clear_refund_alert(uow, refund, "the refund was paid after all")
     uow.publish(
         RefundSettled(
             refund_id=refund.id,
