@@ -42,6 +42,8 @@ _STOP_SECONDS_MAX: Final = 20.0
 _MESSAGES_MAX: Final = 16
 _EDGE: Final = "api-gateway"
 _CLIENTS: Final = ("aiormq", "aio_pika", "aiohttp")
+# These loops run until the process ends; a turn is one round of them.
+_SENDERS: Final = {"send deliveries": "dispatcher", "send webhooks": "webhook_sender"}
 
 
 class _Server(QuietServer):
@@ -232,7 +234,7 @@ class Process:
             account_required=runtime.account_required,
         )
         asyncio.create_task(consumers.run())  # noqa: RUF006 - tracked by the task factory
-        self.loops = {loop.name: loop for loop in service.loops(dependencies)}
+        self.loops = {loop.name: _stepped(loop, dependencies) for loop in service.loops(dependencies)}
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 
@@ -292,6 +294,12 @@ def track_tasks(loop: asyncio.AbstractEventLoop) -> None:
         return task
 
     loop.set_task_factory(cast("Any", create))
+
+
+def _stepped(loop: Loop, dependencies: Any) -> Loop:
+    """The loop, one round of which ends."""
+    sender = _SENDERS.get(loop.name)
+    return loop if sender is None else replace(loop, run_once=getattr(dependencies, sender).run_once)
 
 
 def _is_of_a_client(task: "asyncio.Task[Any]") -> bool:

@@ -10,7 +10,7 @@ from contracts.payments import EscrowReleased
 from lab.replay.planted import plant_faults
 from lab.replay.recording import Recording
 from lab.simulation.exploration import TRIALS_MAX, Exploration, examine, explore
-from lab.simulation.market import SimulatedMarketplace
+from lab.simulation.market import USERS_AND_MESSAGES, SimulatedMarketplace
 from lab.simulation.plans import plan_of
 from lab.simulation.runs import run_plan
 from lab.systems import logger
@@ -38,6 +38,11 @@ def main() -> None:
     parser.add_argument(
         "--replay", action="store_true", help="and rebuild both ledgers from the recorded inputs after each seed"
     )
+    parser.add_argument(
+        "--everyone",
+        action="store_true",
+        help="and identity and notifications run: messages are sent, users request the erasure of their account",
+    )
     parser.add_argument("--whole", action="store_true", help="with --seed: do not shrink a broken plan")
     options = parser.parse_args()
     sys.exit(0 if uvloop.run(run(options)) else 1)
@@ -46,8 +51,9 @@ def main() -> None:
 async def run(options: argparse.Namespace) -> bool:
     """Run the chosen seeds, and return whether all promises held."""
     log = logger("simulate")
+    further = USERS_AND_MESSAGES if options.everyone else ()
     if options.seed is not None:
-        async with SimulatedMarketplace.opened(log) as market:
+        async with SimulatedMarketplace.opened(log, further) as market:
             if options.replay:
                 await market.record()
             return await show(market, options.seed, trials_max=0 if options.whole else TRIALS_MAX)
@@ -55,7 +61,7 @@ async def run(options: argparse.Namespace) -> bool:
     total, first, is_checked = Exploration(), options.first, True
     while (options.hours and time.monotonic() < until) or (not options.hours and total.seeds < options.seeds):
         left = _SEEDS_OF_A_SYSTEM if options.hours else min(_SEEDS_OF_A_SYSTEM, options.seeds - total.seeds)
-        async with SimulatedMarketplace.opened(log) as market:
+        async with SimulatedMarketplace.opened(log, further) as market:
             recording = await market.record() if options.replay else None
             total.add(await explore(market, range(first, first + left)))
             if options.self_check and recording is not None:
@@ -113,7 +119,7 @@ async def finds_planted_postings(market: SimulatedMarketplace, recording: Record
 
 async def show(market: SimulatedMarketplace, seed: int, *, trials_max: int) -> bool:
     """Print the story of a seed; of a broken one the shrunk one."""
-    verdict = await run_plan(market, plan_of(seed))
+    verdict = await run_plan(market, plan_of(seed, has_everyone=market.has_everyone))
     for line in verdict.lines:
         print(line)
     print(f"The orders ended as {verdict.states}.")

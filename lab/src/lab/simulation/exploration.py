@@ -77,7 +77,7 @@ async def explore(market: SimulatedMarketplace, seeds: Sequence[int]) -> Explora
     used, known = time.process_time(), await market.findings()
     batch: list[int] = []
     for seed in seeds:
-        plan = plan_of(seed)
+        plan = plan_of(seed, has_everyone=market.has_everyone)
         verdict = await run_plan(market, plan, audits=False)
         exploration.seeds += 1
         exploration.steps += len(plan)
@@ -102,7 +102,7 @@ async def explore(market: SimulatedMarketplace, seeds: Sequence[int]) -> Explora
 
 async def examine(market: SimulatedMarketplace, seed: int, *, trials_max: int = TRIALS_MAX) -> BrokenSeed | None:
     """Run a seed by itself; when it is broken, the shortest plan that is, found in so many runs."""
-    plan: Plan = plan_of(seed)
+    plan: Plan = plan_of(seed, has_everyone=market.has_everyone)
     verdict = await run_plan(market, plan, audits=False)
     # An audit takes as long as a run: only a plan that breaks no promise without it needs it.
     audits = verdict.holds

@@ -3,6 +3,7 @@
 It is opened by its ASGI interface, with the state that its own start creates; no background worker of it runs.
 """
 
+import asyncio
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,8 @@ from sandbox.app import create_app
 from sandbox.database import Database
 from sandbox.gateway.banks import seed_demo_accounts
 from sandbox.settings import read_settings
-from sandbox.world import build_world
+from sandbox.sinks.mail import serve_mail
+from sandbox.world import World, build_world
 
 CallFault = Literal[
     "no connection", "no response", "an error", "no response after it was processed", "an error after it was processed"
@@ -35,6 +37,7 @@ class GatewayConnection(httpx.AsyncBaseTransport):
     """Calls the application. A planned fault meets the next call that a process makes."""
 
     def __init__(self, app: Any, jwks: Mapping[str, Any]) -> None:
+        self.world: World = app.state.world
         self._jwks = jwks
         self._transport = httpx.ASGITransport(app=app)
         self.faults: list[CallFault] = []
@@ -71,6 +74,11 @@ def open_sandbox(environment: Mapping[str, str], jwks: Mapping[str, Any]) -> Gat
     app = create_app(settings)
     app.state.world = build_world(settings, database)
     return GatewayConnection(app, jwks)
+
+
+async def serve_mail_of(connection: GatewayConnection) -> asyncio.Server:
+    """Receive the mails of the sandbox by SMTP: the protocol of the only provider that is not reached by HTTP."""
+    return await serve_mail(connection.world)
 
 
 @contextmanager

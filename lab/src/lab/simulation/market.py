@@ -25,21 +25,29 @@ from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from contracts.event import Event
 from contracts.topology import EVENTS_EXCHANGE
 from lab.crash_points.instruments import ObservedConnection, observe_connections
-from lab.crash_points.marketplace import PROCESSES, SETTINGS, Marketplace, User, environments_of, prepare_program
+from lab.crash_points.marketplace import (
+    PROCESSES,
+    SETTINGS,
+    USERS,
+    Marketplace,
+    User,
+    environments_of,
+    prepare_program,
+)
 from lab.replay.check import Replay
 from lab.replay.gateway import GatewayRecord
 from lab.replay.recording import Command, Recording
 from lab.simulation.broker import Broker, SimulatedBus, properties_of
-from lab.simulation.gateway import JWKS_PATH, GatewayConnection, open_sandbox, sandbox_time
+from lab.simulation.gateway import JWKS_PATH, GatewayConnection, open_sandbox, sandbox_time, serve_mail_of
 from lab.systems import Log
 from operations.processes import CAMPUS, SystemPlan
 from operations.services import SERVICES
 from testkit.service_kit import Issuer
 from testkit.workers import throwaway_servers
 
-# Identity and notifications move no money.
+# Identity and notifications move no money: they join with `--everyone`.
+USERS_AND_MESSAGES: Final = (*USERS, "identity-worker")
 _SERVICES: Final = tuple(service for service in SERVICES if service.name not in ("identity", "notifications"))
-WORKERS: Final = tuple(name for name in PROCESSES if name.endswith("-worker"))
 _LEDGER_WORKERS: Final = ("payments-worker", "payouts-worker")
 # Workers run at least so often: the daily reconciliation compares seven days.
 _TIMERS_IDLE_MAX: Final = timedelta(days=5)
@@ -93,7 +101,8 @@ class SimulatedMarketplace(Marketplace):
             servers = stack.enter_context(throwaway_servers())
             log("starting PostgreSQL, migrating")
             await asyncio.to_thread(servers.postgresql.start)
-            plan = SystemPlan(_SERVICES, ())
+            services = tuple(SERVICES) if further else _SERVICES
+            plan = SystemPlan(services, ())
             system = System(Path(folder), free_port_base(), _SETTINGS, plan=plan, servers=servers, with_broker=False)
             await stack.enter_async_context(system)
             issuer = Issuer(clock, f"{system.sandbox_url}{JWKS_PATH}")
@@ -107,13 +116,15 @@ class SimulatedMarketplace(Marketplace):
                 issuer.jwks(),
             )
             stack.enter_context(sandbox_time(clock))
+            if further:
+                stack.callback((await serve_mail_of(market.connection)).close)
             await market.sandbox.aclose()
             market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, transport=market.connection)
             observe_connections(system.sandbox_url, market.connection)
             common.process.runtime.Bus = SimulatedBus  # type: ignore[attr-defined]
             _wait_for_nothing()
             log("starting the processes")
-            await market.open_processes(environments, (*PROCESSES, *further), _SERVICES)
+            await market.open_processes(environments, (*PROCESSES, *further), services)
             yield market
 
     # One move at a time
@@ -150,7 +161,12 @@ class SimulatedMarketplace(Marketplace):
 
     def timers(self) -> list[tuple[str, str]]:
         """All timers of all workers."""
-        return [(name, timer) for name in WORKERS for timer in self.processes[name].loops]
+        return [(name, timer) for name, process in self.processes.items() for timer in process.loops]
+
+    @property
+    def has_everyone(self) -> bool:
+        """Whether identity and notifications run too."""
+        return "notifications" in self.databases
 
     async def pass_time(self, time: timedelta) -> list[str]:
         """Time passes, and no timer is idle for longer than `_TIMERS_IDLE_MAX`. Returns the errors that timers raised."""

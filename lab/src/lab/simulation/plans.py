@@ -32,6 +32,7 @@ from lab.simulation.steps import (
     ReconcilePayout,
     Relay,
     ReleaseByStaff,
+    RequestErasure,
     RequestPayout,
     RequestReturn,
     ResetPayout,
@@ -68,10 +69,11 @@ _FAULTS: Final[Sequence[tuple[type[Step], int]]] = (
     (DropConnection, 4),
 )
 _SCHEDULED_MAX: Final = 6
+_ERASURE_RATE: Final = 0.4
 
 
-def plan_of(seed: int) -> Plan:
-    """The plan of a seed, always the same."""
+def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
+    """The plan of a seed, always the same. `has_everyone`: sometimes a user requests the erasure of the account."""
     random = Random(seed)
     journeys = [_order(random, number) for number in range(random.randint(1, _ORDERS_MAX))]
     payouts = [_payout(random, number) for number in range(random.randint(0, _PAYOUTS_MAX))]
@@ -91,6 +93,8 @@ def plan_of(seed: int) -> Plan:
         if random.random() < fault_rate:
             plan.append(draw(_weighted(random, _FAULTS), random))
         plan.append(step)
+    if has_everyone and random.random() < _ERASURE_RATE:
+        plan.insert(random.randint(0, len(plan)), draw(RequestErasure, random))
     return tuple(plan)
 
 

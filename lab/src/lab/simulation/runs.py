@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from lab.crash_points.marketplace import StepRejected
+from lab.crash_points.marketplace import SUPPORT, StepRejected
 from lab.simulation.market import SimulatedMarketplace
+from lab.simulation.messages import broken_messages
 from lab.simulation.settling import FINAL, settle
 from lab.simulation.steps import Step
 from lab.simulation.story import OrderStory, Story
@@ -80,11 +81,13 @@ async def _violations(story: Story, states: dict[int, str]) -> list[str]:
             broken.append(f"payout {payout_id} was paid {len(paid)} times")
         if payout["status"] == "pending" or payout["openException"] is not None:
             broken.append(f"payout {payout_id} ended as {payout['status']}, {payout['openException']}")
+    if story.market.has_everyone:
+        broken += await broken_messages(story)
     return broken
 
 
 async def _broken_money(story: Story, number: int, order: OrderStory) -> list[str]:
-    found = await story.market.get(f"/api/orders/{order.id}", order.buyer)
+    found = await story.market.get(f"/api/orders/{order.id}", SUPPORT)
     charges = [await story.market.find_at_gateway(f"transaction/verify/{reference}") for reference in order.references]
     charged = sum(charge["amount"] for charge in charges if charge is not None and charge["status"] in _CHARGED)
     refunded = sum(line["amount"] for line in await story.refunds_of(order) if line["status"] == "processed")

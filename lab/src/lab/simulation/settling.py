@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from lab.crash_points.marketplace import CHECKER, MAKER, OPS, SUPPORT, StepRejected
+from lab.simulation.messages import send_messages
 from lab.simulation.story import OrderStory, Story
 
 FINAL: Final = frozenset({"expired", "cancelled", "paid", "refunded"})
@@ -49,6 +50,8 @@ async def settle(story: Story) -> dict[int, str]:
         states = await story.states()
         if number >= _WAITS_MIN and is_idle and FINAL.issuperset(states.values()):
             break
+    if market.has_everyone:
+        await send_messages(story)
     return states
 
 

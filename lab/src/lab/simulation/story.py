@@ -8,7 +8,9 @@ from uuid import UUID
 from common.primitives.ids import new_id
 from contracts.demo import LAGOS
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned, VendorApproved
+from identity.use_cases.accounts.provision_user import NewUser
 from lab.crash_points.marketplace import User
+from lab.crash_points.scenarios.users import sign_up
 from lab.simulation.market import SimulatedMarketplace
 
 PRICE_MINOR: Final = 250_000
@@ -52,6 +54,9 @@ class Story:
         claims = {"roles": ("buyer", "merchant"), "vendor_id": vendor_id, "campus_id": LAGOS.id, "stepped_up": True}
         buyers = tuple(User(new_id(), {"roles": ("buyer",), "campus_id": LAGOS.id}) for _ in range(2))
         story = cls(market, User(owner_id, claims), vendor_id, buyers)
+        if market.has_everyone:
+            for user_id in (owner_id, *(buyer.id for buyer in buyers)):
+                await sign_up(market, _new_user(user_id))
         await market.publish("identity", CampusChanged(campus_id=LAGOS.id, name=LAGOS.name, active=True))
         await market.publish(
             "identity",
@@ -63,12 +68,17 @@ class Story:
                 campus_id=LAGOS.id,
             ),
         )
-        for buyer in buyers:
+        for buyer in () if market.has_everyone else buyers:
             referral = ReferralOutcome(applied=False, reward_minor=0)
-            email = f"{buyer.id}@unilag.edu.ng"
             await market.publish(
                 "identity",
-                UserProvisioned(user_id=buyer.id, email=email, role="buyer", referral=referral, campus_id=LAGOS.id),
+                UserProvisioned(
+                    user_id=buyer.id,
+                    email=address_of(buyer.id),
+                    role="buyer",
+                    referral=referral,
+                    campus_id=LAGOS.id,
+                ),
             )
         await market.run_until_idle()
         account_number = f"{int(vendor_id) % 10**10:010d}"
@@ -112,3 +122,17 @@ class Story:
         """The gateway's refunds of an order's charges."""
         found = [await self.market.find_at_gateway(f"refund?reference={reference}") for reference in order.references]
         return [refund for refunds in found for refund in refunds or ()]
+
+
+def address_of(user_id: UUID) -> str:
+    """The mail address of a user of a run."""
+    return f"{user_id}@unilag.edu.ng"
+
+
+def phone_of(user_id: UUID) -> str:
+    """The telephone number of a user of a run."""
+    return f"+23480{int(user_id) % 10**8:08d}"
+
+
+def _new_user(user_id: UUID) -> NewUser:
+    return NewUser(user_id, address_of(user_id), phone_of(user_id), "Simulated User", email_confirmed=True)

@@ -2,7 +2,7 @@
 
 import re
 from typing import Final
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from common.auth.caller import ServiceItself
 from common.primitives.ids import new_id
@@ -27,7 +27,8 @@ async def buyer_with_an_order(market: Marketplace) -> Given:
 
 async def buyer_with_an_open_order(market: Marketplace) -> Given:
     user_id, mark = new_id(), "zainab" + re.sub("[0-9-]", "", str(uuid4()))
-    await _sign_up(market, user_id, mark)
+    user = NewUser(user_id, f"{mark}@unilag.edu.ng", full_name=f"Zainab {mark}", email_confirmed=True)
+    await sign_up(market, user)
     items = [{"productId": await product(market), "quantity": 1}]
     order = await market.post("/api/orders/checkout", User(user_id), {"items": items, "deliveryNote": f"for {mark}"})
     await market.run_until_idle()
@@ -63,10 +64,10 @@ async def refused_erasure(market: Marketplace, given: Given) -> End:
     return end
 
 
-async def _sign_up(market: Marketplace, user_id: UUID, mark: str) -> None:
+async def sign_up(market: Marketplace, user: NewUser) -> None:
+    """Create a user in identity, and publish it."""
     worker = market.processes["identity-worker"]
     dependencies = worker.dependencies
-    user = NewUser(user_id, f"{mark}@unilag.edu.ng", full_name=f"Zainab {mark}", email_confirmed=True)
 
     async def provision() -> None:
         async with dependencies.database.unit_of_work(acting_as=_SIGNING_UP) as uow:

@@ -38,6 +38,7 @@ from lab.simulation.steps.schedule_steps import (
     Wait,
 )
 from lab.simulation.steps.step import ABSENT, Step, draw
+from lab.simulation.steps.user_steps import RequestErasure
 
 __all__ = [
     "ABSENT",
@@ -68,6 +69,7 @@ __all__ = [
     "ReconcilePayout",
     "Relay",
     "ReleaseByStaff",
+    "RequestErasure",
     "RequestPayout",
     "RequestReturn",
     "ResetPayout",
