@@ -258,8 +258,8 @@ def create_app(*, title: str, routers: Sequence[APIRouter], context: HttpContext
     }
     app.state.http = context
     app.state.dependencies = dependencies
-    for router in routers:
-        app.include_router(router)
+    # Not include_router, which builds every route a second time when the first request arrives.
+    app.router.routes.extend(route for router in routers for route in router.routes)
     return app
 
 
