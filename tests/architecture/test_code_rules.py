@@ -44,6 +44,7 @@ ROTATIONS = {
     ),
     *("rotate-ai-key", "rotate-sealing-keys", "rotate-dns-token", "compromised-key", "incident-report"),
 }
+COMMANDS = get_command(operators)
 UNKNOWN_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 
 
@@ -208,7 +209,7 @@ def test_every_documented_operator_command_exists(page) -> None:
     }
     for words in re.findall(r"(?:^ {4,}|`|&& )campusctl ([a-z][^`\n&#|]*[^`\n&#| ])", page.read_text(), re.MULTILINE):
         given = [fills.get(word, word) for word in shlex.split(words)]
-        command = get_command(operators)
+        command = COMMANDS
         while hasattr(command, "commands") and given:
             assert given[0] in command.commands, words
             command, given = command.commands[given[0]], given[1:]

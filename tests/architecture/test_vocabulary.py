@@ -83,8 +83,10 @@ COMMENT = re.compile(r"(?:^|\s)# .*")
 
 
 def prose_of(path: Path) -> str:
-    """The sentences of a page, or the comments and docstrings of a file."""
+    """The sentences of a page, or the comments and docstrings of a file. Empty where the whole file has no refused word."""
     text = path.read_text()
+    if not REFUSED_IN_PROSE.search(text):
+        return ""
     if path.suffix == ".md":
         return text
     if path.suffix != ".py":
