@@ -29,6 +29,7 @@ READ_OUTSIDE_SETTINGS = {
 }
 ROOT_INSIDE = {"secrets", "demo", "audit"}
 """They read or write files of several owners (deploy/README.md)."""
+TOOLS = {"demo", "audit"}
 processes = pytest.mark.parametrize("process", PROCESSES)
 
 
@@ -84,6 +85,13 @@ def test_a_process_starts_after_its_migration(process) -> None:
         reached.add(part)
         ahead += needed_by(part)
     assert {f"{service_of(process)}-migrate", "provision", "postgres", "rabbitmq", "secrets"} <= reached
+
+
+def test_a_one_shot_is_repeated_after_a_failure_as_a_job_is() -> None:
+    one_shots = {name for name in OURS if name.endswith(("-migrate", "-demo-data"))} | {"secrets", "provision", "media-buckets"}
+    assert {name: part["restart"] for name, part in OURS.items()} == {
+        name: "on-failure:5" if name in one_shots else "no" if name in TOOLS else "unless-stopped" for name in OURS
+    }
 
 
 def test_the_console_gets_its_settings_and_reaches_the_gateway_only() -> None:
