@@ -14,6 +14,7 @@ import asyncpg
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerPorts, Servers, find_servers
+from lab.drills.doubled import READY_SECONDS
 from lab.drills.history import Actors, History, Play
 from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_of
 from operations.environment import Environments, callers_environment
@@ -26,8 +27,6 @@ from operations.services import Service
 COPIES: Final = 3
 # The first port above the port base that neither the plan nor the servers use.
 _FIRST_PORT: Final = 30
-# Thirty-three interpreters start on two shared cores.
-_READY_SECONDS: Final = 600.0
 # Long enough for a purchase on a busy machine.
 _WINDOW_SECONDS: Final = 60
 _EXPIRED: Final = (
@@ -76,7 +75,7 @@ async def drill_start(folder: Path, each: int, log: Log) -> StartFigures:
         plan = _three_of_each(CAMPUS)
         log(f"{len(plan.processes)} processes at once")
         system = System(
-            folder, port_base, environment, plan=plan, servers=servers, ready_seconds=_READY_SECONDS
+            folder, port_base, environment, plan=plan, servers=servers, ready_seconds=READY_SECONDS
         )  # fmt: skip
         async with system:
             times = (provisioned - began, migrated - provisioned, time.monotonic() - migrated)

@@ -12,7 +12,6 @@ import httpx
 from campus_tools.launcher import System
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
-from campus_tools.launcher.system import READY_SECONDS_MAX
 from campus_tools.servers import Servers
 from lab.drills.balancer import Balancer, balanced
 from operations.journey import Marketplace
@@ -21,6 +20,8 @@ from operations.processes import CAMPUS, ProcessPlan, SystemPlan
 # Ports of the two instances above PORT_BASE, which the process list does not use. A second worker is below its first.
 _FIRST, _SECOND, _GATEWAYS_HEALTH, _SECOND_WORKER = 30, 40, 50, -10
 SHUTDOWN_DRAIN_SECONDS: Final = "2"
+# More than twenty interpreters or containers start on two shared cores.
+READY_SECONDS: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,12 @@ async def doubled_system(
     *,
     servers: Servers | None = None,
     workers: int = 1,
-    ready_seconds: float = READY_SECONDS_MAX,
     runtime: Runtime = CHECKOUT,
 ) -> AsyncIterator[DoubledSystem]:
     """Start a doubled system, and remove it with its databases at the end. Given `servers` run before and after it."""
     plan, port_base = doubled(CAMPUS, workers), port_base or free_port_base()
     system = System(
-        folder, port_base, environment, plan=plan, servers=servers, ready_seconds=ready_seconds, runtime=runtime
+        folder, port_base, environment, plan=plan, servers=servers, ready_seconds=READY_SECONDS, runtime=runtime
     )
     async with AsyncExitStack() as stack:
         balancers: dict[int, Balancer] = {}

@@ -23,6 +23,7 @@ from campus_tools.servers.point_in_time import PointInTime
 from campus_tools.servers.postgresql import PrivatePostgresql
 from campus_tools.servers.rabbitmq import PrivateRabbitmq
 from lab.bench.programs import BenchFailed
+from lab.drills.doubled import READY_SECONDS
 from lab.drills.history import (
     Actors,
     History,
@@ -144,7 +145,14 @@ class _Drill:
         return self.figures
 
     def _system(self) -> System:
-        return System(self.folder, self.port_base, SETTINGS, servers=self.servers, runtime=self.runtime)
+        return System(
+            self.folder,
+            self.port_base,
+            SETTINGS,
+            servers=self.servers,
+            ready_seconds=READY_SECONDS,
+            runtime=self.runtime,
+        )
 
     async def _live(self) -> tuple[datetime, Path | None]:
         """Run the activity; the instant to restore, and an earlier dump of payouts when there is a skew."""

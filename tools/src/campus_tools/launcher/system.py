@@ -219,7 +219,7 @@ class System:
                     if before_stop is not None:
                         before_stop(plan.name)
                     self._report(plan.name, "restarts with the current secrets.env")
-                    process.roll(environment, stop_within=ROLL_STOP_SECONDS, ready_within=READY_SECONDS_MAX)
+                    process.roll(environment, stop_within=ROLL_STOP_SECONDS, ready_within=self._ready_seconds)
                     rolled.append(plan.name)
             except TimeoutError as error:
                 failure = str(error)

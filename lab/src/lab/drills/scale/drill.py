@@ -26,8 +26,6 @@ STOPS: Final = ("broker", "processes", "redis", "replica", "primary")
 _PAUSE_SECONDS: Final = 5.0
 # In place of an operator (CloudNativePG, Patroni) that detects the death of a server.
 _DETECTION_SECONDS: Final = 2.0
-# Twenty-three interpreters start on two shared cores.
-_READY_SECONDS: Final = 600.0
 _RESTARTED_SECONDS_MAX: Final = 120.0
 _REPLICATED_SECONDS_MAX: Final = 180.0
 
@@ -84,7 +82,7 @@ async def drill_scale(folder: Path, load: ScaleLoad, log: Log) -> ScaleFigures:
             await asyncio.to_thread(servers.start)
             log("starting two instances of every process")
             async with doubled_system(
-                str(folder / "state"), environment, port_base, servers=servers, workers=2, ready_seconds=_READY_SECONDS
+                str(folder / "state"), environment, port_base, servers=servers, workers=2
             ) as doubled:
                 market = Marketplace.at(
                     doubled.system.base_url, doubled.system.sandbox_url, doubled.system.secrets, patient=True
