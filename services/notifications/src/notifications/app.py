@@ -370,6 +370,9 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
     ]
 
 
+# The events of one step of an order arrive within this time: payment and PIN; delivery, release and completion.
+LINGER_SECONDS: Final = 0.05
+
 SERVICE: Final = Service(
     name="notifications",
     settings=Settings,
@@ -383,4 +386,5 @@ SERVICE: Final = Service(
     loops=loops,
     commands={REENCRYPT: re_encrypt_command, "resume-provider": resume_provider_command},
     retention_rules=lambda dependencies: retention_rules(dependencies.retention_periods),
+    linger_seconds=LINGER_SECONDS,
 )

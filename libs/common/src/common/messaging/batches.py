@@ -1,7 +1,8 @@
-"""Batches of messages from one queue: the messages that arrive while others are handled are handled together."""
+"""Batches of messages: those that arrive shortly after one another, or while others are handled, are handled together."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -9,29 +10,50 @@ from aio_pika.abc import AbstractIncomingMessage
 
 # A longer transaction would hold its row locks for too long.
 MESSAGES_MAX: Final = 16
-# While one batch waits for a row lock, or for the disk, the others continue. With fewer, a queue with many messages falls
-# after one with few, and messages arrive before their dependencies.
-BATCHES_AT_ONCE: Final = 4
+# While one batch waits for a row lock, or for the disk, the others continue. The relay and the loops of the process share
+# the ten connections of the pool.
+BATCHES_AT_ONCE: Final = 6
 
-Messages = Sequence[AbstractIncomingMessage]
-# `is_oldest()`: every earlier message of the channel is settled, so that one acknowledgement covers the batch.
-OnBatch = Callable[[Messages, Callable[[], bool]], Awaitable[None]]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Channel:
+    """A channel of the broker's connection, which consumes one queue."""
+
+    queue: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A message, and the channel that must acknowledge it."""
+
+    channel: Channel
+    message: AbstractIncomingMessage
+
+
+Arrivals = Sequence[Arrival]
+# `is_oldest(channel)`: every earlier message of the channel is settled, so that one acknowledgement covers the batch.
+OnBatch = Callable[[Arrivals, Callable[[Channel], bool]], Awaitable[None]]
 
 
 class Batches:
-    """The unsettled messages of one channel. A message waits only while `BATCHES_AT_ONCE` batches are under way."""
+    """The unsettled messages of a service. The first message of a batch waits `linger_seconds` for others of all queues."""
 
-    def __init__(self, handle: OnBatch) -> None:
-        self._handle = handle
-        self._waiting: list[AbstractIncomingMessage] = []
-        # In the order of their delivery tags.
-        self._under_way: list[Messages] = []
+    def __init__(self, handle: OnBatch, linger_seconds: float = 0.0) -> None:
+        self._handle, self._linger_seconds = handle, linger_seconds
+        self._waiting: list[Arrival] = []
+        # In the order of arrival, which is that of the delivery tags of each channel.
+        self._under_way: list[Arrivals] = []
 
-    async def add(self, message: AbstractIncomingMessage) -> None:
+    def of_queue(self, queue: str) -> Callable[[AbstractIncomingMessage], Awaitable[None]]:
+        """The callback of a new channel of the queue."""
+        return partial(self._add, Channel(queue))
+
+    async def _add(self, channel: Channel, message: AbstractIncomingMessage) -> None:
         """Handles the message, or adds it to a batch that ends soon."""
-        self._waiting.append(message)
-        # Messages that arrived together join the batch.
-        await asyncio.sleep(0)
+        self._waiting.append(Arrival(channel, message))
+        if len(self._waiting) < MESSAGES_MAX:
+            # Messages that arrive until then join the batch.
+            await asyncio.sleep(self._linger_seconds)
         while self._waiting and len(self._under_way) < BATCHES_AT_ONCE:
             batch, self._waiting = self._waiting[:MESSAGES_MAX], self._waiting[MESSAGES_MAX:]
             self._under_way.append(batch)
@@ -40,5 +62,5 @@ class Batches:
             finally:
                 self._under_way.remove(batch)
 
-    def _is_oldest(self, batch: Messages) -> bool:
-        return self._under_way[0] is batch
+    def _is_oldest(self, batch: Arrivals, channel: Channel) -> bool:
+        return next(each for each in self._under_way if any(one.channel is channel for one in each)) is batch

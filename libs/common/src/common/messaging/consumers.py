@@ -1,7 +1,7 @@
 """Consumption of messages: inbox, handler, commit, acknowledgement; or the retry ladder; or the dead letters.
 
-Events that arrive while others are handled share a transaction; one that fails gets its own afterwards. A work item
-always has one.
+Events that arrive while others are handled, or within `linger_seconds`, share a transaction, whatever their queues; one
+that fails gets its own afterwards. A work item always has one.
 
 | Outcome of a delivery | Action |
 |---|---|
@@ -28,7 +28,7 @@ from opentelemetry.trace import SpanKind
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, is_unavailable
 from common.messaging import dead_letters
-from common.messaging.batches import Batches, Messages
+from common.messaging.batches import Arrival, Arrivals, Batches, Channel
 from common.messaging.bus import Bus, OnMessage, Outgoing
 from common.messaging.faults import NotYetKnown, PermanentFault
 from common.messaging.inbox import record_new_messages
@@ -67,13 +67,18 @@ class Consumers:
         work_items: Sequence[WorkItem[Any]] = (),
         *,
         account_required: bool = True,
+        linger_seconds: float = 0.0,
     ) -> None:
-        """`account_required`: the broker must have validated each publisher's account (`BROKER_VERIFIED_PUBLISHERS`)."""
+        """`account_required`: the broker must have validated each publisher's account (`BROKER_VERIFIED_PUBLISHERS`).
+
+        An event waits up to `linger_seconds` for others, with which it shares a transaction.
+        """
         self._service, self._database, self._bus, self._dependencies = service, database, bus, dependencies
         self._by_type: Mapping[str, Sequence[Subscription[Any]]] = _grouped(subscriptions)
         self._work_by_queue = {item.queue: item for item in work_items}
         self._queues = {f"{service}.{line.event.publisher()}" for line in subscriptions} | set(self._work_by_queue)
         self._account_required = account_required
+        self._batches = Batches(self._process_batch, linger_seconds)
         self._under_way = 0
         telemetry.MESSAGES_UNDER_WAY.set_function(lambda: self._under_way)
 
@@ -97,53 +102,58 @@ class Consumers:
         """The callback of a new channel."""
         if queue in self._work_by_queue:
             return lambda message: self._process(queue, message)
-        return Batches(partial(self._process_batch, queue)).add
+        return self._batches.of_queue(queue)
 
-    async def _process_batch(self, queue: str, messages: Messages, is_oldest: Callable[[], bool]) -> None:
-        alone = await self._process_together(queue, messages, is_oldest) if len(messages) > 1 else messages
-        await asyncio.gather(*(self._process(queue, message) for message in alone))
+    async def _process_batch(self, batch: Arrivals, is_oldest: Callable[[Channel], bool]) -> None:
+        alone = await self._process_together(batch, is_oldest) if len(batch) > 1 else batch
+        await asyncio.gather(*(self._process(one.channel.queue, one.message) for one in alone))
 
-    async def _process_together(self, queue: str, messages: Messages, is_oldest: Callable[[], bool]) -> Messages:
+    async def _process_together(self, batch: Arrivals, is_oldest: Callable[[Channel], bool]) -> Arrivals:
         """Handles the messages in one transaction. Returns those that it did not handle: none of them has had an effect.
 
         After a failure the transaction is repeated without the message that failed.
         """
-        began, together, alone = time.perf_counter(), list(messages), list[AbstractIncomingMessage]()
-        self._under_way += len(messages)
+        began, together, alone = time.perf_counter(), list(batch), list[Arrival]()
+        self._under_way += len(batch)
         try:
             while len(alone) < FAILURES_OF_BATCH_MAX and len(together) > 1:
-                batch = [self._read(queue, message) for message in together]
+                messages = [self._read(one.channel.queue, one.message) for one in together]
                 try:
-                    await self.handle(queue, batch)
+                    await self.handle(together[0].channel.queue, messages)
                 except HandlerFailed as failure:
                     alone.append(together.pop(failure.position))
-                    log.info("message handled alone", queue=queue, count=len(messages), error=repr(failure.__cause__))
+                    queue, error = alone[-1].channel.queue, repr(failure.__cause__)
+                    log.info("message handled alone", queue=queue, count=len(batch), error=error)
                     continue
-                await self._settle_batch(queue, together, batch, time.perf_counter() - began, is_oldest() and not alone)
+                seconds = time.perf_counter() - began
+                await self._settle_batch(together, [received for received, _ in messages], seconds, is_oldest, alone)
                 return alone
         except Exception as error:
-            log.info("messages handled one by one", queue=queue, count=len(messages), error=repr(error))
+            queues = sorted({one.channel.queue for one in batch})
+            log.info("messages handled one by one", queues=queues, count=len(batch), error=repr(error))
         finally:
-            self._under_way -= len(messages)
-        return messages
+            self._under_way -= len(batch)
+        return batch
 
     async def _settle_batch(
         self,
-        queue: str,
-        messages: Messages,
-        batch: Sequence[tuple[Received, msgspec.Raw]],
+        together: Arrivals,
+        messages: Sequence[Received],
         seconds: float,
-        is_oldest: bool,
+        is_oldest: Callable[[Channel], bool],
+        alone: Arrivals,
     ) -> None:
-        """Acknowledges handled messages, with one acknowledgement if every earlier message of the channel is settled."""
-        if is_oldest:
-            outcomes = [await self._settle(messages[-1], None, "done", all_before=True)] * len(messages)
-        else:
-            outcomes = [await self._settle(message, None, "done") for message in messages]
-        for (received, _), outcome in zip(batch, outcomes, strict=True):
-            _measure_lag(queue, received)
-            telemetry.MESSAGE_SECONDS.labels(queue, received.type).observe(seconds)
-            telemetry.MESSAGES_HANDLED.labels(queue, received.type, outcome).inc()
+        """Acknowledges handled messages: those of a channel at once if every earlier message of it is settled."""
+        outcomes = dict[Channel, str]()
+        unsettled = {one.channel for one in alone}
+        for one in reversed(together):
+            if one.channel not in outcomes and one.channel not in unsettled and is_oldest(one.channel):
+                outcomes[one.channel] = await self._settle(one.message, None, "done", all_before=True)
+        for one, received in zip(together, messages, strict=True):
+            outcome = outcomes.get(one.channel) or await self._settle(one.message, None, "done")
+            _measure_lag(one.channel.queue, received)
+            telemetry.MESSAGE_SECONDS.labels(one.channel.queue, received.type).observe(seconds)
+            telemetry.MESSAGES_HANDLED.labels(one.channel.queue, received.type, outcome).inc()
 
     async def _process(self, queue: str, message: AbstractIncomingMessage) -> None:
         attempt = _attempt_of(message)
@@ -196,7 +206,7 @@ class Consumers:
         return await self._settle(message, self._retry_or_dead_letter(queue, message, attempt, error), "failed")
 
     async def handle(self, queue: str, messages: Sequence[tuple[Received, msgspec.Raw]]) -> None:
-        """Passes messages to their handlers, each once: events in one transaction.
+        """Passes messages to their handlers, each once: events in one transaction. `queue` is that of the first.
 
         Raises the exception of a handler; of several messages HandlerFailed, which has it as its cause.
         """
@@ -222,7 +232,8 @@ class Consumers:
                     outcome = await subscription.handler(event, received, uow, self._dependencies)
                 else:
                     try:
-                        with telemetry.span(f"{queue} {received.type}", SpanKind.CONSUMER, received.trace):
+                        name = f"{self._service}.{subscription.event.publisher()} {received.type}"
+                        with telemetry.span(name, SpanKind.CONSUMER, received.trace):
                             outcome = await subscription.handler(event, received, uow, self._dependencies)
                     except Exception as error:
                         raise HandlerFailed(position) from error

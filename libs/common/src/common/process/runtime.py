@@ -61,6 +61,8 @@ class Service:
     retention_rules: Callable[[Any], Sequence[Rule]] = lambda _: ()
     commands: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)
     limits: WaitLimits = WAIT_LIMITS
+    linger_seconds: float = 0.0
+    """How long an event waits for others, to share a transaction with them; for services that no one waits for."""
 
     @property
     def package(self) -> str:
