@@ -236,6 +236,22 @@ async def test_a_worker_claims_with_the_insertion_while_it_has_a_free_place(
         await eventually(all_are_sent)
 
 
+async def test_a_worker_claims_all_messages_of_a_transaction_with_their_insertion(open_scenario: OpenScenario) -> None:
+    claims: list[bool] = []
+
+    async def read_claims(uow: UnitOfWork, _items: Sequence[None]) -> None:
+        rows = await uow.fetch("SELECT claim_id IS NOT NULL AS is_claimed FROM notification_deliveries")
+        claims.extend(row["is_claimed"] for row in rows)
+
+    async with open_scenario(clock=SystemClock()) as scenario, dispatching(scenario):
+        await scenario.project_users()
+        async with scenario.unit_of_work() as uow:
+            await on_order_dispatched(scenario.dispatched(), RECEIVED, uow, scenario.app.dependencies)
+            await on_order_delivered(scenario.delivered(), RECEIVED, uow, scenario.app.dependencies)
+            uow.defer(read_claims, None)
+    assert claims == [True, True]
+
+
 async def test_a_transaction_that_fails_sends_nothing_and_frees_its_places(
     open_scenario: OpenScenario, providers: Providers
 ) -> None:

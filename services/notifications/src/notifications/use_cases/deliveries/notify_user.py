@@ -61,7 +61,8 @@ def notify_user(
 
 
 async def _record_notifications(uow: UnitOfWork, messages: Sequence[UserNotification]) -> None:
-    delivery_context = messages[0].delivery_context
+    # The newest: every message of the batch is due by its time, and may be sent by this process.
+    delivery_context = messages[-1].delivery_context
     users = [(message.user_id, message.vendor_id) for message in messages]
     recipients = await queries.get_recipients(uow, users, delivery_context.device_kinds)
     reached = [
