@@ -9,7 +9,7 @@ import contracts.orders as orders_events
 import contracts.payments as payments_events
 import contracts.payouts as payouts_events
 from common.database.unit_of_work import UnitOfWork
-from common.messaging.messages import Outcome, Received, Subscription
+from common.messaging.messages import Received, Subscription
 from contracts.event import Event
 from notifications.dependencies import Dependencies
 from notifications.domain.webhook_events import EVENT_TYPES, webhook_event
@@ -23,16 +23,11 @@ _EVENTS: Final[dict[str, type[Event]]] = {
 }
 
 
-async def record_webhook_event(
-    event: Event, received: Received, uow: UnitOfWork, dependencies: Dependencies
-) -> Outcome | None:
+async def record_webhook_event(event: Event, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     """Store the public part of the event and queue its deliveries, in the transaction of its inbox row."""
     occurred_at = datetime.fromisoformat(received.time)
     public = webhook_event(received.event_id, received.type, occurred_at, msgspec.to_builtins(event))
-    if not await record_event(uow, public, dependencies.clock.now()):
-        return Outcome.IGNORED
-    uow.on_end(lambda is_committed: dependencies.webhook_sender.wake())
-    return Outcome.APPLIED
+    record_event(uow, public, dependencies.clock.now(), dependencies.webhook_sender.wake)
 
 
 WEBHOOK_SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [

@@ -46,19 +46,23 @@ WHERE endpoint_id = $1 AND status = 'pending'
 _REMOVE: Final = "DELETE FROM webhook_endpoints WHERE id = $1"
 _REMOVE_OF_VENDOR: Final = "DELETE FROM webhook_endpoints WHERE vendor_id = $1"
 # An event is stored only if an endpoint names its type. A disabled endpoint can have it replayed later.
-_RECORD_EVENT: Final = """
-WITH subscribed AS (
-    SELECT id, status FROM webhook_endpoints
-    WHERE (vendor_id IS NULL OR vendor_id = $3) AND $2 = ANY (event_types)
+_RECORD_EVENTS: Final = """
+WITH event AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::timestamptz[], $5::jsonb[])
+        AS e (id, type, vendor_id, occurred_at, data)
+), subscribed AS (
+    SELECT event.id AS event_id, endpoint.id AS endpoint_id, endpoint.status
+    FROM event JOIN webhook_endpoints AS endpoint ON event.type = ANY (endpoint.event_types)
+    WHERE endpoint.vendor_id IS NULL OR endpoint.vendor_id = event.vendor_id
 ), recorded AS (
     INSERT INTO webhook_events (id, type, vendor_id, occurred_at, data, recorded_at)
-    SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM subscribed)
+    SELECT id, type, vendor_id, occurred_at, data, $6 FROM event WHERE id IN (SELECT event_id FROM subscribed)
     ON CONFLICT (id) DO NOTHING
     RETURNING id
 ), queued AS (
     INSERT INTO webhook_deliveries (id, endpoint_id, event_id, status, next_attempt_at, created_at)
-    SELECT gen_random_uuid(), subscribed.id, recorded.id, 'pending', $6, $6
-    FROM recorded, subscribed WHERE subscribed.status = 'enabled'
+    SELECT gen_random_uuid(), subscribed.endpoint_id, recorded.id, 'pending', $6, $6
+    FROM recorded JOIN subscribed ON subscribed.event_id = recorded.id WHERE subscribed.status = 'enabled'
 )
 SELECT count(*) FROM recorded
 """
@@ -166,12 +170,11 @@ async def remove_webhook_endpoints_of(uow: UnitOfWork, vendor_id: UUID) -> None:
     await uow.execute(_REMOVE_OF_VENDOR, vendor_id)
 
 
-async def record_webhook_event(uow: UnitOfWork, event: WebhookEvent, now: datetime) -> bool:
-    """Store the event and queue it for each endpoint that names its type; False without such an endpoint."""
-    recorded: int = await uow.fetch_value(
-        _RECORD_EVENT, event.id, event.type, event.vendor_id, event.occurred_at, event.data, now
-    )
-    return recorded > 0
+async def record_webhook_events(uow: UnitOfWork, events: Sequence[WebhookEvent], now: datetime) -> int:
+    """Store the events and queue them for each endpoint that names their types; return how many have such an endpoint."""
+    columns = zip(*((one.id, one.type, one.vendor_id, one.occurred_at, dict(one.data)) for one in events), strict=True)
+    recorded: int = await uow.fetch_value(_RECORD_EVENTS, *(list(column) for column in columns), now)
+    return recorded
 
 
 async def queue_webhook_replay(uow: UnitOfWork, endpoint_id: UUID, event_ids: Sequence[UUID], now: datetime) -> int:
