@@ -19,6 +19,7 @@ from contracts.payouts import BankDetailsChanged
 from notifications.consumers.orders import on_order_delivered, on_order_dispatched
 from notifications.domain.deliveries import CLAIM_LIFETIME, NotificationRequest
 from notifications.domain.feed import FEED_START
+from notifications.domain.sms_receipts import read_receipt
 from notifications.streams.delivery_dispatcher import DeliveryDispatcher
 from notifications.templates.examples import example_of
 from notifications.timers import resolve_abandoned_once
@@ -185,15 +186,17 @@ async def test_a_receipt_before_its_message_id_is_recorded_by_the_worker(
 ) -> None:
     await scenario.project_users()
     await scenario.receive(scenario.pin())
+    receipt = read_receipt("termii", "sms-1", "DELIVERED")
+    assert receipt is not None
     async with scenario.unit_of_work() as uow:
-        assert await receive_receipt(uow, "termii", "sms-1", "DELIVERED", scenario.clock.now())
+        await receive_receipt(uow, receipt, scenario.clock.now())
     assert await scenario.app.dependencies.dispatcher.run_once() == 1
     assert await scenario.delivery_statuses() == ["sent"]
     await scenario.send_queued()
     assert await scenario.delivery_statuses() == ["delivered"]
     # A repetition is recorded at once, and changes nothing.
     async with scenario.unit_of_work() as uow:
-        assert await receive_receipt(uow, "termii", "sms-1", "DELIVERED", scenario.clock.now())
+        await receive_receipt(uow, receipt, scenario.clock.now())
     assert await scenario.send_queued() == 0
 
 

@@ -4,9 +4,13 @@
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
-from notifications.domain.statuses import Status
+from notifications.domain.statuses import LOST, Status
+
+MESSAGE_ID_MAX: Final = 200
+# An error code or the name of a reason.
+ERROR_CHARACTERS_MAX: Final = 80
 
 _TERMII: Final[Mapping[str, Status]] = {
     "delivered": "delivered",
@@ -35,6 +39,20 @@ _TWILIO: Final[Mapping[str, Status]] = {
 COMPANIES: Final = {"termii": _TERMII, "africas-talking": _AFRICAS_TALKING, "twilio": _TWILIO}
 
 
-def status_of(company: str, reported: str) -> Status | None:
-    """Return the recorded status; None for one that is skipped."""
-    return COMPANIES[company].get(reported.strip().lower())
+class SmsReceipt(NamedTuple):
+    """A status to record of the company's message, with an error if the message is lost."""
+
+    message_id: str
+    status: Status
+    error: str
+
+
+def read_receipt(company: str, message_id: object, reported: object, error: str = "") -> SmsReceipt | None:
+    """Return the receipt; None without a message id, or with a status that is skipped."""
+    if not isinstance(message_id, str) or not 0 < len(message_id) <= MESSAGE_ID_MAX or "\x00" in message_id:
+        return None
+    status = COMPANIES[company].get(reported.strip().lower()) if isinstance(reported, str) else None
+    if status is None:
+        return None
+    reason = "".join(sign if sign.isprintable() else " " for sign in error[:ERROR_CHARACTERS_MAX]).strip()
+    return SmsReceipt(message_id, status, f"{reported} {reason}".strip() if status in LOST else "")

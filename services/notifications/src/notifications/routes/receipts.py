@@ -16,6 +16,7 @@ from common.web.responses import responses_for
 from common.web.schemas import WebhookReceipt
 from notifications.dependencies import Dependencies
 from notifications.domain.receipt_signatures import is_key_valid, is_signed, is_signed_by_twilio
+from notifications.domain.sms_receipts import read_receipt
 from notifications.routes.raw_bodies import read_raw_body
 from notifications.use_cases.deliveries.receive_receipt import receive_receipt
 
@@ -75,9 +76,10 @@ async def receive_twilio_status(request: Request) -> Response:
 
 async def _receive(request: Request, company: str, message_id: object, reported: object, error: str = "") -> Response:
     """Respond 200 to any authentic receipt, so that the company stops retrying."""
-    dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await receive_receipt(uow, company, message_id, reported, dependencies.clock.now(), error=error)
+    receipt, dependencies = read_receipt(company, message_id, reported, error), dependencies_of(request, Dependencies)
+    if receipt is not None:
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await receive_receipt(uow, receipt, dependencies.clock.now())
     return ok(request, {"received": True})
 
 
