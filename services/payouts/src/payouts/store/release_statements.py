@@ -21,7 +21,8 @@ _SAVE: Final = """
 INSERT INTO release_statements (vendor_id, sequence, signature, source, line_key, amount_minor, net_minor, key_id, received_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (vendor_id, sequence, signature) DO NOTHING
 """
-# One SQL statement: lines, balances and statements are of one moment.
+# One SQL statement: lines, balances and statements are of one moment. All statements are ranked only when a number is
+# missing: without a gap, a statement's place is its number.
 _READ: Final = f"""
 SELECT v.vendor_id, lines.*, accounts.minor - lines.paid_minor AS balances_minor, stated.gap_since, stated.newest, odd.what AS oddity,
        coalesce(lines.last_position > begin.last_line, false) AS has_new_lines, begin.upgraded_at
@@ -39,11 +40,24 @@ CROSS JOIN LATERAL (
     WHERE account IN ('wallet:' || v.vendor_id, 'held:' || v.vendor_id, 'vendor_debt:' || v.vendor_id)
 ) AS accounts
 CROSS JOIN LATERAL (
-    SELECT min(received_at) FILTER (WHERE place < sequence) AS gap_since,
-           coalesce(jsonb_agg(jsonb_build_array(source, amount_minor, sequence, net_minor, key_id, signature, place)
-                              ORDER BY sequence DESC) FILTER (WHERE nth <= {STATEMENTS_TRIED_MAX}), '[]') AS newest
-    FROM (SELECT *, dense_rank() OVER (ORDER BY sequence) AS place, row_number() OVER (ORDER BY sequence DESC, signature) AS nth
-          FROM release_statements WHERE vendor_id = v.vendor_id) AS s
+    SELECT count(DISTINCT sequence) = max(sequence) AS whole FROM release_statements WHERE vendor_id = v.vendor_id
+) AS numbers
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN NOT numbers.whole THEN (
+               SELECT min(received_at) FROM (
+                   SELECT received_at, sequence, dense_rank() OVER (ORDER BY sequence) AS place
+                   FROM release_statements WHERE vendor_id = v.vendor_id) AS ranked
+               WHERE place < sequence
+           ) END AS gap_since,
+           coalesce((
+               SELECT jsonb_agg(jsonb_build_array(source, amount_minor, sequence, net_minor, key_id, signature,
+                          CASE WHEN numbers.whole THEN sequence ELSE (
+                              SELECT count(DISTINCT lower.sequence) FROM release_statements AS lower
+                              WHERE lower.vendor_id = v.vendor_id AND lower.sequence <= newest.sequence) END)
+                      ORDER BY sequence DESC, signature)
+               FROM (SELECT * FROM release_statements WHERE vendor_id = v.vendor_id
+                     ORDER BY sequence DESC, signature LIMIT {STATEMENTS_TRIED_MAX}) AS newest
+           ), '[]') AS newest
 ) AS stated
 LEFT JOIN LATERAL (
     SELECT 'Payout ' || p.id || ' is for ' || p.amount || ' kobo, and the wallet gave '
