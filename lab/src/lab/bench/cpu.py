@@ -58,7 +58,12 @@ def own_seconds(pid: int) -> float:
     The scheduler counts the living threads in nanoseconds, `cpu_times` also exited threads in ticks of ten milliseconds.
     """
     times, scheduled = psutil.Process(pid).cpu_times(), 0
-    for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+    try:
+        threads = list(Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    except FileNotFoundError:
+        # It exited after the line above.
+        raise psutil.NoSuchProcess(pid) from None
+    for thread in threads:
         with contextlib.suppress(OSError):
             scheduled += int(thread.read_text().split()[0])
     return max(float(times.user + times.system), scheduled / 1e9)
