@@ -371,7 +371,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
 
 
 # The events of one step of an order arrive within this time: payment and PIN; delivery, release and completion.
-LINGER_SECONDS: Final = 0.05
+LINGER_SECONDS: Final = 0.1
 
 SERVICE: Final = Service(
     name="notifications",
