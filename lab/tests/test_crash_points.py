@@ -3,7 +3,7 @@
 import pytest
 
 from lab.crash_points.instruments import label_of
-from lab.crash_points.points import Crash, Point, Points, ProcessKilled
+from lab.crash_points.points import Crash, Point, Points, ProcessKilled, Session, distinct_crashes_of
 
 
 class Victim:
@@ -55,3 +55,21 @@ def test_a_recording_numbers_each_effect_and_kills_no_process() -> None:
 
 def test_a_label_has_no_value_of_a_run() -> None:
     assert label_of("GET /refund/018cc251-f400-7003-8000-000000000001\n  now") == "GET /refund/? now"
+
+
+def test_crashes_inside_one_transaction_are_one_crash() -> None:
+    points = Points()
+    victim = Victim(points)
+    points.start(None)
+    sessions = [Session(1, False), Session(1, True), Session(1, True), Session(0, False), Session(1, True)]
+    for session in sessions:
+        points.before(victim, "statement", "", session)
+    assert distinct_crashes_of(points) == [
+        Crash(0, "before"),
+        Crash(2, "before"),
+        Crash(2, "after"),
+        Crash(3, "before"),
+        Crash(3, "after"),
+        Crash(4, "before"),
+        Crash(4, "after"),
+    ]

@@ -21,6 +21,9 @@ def main() -> None:
     parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="default: all")
     parser.add_argument("--sample", type=int, default=0, help="so many crashes of each scenario, instead of all")
     parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
+    parser.add_argument(
+        "--distinct", action="store_true", help="of the crashes inside one transaction only that before its commit"
+    )
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first point")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only these effects; default: all")
     parser.add_argument("--list", action="store_true", help="print the points, and crash at none")
@@ -71,7 +74,7 @@ async def explore_one(market: Marketplace, name: str, options: argparse.Namespac
         for number, point in enumerate(await record(market, scenario)):
             print(f"{number:4} {point.process:16} {point.kind:16} {point.label}")
         return []
-    exploration = await explore(market, name, scenario, partial(chosen, options))
+    exploration = await explore(market, name, scenario, partial(chosen, options), distinct=options.distinct)
     market.log(line_of(exploration))
     return [exploration]
 

@@ -9,7 +9,7 @@ import aio_pika
 
 import common.process.runtime
 from lab.crash_points.instruments import ObservedBus, ObservedMessage, observe_connections
-from lab.crash_points.points import CURRENT, Kind, Points
+from lab.crash_points.points import CURRENT, NO_SESSION, Kind, Points, Session
 
 _FIRED: Final = ".fired"
 
@@ -38,7 +38,7 @@ class PlannedPoints(Points):
         self._plan: tuple[str, int, str] | None = None
         self._met = 0
 
-    def before(self, victim: Any, kind: Kind, label: str) -> int | None:
+    def before(self, victim: Any, kind: Kind, label: str, session: Session = NO_SESSION) -> int | None:
         self._read()
         if self._plan is None or self._plan[0] != kind:
             return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from lab.crash_points.marketplace import Marketplace
-from lab.crash_points.points import SIDES, Crash, Point
+from lab.crash_points.points import Crash, Point, crashes_of, distinct_crashes_of
 from lab.crash_points.scenarios import SCENARIOS, Scenario
 from lab.crash_points.stepping import SteppedBus
 
@@ -54,21 +54,22 @@ async def record(market: Marketplace, scenario: Scenario) -> Sequence[Point]:
     return list(market.points.seen)
 
 
-def crashes_of(recorded: Sequence[Point]) -> list[Crash]:
-    """Before and after each point."""
-    return [Crash(number, side) for number in range(len(recorded)) for side in SIDES]
-
-
 async def explore(
-    market: Marketplace, name: str, scenario: Scenario, choose: Callable[[Sequence[Point], list[Crash]], list[Crash]]
+    market: Marketplace,
+    name: str,
+    scenario: Scenario,
+    choose: Callable[[Sequence[Point], list[Crash]], list[Crash]],
+    *,
+    distinct: bool = False,
 ) -> Exploration:
-    """Run the scenario once for each chosen crash."""
+    """Run the scenario once for each chosen crash; `distinct`: among those that no other one in a transaction equals."""
     # The first run creates rows that later ones find.
     await record(market, scenario)
     exploration, began = Exploration(name, await record(market, scenario)), time.monotonic()
-    market.log(f"{name}: {len(exploration.points)} points")
+    crashes = choose(exploration.points, (distinct_crashes_of if distinct else crashes_of)(market.points))
+    market.log(f"{name}: {len(exploration.points)} points, {len(crashes)} crashes")
     known = await market.findings()
-    for crash in choose(exploration.points, crashes_of(exploration.points)):
+    for crash in crashes:
         known |= await _run(market, scenario, exploration, crash, known)
         if exploration.runs % _REPORTED_EVERY == 0:
             market.log(line_of(exploration))

@@ -13,7 +13,7 @@ import asyncpg
 import httpx
 
 from common.messaging.bus import Bus, Outgoing
-from lab.crash_points.points import CURRENT, Kind, ProcessKilled
+from lab.crash_points.points import CURRENT, NO_SESSION, Kind, ProcessKilled, Session
 
 Result = TypeVar("Result")
 
@@ -32,12 +32,17 @@ _LABEL_LENGTH: Final = 80
 _OF_THE_DRIVER: Final = "pg_catalog.pg_type"
 
 
-async def observed(kind: Kind, label: str, effect: Callable[[], Awaitable[Result]]) -> Result:
+async def observed(
+    kind: Kind,
+    label: str,
+    effect: Callable[[], Awaitable[Result]],
+    session: Callable[[], Session] = lambda: NO_SESSION,
+) -> Result:
     process = CURRENT.get()
     if process is None:
         return await effect()
     await process.points.turn(process.name, kind, label)
-    number = process.points.before(process, kind, label)
+    number = process.points.before(process, kind, label, session())
     try:
         result = await effect()
     except Exception as error:
@@ -109,7 +114,10 @@ class ObservedConnection(asyncpg.Connection):
         kind: Kind = "commit" if statement == "COMMIT" else "statement"
         recorder = self.recorder
         effect = run if recorder is None else lambda: recorder.run(self, statement, values, run)
-        return await observed(kind, label_of(statement), effect)
+        return await observed(kind, label_of(statement), effect, self._session)
+
+    def _session(self) -> Session:
+        return Session(id(self), self.is_in_transaction())
 
 
 class ObservedMessage(aio_pika.IncomingMessage):

@@ -2,7 +2,8 @@
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from itertools import pairwise
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 Kind = Literal["statement", "commit", "publish", "acknowledgement", "call"]
 KINDS: tuple[Kind, ...] = ("statement", "commit", "publish", "acknowledgement", "call")
@@ -45,6 +46,15 @@ class Crash:
     side: Side
 
 
+class Session(NamedTuple):
+    """The database connection of an effect, 0 without one, and whether a transaction was open before the effect."""
+
+    connection: int
+    is_open: bool
+
+
+NO_SESSION: Final = Session(0, False)
+
 # The process whose code runs: inherited by each task that the code starts.
 CURRENT: ContextVar[Victim | None] = ContextVar("process of a crash run", default=None)
 
@@ -54,13 +64,15 @@ class Points:
     """Numbers the effects while it is recording, and kills at the armed one."""
 
     seen: list[Point] = field(default_factory=list)
+    # Of each effect in `seen`.
+    sessions: list[Session] = field(default_factory=list)
     is_recording: bool = False
     crash: Crash | None = None
     is_fired: bool = False
 
     def start(self, crash: Crash | None) -> None:
         """Number from 0. Without a crash the run is a recording only."""
-        self.seen, self.crash, self.is_recording, self.is_fired = [], crash, True, False
+        self.seen, self.sessions, self.crash, self.is_recording, self.is_fired = [], [], crash, True, False
 
     def stop(self) -> None:
         """Later effects have no number."""
@@ -69,7 +81,7 @@ class Points:
     async def turn(self, process: str, kind: Kind, label: str) -> None:
         """Return when the process may have this effect: at once, unless two actions take turns (`lab.races`)."""
 
-    def before(self, victim: Victim, kind: Kind, label: str) -> int | None:
+    def before(self, victim: Victim, kind: Kind, label: str, session: Session = NO_SESSION) -> int | None:
         """The number of the effect that follows. Raises ProcessKilled."""
         if victim.is_dead:
             raise ProcessKilled
@@ -77,6 +89,7 @@ class Points:
             return None
         number = len(self.seen)
         self.seen.append(Point(victim.name, kind, label))
+        self.sessions.append(session)
         self._kill_at(victim, number, "before")
         return number
 
@@ -92,3 +105,23 @@ class Points:
             self.is_fired = True
             victim.die()
             raise ProcessKilled
+
+
+def crashes_of(points: Points) -> list[Crash]:
+    """Before and after each effect of a recording."""
+    return [Crash(number, side) for number in range(len(points.seen)) for side in SIDES]
+
+
+def distinct_crashes_of(points: Points) -> list[Crash]:
+    """Of the crashes inside one transaction only the last one, before its commit: PostgreSQL rolls all of them back.
+
+    Effects that follow each other on one connection, while its transaction is open, have no other effect between them.
+    """
+    sessions = points.sessions
+    same: set[Crash] = set()
+    for number, (former, latter) in enumerate(pairwise(sessions)):
+        if latter.is_open and former.connection == latter.connection:
+            same.add(Crash(number, "after"))
+            if former.is_open:
+                same.add(Crash(number, "before"))
+    return [crash for crash in crashes_of(points) if crash not in same]
