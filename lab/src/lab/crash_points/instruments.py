@@ -5,6 +5,7 @@ They do nothing for code that runs in no process of a crash run.
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
@@ -30,6 +31,16 @@ _ROW_LOCK: Final = re.compile(r"\bFOR (NO KEY )?UPDATE( OF \w+)?( SKIP LOCKED| N
 _LABEL_LENGTH: Final = 80
 # asyncpg's own question about a type, at the first use of a connection.
 _OF_THE_DRIVER: Final = "pg_catalog.pg_type"
+
+
+@dataclass(slots=True)
+class ProviderCalls:
+    """How many calls have changed something at a provider, or may have."""
+
+    count: int = 0
+
+
+PROVIDER_CALLS: Final = ProviderCalls()
 
 
 async def observed(
@@ -164,9 +175,12 @@ def observe_connections(provider_url: str, provider: httpx.AsyncBaseTransport | 
         if not str(request.url).startswith(provider_url):
             return await _SEND(self, request, **options)
         label = label_of(f"{request.method} {request.url.path}")
-        if provider is not None:
-            return await observed("call", label, lambda: provider.handle_async_request(request))
-        return await observed("call", label, lambda: _SEND(self, request, **options))
+        try:
+            if provider is not None:
+                return await observed("call", label, lambda: provider.handle_async_request(request))
+            return await observed("call", label, lambda: _SEND(self, request, **options))
+        finally:
+            PROVIDER_CALLS.count += CURRENT.get() is not None or request.method != "GET"
 
     asyncpg.connect = connect_observed
     httpx.AsyncClient.send = send_observed  # type: ignore[method-assign]

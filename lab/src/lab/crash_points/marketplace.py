@@ -72,6 +72,7 @@ _RETRY_AFTER: Final = timedelta(minutes=1)
 _ARRIVAL_SECONDS_MAX: Final = 5.0
 _ROUNDS_MAX: Final = 150
 _ATTEMPTS_MAX: Final = 10
+_WEBHOOKS_LISTED: Final = 20
 _SANDBOX_SETTINGS: Final = {"refund_settlement": "manual", "transfer_settlement": "manual", "transfer_minimum_minor": 1}
 _WEBHOOKS: Final = ("charge_webhook", "transfer_webhook", "refund_webhook", "dispute_webhook")
 SETTINGS: Final = {
@@ -314,9 +315,13 @@ class Marketplace:
 
     async def _webhooks_waiting(self) -> Sequence[tuple[int, bytes]]:
         """The number and body of each webhook that was not delivered, oldest first."""
-        listed = (await self.sandbox.get("/control/webhooks", params={"status": "dropped", "limit": 20})).json()
-        waiting = ((webhook["id"], webhook["body"].encode()) for webhook in reversed(listed))
-        return [(number, body) for number, body in waiting if number > self._webhooks_delivered]
+        limit = _WEBHOOKS_LISTED
+        while True:
+            listed = (await self.sandbox.get("/control/webhooks", params={"status": "dropped", "limit": limit})).json()
+            waiting = [webhook for webhook in reversed(listed) if webhook["id"] > self._webhooks_delivered]
+            if len(waiting) < limit:
+                return [(webhook["id"], webhook["body"].encode()) for webhook in waiting]
+            limit *= 4
 
     async def send_webhook(self, body: bytes) -> None:
         """Send a signed webhook as the gateway does: until the answer is 200."""

@@ -101,9 +101,13 @@ class SteppedBus(ObservedBus):
         return channel
 
     async def _publish_one(self, channel: Any, message: Outgoing) -> bool:
-        # Before the effect: a publish without a confirm may have arrived.
-        ARRIVALS.queues.update(self._queues_of(message))
-        return await super()._publish_one(channel, message)
+        # Before the effect, since a publish without a confirm may have arrived, and after it, since another actor of a
+        # race may have found the queue empty in between.
+        queues = self._queues_of(message)
+        ARRIVALS.queues.update(queues)
+        is_confirmed = await super()._publish_one(channel, message)
+        ARRIVALS.queues.update(queues)
+        return is_confirmed
 
     async def send_delayed(self, message: Outgoing, queue: str, seconds: float) -> None:
         await super().send_delayed(message, queue, seconds)

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from rich.console import Console
@@ -26,14 +27,22 @@ SCHEDULES_OF_SELF_CHECK: Final = 10
 def main() -> None:
     """Exit with status 1 when a race has a wrong end."""
     options = _parser().parse_args()
-    pairs = [
-        pair for pair in pairs_of(SITUATIONS) if not options.pair or any(part in pair.name for part in options.pair)
-    ]
+    pairs = chosen(options.pair)
     if options.list:
         for pair in pairs:
             print(pair.name)
         return
     sys.exit(0 if asyncio.run(run(pairs, options)) else 1)
+
+
+def chosen(texts: Sequence[str] | None) -> list[Pair]:
+    """The pairs with these names, or with one of these texts in their name, in the order of the texts."""
+    pairs = pairs_of(SITUATIONS)
+    if not texts:
+        return pairs
+    names = {pair.name for pair in pairs}
+    found = (pair for text in texts for pair in pairs if text == pair.name or (text not in names and text in pair.name))
+    return list(dict.fromkeys(found))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -45,6 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--self-check", action="store_true", help="and find that races break when no statement locks its rows"
     )
+    parser.add_argument(
+        "--results", type=Path, help="a file with a line for each complete pair; the pairs in it are not run again"
+    )
     parser.add_argument("--seed", type=int, default=0, help="chooses among the schedules")
     return parser
 
@@ -53,6 +65,9 @@ async def run(pairs: Sequence[Pair], options: argparse.Namespace) -> bool:
     """Explore the pairs, print a table, and return whether all ends were right."""
     log = logger("races")
     explored: list[Explored] = []
+    results: Path | None = options.results
+    complete = results.read_text().splitlines() if results is not None and results.exists() else []
+    pairs = [pair for pair in pairs if not any(line.startswith(f"{pair.name}: ") for line in complete)]
     async with RacingMarketplace.opened(log) as market:
         for pair in pairs:
             if options.schedule:
@@ -64,6 +79,9 @@ async def run(pairs: Sequence[Pair], options: argparse.Namespace) -> bool:
             log(one.line)
             for text in one.broken:
                 log(f"BROKEN {text}")
+            if results is not None:
+                with results.open("a") as file:
+                    print(one.line, *(f"  BROKEN {text}" for text in one.broken), sep="\n", file=file)
         finds_faults = not options.self_check or await finds_missing_locks(market, pairs, options.seed)
     print_table(explored)
     if not finds_faults:

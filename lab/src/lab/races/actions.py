@@ -55,8 +55,10 @@ class Situation:
     settle: Callable[[RacingMarketplace, Sequence[Given]], Awaitable[None]]
     read: Callable[[RacingMarketplace, Given], Awaitable["End"]]
     check: Callable[["End"], None]
-    # How many races share the passing of time and the audit at their end.
-    batch: int = 1
+    # How many races share their preparation, the passing of time and the audit at their end.
+    batch: int
+    # Right before each race.
+    start: Callable[[RacingMarketplace, Given], Awaitable[None]] = nothing
 
 
 @dataclass(frozen=True, slots=True)

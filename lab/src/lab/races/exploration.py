@@ -5,6 +5,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -100,16 +101,16 @@ async def run_schedule(market: RacingMarketplace, pair: Pair, schedule: Schedule
 
 
 async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Sequence[Schedule]) -> list[Race]:
-    """Run each schedule on an order or payout of its own; time passes, and the audit runs, once for all of them."""
+    """Run each schedule on an order or payout of its own. They are prepared, and time passes and the audit runs, once."""
     pair = explored.pair
-    races = [await _run(market, pair, schedule) for schedule in batch]
+    prepared = await market.together([partial(pair.situation.prepare, market)] * len(batch))
+    races = [await _run(market, pair, schedule, given) for schedule, given in zip(batch, prepared, strict=True)]
     started = [race for race in races if race.interleaving is not None]
     try:
         await pair.situation.settle(market, [race.given for race in started])
     except Exception as error:
         explored.broken.append(f"{pair.name}: {_trace_of(error)}")
-    for race in started:
-        await _verdict_of(market, pair, race)
+    await market.together([partial(_verdict_of, market, pair, race) for race in started])
     for finding in sorted(await market.new_findings()):
         explored.broken.append(f"{pair.name}: {[text_of(race.schedule) for race in races]}: {finding}")
     for race in races:
@@ -123,8 +124,9 @@ async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Seque
     return races
 
 
-async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule) -> Race:
-    race = Race(schedule, await pair.situation.prepare(market))
+async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule, given: Given) -> Race:
+    race = Race(schedule, given)
+    await pair.situation.start(market, given)
     prepared = {action.name: action for action in (pair.one, pair.other)}
     for action in prepared.values():
         await action.prepare(market, race.given)

@@ -1,6 +1,7 @@
 """The marketplace in which two actors take turns, each with all messages that follow from its action."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 from uuid import uuid4
@@ -8,10 +9,12 @@ from uuid import uuid4
 import asyncpg
 import httpx
 
+from lab.crash_points.instruments import PROVIDER_CALLS
 from lab.crash_points.marketplace import PROCESSES, Marketplace, User
 from lab.crash_points.points import Points
 from lab.crash_points.stepping import ARRIVALS
 from lab.races.interleaving import Interleaving, Schedule, Turns
+from lab.races.together import STEP, Result, run_together
 from operations.environment import Environments
 from operations.services import Service
 
@@ -26,16 +29,21 @@ class RacingMarketplace(Marketplace):
     """Outside `race` it is the marketplace of the crash points."""
 
     points_type: ClassVar[type[Points]] = Turns
-    _reading: asyncio.Lock
+    # Held by a preparation while it changes what all of them share, such as the fault rules of the gateway.
+    alone: asyncio.Lock
+    _reading: dict[str, asyncio.Lock]
     _watching: asyncpg.Connection
     _known: set[str]
+    # The numbers of webhooks that an action delivers.
+    _claimed: set[int]
+    _calls_seen: int
 
     async def race(
         self, schedule: Schedule, one: Callable[[], Awaitable[None]], other: Callable[[], Awaitable[None]]
     ) -> Interleaving:
         """Run two actions by the schedule, each with the messages that follow. Raises the first error of an action."""
         assert isinstance(self.points, Turns)
-        self._reading = asyncio.Lock()
+        self._reading = defaultdict(asyncio.Lock)
         interleaving = Interleaving(schedule, self._count_waiting)
 
         def with_messages(action: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
@@ -51,11 +59,16 @@ class RacingMarketplace(Marketplace):
             await interleaving.run({"a": with_messages(one), "b": with_messages(other)})
         finally:
             self.points.interleaving = None
-        # An actor may have looked into a queue before the message of the other one was in it.
-        for process in self.processes.values():
-            ARRIVALS.queues.update(process.queues)
         await self.run_until_idle()
         return interleaving
+
+    async def together(self, works: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result]:
+        """Run all works to their next `run_until_idle`; then messages move once for all of them."""
+        return await run_together(works, super().run_until_idle)
+
+    async def run_until_idle(self) -> None:
+        step = STEP.get()
+        await (super().run_until_idle() if step is None else step.pause())
 
     @property
     def is_racing(self) -> bool:
@@ -85,12 +98,27 @@ class RacingMarketplace(Marketplace):
         running = self.processes[process]
         await running.run(running.loops[loop].run_once())
 
-    async def claim_webhooks(self) -> list[bytes]:
-        """The bodies of the gateway's new webhooks, which only the caller delivers from now on."""
+    async def claim_webhook(self, reference: str) -> bytes:
+        """The body of the newest webhook about this charge or transfer, which only the caller delivers from now on."""
+        about = [waiting for waiting in await self._webhooks_waiting() if reference.encode() in waiting[1]]
+        self._claimed |= {number for number, _ in about}
+        return about[-1][1]
+
+    async def _claim_webhooks(self) -> list[bytes]:
         waiting = await self._webhooks_waiting()
         if waiting:
             self._webhooks_delivered = waiting[-1][0]
         return [body for _, body in waiting]
+
+    async def _webhooks_waiting(self) -> Sequence[tuple[int, bytes]]:
+        # The gateway creates a webhook only when it is called.
+        calls = PROVIDER_CALLS.count
+        if calls == self._calls_seen:
+            return []
+        waiting = [(number, body) for number, body in await super()._webhooks_waiting() if number not in self._claimed]
+        if not waiting:
+            self._calls_seen = calls
+        return waiting
 
     async def new_findings(self) -> set[str]:
         """Violated rules, dead letters and deadlocks since the last call. Exceptions that staff must decide are none."""
@@ -107,19 +135,21 @@ class RacingMarketplace(Marketplace):
     async def _follow(self) -> None:
         """Publish and deliver until nothing moves any more, except for what the other actor holds."""
         for _ in range(_ROUNDS_MAX):
-            moved = [await self._publish(service) for service in self.databases]
+            unpublished = await asyncio.gather(*map(self._unpublished, self.databases))
+            moved = [
+                await self._publish(service, count)
+                for service, count in zip(self.databases, unpublished, strict=True)
+                if count
+            ]
             for name in PROCESSES:
                 for queue in sorted(self.processes[name].queues & ARRIVALS.queues):
                     ARRIVALS.queues.discard(queue)
                     moved.append(bool(await self.processes[name].consume(queue)))
-            moved += [(await self.webhook(body)).status_code == 200 for body in await self.claim_webhooks()]
+            moved += [(await self.webhook(body)).status_code == 200 for body in await self._claim_webhooks()]
             if not any(moved):
                 return
 
-    async def _publish(self, service: str) -> bool:
-        before = await self._unpublished(service)
-        if not before:
-            return False
+    async def _publish(self, service: str, before: int) -> bool:
         for process in self.processes.values():
             if process.service == service:
                 await process.relay()
@@ -128,7 +158,7 @@ class RacingMarketplace(Marketplace):
     async def _unpublished(self, service: str) -> int:
         if not self.is_racing:
             return await super()._unpublished(service)
-        async with self._reading:
+        async with self._reading[service]:
             return await super()._unpublished(service)
 
     async def _count_waiting(self) -> int:
@@ -138,6 +168,7 @@ class RacingMarketplace(Marketplace):
         self, environments: Environments, names: Sequence[str], services: Sequence[Service]
     ) -> None:
         self._watching = await asyncpg.connect(self.secrets["DATABASE_URL"])
+        self.alone, self._claimed, self._calls_seen = asyncio.Lock(), set(), -1
         await super().open_processes(environments, names, services)
         await self.run_until_idle()
         await self.time_passes()

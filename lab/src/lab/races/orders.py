@@ -1,5 +1,6 @@
 """The races on one order: actions and situations by the table of its transitions."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, cast
@@ -58,12 +59,12 @@ def _timer(name: str, kind: str) -> Action:
 
 async def _paid_at_gateway(market: RacingMarketplace, order: Given) -> None:
     await market.act(f"charges/{order['reference']}/pay")
-    [order["charge"]] = await market.claim_webhooks()
+    order["charge"] = await market.claim_webhook(order["reference"])
 
 
 async def _disputed_at_gateway(market: RacingMarketplace, order: Given) -> None:
     await market.act(f"charges/{order['reference']}/dispute")
-    [order["chargeback"]] = await market.claim_webhooks()
+    order["chargeback"] = await market.claim_webhook(order["reference"])
 
 
 _ORDER: Final = "/api/orders/{id}"
@@ -135,6 +136,12 @@ async def _dispatched(market: RacingMarketplace) -> Given:
     return order
 
 
+async def _payment_window_ends(market: RacingMarketplace, order: Given) -> None:
+    async with market.alone:
+        await PAYMENT_WINDOW.prepare(market, order)
+        await market.timer("orders-worker", "timers")
+
+
 async def _cancelled(market: RacingMarketplace) -> Given:
     order = await placed_order(market)
     await market.post(f"/api/orders/{order['id']}/cancel", BUYER, _REASON)
@@ -144,8 +151,7 @@ async def _cancelled(market: RacingMarketplace) -> Given:
 
 async def _expired(market: RacingMarketplace) -> Given:
     order = await placed_order(market)
-    await PAYMENT_WINDOW.prepare(market, order)
-    await market.timer("orders-worker", "timers")
+    await _payment_window_ends(market, order)
     await market.run_until_idle()
     return order
 
@@ -162,8 +168,7 @@ async def _sold_out(market: RacingMarketplace, end: str) -> Given:
     if end == "cancelled":
         await market.post(f"/api/orders/{order['id']}/cancel", BUYER, _REASON)
     else:
-        await PAYMENT_WINDOW.prepare(market, order)
-        await market.timer("orders-worker", "timers")
+        await _payment_window_ends(market, order)
     await market.run_until_idle()
     await market.post("/api/orders/checkout", _BUYER2, {"items": items})
     await market.run_until_idle()
@@ -203,7 +208,7 @@ async def _refund_pending(market: RacingMarketplace, end: str) -> Given:
     await market.run_until_idle()
     [refund_id] = await _pending_refunds(market, order)
     await market.act(f"refunds/{refund_id}/{end}")
-    order["refunded" if end == "process" else "refund failed"] = (await market.claim_webhooks())[-1]
+    order["refunded" if end == "process" else "refund failed"] = await market.claim_webhook(order["reference"])
     return order
 
 
@@ -214,7 +219,7 @@ async def _return_failed(market: RacingMarketplace) -> Given:
     await market.run_until_idle()
     [refund_id] = await _pending_refunds(market, order)
     await market.act(f"refunds/{refund_id}/fail")
-    order["refund failed"] = (await market.claim_webhooks())[-1]
+    order["refund failed"] = await market.claim_webhook(order["reference"])
     return order
 
 
@@ -246,8 +251,8 @@ async def read(market: RacingMarketplace, order: Given) -> End:
 async def settle(market: RacingMarketplace, orders: Sequence[Given]) -> None:
     """The bank pays out the refunds, and minutes pass."""
     for _ in range(_TIMES):
-        for order in orders:
-            for refund_id in await _pending_refunds(market, order):
+        for pending in await asyncio.gather(*(_pending_refunds(market, order) for order in orders)):
+            for refund_id in pending:
                 await market.act(f"refunds/{refund_id}/process")
         await market.run_until_idle()
         await market.time_passes()

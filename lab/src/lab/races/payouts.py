@@ -6,20 +6,23 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from contracts.demo import ADA
-from lab.crash_points.marketplace import CHECKER, MAKER, OPS, VENDOR, User
-from lab.crash_points.scenarios.payouts import funds
-from lab.crash_points.scenarios.steps import Given, added, wallet
-from lab.races.actions import Action, End, Situation, response_of
+from lab.crash_points.marketplace import CHECKER, MAKER, OPS, User
+from lab.crash_points.scenarios.steps import Given, added, unique_minor
+from lab.races.actions import Action, End, Situation, nothing, response_of
 from lab.races.marketplace import RacingMarketplace
+from lab.races.vendors import VENDORS, name_new_account, next_vendor, wallet
 
-_BANK_DETAILS: Final = f"/api/vendors/{ADA.id}/bank-details"
+_BANK_DETAILS: Final = "/api/vendors/{vendorId}/bank-details"
+_AMOUNT_MINOR: Final = 20_000
+# More than all vendors of a batch have in their last payouts.
+_LISTED: Final = "200"
 _REASON: Final = {"reason": "a race"}
 # Longer than the back-off of a reset, and than every lease.
 _LATER: Final = timedelta(hours=2)
 _TIMES: Final = 2
 _UNDER_WAY: Final = ("received", "otp")
 _OTHER_EVENT: Final = 1_000_000_000
+_ALL_DUE: Final = "UPDATE payout_transfers SET due_at = $2 WHERE payout_id = ANY ($1) AND due_at IS NOT NULL"
 _ATTEMPTS: Final = "SELECT status FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt"
 
 
@@ -27,11 +30,13 @@ _ATTEMPTS: Final = "SELECT status FROM payout_transfers WHERE payout_id = $1 ORD
 
 
 def _command(
-    name: str, causes: str, user: User, path: str, body: Mapping[str, Any] | None = None, **options: Any
+    name: str, causes: str, user: User | None, path: str, body: Mapping[str, Any] | None = None, **options: Any
 ) -> Action:
+    """A command of this user, or of the payout's vendor."""
+
     async def start(market: RacingMarketplace, payout: Given) -> str:
         sent = {key: payout.get(value, value) for key, value in (body or {}).items()}
-        return response_of(await market.command("POST", path.format(**payout), user, sent))
+        return response_of(await market.command("POST", path.format(**payout), user or payout["vendor"], sent))
 
     return Action(name, "command", frozenset(causes.split()), start, **options)
 
@@ -53,9 +58,12 @@ def _webhook(name: str, causes: str, **changes: Any) -> Action:
 
 
 async def _due(market: RacingMarketplace, payout: Given) -> None:
-    """The worker's next query or submission of this payout is due."""
-    due = "UPDATE payout_transfers SET due_at = $2 WHERE payout_id = $1 AND due_at IS NOT NULL"
-    await market.databases["payouts"].execute(due, payout["id"], market.clock.now())
+    """The worker's next query or submission of this payout, and of no other one, is due."""
+    due = (
+        "UPDATE payout_transfers SET due_at = CASE payout_id WHEN $1 THEN $2 ELSE $2 + $3::interval END"
+        " WHERE payout_id = $1 AND due_at IS NOT NULL OR due_at <= $2"
+    )
+    await market.databases["payouts"].execute(due, payout["id"], market.clock.now(), _LATER)
 
 
 def _timer(name: str, causes: str, loop: str) -> Action:
@@ -80,7 +88,7 @@ DISPATCH: Final = Action("dispatch", "command", _SENDS, _dispatch)
 DISPATCH_UNANSWERED: Final = Action(
     "dispatch_unanswered", "command", frozenset({"submission_started", "call_unanswered"}), _dispatch, _call_fails
 )
-CANCEL: Final = _command("cancel", "amount_returned withdrawn", VENDOR, "/api/payouts/{id}/cancel")
+CANCEL: Final = _command("cancel", "amount_returned withdrawn", None, "/api/payouts/{id}/cancel")
 QUARANTINE: Final = _command(
     "quarantine", "amount_returned withdrawn held", MAKER, f"{_BANK_DETAILS}/quarantine", {**_REASON, "payoutId": "id"}
 )
@@ -121,21 +129,24 @@ def _due_timer(causes: str) -> Action:
 
 
 async def _requested(market: RacingMarketplace) -> Given:
-    given = await funds(market)
-    before = await wallet(market)
-    payout = await market.post("/api/payouts", VENDOR, {"amountMinor": given["amountMinor"]})
+    vendor, amount_minor = await next_vendor(market), unique_minor(_AMOUNT_MINOR)
+    before = await wallet(market, vendor)
+    payout = await market.post("/api/payouts", vendor, {"amountMinor": amount_minor})
     await market.run_until_idle()
-    return {**payout, "amountMinor": given["amountMinor"], "before": before}
+    vendor_id = vendor.claims["vendor_id"]
+    return {**payout, "amountMinor": amount_minor, "before": before, "vendor": vendor, "vendorId": vendor_id}
 
 
 async def _submitted(market: RacingMarketplace, fault: Mapping[str, Any] | None = None) -> Given:
     """The transfer was called for; with a fault rule of the call its result may be unknown."""
     payout = await _requested(market)
-    if fault is not None:
-        await market.faults(transfer_call={**fault, "times": 1, "match": payout["amountMinor"]})
-    await market.command("POST", "/api/payouts/dispatch", MAKER, {"payoutIds": [payout["id"]]})
     if fault is None:
+        await _dispatch(market, payout)
         await market.run_until_idle()
+    else:
+        async with market.alone:
+            await market.faults(transfer_call={**fault, "times": 1, "match": payout["amountMinor"]})
+            await _dispatch(market, payout)
     for transfer in await _transfers(market, payout):
         payout["reference"] = transfer["reference"]
     return payout
@@ -145,16 +156,19 @@ async def _ended(market: RacingMarketplace, act: str, fault: Mapping[str, Any] |
     """The bank has ended the transfer; the webhook is on its way."""
     payout = await _submitted(market, fault)
     await market.act(f"transfers/{payout['reference']}/{act}")
-    [payout["webhook"]] = await market.claim_webhooks()
+    payout["webhook"] = await market.claim_webhook(payout["reference"])
     return payout
 
 
 async def _queried_as(market: RacingMarketplace, status: str) -> Given:
-    """Under way, and the gateway responds to queries with this status."""
+    """Under way, and the gateway will respond to queries with this status."""
     payout = await _submitted(market)
     rule = {"data": {"status": status}, "match": payout["reference"]}
-    await market.faults(verify_call=rule)
-    return {**payout, "bank": "succeed" if status in _UNDER_WAY else "fail"}
+    return {**payout, "rule": rule, "bank": "succeed" if status in _UNDER_WAY else "fail"}
+
+
+async def _gateway_responds(market: RacingMarketplace, payout: Given) -> None:
+    await market.faults(verify_call=payout["rule"])
 
 
 async def _failed(market: RacingMarketplace) -> Given:
@@ -171,17 +185,21 @@ async def _reset(market: RacingMarketplace) -> Given:
     return payout
 
 
-async def _returning(market: RacingMarketplace) -> Given:
-    """Processed; the bank has returned the money since, and the webhook is on its way."""
-    payout = await _received(market, await _ended(market, "succeed"))
+async def _processed(market: RacingMarketplace) -> Given:
+    return await _received(market, await _ended(market, "succeed"))
+
+
+async def _bank_returns(market: RacingMarketplace, payout: Given) -> None:
+    """The bank returns the money, and the webhook is on its way."""
     await market.act(f"transfers/{payout['reference']}/reverse")
-    [payout["webhook"]] = await market.claim_webhooks()
-    return payout
+    payout["webhook"] = await market.claim_webhook(payout["reference"])
 
 
 async def _reversed(market: RacingMarketplace) -> Given:
     """Processed and reversed, with an open exception and a prepared return."""
-    return await _with_return(market, await _received(market, await _returning(market)))
+    payout = await _processed(market)
+    await _bank_returns(market, payout)
+    return await _with_return(market, await _received(market, payout))
 
 
 async def _received(market: RacingMarketplace, payout: Given) -> Given:
@@ -207,30 +225,26 @@ async def _with_return(market: RacingMarketplace, payout: Given) -> Given:
 
 async def _transfers(market: RacingMarketplace, payout: Given) -> list[dict[str, Any]]:
     """The gateway's transfers of this payout, which alone has this amount."""
-    return [line for line in await market.listed("transfer") if line["amount"] == payout["amountMinor"]]
+    newest = await market.listed("transfer", perPage=_LISTED)
+    return [line for line in newest if line["amount"] == payout["amountMinor"]]
 
 
 async def settle(market: RacingMarketplace, payouts: Sequence[Given]) -> None:
     """The bank ends what is pending, and minutes pass. A quarantined account is replaced."""
     await market.faults()
+    bank = {payout["amountMinor"]: payout.get("bank", "succeed") for payout in payouts}
+    for _ in range(_TIMES):
+        for transfer in await market.listed("transfer", perPage=_LISTED):
+            if transfer["status"] == "pending" and transfer["amount"] in bank:
+                await market.act(f"transfers/{transfer['reference']}/{bank[transfer['amount']]}")
+        await market.databases["payouts"].execute(_ALL_DUE, [payout["id"] for payout in payouts], market.clock.now())
+        await market.run_until_idle()
+        market.clock.advance(_LATER)
+        await market.time_passes()
     for payout in payouts:
-        for _ in range(_TIMES):
-            for transfer in await _transfers(market, payout):
-                if transfer["status"] == "pending":
-                    await market.act(f"transfers/{transfer['reference']}/{payout.get('bank', 'succeed')}")
-            await _due(market, payout)
-            await market.run_until_idle()
-            market.clock.advance(_LATER)
-            await market.time_passes()
-        await _replace_quarantined_account(market, payout)
-
-
-async def _replace_quarantined_account(market: RacingMarketplace, payout: Given) -> None:
-    if (await market.get(_BANK_DETAILS, VENDOR))["verified"]:
-        return
-    account_number = f"{payout['amountMinor']:010d}"
-    await market.name_account("058", account_number, ADA.legal_name)
-    await market.put(_BANK_DETAILS, VENDOR, {"accountNumber": account_number, "bankCode": "058"})
+        path = _BANK_DETAILS.format(**payout)
+        if not (await market.get(path, payout["vendor"]))["verified"]:
+            await name_new_account(market, payout["vendor"], payout["amountMinor"])
     await market.run_until_idle()
 
 
@@ -239,12 +253,14 @@ async def read(market: RacingMarketplace, payout: Given) -> End:
     found = await market.get(f"/api/payouts/{payout['id']}", MAKER)
     exception = found["openException"]
     amount_minor = payout["amountMinor"]
-    changes = added(payout["before"], await wallet(market))
+    async with market.alone:
+        attempts = await market.databases["payouts"].fetch(_ATTEMPTS, payout["id"])
+    changes = added(payout["before"], await wallet(market, payout["vendor"]))
     return End(
         {
             "status": found["status"],
             "exception": None if exception is None else exception["cause"],
-            "transfers": [row["status"] for row in await market.databases["payouts"].fetch(_ATTEMPTS, payout["id"])],
+            "transfers": [row["status"] for row in attempts],
             "gateway": sorted(line["status"] for line in await _transfers(market, payout)),
             "wallet": {name: change / amount_minor for name, change in changes.items()},
         }
@@ -272,8 +288,8 @@ def check(end: End) -> None:
         assert not sent, "pending, and the bank has paid"
 
 
-def _situation(name: str, state: str, prepare: Any, *actions: Action) -> Situation:
-    return Situation(name, "payout", state, prepare, actions, settle, read, check)
+def _situation(name: str, state: str, prepare: Any, *actions: Action, start: Any = nothing) -> Situation:
+    return Situation(name, "payout", state, prepare, actions, settle, read, check, VENDORS, start)
 
 
 _UNANSWERED: Final = {"error_after": True}
@@ -304,12 +320,19 @@ SITUATIONS: Final = (
     ),
     *(
         _situation(
-            f"queried as {status}", "pending", partial(_queried_as, status=status), _due_timer(status), QUARANTINE
+            f"queried as {status}",
+            "pending",
+            partial(_queried_as, status=status),
+            _due_timer(status),
+            QUARANTINE,
+            start=_gateway_responds,
         )
         for status in ("received", "otp", "rejected", "blocked", "abandoned")
     ),
     _situation("failed", "failed", _failed, RESET, APPROVE, REJECT, QUERY, CLOSE, SUCCESS, QUARANTINE),
-    _situation("returned by the bank", "success", _returning, REVERSED, SUCCESS, COMPARE, QUARANTINE),
+    _situation(
+        "returned by the bank", "success", _processed, REVERSED, SUCCESS, COMPARE, QUARANTINE, start=_bank_returns
+    ),
     _situation("reversed", "reversed", _reversed, APPROVE, REJECT, QUERY, CLOSE, SUCCESS),
     _situation(
         "unanswered",

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from lab.crash_points.marketplace import BUYER, CHECKER, SUPPORT, VENDOR, Marketplace
+from lab.crash_points.marketplace import BUYER, CHECKER, SUPPORT, VENDOR, Marketplace, User
 from lab.crash_points.scenarios.steps import (
     NET_MINOR,
     PRICE_MINOR,
@@ -48,15 +48,15 @@ async def pay(market: Marketplace, order: Given, **terms: Any) -> None:
     await market.run_until_idle()
 
 
-async def deliver(market: Marketplace, order: Given) -> None:
-    await market.post(f"/api/orders/{order['id']}/dispatch", VENDOR)
+async def deliver(market: Marketplace, order: Given, vendor: User = VENDOR) -> None:
+    await market.post(f"/api/orders/{order['id']}/dispatch", vendor)
     await market.run_until_idle()
     pin = (await market.get(f"/api/orders/{order['id']}/delivery-pin", BUYER))["pin"]
-    await confirm_delivery(market, order, pin)
+    await confirm_delivery(market, order, pin, vendor)
 
 
-async def confirm_delivery(market: Marketplace, order: Given, pin: str) -> None:
-    await market.post(f"/api/orders/{order['id']}/verify-delivery", VENDOR, {"pin": pin})
+async def confirm_delivery(market: Marketplace, order: Given, pin: str, vendor: User = VENDOR) -> None:
+    await market.post(f"/api/orders/{order['id']}/verify-delivery", vendor, {"pin": pin})
     await market.run_until_idle()
 
 

@@ -1,0 +1,91 @@
+"""Vendors with a wallet and an account of their own, so that several races on payouts share the passing of time."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.primitives.ids import new_id
+from contracts.demo import ADA, LAGOS
+from contracts.identity import VendorApproved
+from lab.crash_points.marketplace import BUYER, VENDOR, User
+from lab.crash_points.scenarios.orders import deliver, pay
+from lab.crash_points.scenarios.steps import Given, unique_minor
+from lab.races.marketplace import RacingMarketplace
+
+VENDORS: Final = 20
+_PRICE_MINOR: Final = 50_000_000
+# More than a race pays out.
+_FUNDS_MINOR: Final = 500_000
+_BANK_CODE: Final = "058"
+
+
+@dataclass(slots=True)
+class _Pool:
+    """Those that have waited longest first, each with the product that fills its wallet."""
+
+    free: deque[tuple[User, str]] = field(default_factory=deque)
+    opened: int = 0
+
+
+_POOLS: Final[dict[int, _Pool]] = {}
+
+
+async def next_vendor(market: RacingMarketplace) -> User:
+    """The vendor of the next race, with enough in the wallet."""
+    pool = _POOLS.setdefault(id(market), _Pool())
+    if pool.opened < VENDORS:
+        pool.opened += 1
+        vendor, product_id = await _open_vendor(market)
+    else:
+        vendor, product_id = pool.free.popleft()
+    pool.free.append((vendor, product_id))
+    if (await wallet(market, vendor))["availableMinor"] < _FUNDS_MINOR:
+        await _sell(market, vendor, product_id)
+    return vendor
+
+
+async def wallet(market: RacingMarketplace, vendor: User) -> Given:
+    return dict(await market.get("/api/wallets/current", vendor))
+
+
+async def name_new_account(market: RacingMarketplace, vendor: User, number: int) -> None:
+    """The vendor is paid at a new account from now on."""
+    account_number = f"{number:010d}"
+    await market.name_account(_BANK_CODE, account_number, ADA.legal_name)
+    body = {"accountNumber": account_number, "bankCode": _BANK_CODE}
+    await market.put(f"/api/vendors/{vendor.claims['vendor_id']}/bank-details", vendor, body)
+
+
+async def _open_vendor(market: RacingMarketplace) -> tuple[User, str]:
+    approved = VendorApproved(
+        vendor_id=new_id(),
+        owner_user_id=new_id(),
+        business_name="A vendor of races",
+        legal_name=ADA.legal_name,
+        campus_id=LAGOS.id,
+    )
+    identity = market.processes["identity-worker"]
+    await identity.run(_publish(identity.dependencies.database, approved))
+    await market.run_until_idle()
+    vendor = User(approved.owner_user_id, {**VENDOR.claims, "vendor_id": approved.vendor_id})
+    await name_new_account(market, vendor, unique_minor(1))
+    body = {"name": "Stock", "description": "", "category": "lab", "priceMinor": _PRICE_MINOR, "stock": 10**6}
+    product = await market.post("/api/products", vendor, body)
+    await market.run_until_idle()
+    return vendor, product["id"]
+
+
+async def _publish(database: Database, event: VendorApproved) -> None:
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        uow.publish(event)
+
+
+async def _sell(market: RacingMarketplace, vendor: User, product_id: str) -> None:
+    items = [{"productId": product_id, "quantity": 1}]
+    order = await market.post("/api/orders/checkout", BUYER, {"items": items})
+    await market.run_until_idle()
+    intent = await market.post("/api/payments/intent", BUYER, {"orderId": order["id"]})
+    await pay(market, {"reference": intent["reference"]})
+    await deliver(market, order, vendor)
