@@ -6,7 +6,9 @@ import pytest
 
 from lab.crash_points.points import Point
 from lab.races import orders, payouts
+from lab.races.__main__ import chosen
 from lab.races.interleaving import ACTOR, Interleaving, parse_schedule, schedule_of, schedules, text_of
+from lab.races.together import STEP, run_together
 from orders.domain.transitions import TRANSITIONS as ORDER_TRANSITIONS
 from payouts.domain.payout_transitions import EXCEPTION_TRANSITIONS, PAYOUT_TRANSITIONS
 from payouts.domain.transitions import TRANSITIONS as TRANSFER_TRANSITIONS
@@ -130,3 +132,39 @@ def test_every_event_of_a_transfer_and_a_payout_has_an_action_in_the_races() -> 
 def test_the_state_of_every_situation_is_one_of_the_tables() -> None:
     states = {state for rule in ORDER_TRANSITIONS.values() for state in (*rule.to, *rule.to.values())}
     assert {situation.state for situation in orders.SITUATIONS} <= states
+
+
+async def test_messages_move_once_when_all_preparations_wait_for_them() -> None:
+    done = []
+
+    def preparation(name, waits):
+        async def prepare() -> str:
+            for number in range(waits):
+                done.append(f"{name}{number}")
+                await STEP.get().pause()
+            return name
+
+        return prepare
+
+    async def move_messages() -> None:
+        done.append("moved")
+
+    results = await run_together([preparation("a", 2), preparation("b", 1)], move_messages)
+    assert (results, done) == (["a", "b"], ["a0", "b0", "moved", "a1", "moved"])
+
+
+async def test_an_error_of_a_preparation_is_raised() -> None:
+    async def fail() -> None:
+        raise LookupError
+
+    async def move_messages() -> None:
+        pass
+
+    with pytest.raises(LookupError):
+        await run_together([fail], move_messages)
+
+
+def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:
+    names = [pair.name for pair in chosen(["paid: staff_release/chargeback", "queried as otp: quarantine"])]
+    assert names == ["paid: staff_release/chargeback", "queried as otp: quarantine/quarantine"]
+    assert len(chosen(None)) == 296
