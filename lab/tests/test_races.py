@@ -1,12 +1,14 @@
 """The schedules of races, and the actions that the tables of transitions ask for."""
 
 import asyncio
+from contextlib import nullcontext
 
 import pytest
 
 from lab.crash_points.points import Point
 from lab.races import orders, payouts
 from lab.races.__main__ import chosen
+from lab.races.actions import End
 from lab.races.interleaving import ACTOR, Interleaving, parse_schedule, schedule_of, schedules, text_of
 from lab.races.together import STEP, run_together
 from orders.domain.transitions import TRANSITIONS as ORDER_TRANSITIONS
@@ -168,3 +170,26 @@ def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:
     names = [pair.name for pair in chosen(["paid: staff_release/chargeback", "queried as otp: quarantine"])]
     assert names == ["paid: staff_release/chargeback", "queried as otp: quarantine/quarantine"]
     assert len(chosen(None)) == 296
+
+
+@pytest.mark.parametrize(
+    ("cash_minor", "owed_minor", "refunds", "is_right"),
+    [
+        (0, 0, [(500, "settled")], True),
+        (200, 200, [(200, "failed"), (300, "settled")], True),
+        (200, 0, [(200, "failed"), (300, "settled")], False),
+        (200, 200, [(300, "settled")], False),
+        (500, 500, [], False),
+    ],
+)
+def test_of_a_refunded_order_only_failed_refunds_are_kept(cash_minor, owed_minor, refunds, is_right) -> None:
+    end = End(
+        {
+            "status": "refunded",
+            "payments": {"gateway_cash": cash_minor, "refund_payable": -owed_minor},
+            "refunds": refunds,
+            "gateway": [(300, "processed")] if (300, "settled") in refunds else [(500, "processed")] if refunds else [],
+        }
+    )
+    with nullcontext() if is_right else pytest.raises(AssertionError, match="of a refunded order kept"):
+        orders.check(end)
