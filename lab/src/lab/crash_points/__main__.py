@@ -25,6 +25,7 @@ def main() -> None:
         "--distinct", action="store_true", help="of the crashes inside one transaction only that before its commit"
     )
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first point")
+    parser.add_argument("--point", action="append", type=int, help="only this point, as `--list` numbers it")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only these effects; default: all")
     parser.add_argument("--list", action="store_true", help="print the points, and crash at none")
     parser.add_argument(
@@ -80,9 +81,9 @@ async def explore_one(market: Marketplace, name: str, options: argparse.Namespac
 
 
 def chosen(options: argparse.Namespace, points: Sequence[Point], crashes: list[Crash]) -> list[Crash]:
-    """All crashes, those from a point on, those at some kinds of effects, or a sample."""
-    kinds = options.kind or KINDS
-    crashes = [crash for crash in crashes if crash.number >= options.first and points[crash.number].kind in kinds]
+    """All crashes, those from a point on, those at some points or kinds of effects, or a sample."""
+    kinds, numbers = options.kind or KINDS, options.point or range(options.first, len(points))
+    crashes = [crash for crash in crashes if crash.number in numbers and points[crash.number].kind in kinds]
     return random.Random(options.seed).sample(crashes, min(options.sample, len(crashes))) if options.sample else crashes
 
 
