@@ -88,7 +88,11 @@ def test_a_process_starts_after_its_migration(process) -> None:
 
 
 def test_a_one_shot_is_repeated_after_a_failure_as_a_job_is() -> None:
-    one_shots = {name for name in OURS if name.endswith(("-migrate", "-demo-data"))} | {"secrets", "provision", "media-buckets"}
+    one_shots = {name for name in OURS if name.endswith(("-migrate", "-demo-data"))} | {
+        "secrets",
+        "provision",
+        "media-buckets",
+    }
     assert {name: part["restart"] for name, part in OURS.items()} == {
         name: "on-failure:5" if name in one_shots else "no" if name in TOOLS else "unless-stopped" for name in OURS
     }
