@@ -41,17 +41,19 @@ class Watch:
             await future
 
     async def _poll(self) -> None:
-        transaction = self.connection.transaction()
-        await transaction.start()
-        try:
-            while self._waiting:
-                for (found,) in await self.connection.fetch(self.statement, list(self._waiting)):
-                    if not (waiting := self._waiting.pop(found)).done():
-                        waiting.set_result(None)
-                if self._waiting:
-                    await asyncio.sleep(_POLL_SECONDS * min(len(self._waiting), 10))
-        finally:
-            await transaction.rollback()
+        # An id may be added during the rollback.
+        while self._waiting:
+            transaction = self.connection.transaction()
+            await transaction.start()
+            try:
+                while self._waiting:
+                    for (found,) in await self.connection.fetch(self.statement, list(self._waiting)):
+                        if not (waiting := self._waiting.pop(found)).done():
+                            waiting.set_result(None)
+                    if self._waiting:
+                        await asyncio.sleep(_POLL_SECONDS * min(len(self._waiting), 10))
+            finally:
+                await transaction.rollback()
 
 
 @dataclass(slots=True)
