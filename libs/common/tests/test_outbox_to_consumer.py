@@ -9,6 +9,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from common.auth.caller import THE_SERVICE
+from common.messaging import consumers as consumers_module
 from common.messaging import dead_letters
 from common.messaging import relay as relay_module
 from common.messaging.batches import BATCHES_AT_ONCE
@@ -217,6 +218,24 @@ async def test_a_failed_message_is_rolled_back_and_retried(mechanisms: Mechanism
         )
     assert len(received_event) == 1
     assert notebook.attempts[event.subject] == 3
+
+
+async def test_a_message_whose_retry_cannot_be_enqueued_is_requeued(
+    mechanisms: Mechanisms, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook, event = Notebook(), dispatched()
+    notebook.failures = 1
+
+    async def fail(*_arguments: object) -> None:
+        raise ValueError("an error that no one expects")
+
+    monkeypatch.setattr(consumers_module, "UNAVAILABLE_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(bus, "delay", fail)
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
+        await eventually(lambda: queue_is_empty(bus))
+    assert notebook.attempts[event.subject] == 2
 
 
 async def test_a_message_becomes_a_dead_letter_after_the_last_retry(mechanisms: Mechanisms, bus: Bus) -> None:

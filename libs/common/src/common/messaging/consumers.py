@@ -19,7 +19,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-import asyncpg
 import msgspec
 from aio_pika.abc import AbstractIncomingMessage
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS
@@ -37,7 +36,6 @@ from common.messaging.provenance import UnprovenPublisher, check_publisher, rout
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.primitives.clock import SystemClock
-from common.primitives.problems import Unavailable
 
 log = get_logger(__name__)
 
@@ -243,21 +241,15 @@ class Consumers:
     async def _settle(
         self, message: AbstractIncomingMessage, before: Any, outcome: str, *, all_before: bool = False
     ) -> str:
-        """Awaits `before`, then acknowledges the message; a lost channel means a redelivery.
+        """Awaits `before`, then acknowledges the message; after any error it is delivered again.
 
-        `all_before` acknowledges all earlier messages of the channel as well.
+        `all_before` acknowledges all earlier messages of the channel as well. So no message may stay unsettled.
         """
         try:
             if before is not None:
                 await before
             await message.ack(multiple=all_before)
-        except (
-            *CONNECTION_EXCEPTIONS,
-            asyncio.InvalidStateError,
-            asyncpg.PostgresError,
-            asyncpg.InterfaceError,
-            Unavailable,
-        ) as error:
+        except Exception as error:
             log.warning("message requeued: acknowledgement failed", error=repr(error))
             await self._give_back(message)
             return "returned"
