@@ -9,7 +9,7 @@ from lab.crash_points.scenarios.steps import Scenario
 
 SCENARIOS: Final[Mapping[str, Scenario]] = {
     "purchase": Scenario(orders.purchase),
-    "expiry": Scenario(orders.expiry),
+    "expiry": Scenario(orders.expiry, orders.own_product),
     "cancel-against-charge": Scenario(orders.cancel_against_charge),
     "cancelled-and-refunded": Scenario(orders.cancelled_and_refunded, orders.paid_order),
     "dispute-and-split": Scenario(orders.dispute_and_split, orders.paid_order),

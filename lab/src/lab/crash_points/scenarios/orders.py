@@ -11,6 +11,7 @@ from lab.crash_points.scenarios.steps import (
     Given,
     added,
     assert_refunded_once,
+    new_product,
     order_of,
     pay_out_refunds,
     product,
@@ -21,9 +22,13 @@ from lab.crash_points.scenarios.steps import (
 _WINDOW = timedelta(days=1)
 
 
-async def placed_order(market: Marketplace) -> Given:
+async def own_product(market: Marketplace) -> Given:
+    return {"productId": await new_product(market)}
+
+
+async def placed_order(market: Marketplace, product_id: str = "") -> Given:
     """An order with an intent."""
-    items = [{"productId": await product(market), "quantity": 1}]
+    items = [{"productId": product_id or await product(market), "quantity": 1}]
     order = await market.post("/api/orders/checkout", BUYER, {"items": items})
     await market.run_until_idle()
     intent = await market.post("/api/payments/intent", BUYER, {"orderId": order["id"]})
@@ -74,22 +79,22 @@ async def purchase(market: Marketplace, given: Given) -> End:
 
 async def expiry(market: Marketplace, given: Given) -> End:
     """An unpaid order frees its stock once."""
-    stock = await _stock(market)
-    order = await placed_order(market)
+    stock = await _stock(market, given["productId"])
+    order = await placed_order(market, given["productId"])
     market.clock.advance(_WINDOW)
     await market.run_timers("orders-worker", "timers")
     await market.run_until_idle()
 
     async def end() -> None:
         assert (await order_of(market, order))["status"] == "expired"
-        assert await _stock(market) == stock
+        assert await _stock(market, given["productId"]) == stock
 
     return end
 
 
 async def cancel_against_charge(market: Marketplace, given: Given) -> End:
     """The buyer cancels after paying, before the webhook arrives: the money pays the order."""
-    stock = await _stock(market)
+    stock = await _stock(market, await product(market))
     before = await wallet(market)
     order = await placed_order(market)
     await market.act(f"charges/{order['reference']}/pay")
@@ -98,7 +103,7 @@ async def cancel_against_charge(market: Marketplace, given: Given) -> End:
 
     async def end() -> None:
         assert (await order_of(market, order))["status"] == "paid_escrow"
-        assert await _stock(market) == stock - 1
+        assert await _stock(market, await product(market)) == stock - 1
         assert added(before, await wallet(market)) == {"lockedMinor": NET_MINOR}
 
     return end
@@ -159,7 +164,6 @@ async def return_after_release(market: Marketplace, order: Given) -> End:
     return end
 
 
-async def _stock(market: Marketplace) -> int:
+async def _stock(market: Marketplace, product_id: str) -> int:
     own = await market.get("/api/products/mine?limit=100", VENDOR)
-    product_id = await product(market)
     return next(int(line["stock"]) for line in own if line["id"] == product_id)

@@ -41,16 +41,22 @@ def unique_minor(at_least_minor: int) -> int:
 async def product(market: Marketplace) -> str:
     """A product with more stock than all runs buy."""
     if id(market) not in _PRODUCTS:
-        body = {
-            "name": "Crash test",
-            "description": "For a run",
-            "category": "lab",
-            "priceMinor": PRICE_MINOR,
-            "stock": 10**6,
-        }
-        _PRODUCTS[id(market)] = str((await market.post("/api/products", VENDOR, body))["id"])
-        await market.run_until_idle()
+        _PRODUCTS[id(market)] = await new_product(market)
     return _PRODUCTS[id(market)]
+
+
+async def new_product(market: Marketplace) -> str:
+    """A product that no earlier order has, whose stock only this run changes."""
+    body = {
+        "name": "Crash test",
+        "description": "For a run",
+        "category": "lab",
+        "priceMinor": PRICE_MINOR,
+        "stock": 10**6,
+    }
+    product_id = str((await market.post("/api/products", VENDOR, body))["id"])
+    await market.run_until_idle()
+    return product_id
 
 
 async def order_of(market: Marketplace, order: Mapping[str, Any]) -> dict[str, Any]:
