@@ -73,7 +73,7 @@ def _with_patch(folder: Path, patch: dict[str, Any], resources: list[Resource]) 
 
 
 def _documents(path: Path) -> list[Resource]:
-    return [copy.deepcopy(document) for document in yaml.safe_load_all(path.read_text()) if document]
+    return [copy.deepcopy(document) for document in yaml.load_all(path.read_text(), yaml.CSafeLoader) if document]
 
 
 def _generate(folder: Path, generator: dict[str, Any], resources: list[Resource]) -> None:

@@ -33,9 +33,15 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(), str(path))
 
 
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file. Many rules look at them all, and to walk a tree costs more than to parse it."""
+    return tuple(ast.walk(tree_of(path)))
+
+
 def imports_of(path: Path) -> Iterator[str]:
     """Every module that a file imports, dotted; `from a import b` counts as `a` and as `a.b`."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -47,12 +53,12 @@ def texts_of(path: Path) -> Iterator[str]:
     """Every string constant of a file that is not a docstring."""
     docstrings = {
         id(node.body[0].value)
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.value
 

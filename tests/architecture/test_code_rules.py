@@ -22,6 +22,7 @@ from tests.architecture.sources import (
     SERVICES,
     for_each,
     imports_of,
+    nodes_of,
     product_files,
     python_files,
     texts_of,
@@ -49,7 +50,7 @@ UNKNOWN_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 
 
 def calls_of(path) -> list[str]:
-    return [ast.unparse(node.func) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    return [ast.unparse(node.func) for node in nodes_of(path) if isinstance(node, ast.Call)]
 
 
 @for_each(PRODUCT)
@@ -81,17 +82,11 @@ def test_no_session_state_outlives_its_transaction(path) -> None:
 @for_each(PRODUCT)
 def test_private_attributes_stay_in_their_module(path) -> None:
     """asyncpg's `_con`, for example, may change with any release."""
-    tree = tree_of(path)
-    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    nodes = nodes_of(path)
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
     own = {node.attr for node in attributes if ast.unparse(node.value) in {"self", "cls"}}
-    own |= {
-        node.target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    }
-    own |= {
-        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
+    own |= {node.target.id for node in nodes if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
     # The public methods of a named tuple.
     own |= {"_asdict", "_replace"}
     assert {node.attr for node in attributes if re.match("_[^_]", node.attr)} - own == set()
@@ -128,7 +123,7 @@ def test_tests_wait_with_a_probe_and_never_sleep(path) -> None:
 
 @for_each([path for path in ALL if path.name.startswith("test_")])
 def test_no_test_is_skipped_silently(path) -> None:
-    marks = {ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
+    marks = {ast.unparse(node) for node in nodes_of(path) if isinstance(node, ast.Attribute)}
     assert not {"pytest.mark.skip", "pytest.mark.xfail", "pytest.skip", "pytest.mark.skipif", "pytest.xfail"} & marks
 
 

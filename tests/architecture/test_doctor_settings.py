@@ -8,7 +8,7 @@ import pytest
 
 from operations.doctor.examination import DEFAULTS
 from tests.architecture.manifests import SETTINGS
-from tests.architecture.sources import ROOT, python_files, tree_of
+from tests.architecture.sources import ROOT, nodes_of, python_files
 
 FIELDS = {name.upper(): field for model in SETTINGS.values() for name, field in model.model_fields.items()}
 # Read by something else than a service's Settings.
@@ -21,7 +21,7 @@ OTHERS = {
 
 
 def names_in(path: Path) -> Iterator[str]:
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in {"value", "url"}:
             yield from (argument.value for argument in node.args if isinstance(argument, ast.Constant))
 

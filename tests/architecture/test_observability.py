@@ -24,7 +24,7 @@ from common.messaging import republishing
 from common.messaging.topology import declared_topology, delay_queue_of
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from tests.architecture.compose import compose
-from tests.architecture.sources import ROOT, SERVICES, product_files, tree_of
+from tests.architecture.sources import ROOT, SERVICES, nodes_of, product_files, tree_of
 
 RUNBOOKS = ROOT / "docs/runbooks"
 PAGES = sorted(RUNBOOKS.glob("*.md"))
@@ -372,13 +372,13 @@ def metrics_made_in(path: Path):
     """Name and kind of each metric that the file makes under a name written out."""
     kinds = {
         alias.name
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("prometheus_client")
         for alias in node.names
     }
     # The gateway's own shorthand for a counter with one label.
     kinds |= {"_counter"} if "CounterMetricFamily" in kinds else set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and (kind := ast.unparse(node.func)) in kinds and node.args:
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):

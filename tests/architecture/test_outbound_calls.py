@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.architecture.sources import ROOT, product_files, tree_of
+from tests.architecture.sources import ROOT, nodes_of, product_files
 
 # Each place that creates an HTTP client, and the source of its addresses.
 CLIENTS = {
@@ -29,7 +29,7 @@ def short(path) -> str:
 
 
 def calls(path) -> list[ast.Call]:
-    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    return [node for node in nodes_of(path) if isinstance(node, ast.Call)]
 
 
 def test_every_http_client_declares_its_addresses() -> None:
@@ -39,7 +39,7 @@ def test_every_http_client_declares_its_addresses() -> None:
         if any(ast.unparse(call.func) in MADE_BY for call in calls(path))
         or any(
             isinstance(node, ast.ClassDef) and MADE_BY & {ast.unparse(base) for base in node.bases}
-            for node in ast.walk(tree_of(path))
+            for node in nodes_of(path)
         )
     }
     assert makers == set(CLIENTS)
@@ -64,9 +64,7 @@ def test_only_the_outbound_client_resolves_names() -> None:
 
 def test_web_push_uses_the_outbound_client() -> None:
     [web_push] = [path for path in product_files() if short(path) == "notifications/clients/web_push.py"]
-    [init] = [
-        node for node in ast.walk(tree_of(web_push)) if isinstance(node, ast.FunctionDef) and node.name == "__init__"
-    ]
+    [init] = [node for node in nodes_of(web_push) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     assert {one.arg: ast.unparse(one.annotation) for one in init.args.args if one.annotation}[
         "http"
     ] == "OutboundClient"

@@ -10,7 +10,7 @@ from campus_tools.documents.error_responses import PROBLEM_SCHEMA
 from campus_tools.documents.files import PAGES
 from common.primitives.problems import EXTENSIONS, Problem, ProblemExtensions, render
 from common.web.responses import PROBLEM_SCHEMA as PROBLEM_OF_A_SERVICE
-from tests.architecture.sources import ROOT, imports_of, product_files, tree_of
+from tests.architecture.sources import ROOT, imports_of, nodes_of, product_files
 
 STANDARD = {"type", "title", "status", "detail", "instance", "code", "invalid_params"}
 
@@ -39,7 +39,7 @@ def extensions_of(path: Path) -> Iterator[tuple[str, str]]:
         name.startswith("common.primitives.problems") for name in imports_of(path)
     ):
         return
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
         match node:
             case ast.keyword(arg="extensions", value=value):

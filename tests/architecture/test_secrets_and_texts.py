@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tests.architecture.sources import ROOT, product_files, texts_of, tree_of
+from tests.architecture.sources import ROOT, nodes_of, product_files, texts_of
 
 PRODUCT = product_files()
 # Where a secret is decrypted, and its purpose. A decrypted secret is sent to its owner or a provider, and never compared.
@@ -52,7 +52,7 @@ def callers_of(*names: str) -> set[str]:
     return {
         short(path)
         for path in PRODUCT
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names
     }
 
@@ -73,7 +73,7 @@ def test_a_ticket_stores_masked_texts_alone() -> None:
     [store] = [path for path in PRODUCT if short(path) == TICKET_STORE]
     typed = {
         (function.name, argument.arg): ast.unparse(argument.annotation or ast.Constant(None))
-        for function in ast.walk(tree_of(store))
+        for function in nodes_of(store)
         if isinstance(function, ast.AsyncFunctionDef)
         for argument in function.args.args
         if argument.arg in ("subject", "body")

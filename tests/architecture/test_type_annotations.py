@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.architecture.sources import ROOT, SERVICES, python_files, tree_of
+from tests.architecture.sources import ROOT, SERVICES, nodes_of, python_files
 
 PACKAGES = {"common": ROOT / "libs/common/src/common", **SERVICES}
 VERBS = {"get", "post", "put", "patch", "delete", "api_route"}
@@ -15,7 +15,7 @@ def functions_of(package):
     return [
         (f"{path.relative_to(ROOT)}: {node.name}", node)
         for path in python_files(PACKAGES[package])
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 
@@ -47,7 +47,7 @@ def test_dependencies_have_a_type(package) -> None:
     untyped += [
         f"{path.relative_to(ROOT)}: {ast.unparse(node)}"
         for path in python_files(PACKAGES[package])
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "dependencies" and is_any(node.annotation)
     ]
     assert untyped == []

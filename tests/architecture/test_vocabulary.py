@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.sources import ROOT, python_files, tree_of
+from tests.architecture.sources import ROOT, nodes_of, python_files
 
 _, TABLE = (ROOT / "docs/glossary.md").read_text().split("## Refused words", 1)
 REFUSED = {word for line in TABLE.splitlines() if line.startswith("| ") for word in line.split("|")[1].split(", ")}
@@ -42,8 +42,8 @@ FOLDERS = [
 ]
 
 
-def names_in(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def names_in(path: Path) -> Iterator[str]:
+    for node in nodes_of(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.arg):
@@ -58,7 +58,7 @@ def refused_names(folder: Path) -> list[str]:
     return sorted(
         f"{path.relative_to(folder)}: {name}"
         for path in python_files(folder)
-        for name in {*names_in(tree_of(path)), path.stem} - ALLOWED
+        for name in {*names_in(path), path.stem} - ALLOWED
         if any(part.lower() in REFUSED for part in PART.findall(TERMS.sub("", name)))
     )
 
