@@ -114,7 +114,8 @@ class GuardedRoute(APIRoute):
             return None
         shown = (self.openapi_extra or {}).get("parameters", ())
         by_hand = {parameter["name"] for parameter in shown if parameter["in"] == "query"}
-        return frozenset(names_in_query(self.dependant) | by_hand)
+        one_order = {ONE_ORDER_SHOWN["name"]} if self.has_one_order else set()
+        return frozenset(names_in_query(self.dependant) | by_hand | one_order)
 
     def get_route_handler(self) -> Handler:
         respond = self.get_responder()
