@@ -133,6 +133,15 @@ async def test_erasure_removes_the_buyer_s_texts_and_keeps_the_amounts(market: M
     assert (late.status_code, await traces(market, SECRET)) == (409, set())
 
 
+async def test_the_pin_of_an_order_that_was_paid_around_the_erasure_is_gone(market: Market) -> None:
+    order = await market.ordered()
+    assert (await write(market, f"/api/orders/{order['id']}/cancel", {"reason": "too late"})).status_code == 200
+    await market.pay(order)
+    await market.receive(UserErased(user_id=market.buyer_id), sequence=20)
+    shown = await market.client.get(f"/api/orders/{order['id']}/delivery-pin", headers=market.as_buyer())
+    assert error_of(shown) == CONFLICT
+
+
 async def test_a_recent_sale_blocks_a_vendor_s_erasure_which_removes_name_and_products(market: Market) -> None:
     vendor = {"vendor_id": market.vendor_id, "owner_user_id": market.merchant_id, "legal_name": "Yetunde Obi"}
     shop = {**vendor, "business_name": "Yetunde's Kitchen", "campus_id": market.campus_id}

@@ -47,9 +47,10 @@ ORDER_COLUMNS: Final = """
     ) AS vendor
 """
 _ORDER: Final = f"SELECT {ORDER_COLUMNS} FROM orders WHERE id = $1"
+# An erasure removes the encrypted PIN, also while the charge of a cancelled order arrives.
 _PIN: Final = """
 SELECT pin.issue, pin.sealed, pin.wrong_tries, orders.status
-FROM delivery_pins AS pin JOIN orders ON orders.id = pin.order_id WHERE pin.order_id = $1
+FROM delivery_pins AS pin JOIN orders ON orders.id = pin.order_id WHERE pin.order_id = $1 AND pin.sealed <> ''
 """
 
 
