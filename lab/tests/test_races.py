@@ -173,7 +173,7 @@ def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cash_minor", "owed_minor", "refunds", "is_right"),
+    ("cash_minor", "payable_minor", "refunds", "is_right"),
     [
         (0, 0, [(500, "settled")], True),
         (200, 200, [(200, "failed"), (300, "settled")], True),
@@ -182,11 +182,11 @@ def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:
         (500, 500, [], False),
     ],
 )
-def test_of_a_refunded_order_only_failed_refunds_are_kept(cash_minor, owed_minor, refunds, is_right) -> None:
+def test_of_a_refunded_order_only_failed_refunds_are_kept(cash_minor, payable_minor, refunds, is_right) -> None:
     end = End(
         {
             "status": "refunded",
-            "payments": {"gateway_cash": cash_minor, "refund_payable": -owed_minor},
+            "payments": {"gateway_cash": cash_minor, "refund_payable": -payable_minor},
             "refunds": refunds,
             "gateway": [(300, "processed")] if (300, "settled") in refunds else [(500, "processed")] if refunds else [],
         }

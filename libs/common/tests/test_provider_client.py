@@ -250,16 +250,19 @@ async def test_the_proxy_of_the_environment_is_used_unless_switched_off(monkeypa
 
 
 async def test_a_cancelled_call_closes_its_connection():
-    closed = asyncio.Event()
+    arrived, closed = asyncio.Event(), asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
+        arrived.set()
         await reader.read()
         closed.set()
 
     async with serving(serve) as url, provider_client(base_url=url, timeout=PATIENT) as client:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(SHORT):
-                await client.post("/")
+        call = asyncio.create_task(client.post("/"))
         async with asyncio.timeout(PATIENT):
+            await arrived.wait()
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
             await closed.wait()

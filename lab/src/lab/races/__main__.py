@@ -10,6 +10,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
+from campus_tools.children import open_log
 from lab.counts import one_or_more
 from lab.crash_points.instruments import ObservedConnection
 from lab.races import orders, payouts
@@ -81,8 +82,10 @@ async def run(pairs: Sequence[Pair], options: argparse.Namespace) -> bool:
             for text in one.broken:
                 log(f"BROKEN {text}")
             if results is not None:
-                with results.open("a") as file:
-                    print(one.line, *(f"  BROKEN {text}" for text in one.broken), sep="\n", file=file)
+                with open_log(results) as file:
+                    file.write(
+                        "".join(f"{line}\n" for line in (one.line, *(f"  BROKEN {it}" for it in one.broken))).encode()
+                    )
         finds_faults = not options.self_check or await finds_missing_locks(market, pairs, options.seed)
     print_table(explored)
     if not finds_faults:

@@ -269,9 +269,9 @@ def check(end: End) -> None:
         assert escrow < 0, f"no escrow for an order that is {facts['status']}"
     if facts["status"] == "refunded":
         # A returned order is refunded at once; the refund that the gateway failed is owed until staff sends it again.
-        owed_minor = -payments.get("refund_payable", 0)
+        payable_minor = -payments.get("refund_payable", 0)
         failed_minor = sum(amount for amount, status in facts["refunds"] if status == "failed")
-        assert cash == owed_minor <= failed_minor, f"{cash} kobo of a refunded order kept, {failed_minor} failed"
+        assert cash == payable_minor <= failed_minor, f"{cash} kobo of a refunded order kept, {failed_minor} failed"
     settled_minor = sum(amount for amount, status in facts["refunds"] if status == "settled")
     processed_minor = sum(amount for amount, status in facts["gateway"] if status == "processed")
     assert settled_minor == processed_minor, f"{settled_minor} kobo settled, {processed_minor} returned by the gateway"

@@ -133,7 +133,7 @@ async def test_erasure_removes_the_buyer_s_texts_and_keeps_the_amounts(market: M
     assert (late.status_code, await traces(market, SECRET)) == (409, set())
 
 
-async def test_the_pin_of_an_order_that_was_paid_around_the_erasure_is_gone(market: Market) -> None:
+async def test_the_pin_of_an_order_that_was_paid_around_the_erasure_is_not_shown(market: Market) -> None:
     order = await market.ordered()
     assert (await write(market, f"/api/orders/{order['id']}/cancel", {"reason": "too late"})).status_code == 200
     await market.pay(order)
