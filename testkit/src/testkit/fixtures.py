@@ -18,6 +18,7 @@ A service that a test opens waits a minute for its own servers (`PATIENT`); in p
 """
 
 import asyncio
+import gc
 import hashlib
 import hmac
 import inspect
@@ -26,7 +27,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -330,6 +331,17 @@ def role_passwords(admin_url: str) -> dict[str, str]:
     """Fixed passwords of all test runs on one server, so that concurrent runs do not conflict."""
     key = (urlsplit(admin_url).password or "").encode()
     return {name: hmac.new(key, name.encode(), hashlib.sha256).hexdigest() for name in ROLE_PASSWORDS}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests live as long as the process: the garbage collector ignores them, while they are made and afterwards."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
