@@ -89,7 +89,8 @@ def _body(event: str) -> bytes:
         {
             "event": event,
             "data": {
-                "id": reference.int >> 74,
+                # The key of the webhook. The upper bits are the same for all references of a millisecond.
+                "id": reference.int & (2**53 - 1),
                 "reference": str(reference),
                 "status": "success",
                 "amount": 150_000,
