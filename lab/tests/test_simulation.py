@@ -135,6 +135,10 @@ def test_a_seed_gives_the_same_plan() -> None:
     assert plan_of(4711) != plan_of(4712)
 
 
+def test_every_seed_has_a_plan() -> None:
+    assert all(plan_of(seed) for seed in range(40_000, 41_000))
+
+
 async def test_shrinking_keeps_only_the_steps_that_violate_the_rule() -> None:
     async def is_broken(items: Any) -> bool:
         return 7 in items and 93 in items and items.index(7) < items.index(93)

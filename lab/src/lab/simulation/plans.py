@@ -104,7 +104,7 @@ def _order(random: Random, number: int) -> list[Step]:
     steps += _fulfilment(random, number)
     steps += _at(random, 0.3, [RequestReturn(number), draw(DecideReturn, random, order=number)])
     if random.random() < 0.25:
-        steps.insert(random.randint(3, len(steps)), draw(OpenChargeback, random, order=number))
+        steps.insert(random.randint(min(3, len(steps)), len(steps)), draw(OpenChargeback, random, order=number))
         steps.append(draw(DecideChargeback, random, order=number))
     steps += _at(random, 0.5, [draw(SettleRefunds, random, order=number)])
     if random.random() < 0.3:
