@@ -46,6 +46,8 @@ from testkit.fixtures import PATIENT, DatabaseUrls
 BASE_URL = "http://localhost:8080"
 CURSOR_KEY = "a cursor key for tests"
 SERVICE_ROLE_KEY = "a-service-role-key-for-tests"
+# A request that a test left open ends by itself within this time, or is cancelled.
+OPEN_REQUESTS_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -122,25 +124,43 @@ async def issuing(clock: Clock | None = None) -> AsyncIterator[Issuer]:
 
 
 @asynccontextmanager
-async def served(app: ASGIApp, *, send_buffer_bytes: int | None = None) -> AsyncIterator[str]:
-    """An ASGI application on a free port of this machine; yields its address.
+async def served(app: ASGIApp, *, port: int = 0, send_buffer_bytes: int | None = None) -> AsyncIterator[str]:
+    """An ASGI application on a port of this machine, by default a free one; yields its address.
 
     With `send_buffer_bytes` the machine itself holds no more than about that for a reader who does not read.
     """
-    listening = socket.socket()
+    opened = socket.socket()
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if send_buffer_bytes is not None:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
-    listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, http=JoinedProtocol, log_config=None, lifespan="off", access_log=False))
-    task = asyncio.create_task(server.serve(sockets=[listening]))
-    while not server.started:
-        await asyncio.sleep(0.01)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
+    opened.bind(("127.0.0.1", port))
+    config = uvicorn.Config(app, http=JoinedProtocol, log_config=None, lifespan="off", access_log=False)
+    async with listening(config, opened):
+        yield f"http://127.0.0.1:{opened.getsockname()[1]}"
+
+
+@asynccontextmanager
+async def listening(config: uvicorn.Config, on: socket.socket) -> AsyncIterator[None]:
+    """A server of uvicorn on a bound socket, without its signal handlers and its waits of tenths of a second."""
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    await server.startup(sockets=[on])
+    await server.on_tick(0)  # Sets the headers of all responses.
+    state = server.server_state
     try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        yield
     finally:
-        server.should_exit = True
-        await task
-        listening.close()
+        for listener in server.servers:
+            listener.close()
+        for connection in list(state.connections):
+            connection.shutdown()
+        if state.tasks:
+            _, late = await asyncio.wait(state.tasks, timeout=OPEN_REQUESTS_SECONDS)
+            for task in late:
+                task.cancel()
+        while state.connections or state.tasks:
+            await asyncio.sleep(0.002)
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ from common.primitives.ids import new_id
 from common.primitives.tls import client_tls
 from common.process.runtime import Runtime, running
 from testkit.fixtures import PATIENT, WAIT_SECONDS_MAX, DatabaseFactory, DatabaseUrls
-from testkit.service_kit import BASE_URL, Issuer, issuing, served
+from testkit.service_kit import BASE_URL, Issuer, issuing, listening, served
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ PATIENT_LIMITS = EdgeLimits(
 
 
 @asynccontextmanager
-async def listening(app: Any) -> AsyncIterator[int]:
+async def edge_served(app: Any) -> AsyncIterator[int]:
     """The edge behind uvicorn, as in production; yields its port."""
     opened = socket.socket()
     opened.bind(("127.0.0.1", 0))
@@ -149,16 +149,8 @@ async def listening(app: Any) -> AsyncIterator[int]:
         server_header=False,
         proxy_headers=False,
     )
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve(sockets=[opened]))
-    while not server.started:  # noqa: ASYNC110  (uvicorn has no event for it)
-        await asyncio.sleep(0.01)
-    try:
+    async with listening(config, opened):
         yield opened.getsockname()[1]
-    finally:
-        server.should_exit = True
-        await task
-        opened.close()
 
 
 def settings_for(urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream_url: str, **changed: Any) -> Settings:
@@ -205,7 +197,7 @@ async def open_gateway(
             )
             service = replace(SERVICE, compose=partial(compose, limits=limits), limits=PATIENT)
             runtime, dependencies = await stack.enter_async_context(running(service, settings, "test"))
-            port = await stack.enter_async_context(listening(dependencies.edge))
+            port = await stack.enter_async_context(edge_served(dependencies.edge))
             url = f"http://127.0.0.1:{port}"
             client = await stack.enter_async_context(
                 httpx.AsyncClient(base_url=url, timeout=60, trust_env=False, verify=client_tls())

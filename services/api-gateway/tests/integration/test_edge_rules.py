@@ -19,7 +19,7 @@ from common.primitives.ids import new_id
 from testkit.fixtures import eventually
 from testkit.service_kit import BASE_URL
 
-from .conftest import GatewayApp, OpenGateway, listening, problem_of
+from .conftest import GatewayApp, OpenGateway, edge_served, problem_of
 
 NAMED = ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
 FIELD = re.compile(r'"([a-z0-9-]+)";(?:q=(\d+);w=(\d+)|r=(\d+);t=(\d+))')
@@ -236,7 +236,7 @@ async def test_a_deprecated_route_has_its_headers_on_every_response_until_the_su
     user = app.bearer(new_id())
     key = {"Idempotency-Key": str(uuid4())}
     async with (
-        listening(edge) as port,
+        edge_served(edge) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         results = {
@@ -270,7 +270,7 @@ class After:
 async def test_after_its_sunset_a_route_does_not_exist(app: GatewayApp) -> None:
     edge = replace(app.dependencies.edge, routes=RouteTable(OLD_ROUTES), page_cache=None, clock=After())
     async with (
-        listening(edge) as port,
+        edge_served(edge) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         for removed in (await client.get("/api/old"), await client.post("/api/old/login", json={})):

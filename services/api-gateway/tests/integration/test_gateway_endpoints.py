@@ -14,7 +14,7 @@ from api_gateway.readiness import CHECKED_EVERY_SECONDS
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.problems import Code, slug_of
 
-from .conftest import PATIENT_LIMITS, GatewayApp, OpenGateway, listening, problem_of
+from .conftest import PATIENT_LIMITS, GatewayApp, OpenGateway, edge_served, problem_of
 
 UNAVAILABLE = "http://127.0.0.1:9"
 ESSENTIAL = ("identity", "orders", "payments")
@@ -72,7 +72,7 @@ async def test_concurrent_probes_query_each_service_once(open_gateway: OpenGatew
     app, clock = await open_gateway(), ManualClock(SystemClock().now())
     edge = replace(app.dependencies.edge, clock=clock)
     async with (
-        listening(edge) as port,
+        edge_served(edge) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         for _ in range(2):

@@ -9,7 +9,7 @@ import pytest
 
 from api_gateway.guides import Guides
 
-from .conftest import GatewayApp, listening, problem_of
+from .conftest import GatewayApp, edge_served, problem_of
 
 PAGE = "<!doctype html><title>Orders</title>" + "<p>An order has one vendor.</p>" * 100
 
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 async def client(app: GatewayApp, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with (
-        listening(replace(app.dependencies.edge, pages=Guides(folder))) as port,
+        edge_served(replace(app.dependencies.edge, pages=Guides(folder))) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         yield client
@@ -91,7 +91,7 @@ async def test_the_search_index_is_json(client: httpx.AsyncClient) -> None:
 @pytest.mark.parametrize("path", ["/guides", "/guides/orders", "/guides/search.json"])
 async def test_without_the_built_site_the_error_names_its_command(app: GatewayApp, tmp_path: Path, path: str) -> None:
     async with (
-        listening(replace(app.dependencies.edge, pages=Guides(tmp_path / "absent"))) as port,
+        edge_served(replace(app.dependencies.edge, pages=Guides(tmp_path / "absent"))) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         missing = await client.get(path)

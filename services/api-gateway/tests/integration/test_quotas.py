@@ -16,7 +16,7 @@ from common.primitives.ids import new_id
 from testkit.fixtures import DatabaseUrls, eventually
 from testkit.service_kit import Issuer
 
-from .conftest import GatewayApp, OpenGateway, Upstream, listening, problem_of
+from .conftest import GatewayApp, OpenGateway, Upstream, edge_served, problem_of
 from .gateway_process import running_process
 
 
@@ -44,7 +44,7 @@ async def test_after_the_time_to_wait_a_request_is_admitted_and_not_before(open_
     app, clock = await open_gateway(rate_tier_1=2), ManualClock(SystemClock().now())
     edge = replace(app.dependencies.edge, clock=clock)
     async with (
-        listening(edge) as port,
+        edge_served(edge) as port,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         for _ in range(2):

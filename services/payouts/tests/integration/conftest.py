@@ -1,10 +1,8 @@
 """Fixtures: the service on real servers, with the sandbox's payment gateway on a real socket."""
 
-import asyncio
 import base64
-import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ from uuid import UUID
 import httpx
 import msgspec
 import pytest
-import uvicorn
 
 from campus_tools.servers import held_ports
 from common.messaging.messages import Received
@@ -34,8 +31,8 @@ from contracts.payments import (
 from payouts.app import SERVICE
 from sandbox.app import create_app
 from sandbox.settings import read_settings
-from testkit.fixtures import DatabaseFactory, DatabaseUrls, eventually
-from testkit.service_kit import OpenService, opened
+from testkit.fixtures import DatabaseFactory, DatabaseUrls
+from testkit.service_kit import OpenService, opened, served
 
 from .responses import data_of
 
@@ -44,14 +41,6 @@ ACCOUNT_NUMBER_KEY = "a key of account numbers for these tests"
 RELEASE_KEY = SigningKey(base64.urlsafe_b64encode(bytes(range(32))).decode())
 # As long as possible: the gateway shares its event loop with the tests, and no call may be late by itself.
 GATEWAY_SECONDS_MAX = 20
-
-
-class QuietServer(uvicorn.Server):
-    """A server inside the test process does not handle that process's signals."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 @dataclass
@@ -86,7 +75,7 @@ OPENING_BALANCE_MINOR = 1_000_000_000
 FLUTTERWAVE_KEY = "FLWSECK_TEST-payouts"
 
 
-@contextlib.asynccontextmanager
+@asynccontextmanager
 async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
     """Opens the sandbox's payment gateway. It sends no webhooks: the tests deliver them."""
     with held_ports(2) as [port, mail_port]:
@@ -105,26 +94,18 @@ async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
                 "OPENING_BALANCE_MINOR": str(OPENING_BALANCE_MINOR),
             }
         )
-        config = uvicorn.Config(
-            create_app(settings), host="127.0.0.1", port=port, log_config=None, access_log=False, ws="none",
-            date_header=False, timeout_graceful_shutdown=1,
-        )  # fmt: skip
-        server = QuietServer(config)
-        serving = asyncio.create_task(server.serve())
-        try:
-            await eventually(lambda: server.started or serving.done())
-            headers = {"Authorization": f"Bearer {KEY}"}
-            async with httpx.AsyncClient(
-                base_url=settings.base_url, headers=headers, timeout=60, verify=client_tls()
-            ) as client:
-                running = Sandbox(settings.base_url, client)
-                await running.faults(transfer_webhook={"drop": True})
-                # Small amounts keep sums simple.
-                await running.configure(transfer_settlement="manual", transfer_minimum_minor=1)
-                yield running
-        finally:
-            server.should_exit = True
-            await serving
+        app = create_app(settings)
+        headers = {"Authorization": f"Bearer {KEY}"}
+        async with (
+            app.router.lifespan_context(app),
+            served(app, port=port),
+            httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=60, verify=client_tls()) as client,
+        ):
+            running = Sandbox(settings.base_url, client)
+            await running.faults(transfer_webhook={"drop": True})
+            # Small amounts keep sums simple.
+            await running.configure(transfer_settlement="manual", transfer_minimum_minor=1)
+            yield running
 
 
 @pytest.fixture
