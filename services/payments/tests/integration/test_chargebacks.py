@@ -11,7 +11,8 @@ from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from contracts.orders import DisputeResolved, OrderDisputed, OrderPlaced
 from payments.clients.gateway import GatewayUnavailable
-from payments.domain.errors import ChargebackContradiction, RefundExceedsHeld, SubjectUnknown
+from payments.domain.errors import ChargebackContradiction, RefundContradiction, RefundExceedsHeld, SubjectUnknown
+from payments.timers import settle_refunds_once
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 
 from .conftest import ConnectAs, PaymentsApp
@@ -282,6 +283,47 @@ async def test_the_failure_of_a_submitted_refund_reverses_the_loss(app: Payments
     assert await _refund_status(app, requested.refund_id) == "settled"
     assert await app.balances() == {}
     await app.check_ledger()
+
+
+async def _resent_for_less(app: PaymentsApp) -> str:
+    """The id of a refund that failed over 5,000 naira, and was sent again over 3,000: a chargeback returned the rest."""
+    placed, reference = await _paid(app)
+    requested = await _request_refund(app, placed, 500_000)
+    await app.service.work("payments.refunds")
+    await app.report_refund((await app.gateway.refunds())[0], "failed")
+    await app.process_webhook(_dispute(next(_numbers), RESOLVE, reference, 200_000, resolution=LOST))
+    path = f"/api/refunds/{requested.refund_id}"
+    await app.post_as(f"{path}/prepare", {"action": "retry", "reason": "the card works again"}, "finance_maker")
+    assert (await app.approve(path)).status_code == 200
+    await app.service.work("payments.refunds")
+    assert [refund["amount"] for refund in await app.gateway.refunds()] == [500_000, 300_000]
+    return str(requested.refund_id)
+
+
+async def test_a_refund_that_is_resent_for_less_is_settled_by_its_webhook(app: PaymentsApp) -> None:
+    refund_id = await _resent_for_less(app)
+    await app.report_refund((await app.gateway.refunds())[1])
+    assert await _refund_status(app, refund_id) == "settled"
+    assert await app.balances() == {}
+    await app.check_ledger()
+
+
+async def test_a_webhook_after_the_poll_of_a_refund_that_was_resent_for_less_changes_nothing(app: PaymentsApp) -> None:
+    refund_id = await _resent_for_less(app)
+    refund = (await app.gateway.refunds())[1]
+    await app.gateway.settle_refund(refund, "processed")
+    app.clock.advance(timedelta(minutes=2))
+    await settle_refunds_once(app.service.dependencies)
+    assert await _refund_status(app, refund_id) == "settled"
+    await app.report_refund({**refund, "status": "processed"})
+    assert await app.balances() == {}
+
+
+async def test_a_failed_attempt_that_paid_more_than_the_refund_is_now_is_alerted(app: PaymentsApp) -> None:
+    refund_id = await _resent_for_less(app)
+    with pytest.raises(RefundContradiction):
+        await app.report_refund((await app.gateway.refunds())[0])
+    assert await _refund_status(app, refund_id) == "submitted"
 
 
 @pytest.mark.parametrize("lost_minor", [500_000, 200_000])

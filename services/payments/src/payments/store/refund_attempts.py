@@ -45,7 +45,8 @@ SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id, c
 FROM failed_refund_attempts a JOIN refunds f ON f.id = a.refund_id JOIN charges c ON c.id = f.charge_id
 WHERE a.refund_id = $1 AND a.confirmed_at IS NULL ORDER BY a.replaced_at
 """
-# Of the refunds of one transaction, those of this amount that the gateway may have, and their failed attempts.
+# Of the refunds of one transaction, those of this amount that the gateway may have. And all failed attempts: some were over
+# more than their refund is now.
 _REPORTED: Final = """
 SELECT f.attempt_id, f.gateway_refund_id, f.recipient_code, c.reference, c.gateway_id, c.gateway
 FROM refunds f JOIN charges c ON c.id = f.charge_id
@@ -54,7 +55,7 @@ WHERE c.reference = $1 AND f.amount_minor = $2 AND f.recipient_code IS NULL
 UNION ALL
 SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id, c.gateway
 FROM failed_refund_attempts a JOIN refunds f ON f.id = a.refund_id JOIN charges c ON c.id = f.charge_id
-WHERE c.reference = $1 AND f.amount_minor = $2 AND a.recipient_code IS NULL AND a.gateway_refund_id IS NOT NULL
+WHERE c.reference = $1 AND a.recipient_code IS NULL AND a.gateway_refund_id IS NOT NULL
 LIMIT 20
 """
 _FIND_BY_GATEWAY_ID: Final = "SELECT id FROM failed_refund_attempts WHERE gateway_refund_id = $1"

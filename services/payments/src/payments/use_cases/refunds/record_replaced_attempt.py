@@ -17,13 +17,15 @@ async def record_replaced_attempt(
 ) -> bool:
     """Whether the update changed the locked refund: the attempt paid after all, and no other was sent.
 
-    Raises RefundContradiction when another was sent: the payer may be paid twice, and staff must check.
+    Raises RefundContradiction when another was sent, or when it paid more than the refund is now: the payer may be paid twice,
+    and staff must check.
     """
-    check_refund(update, refund.amount_minor, refund.currency)
     has_new_fee = await record_transfer_fee(uow, attempt_id, update, is_queried=False)
     if update.status != "processed":
         STALE_EVENTS.labels(f"refund.{update.status}").inc()
         return has_new_fee
+    # The attempt was over more when a lost chargeback has returned a part since.
+    check_refund(update, refund.amount_minor, refund.currency)
     if refund.status != "pending" and refund.status not in FAILED_STATUSES:
         raise RefundContradiction(f"a failed attempt was paid out while another attempt is {refund.status}")
     await settle_refund(uow, refund, attempt_id, update.gateway_refund_id, now)
