@@ -72,9 +72,9 @@ async def run(options: argparse.Namespace) -> bool:
                 print(market.replay_line)
         first += left
         print(total.line)
-    for broken in total.broken:
-        print(broken.text)
-    return not total.broken and is_checked
+    for text in (*(broken.text for broken in total.broken), *total.unexplained):
+        print(text)
+    return not total.broken and not total.unexplained and is_checked
 
 
 async def is_repeatable(market: SimulatedMarketplace) -> bool:

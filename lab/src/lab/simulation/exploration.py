@@ -51,6 +51,8 @@ class Exploration:
     processor_seconds: float = 0.0
     states: Counter[str] = field(default_factory=Counter)
     broken: list[BrokenSeed] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+    """Findings after several seeds that none of them has alone."""
 
     def add(self, other: "Exploration") -> None:
         """Add the figures of a further run."""
@@ -61,11 +63,13 @@ class Exploration:
         self.processor_seconds += other.processor_seconds
         self.states += other.states
         self.broken += other.broken
+        self.unexplained += other.unexplained
 
     @property
     def line(self) -> str:
         return (
-            f"{self.seeds} seeds, {self.steps} steps, {self.virtual_days:.0f} virtual days, {len(self.broken)} broken, "
+            f"{self.seeds} seeds, {self.steps} steps, {self.virtual_days:.0f} virtual days, "
+            f"{len(self.broken) + len(self.unexplained)} broken, "
             f"{self.seconds:.0f} s ({self.processor_seconds:.0f} s of CPU, {self.seeds / max(self.seconds, 0.001):.1f} a second); "
             f"orders: {dict(sorted(self.states.items()))}"
         )
@@ -85,14 +89,21 @@ async def explore(market: SimulatedMarketplace, seeds: Sequence[int]) -> Explora
         batch.append(seed)
         suspects = [] if verdict.holds else [seed]
         if len(batch) == AUDITED_TOGETHER or seed == seeds[-1] or suspects:
-            found = await market.findings()
-            suspects = suspects or (batch if found - known else [])
-            known, batch = known | found, []
-        for suspect in suspects:
-            if broken := await examine(market, suspect):
-                exploration.broken.append(broken)
-                market.log(broken.text)
-            known |= await market.findings()
+            new = await market.findings() - known
+            audited, batch = batch, []
+            known |= new
+            suspects = suspects or (audited if new else [])
+            broken = [broken for suspect in suspects if (broken := await examine(market, suspect))]
+            exploration.broken += broken
+            for one in broken:
+                market.log(one.text)
+            if new and not broken:
+                exploration.unexplained.append(
+                    f"SEEDS {audited[0]} to {audited[-1]}, none of them alone: {sorted(new)}"
+                )
+                market.log(exploration.unexplained[-1])
+            if suspects:
+                known |= await market.findings()
         exploration.seconds, exploration.processor_seconds = time.monotonic() - began, time.process_time() - used
         exploration.virtual_days = (market.clock.now() - started).total_seconds() / 86_400
         if exploration.seeds % _REPORTED_EVERY == 0:
