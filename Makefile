@@ -53,7 +53,7 @@ format: setup ## Format the code and fix what ruff can fix
 bench: setup ## Measure each hot path and its limit
 	@exec $(PYTHON) -m lab.bench
 
-bench-quick: setup ## The same in two minutes, with less precision
+bench-quick: setup ## The same in six minutes, with less precision
 	@exec $(PYTHON) -m lab.bench --quick
 
 capacity: setup ## Measure the cost of an order on a system of its own, calculate the resources for ten million a day, and write docs/capacity.md (ARGS=--kept: calculate only)

@@ -53,7 +53,7 @@ PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench", description="Measure each hot path and its limit.")
-    parser.add_argument("--quick", action="store_true", help="two minutes, with less precision")
+    parser.add_argument("--quick", action="store_true", help="six minutes, with less precision")
     parser.add_argument(
         "--against", metavar="COMMIT", help="measure the orders of this version and of a commit in turns"
     )
