@@ -19,7 +19,6 @@ from urllib.parse import parse_qsl
 
 import httpx
 import pytest
-import uvicorn
 from aiohttp import web
 
 from common.primitives.tls import client_tls
@@ -31,6 +30,7 @@ if getattr(sys.modules.get("sandbox"), "__file__", None) is None:
 
 from sandbox.app import create_app
 from sandbox.settings import Settings, read_settings
+from testkit.service_kit import served
 
 KEY = "sk_test_current"
 OLD_KEY = "sk_test_previous"
@@ -162,14 +162,6 @@ def environment_for(
     }
 
 
-class QuietServer(uvicorn.Server):
-    """A server inside the test process does not change the signal handlers of that process."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 @dataclass
 class Sandbox:
     """A running sandbox and the few calls that nearly every test makes."""
@@ -229,28 +221,15 @@ class Sandbox:
 @asynccontextmanager
 async def running_sandbox(environment: dict[str, str]) -> AsyncIterator[Sandbox]:
     settings = read_settings(environment)
-    server = QuietServer(
-        uvicorn.Config(
-            create_app(settings),
-            host=settings.host,
-            port=settings.port,
-            log_config=None,
-            access_log=False,
-            ws="none",
-            date_header=False,
-            timeout_graceful_shutdown=1,
-        )
-    )
-    serving = asyncio.create_task(server.serve())
-    try:
-        await eventually(lambda: server.started or serving.done())
-        async with httpx.AsyncClient(
+    app = create_app(settings)
+    async with (
+        app.router.lifespan_context(app),
+        served(app, port=settings.port, date_header=False),
+        httpx.AsyncClient(
             base_url=settings.base_url, headers={"Authorization": f"Bearer {KEY}"}, timeout=60, verify=client_tls()
-        ) as client:
-            yield Sandbox(settings, client)
-    finally:
-        server.should_exit = True
-        await serving
+        ) as client,
+    ):
+        yield Sandbox(settings, client)
 
 
 @pytest.fixture

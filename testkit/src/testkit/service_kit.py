@@ -47,7 +47,7 @@ BASE_URL = "http://localhost:8080"
 CURSOR_KEY = "a cursor key for tests"
 SERVICE_ROLE_KEY = "a-service-role-key-for-tests"
 # A request that a test left open ends by itself within this time, or is cancelled.
-OPEN_REQUESTS_SECONDS = 5.0
+OPEN_REQUESTS_SECONDS = 1.0
 
 
 @dataclass(slots=True)
@@ -124,17 +124,22 @@ async def issuing(clock: Clock | None = None) -> AsyncIterator[Issuer]:
 
 
 @asynccontextmanager
-async def served(app: ASGIApp, *, port: int = 0, send_buffer_bytes: int | None = None) -> AsyncIterator[str]:
+async def served(
+    app: ASGIApp, *, port: int = 0, send_buffer_bytes: int | None = None, date_header: bool = True
+) -> AsyncIterator[str]:
     """An ASGI application on a port of this machine, by default a free one; yields its address.
 
-    With `send_buffer_bytes` the machine itself holds no more than about that for a reader who does not read.
+    With `send_buffer_bytes` the machine itself holds no more than about that for a reader who does not read. Without
+    `date_header` the application sets the time of its responses.
     """
     opened = socket.socket()
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if send_buffer_bytes is not None:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
     opened.bind(("127.0.0.1", port))
-    config = uvicorn.Config(app, http=JoinedProtocol, log_config=None, lifespan="off", access_log=False)
+    config = uvicorn.Config(
+        app, http=JoinedProtocol, log_config=None, lifespan="off", access_log=False, date_header=date_header
+    )
     async with listening(config, opened):
         yield f"http://127.0.0.1:{opened.getsockname()[1]}"
 
