@@ -74,7 +74,7 @@ _ROUNDS_MAX: Final = 150
 _ATTEMPTS_MAX: Final = 10
 _WEBHOOKS_LISTED: Final = 20
 _SANDBOX_SETTINGS: Final = {"refund_settlement": "manual", "transfer_settlement": "manual", "transfer_minimum_minor": 1}
-_DEAD_WEBHOOKS: Final = "SELECT id, event_type FROM processed_webhook_events WHERE outcome = 'dead'"
+_DEAD_LETTER_WEBHOOKS: Final = "SELECT id, event_type FROM processed_webhook_events WHERE outcome = 'dead'"
 _WEBHOOKS: Final = ("charge_webhook", "transfer_webhook", "refund_webhook", "dispute_webhook")
 SETTINGS: Final = {
     **NO_QUOTA,
@@ -427,8 +427,8 @@ class Marketplace:
                 continue
             for row in await connection.fetch("SELECT id, queue, error FROM dead_letters WHERE replayed_at IS NULL"):
                 found.add(f"dead letter: {service}: {row['queue']}: {row['id']}: {row['error']}")
-        for row in await self.databases["payments"].fetch(_DEAD_WEBHOOKS):
-            found.add(f"dead webhook: {row['event_type']}: {row['id']}")
+        for row in await self.databases["payments"].fetch(_DEAD_LETTER_WEBHOOKS):
+            found.add(f"dead-letter webhook: {row['event_type']}: {row['id']}")
         for process in self.processes.values():
             if process.bus is not None and process.bus.held_queues:
                 found.add(f"without acknowledgement: {process.name}: {sorted(process.bus.held_queues)}")
