@@ -8,6 +8,7 @@ import pytest
 
 from contracts.identity import VendorReinstated, VendorSuspended
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
+from payouts.domain.dispatch import LEASE
 
 from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, INVALID, data_of, error_of
@@ -243,6 +244,55 @@ async def test_a_late_success_of_a_reset_attempt_stops_its_successor(staff) -> N
     assert payout["transfer"]["transferCode"] == payout["transferCode"]
     assert await staff.sent(case) == sent
     await staff.assert_ledger_matches_gateway(case)
+
+
+async def test_an_attempt_that_was_paid_after_its_reset_has_no_successor(staff) -> None:
+    """The gateway revises the failure, and no webhook arrives."""
+    case = await staff.failed()
+    await staff.reset(case)
+    await staff.settle_at_gateway(case.reference, "succeed")
+    sent = await staff.sent(case)
+    staff.scenario.clock.advance(FIRST_WAIT)
+    await staff.run_timers()
+    payout = await staff.payout(case)
+    assert (payout["status"], payout["transferReference"], payout["openException"]) == (
+        "processed",
+        case.reference,
+        None,
+    )
+    assert await staff.sent(case) == sent
+    await staff.assert_ledger_matches_gateway(case)
+
+
+@pytest.mark.parametrize("fault", [{"error_before": True}, {"data": {"status": "pending"}}])
+async def test_a_successor_waits_for_the_gateways_confirmation_of_the_failure(staff, fault) -> None:
+    case = await staff.failed()
+    await staff.reset(case)
+    await staff.sandbox.faults(verify_call=fault)
+    sent = await staff.sent(case)
+    staff.scenario.clock.advance(FIRST_WAIT)
+    await staff.run_timers()
+    assert await staff.sent(case) == sent
+    assert (await staff.payout(case))["transfer"]["status"] == "reserved"
+    await staff.sandbox.faults(verify_call=None)
+    staff.scenario.clock.advance(LEASE)
+    await staff.run_timers()
+    assert (await staff.payout(case))["transfer"]["status"] == "pending"
+
+
+async def test_a_successor_of_an_attempt_that_the_gateway_lost_waits_for_staff(staff) -> None:
+    case = await staff.failed()
+    await staff.reset(case)
+    # The gateway answers as if it had no such transfer.
+    await staff.scenario.app.fetch_as_owner(
+        "UPDATE payout_transfers SET reference = 'po-' || md5(reference) WHERE reference = $1", case.reference
+    )
+    sent = await staff.sent(case)
+    staff.scenario.clock.advance(FIRST_WAIT)
+    await staff.run_timers()
+    payout = await staff.payout(case)
+    assert (payout["transfer"]["status"], payout["openException"]["cause"]) == ("reserved", "unclassified")
+    assert await staff.sent(case) == sent
 
 
 async def test_a_second_paid_attempt_is_recovered_by_two_users(staff) -> None:

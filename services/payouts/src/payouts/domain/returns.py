@@ -109,6 +109,11 @@ def check_reset(payout: LockedPayout) -> None:
         raise RetryLimitReached
 
 
+def earlier_attempts_failed(payout: LockedPayout) -> bool:
+    """Whether no attempt before the last one was paid, may still pay, or contradicts its record."""
+    return all(attempt.status in FAILED_OR_REVERSED and not attempt.contradicted for attempt in payout.attempts[:-1])
+
+
 def wait_before_retry(retry_count: int, first_wait: timedelta) -> timedelta:
     """Returns the wait of the attempt after the `retry_count`-th reset: doubled each time."""
     return first_wait * (1 << (retry_count - 1))

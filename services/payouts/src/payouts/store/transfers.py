@@ -76,7 +76,7 @@ ORDER BY status = 'success', due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 # The partial index on `due_at` has the few transfers that are not final.
 _LIST_GATEWAYS: Final = "SELECT DISTINCT gateway FROM payout_transfers WHERE due_at IS NOT NULL"
 _CLAIM: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
-_FIND_TRANSFER: Final = "SELECT reference, status, gateway FROM payout_transfers WHERE id = $1"
+_FIND_TRANSFER: Final = "SELECT payout_id, attempt, reference, status, gateway FROM payout_transfers WHERE id = $1"
 # The attempt that was paid becomes the payout's transfer.
 _MARK_PROCESSED: Final = """
 UPDATE payout_requests AS p SET status = 'processed', processed_at = $2, updated_at = $2,
@@ -105,8 +105,10 @@ class DueTransfer(NamedTuple):
 
 
 class TransferStatus(NamedTuple):
-    """A transfer's status under its reference, and its gateway."""
+    """A transfer's status under its reference, its gateway, and its number among the attempts of its payout, from 1."""
 
+    payout_id: UUID
+    attempt: int
     reference: str
     status: State
     gateway: GatewayName

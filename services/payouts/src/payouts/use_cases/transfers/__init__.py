@@ -11,6 +11,7 @@ __all__ = [
 ]
 
 STEPS = (
+    "confirm_failed_attempts",
     "query_attempts",
     "record_found_transfer",
     "record_update",

@@ -1,6 +1,7 @@
 """Query the gateway about every transfer of a payout, before staff decide about its money."""
 
 import asyncio
+from collections.abc import Sequence
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
@@ -16,8 +17,10 @@ from payouts.store import returns
 from payouts.use_cases.transfers.record_update import record_update
 
 
-async def query_attempts(database: Database, gateways: Gateways, clock: Clock, payout_id: UUID) -> None:
-    """Queries by reference, outside any transaction, and records each result with its consequences.
+async def query_attempts(
+    database: Database, gateways: Gateways, clock: Clock, payout_id: UUID
+) -> Sequence[VerifyResult]:
+    """Queries by reference, outside any transaction, records each result with its consequences, and returns them.
 
     A transfer that the gateway never accepted keeps its status. The records stay even when the caller's action is then
     refused. Raises GatewayUnavailable (503), TransferContradicted and TransferMissingAtGateway (409).
@@ -29,6 +32,7 @@ async def query_attempts(database: Database, gateways: Gateways, clock: Clock, p
         raise GatewayUnavailable
     for attempt, result in zip(sent, results, strict=True):
         await _record(database, clock, attempt, result)
+    return results
 
 
 async def _record(database: Database, clock: Clock, attempt: returns.SentAttempt, result: VerifyResult) -> None:

@@ -19,6 +19,7 @@ from payouts.domain.attempts import (
     update_after_contradiction,
 )
 from payouts.domain.gateway_results import Absent, Refused, SubmitResult, Unclear
+from payouts.use_cases.transfers.confirm_failed_attempts import confirm_failed_attempts
 from payouts.use_cases.transfers.record_update import record_update
 from payouts.use_cases.transfers.start_submission import start_submission
 
@@ -28,6 +29,8 @@ async def submit_transfer(
 ) -> None:
     """Sends the attempt, always under its reference, if this process moves it from `was` to `submitting`.
 
+    Before the first call of a later attempt the gateway confirms that the earlier ones failed: one may have been paid since
+    its reset.
     After a timeout or a 5xx it is `unknown`. The gateway also rejects a reference that an earlier, lost call has used. So
     a rejection counts only when a query finds no such transfer, and no earlier call may still arrive.
     """
@@ -36,7 +39,11 @@ async def submit_transfer(
         if found is None:
             raise AssertionError("a transfer is never removed")
         gateway = gateways.of(found.gateway)
-        submission = await start_submission(uow, gateway.name, transfer_id, was, clock.now())
+        follows = was == "reserved" and found.attempt > 1
+        submission = None if follows else await start_submission(uow, gateway.name, transfer_id, was, clock.now())
+    if follows and await confirm_failed_attempts(database, gateways, clock, found.payout_id, transfer_id):
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            submission = await start_submission(uow, gateway.name, transfer_id, was, clock.now())
     if submission is None:
         return
     result: SubmitResult = Refused(DETAILS_CHANGED)
