@@ -23,6 +23,9 @@ _WAITS: Final = (
 # Before these every lease and every poll has run.
 _WAITS_MIN: Final = 3
 
+_WITH_GATEWAY: Final = ("payments", "payouts")
+_OUTAGE: Final = "GatewayUnavailable"
+
 _FAILED_REFUNDS: Final = """
 SELECT r.id FROM refunds r JOIN charges c ON c.id = r.charge_id WHERE c.reference = ANY ($1) AND r.status = 'failed'
 """
@@ -62,6 +65,7 @@ async def _decide(story: Story) -> bool:
     for number, order in story.orders.items():
         decided |= await _decide_order(story, order, states[number])
     decided |= await _replay_webhooks(story)
+    decided |= await _replay_after_outages(story)
     decided |= await _decide_quarantined(story)
     for payout_id in story.payouts.values():
         decided |= await _decide_payout(story, payout_id)
@@ -75,6 +79,18 @@ async def _replay_webhooks(story: Story) -> bool:
         await story.market.post(f"/api/dead-letter-webhooks/{webhook['id']}/replay", OPS)
     await story.market.run_until_idle()
     return bool(waiting)
+
+
+async def _replay_after_outages(story: Story) -> bool:
+    """Messages that met the gateway's outage at every retry, as their runbook says. Any other dead letter stays one."""
+    replayed = False
+    for service in _WITH_GATEWAY:
+        for dead_letter in await story.market.get(f"/api/dead-letters/{service}?awaiting=replay&limit=100", OPS):
+            if _OUTAGE in dead_letter["error"]:
+                await story.market.post(f"/api/dead-letters/{service}/{dead_letter['id']}/replay", OPS)
+                replayed = True
+    await story.market.run_until_idle()
+    return replayed
 
 
 async def _decide_order(story: Story, order: OrderStory, state: str) -> bool:
