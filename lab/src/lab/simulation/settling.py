@@ -152,6 +152,9 @@ async def _decide_payout(story: Story, payout_id: str) -> bool:
     elif payout["status"] == "pending":
         await story.post("/api/payouts/dispatch", MAKER, {"payoutIds": [payout_id]})
         decided = True
+        if (await story.wallet())["debtMinor"] and not await story.transfers_of(payout_id):
+            # A refund took money that the payout reserves: it is held until a release repays the debt.
+            await story.post(f"/api/payouts/{payout_id}/cancel", story.vendor)
     return decided
 
 
