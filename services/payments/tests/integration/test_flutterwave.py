@@ -279,6 +279,17 @@ async def test_reconciliation_recovers_a_missing_webhook_of_this_gateway(app: An
     assert case["status"] == "explained"
 
 
+async def test_reconciliation_recovers_a_chargeback_that_was_lost_without_a_webhook(app: Any) -> None:
+    await paid_order(app)
+    _, reference = await paid_order(app)
+    dispute = await app.gateway.control("POST", f"charges/{reference}/dispute", {})
+    await app.gateway.control("POST", f"disputes/{dispute['id']}/lose", {})
+    await reconcile_all(app)
+    await app.service.work("payments.webhooks")
+    assert [row["status"] for row in await app.service.fetch("SELECT status FROM chargebacks")] == ["lost"]
+    await app.check_ledger()
+
+
 async def test_a_settlement_to_the_bank_is_posted_once(app: Any) -> None:
     _, reference = await paid_order(app)
     settled = await app.gateway.control("POST", "settlements", {"gateway": "flutterwave"})

@@ -99,6 +99,24 @@ async def _count(app: PaymentsApp, number: int) -> bool:
     return len(await app.outcomes()) == number
 
 
+async def test_a_dispute_that_was_lost_without_a_webhook_is_recovered_once(
+    sandbox_app: tuple[Any, httpx.AsyncClient],
+) -> None:
+    app, sandbox = sandbox_app
+    _, reference = await _paid_and_reported(app, sandbox)
+    await sandbox.put("/control/faults", json={"dispute_webhook": {"drop": True}})
+    disputed = await sandbox.post(f"/control/charges/{reference}/dispute", json={"amount": 200_000})
+    await sandbox.post(f"/control/disputes/{disputed.json()['id']}/lose")
+    for expected in (1, 0):
+        assert (await _reconcile(app)).recovered == expected
+    await app.service.work("payments.webhooks")
+    rows = await app.service.fetch("SELECT status, amount_minor FROM chargebacks")
+    assert [tuple(row) for row in rows] == [("lost", 200_000)]
+    assert (await app.balances())["gateway_cash"] == 300_000
+    assert (await _reconcile(app)).recovered == 0
+    await app.check_ledger()
+
+
 async def test_a_missing_webhook_is_recovered_once(
     sandbox_app: tuple[Any, httpx.AsyncClient],
 ) -> None:

@@ -187,6 +187,10 @@ class FlutterwaveGateway:
         query = {"status": records.AWAITING_STATUS, "page": page}
         return await self._page("/chargebacks", query, records.identity_of_chargeback)
 
+    async def page_of_disputes(self, start: datetime, end: datetime, page: int) -> Page[str]:
+        """`GET /chargebacks`. The gateway's parameters are days."""
+        return await self._page("/chargebacks", {**_days(start, end), "page": page}, records.identity_of_chargeback)
+
     async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
         """Raises GatewayRejected: staff respond and upload files in the gateway's dashboard."""
         raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)

@@ -166,6 +166,9 @@ class PaymentGateway(GatewayEvents, Protocol):
     async def page_of_open_disputes(self, page: int) -> Page[str]:
         """The ids of the disputes that await our response. Pages start at 1."""
 
+    async def page_of_disputes(self, start: datetime, end: datetime, page: int) -> Page[str]:
+        """The ids of the disputes opened in a period, in any state. Pages start at 1."""
+
     async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
         """Send evidence for a disputed charge; repeatable. Returns the gateway's id of it, if it has one."""
 

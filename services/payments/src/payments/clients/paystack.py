@@ -212,10 +212,12 @@ class PaystackGateway:
         return None if data is None else disputes.read_dispute(disputes.event_of(data), data)
 
     async def page_of_open_disputes(self, page: int) -> Page[str]:
-        """`GET /dispute`. A short page is the last; a row without an id is left out."""
-        query = {"status": disputes.AWAITING_STATUS, "page": page, "perPage": PAGE_LENGTH}
-        listed = await self._page("/dispute", query, lambda row: identifier_of(row.get("id")))
-        return Page([found for found in listed.rows if found is not None], listed.unreadable, listed.is_last)
+        """`GET /dispute` of those that await our response."""
+        return await self._page_of_disputes({"status": disputes.AWAITING_STATUS, "page": page})
+
+    async def page_of_disputes(self, start: datetime, end: datetime, page: int) -> Page[str]:
+        """`GET /dispute` of a period."""
+        return await self._page_of_disputes({"from": iso(start), "to": iso(end), "page": page})
 
     async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
         """`POST /dispute/:id/evidence`."""
@@ -293,6 +295,12 @@ class PaystackGateway:
                     raise GatewayUnavailable("the balance is not a whole number")
                 return balance
         return 0
+
+    async def _page_of_disputes(self, query: Mapping[str, Any]) -> Page[str]:
+        """A short page is the last; a row without an id is left out."""
+        query = {**query, "perPage": PAGE_LENGTH}
+        listed = await self._page("/dispute", query, lambda row: identifier_of(row.get("id")))
+        return Page([found for found in listed.rows if found is not None], listed.unreadable, listed.is_last)
 
     async def _page(self, path: str, query: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Row]) -> Page[Row]:
         listed = await self._call("GET", path, params=query)

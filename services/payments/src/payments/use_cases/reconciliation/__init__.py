@@ -13,4 +13,5 @@ STEPS = (
     "reconcile_charges",
     "reconcile_refunds",
     "reconcile_settlements",
+    "recover_disputes",
 )

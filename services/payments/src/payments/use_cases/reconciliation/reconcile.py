@@ -16,6 +16,7 @@ from payments.use_cases.reconciliation.recheck_cases import recheck_cases
 from payments.use_cases.reconciliation.reconcile_charges import reconcile_charges
 from payments.use_cases.reconciliation.reconcile_refunds import reconcile_refunds
 from payments.use_cases.reconciliation.reconcile_settlements import reconcile_settlements
+from payments.use_cases.reconciliation.recover_disputes import recover_disputes
 from payments.use_cases.webhooks.process_missing_webhook import process_missing_webhook
 
 log = get_logger(__name__)
@@ -55,6 +56,7 @@ async def reconcile(database: Database, gateways: Gateways, clock: Clock, start:
                 for found in batch:
                     if found.kind in SELF_RESOLVING:
                         recovered += await process_missing_webhook(database, gateway, found)
+        recovered += await recover_disputes(database, gateway, start, end)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         held = await reconciliation.list_orders_held_without_charge(uow, start, end)
         settled_minor = await reconciliation.sum_settled(uow, start, now)
