@@ -223,6 +223,9 @@ async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(
 ) -> None:
     run: Callable[..., Awaitable[None]] = verify_ledger_command
     ids = await _linked_rewards(app)
+    for unusable in (("five",), ("five", "00"), ("5", "no hash")):
+        with pytest.raises(SystemExit, match="length and the head"):
+            await run(app.service.dependencies, *unusable)
     await run(app.service.dependencies)
     length, head = capsys.readouterr().out.splitlines()[-1].split()
     assert (length, len(head)) == ("5", 64)
@@ -234,5 +237,3 @@ async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(
     with pytest.raises(SystemExit) as broken:
         await run(app.service.dependencies)
     assert str(ids[4]) in str(broken.value.code)
-    with pytest.raises(SystemExit):
-        await run(app.service.dependencies, "five")

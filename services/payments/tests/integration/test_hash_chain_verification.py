@@ -146,6 +146,13 @@ async def test_a_chain_longer_than_a_batch_is_extended_and_verified_in_pages(
     assert await _broken(app) == Break(count, last, "is not what was sealed")
 
 
+async def test_the_loops_of_a_worker_link_and_verify(app: PaymentsApp) -> None:
+    await _post_rewards(app)
+    extend, verify = LEDGER_CHAIN.loops(app.service.runtime.database, app.clock)
+    assert await extend.run_once() == REWARDS
+    assert [await verify.run_once() for _ in range(2)] == [True, False]
+
+
 async def test_a_second_worker_does_not_wait_for_the_chain(app: PaymentsApp) -> None:
     ids = await _post_rewards(app)
     database = app.service.runtime.database
