@@ -34,7 +34,7 @@ VALUES ($1, 'charge', 'charge:added', 'NGN', '', now() - make_interval(secs => $
 """
 LENGTHEN = "INSERT INTO ledger_links (sequence, transaction_id, link) VALUES (6, $1, '')"
 SHORTEN = "UPDATE ledger_chain SET length = 4, head = (SELECT link FROM ledger_links WHERE sequence = 4)"
-MAKE_OLDER = "UPDATE ledger_transactions SET created_at = created_at - interval '61 seconds' WHERE id = $1"
+MAKE_OLDER = "UPDATE ledger_transactions SET created_at = created_at - interval '60 seconds' WHERE id = $1"
 
 
 async def _post_rewards(app: PaymentsApp, count: int = REWARDS) -> list[UUID]:
@@ -103,6 +103,8 @@ async def test_a_transaction_without_the_posting_function_is_found_after_a_minut
     age_seconds: int, is_found: bool, app: PaymentsApp, connect_as: ConnectAs
 ) -> None:
     await _link_rewards(app)
+    # A posting that waits for its link hides nothing.
+    await _post_rewards(app)
     added = new_id()
     await _tamper(app, connect_as, ADD_TRANSACTION, added, age_seconds)
     assert await _broken(app) == (Break(None, added, "was written past the posting function") if is_found else None)
@@ -170,7 +172,8 @@ async def test_a_link_registers_the_missing_accounts_of_its_batch_only(app: Paym
     async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert await ledger.post(uow, postings.referral_reward(new_id(), 700))
     [reward] = [name for name in await _accounts(app) if name.startswith("buyer_reward:")]
-    await _tamper(app, connect_as, "DELETE FROM ledger_accounts")
+    # Another registered account hides nothing.
+    await _tamper(app, connect_as, "DELETE FROM ledger_accounts WHERE account = $1", reward)
     assert await LEDGER_CHAIN.extend(app.service.runtime.database) == 1
     assert set(await _accounts(app)) == {"referral_expense", reward}
     assert len(before) == REWARDS + 1
