@@ -273,11 +273,13 @@ async def test_a_successor_waits_for_the_gateways_confirmation_of_the_failure(st
     staff.scenario.clock.advance(FIRST_WAIT)
     await staff.run_timers()
     assert await staff.sent(case) == sent
-    assert (await staff.payout(case))["transfer"]["status"] == "reserved"
+    waiting = (await staff.payout(case))["transfer"]
+    assert (waiting["status"], "has not confirmed" in waiting["failure"]) == ("reserved", True)
     await staff.sandbox.faults(verify_call=None)
     staff.scenario.clock.advance(LEASE)
     await staff.run_timers()
-    assert (await staff.payout(case))["transfer"]["status"] == "pending"
+    sent_now = (await staff.payout(case))["transfer"]
+    assert (sent_now["status"], sent_now["failure"]) == ("pending", None)
 
 
 async def test_a_successor_of_an_attempt_that_the_gateway_lost_waits_for_staff(staff) -> None:
