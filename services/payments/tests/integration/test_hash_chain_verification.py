@@ -104,7 +104,8 @@ async def test_a_transaction_without_the_posting_function_is_found_after_a_minut
 ) -> None:
     await _link_rewards(app)
     # A posting that waits for its link hides nothing.
-    await _post_rewards(app)
+    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        assert await ledger.post(uow, postings.referral_reward(new_id(), 700))
     added = new_id()
     await _tamper(app, connect_as, ADD_TRANSACTION, added, age_seconds)
     assert await _broken(app) == (Break(None, added, "was written past the posting function") if is_found else None)
