@@ -1,4 +1,4 @@
-"""Confirm at the gateway that the earlier attempts of a payout failed, so that never two can pay."""
+"""Confirm at the gateway that the earlier attempts of a payout failed, before another one is sent (decision 81)."""
 
 from typing import Final
 from uuid import UUID
