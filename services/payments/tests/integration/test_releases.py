@@ -34,6 +34,27 @@ async def test_staff_never_release_escrow_of_their_own_vendor(app: PaymentsApp) 
     assert await app.service.published("payments.escrow_released.v1") == []
 
 
+async def test_a_release_by_staff_that_is_repeated_with_its_key_happens_once(app: PaymentsApp) -> None:
+    """The process died after the commit and before the response, or the response was lost."""
+    placed = await app.paid_order()
+    staff = uuid4()
+
+    async def release(key: UUID, amount_minor: int = 100_000) -> Any:
+        headers = app.service.headers(staff, roles=("finance_checker",), stepped_up=True, idempotency_key=key)
+        path = f"/api/orders/{placed.order_id}/release"
+        return await app.service.client.post(path, headers=headers, json={"amountMinor": amount_minor})
+
+    key = uuid4()
+    first, second, reused = await release(key), await release(key), await release(key, 1)
+    assert first.json()["data"] == second.json()["data"] == {"releasedMinor": 100_000, "remainingLockedMinor": 400_000}
+    assert (reused.status_code, len(await app.service.published("payments.escrow_released.v1"))) == (422, 1)
+    # Another key is another release; the last one empties the escrow, and its repetition has the same response.
+    last = uuid4()
+    for _ in range(2):
+        assert (await release(last, 400_000)).json()["data"] == {"releasedMinor": 400_000, "remainingLockedMinor": 0}
+    await app.check_ledger()
+
+
 async def test_a_repeated_delivery_releases_everything_once(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     received = await app.service.deliver(app.delivered(placed))

@@ -5,7 +5,9 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.caller import THE_SERVICE
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.web.idempotency import OptionalIdempotentCommand
 from payments.dependencies import Dependencies
 from payments.schemas.escrow import EscrowRelease, ReleaseEscrowRequest
 from payments.use_cases.escrow.release_by_staff import release_by_staff
@@ -16,14 +18,17 @@ router = guarded_router(tags=["escrow"])
 @router.post("/api/orders/{order_id}/release", operation_id="escrow.release", responses={200: {"model": EscrowRelease}})
 @requires("escrow:release", step_up=True)
 async def release_escrow(
-    request: Request, caller: CurrentCaller, order_id: UUID, body: ReleaseEscrowRequest
+    request: Request,
+    caller: CurrentCaller,
+    command: OptionalIdempotentCommand,
+    order_id: UUID,
+    body: ReleaseEscrowRequest,
 ) -> Response:
     """Releases a part of the order's escrow to the vendor, less commission.
 
     409 for more than is locked; 423 while the order is disputed.
     """
     dependencies = dependencies_of(request, Dependencies)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        done = await release_by_staff(uow, order_id, body.amount_minor, caller, dependencies.clock.now())
-    released = {"releasedMinor": done.parts.total_minor, "remainingLockedMinor": done.after.locked.total_minor}
-    return ok(request, released)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        done = await release_by_staff(uow, order_id, body.amount_minor, caller, dependencies.clock.now(), command)
+    return ok(request, {"releasedMinor": done.released_minor, "remainingLockedMinor": done.locked_minor})
