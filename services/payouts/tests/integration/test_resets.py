@@ -264,6 +264,23 @@ async def test_an_attempt_that_was_paid_after_its_reset_has_no_successor(staff) 
     await staff.assert_ledger_matches_gateway(case)
 
 
+async def test_an_unanswered_successor_is_not_sent_again_after_its_predecessor_was_paid(staff) -> None:
+    case = await staff.failed()
+    await staff.reset(case)
+    await staff.sandbox.faults(transfer_call={"error_before": True, "times": 1})
+    staff.scenario.clock.advance(FIRST_WAIT)
+    await staff.run_timers()
+    assert (await staff.payout(case))["transfer"]["status"] == "unknown"
+    await staff.settle_at_gateway(case.reference, "succeed")
+    sent = await staff.sent(case)
+    for _ in range(3):
+        staff.scenario.clock.advance(2 * LEASE)
+        await staff.process_queued_transfers()
+        await staff.run_timers()
+    assert await staff.sent(case) == sent
+    assert (await staff.payout(case))["status"] == "processed"
+
+
 @pytest.mark.parametrize("fault", [{"error_before": True}, {"data": {"status": "pending"}}])
 async def test_a_successor_waits_for_the_gateways_confirmation_of_the_failure(staff, fault) -> None:
     case = await staff.failed()

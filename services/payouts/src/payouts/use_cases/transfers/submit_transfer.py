@@ -29,8 +29,8 @@ async def submit_transfer(
 ) -> None:
     """Sends the attempt, always under its reference, if this process moves it from `was` to `submitting`.
 
-    Before the first call of a later attempt the gateway confirms that the earlier ones failed: one may have been paid since
-    its reset.
+    Before each call of a later attempt the gateway confirms that the earlier ones failed: one may have been paid since its
+    reset.
     After a timeout or a 5xx it is `unknown`. The gateway also rejects a reference that an earlier, lost call has used. So
     a rejection counts only when a query finds no such transfer, and no earlier call may still arrive.
     """
@@ -39,7 +39,7 @@ async def submit_transfer(
         if found is None:
             raise AssertionError("a transfer is never removed")
         gateway = gateways.of(found.gateway)
-        follows = was == "reserved" and found.attempt > 1
+        follows = found.attempt > 1
         submission = None if follows else await start_submission(uow, gateway.name, transfer_id, was, clock.now())
     if follows and await confirm_failed_attempts(database, gateways, clock, found.payout_id, transfer_id):
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
