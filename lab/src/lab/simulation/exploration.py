@@ -52,7 +52,7 @@ class Exploration:
     states: Counter[str] = field(default_factory=Counter)
     broken: list[BrokenSeed] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
-    """Findings after several seeds that none of them has alone."""
+    """What broke once, or after several seeds, and in none of them again."""
 
     def add(self, other: "Exploration") -> None:
         """Add the figures of a further run."""
@@ -97,10 +97,9 @@ async def explore(market: SimulatedMarketplace, seeds: Sequence[int]) -> Explora
             exploration.broken += broken
             for one in broken:
                 market.log(one.text)
-            if new and not broken:
-                exploration.unexplained.append(
-                    f"SEEDS {audited[0]} to {audited[-1]}, none of them alone: {sorted(new)}"
-                )
+            if suspects and not broken:
+                texts = [*verdict.broken, *sorted(new)]
+                exploration.unexplained.append(f"SEEDS {audited[0]} to {audited[-1]}, none of them again: {texts}")
                 market.log(exploration.unexplained[-1])
             if suspects:
                 known |= await market.findings()
