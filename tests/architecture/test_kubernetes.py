@@ -1,25 +1,16 @@
-"""The manifests of deploy/k8s are valid and match the code. No test here needs a cluster."""
+"""The pods, alerts and scalers of deploy/k8s match the code. No test here needs a cluster."""
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import jsonschema
-import kubernetes_validate
 import pytest
 import yaml
 
 from common.messaging.topology import declared_topology
 from common.primitives.retry import RetryLadder
 from common.process.server import DRAIN_SECONDS
-from tests.architecture.kustomize import FOLDER, OVERLAYS, Resource, containers_of, pod_of, rendered
+from tests.architecture.kustomize import FOLDER, OVERLAYS, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
     environment_of,
@@ -32,160 +23,8 @@ from tests.architecture.manifests import (
 )
 from tests.architecture.sources import ROOT
 
-KUBERNETES = "1.34"
-APPLIED_BY_A_READER = [FOLDER / "examples/argocd/application.yaml", FOLDER / "examples/flux/campus.yaml"]
+RULES = ROOT / "deploy/observability/prometheus/rules"
 COMPONENT = "app.kubernetes.io/component"
-JOBS = {"provision", "migration", "demo-data"}
-
-
-# ---- Validity -----------------------------------------------------------------------------------------------------------
-
-
-def closed(schema: Any) -> Any:
-    """A schema that refuses fields it does not name, as the API server does in strict mode."""
-    if isinstance(schema, list):
-        return [closed(entry) for entry in schema]
-    if not isinstance(schema, dict):
-        return schema
-    result = {key: closed(value) for key, value in schema.items()}
-    is_open = "additionalProperties" in schema or schema.get("x-kubernetes-preserve-unknown-fields")
-    if isinstance(schema.get("properties"), dict) and "type" in schema and not is_open:
-        result["additionalProperties"] = False
-    return result
-
-
-@cache
-def operator_schema(api_version: str, kind: str) -> jsonschema.Draft202012Validator:
-    path = FOLDER / "schemas" / f"{api_version.replace('/', '_')}_{kind}.json"
-    return jsonschema.Draft202012Validator(closed(json.loads(path.read_text())))
-
-
-def is_of_an_operator(resource: Resource) -> bool:
-    group = resource["apiVersion"].rpartition("/")[0]
-    return ("." in group and not group.endswith(".k8s.io")) or group == "gateway.networking.k8s.io"
-
-
-@pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_resource_matches_its_schema(overlay) -> None:
-    for resource in manifests(overlay):
-        if is_of_an_operator(resource):
-            faults = list(operator_schema(resource["apiVersion"], resource["kind"]).iter_errors(resource))
-            assert not faults, (name_of(resource), [f"{fault.json_path}: {fault.message}" for fault in faults])
-        else:
-            kubernetes_validate.validate(resource, KUBERNETES, strict=True)
-
-
-def test_the_check_rejects_a_misspelt_field() -> None:
-    database = next(it for it in manifests("production") if it["kind"] == "Cluster")
-    misspelt = {**database, "spec": {**database["spec"], "instancez": 3}}
-    assert not operator_schema(database["apiVersion"], "Cluster").is_valid(misspelt)
-    deployment = processes("production")[0]
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(
-            {**deployment, "spec": {**deployment["spec"], "replicaz": 1}}, KUBERNETES, strict=True
-        )
-
-
-@pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_resource_is_defined_once(overlay) -> None:
-    names = [(it["apiVersion"], it["kind"], name_of(it)) for it in manifests(overlay)]
-    assert len(names) == len(set(names))
-    assert {it["metadata"].get("namespace") for it in manifests(overlay) if it["kind"] != "Namespace"} == {"campus"}
-
-
-def test_every_schema_has_its_source() -> None:
-    table = (FOLDER / "schemas" / "SOURCE.md").read_text()
-    for path in (FOLDER / "schemas").glob("*.json"):
-        assert path.name in table or f"`_{path.stem.rsplit('_', 1)[1]}`" in table or path.stem in table, path.name
-
-
-def test_every_manifest_is_part_of_an_overlay() -> None:
-    """A file that no kustomization names would never be applied."""
-    named = set()
-    for path in FOLDER.rglob("kustomization.yaml"):
-        kustomization = yaml.safe_load(path.read_text())
-        patches = [patch["path"] for patch in kustomization.get("patches", [])]
-        generators = kustomization.get("configMapGenerator", [])
-        envs = [name for it in generators for name in (*it.get("envs", []), *it.get("files", []))]
-        named |= {path.parent / name for name in (*kustomization.get("resources", []), *patches, *envs)}
-    written = {path for pattern in ("*.yaml", "*.env") for path in FOLDER.rglob(pattern)}
-    unnamed = {path for path in written if path.name != "kustomization.yaml"} - named
-    assert unnamed == {*(FOLDER / "templates").iterdir(), *APPLIED_BY_A_READER}
-
-
-@pytest.mark.parametrize("path", APPLIED_BY_A_READER, ids=lambda path: path.parent.name)
-def test_the_examples_of_gitops_tools_match_their_schemas(path: Path) -> None:
-    for resource in yaml.safe_load_all(path.read_text()):
-        schema = operator_schema(resource["apiVersion"], resource["kind"])
-        faults = [f"{fault.json_path}: {fault.message}" for fault in schema.iter_errors(resource)]
-        assert not faults, name_of(resource)
-
-
-def test_subscribers_outside_reach_the_broker_by_tls_alone() -> None:
-    resources = rendered("", FOLDER / "examples/subscribers-outside")
-    added = [it for it in resources if it not in manifests("production")]
-    for it in added:
-        if is_of_an_operator(it):
-            assert operator_schema(it["apiVersion"], it["kind"]).is_valid(it), name_of(it)
-        else:
-            kubernetes_validate.validate(it, KUBERNETES, strict=True)
-    by_name = {(it["kind"], name_of(it)): it["spec"] for it in added if "spec" in it}
-    secret = by_name["Certificate", "broker"]["secretName"]
-    assert by_name["RabbitmqCluster", "broker"]["tls"]["secretName"] == secret
-    service = by_name["Service", "broker-outside"]
-    assert [it["port"] for it in service["ports"]] == [5671]
-    (rule,) = by_name["NetworkPolicy", "subscribers-outside"]["ingress"]
-    assert rule["ports"] == [{"protocol": "TCP", "port": 5671}]
-    assert [it["ipBlock"]["cidr"] for it in rule["from"]] == service["loadBalancerSourceRanges"]
-    [address] = [it["data"]["EVENTS_ADDRESS"] for it in added if "EVENTS_ADDRESS" in it.get("data", {})]
-    assert urlsplit(address)[:2] == ("amqps", f"{by_name['Certificate', 'broker']['dnsNames'][0]}:5671")
-
-
-def test_argo_cd_applies_the_steps_of_the_roll_out_in_their_order() -> None:
-    waves: dict[str, set[str]] = {}
-    for it in rendered("", FOLDER / "examples/argocd"):
-        component = it["metadata"].get("labels", {}).get(COMPONENT, "")
-        annotations = it["metadata"].get("annotations", {})
-        waves.setdefault(component, set()).add(annotations.get("argocd.argoproj.io/sync-wave", "0"))
-        replaced = annotations.get("argocd.argoproj.io/sync-options") == "Force=true,Replace=true"
-        assert replaced == (it["kind"] == "Job"), name_of(it)
-    assert waves == {
-        "": {"0"},
-        "broker-account": {"1"},
-        "migration": {"2"},
-        **{key: {"3"} for key in ("api", "worker", "web", "key-rotation", "audit")},
-        "autoscaling": {"4"},
-    }
-
-
-@pytest.mark.parametrize("overlay", OVERLAYS)
-def test_flux_gets_every_resource_in_the_folder_of_its_step(overlay, tmp_path: Path) -> None:
-    whole = yaml.safe_dump_all(manifests(overlay))
-    subprocess.run([str(FOLDER / "steps"), str(tmp_path)], input=whole, text=True, check=True)
-    steps = {
-        "1-servers": {""},
-        "2-accounts": {"broker-account", "provision"},
-        "3-migrations": {"migration"},
-        "4-processes": {"api", "worker", "web", "key-rotation", "audit", "demo-data"},
-        "5-autoscaling": {"autoscaling"},
-    }
-    written = {}
-    for step, components in steps.items():
-        path = tmp_path / step / "manifests.yaml"
-        written[step] = list(yaml.safe_load_all(path.read_text())) if path.exists() else []
-        others = {"sandbox"} if step == "1-servers" else set()
-        found = {it["metadata"].get("labels", {}).get(COMPONENT, "") for it in written[step]}
-        assert found <= components | others
-    assert sum(map(len, written.values())) == len(manifests(overlay))
-    paths = re.findall(r"path: \./(\S+?)[,\n]", (FOLDER / "examples/flux/campus.yaml").read_text())
-    assert paths == list(steps)
-
-
-def test_manifests_from_templates_are_up_to_date() -> None:
-    subprocess.run([sys.executable, str(FOLDER / "render.py"), "--check"], check=True)
-
-
-# ---- How processes run --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -315,11 +154,6 @@ def test_commits_are_replicated_synchronously() -> None:
     assert backed_up == {name_of(it) for it in of_kind("production", "Cluster")}
 
 
-# ---- Monitoring ---------------------------------------------------------------------------------------------------------
-
-RULES = ROOT / "deploy/observability/prometheus/rules"
-
-
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_every_alert_of_the_cluster_has_a_runbook_of_its_name(overlay) -> None:
     (own,) = [it for it in of_kind(overlay, "PrometheusRule") if name_of(it) == "secrets-age"]
@@ -394,87 +228,6 @@ def test_alerts_reach_on_call_with_the_delays_of_alertmanager() -> None:
         (pager,) = receiver["pagerdutyConfigs"]
         assert pager["routingKey"] == {"name": "providers-keys", "key": "ON_CALL_KEY"}
     assert not of_kind("staging", "AlertmanagerConfig"), "staging calls nobody"
-
-
-# ---- Rolling out --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_labels_of_the_roll_out_separate_its_steps(overlay) -> None:
-    """`roll-out` holds processes back until the migrations are through, by the label `app.kubernetes.io/component`."""
-    script = (FOLDER / "roll-out").read_text()
-    (held_back,) = re.findall(r"notin \(([^)]*)\)", script)
-    assert set(held_back.split(", ")) == {
-        "api",
-        "worker",
-        "web",
-        "key-rotation",
-        "audit",
-        "broker-account",
-        "autoscaling",
-        *JOBS,
-    }
-    for it in workloads(overlay):
-        if service_of(it) in SETTINGS:
-            component = it["metadata"]["labels"][COMPONENT]
-            assert component in held_back.split(", ")
-            assert (component in JOBS) == (it["kind"] == "Job")
-    waiting = {"NetworkPolicy", "ServiceAccount", "ExternalSecret", "Cluster", "Pooler", "ConfigMap"}
-    for it in of_kind(overlay, *waiting):
-        assert "app.kubernetes.io/component" not in it["metadata"].get("labels", {}), name_of(it)
-
-
-@pytest.mark.parametrize("overlay", OVERLAYS)
-def test_resources_are_applied_after_their_requirements(overlay) -> None:
-    """The topology operator refuses an account without its labelled Secret, KEDA a scaler without its Deployment."""
-    script = (FOLDER / "roll-out").read_text()
-    steps = (
-        "externalsecrets.external-secrets.io",
-        "=broker-account",
-        "run_jobs provision",
-        "run_jobs migration",
-        " in (api, worker",
-        "rollout status",
-        "run_jobs demo-data",
-    )
-    places = [script.index(step, script.index("notin (")) for step in steps]
-    assert places == sorted(places)
-    assert script.index('apply -k "$overlay"\n') > places[-1], "scalers come with the whole, last"
-    secrets = {name_of(it): it["spec"]["target"].get("template", {}) for it in of_kind(overlay, "ExternalSecret")}
-    for it in of_kind(overlay, "User"):
-        template = secrets[it["spec"]["importCredentialsSecret"]["name"]]
-        assert template["metadata"]["labels"] == {"rabbitmq.com/topology-operator": "true"}, name_of(it)
-    users = {name_of(it) for it in of_kind(overlay, "User")}
-    for it in of_kind(overlay, "User", "Permission", "TopicPermission", "Vhost"):
-        assert it["metadata"]["labels"][COMPONENT] == "broker-account", name_of(it)
-        if it["kind"] != "Vhost":
-            assert it["spec"].get("userReference", it["metadata"])["name"] in users
-    deployed = of_kind(overlay, "Deployment")
-    requests = {name_of(it): pod_of(it)["spec"]["containers"][0]["resources"].get("requests", {}) for it in deployed}
-    for it in of_kind(overlay, "ScaledObject", "HorizontalPodAutoscaler"):
-        assert "cpu" in requests[it["spec"]["scaleTargetRef"]["name"]], "its use could not be told"
-        if it["kind"] == "ScaledObject":
-            assert it["metadata"]["labels"][COMPONENT] == "autoscaling", name_of(it)
-
-
-@pytest.mark.parametrize(("stopped", "status"), [("", 0), ("orders-api payouts-worker ", 1)])
-def test_a_roll_out_does_not_pass_over_stopped_processes(tmp_path: Path, stopped: str, status: int) -> None:
-    kubectl = tmp_path / "kubectl"
-    kubectl.write_text(f'#!/bin/sh\ncase "$*" in *replicas==0*) printf %s "{stopped}" ;; esac\n')
-    kubectl.chmod(0o755)
-    path = f"{tmp_path}:{os.environ['PATH']}"
-    ran = subprocess.run(
-        [FOLDER / "roll-out", "production"], env={"PATH": path}, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == status, ran.stderr
-    assert ("kubectl scale -n campus deployments orders-api payouts-worker --replicas=2" in ran.stderr) == bool(stopped)
-
-
-def test_a_second_roll_out_changes_nothing() -> None:
-    """Server-side apply: kubectl's own merge rewrites lists with defaults, and a budget's selector, each time."""
-    script = (FOLDER / "roll-out").read_text()
-    (command,) = re.findall(r"kubectl apply .*", script)
-    assert {"--server-side", "--force-conflicts", "--validate=strict"} <= set(command.split())
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)

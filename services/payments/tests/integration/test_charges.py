@@ -259,3 +259,21 @@ async def test_a_transfer_update_is_forwarded_and_changes_nothing_here(app: Paym
         }
     assert await app.balances() == {}
     assert await app.outcomes() == ["done"] * 3
+
+
+async def test_a_reported_fee_is_posted_once_for_each_charge(app: PaymentsApp) -> None:
+    placed = await app.place_order()
+    intent = await app.open_intent(placed.order_id)
+    body = app.charge(intent["reference"], 500_000, fees=7_500)
+    await app.process_webhook(body)
+    await app.process_webhook(body)
+    await app.process_webhook({"event": "charge.success", "data": {**body["data"], "id": None}})
+    balances = await app.balances()
+    assert (balances["gateway_fees"], balances["gateway_cash"]) == (7_500, 492_500)
+    for odd in (None, "7,500", 7.5, True, -1, 0, 500_001, {}):
+        other = await app.place_order()
+        intent = await app.open_intent(other.order_id)
+        await app.process_webhook(app.charge(intent["reference"], 500_000, fees=odd))
+        assert await app.order_status(other.order_id) == "paid_escrow"
+    assert (await app.balances())["gateway_fees"] == 7_500
+    await app.check_ledger()
