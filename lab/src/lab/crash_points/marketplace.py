@@ -318,7 +318,8 @@ class Marketplace:
         """The number and body of each webhook that was not delivered, oldest first."""
         limit = _WEBHOOKS_LISTED
         while True:
-            listed = (await self.sandbox.get("/control/webhooks", params={"status": "dropped", "limit": limit})).json()
+            response = await self.sandbox.get("/control/webhooks", params={"status": "dropped", "limit": limit})
+            listed = response.raise_for_status().json()
             waiting = [webhook for webhook in reversed(listed) if webhook["id"] > self._webhooks_delivered]
             if len(waiting) < limit:
                 return [(webhook["id"], webhook["body"].encode()) for webhook in waiting]

@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, ClassVar, Final
 from uuid import uuid4
 
@@ -115,7 +116,13 @@ class RacingMarketplace(Marketplace):
         calls = PROVIDER_CALLS.count
         if calls == self._calls_seen:
             return []
-        waiting = [(number, body) for number, body in await super()._webhooks_waiting() if number not in self._claimed]
+        listed = await super()._webhooks_waiting()
+        # The oldest claimed ones are not listed again: the gateway lists a thousand.
+        for number, _ in takewhile(lambda webhook: webhook[0] in self._claimed, listed):
+            self._webhooks_delivered = max(number, self._webhooks_delivered)
+            self._claimed.remove(number)
+        done = self._webhooks_delivered
+        waiting = [(number, body) for number, body in listed if number > done and number not in self._claimed]
         if not waiting:
             self._calls_seen = calls
         return waiting
