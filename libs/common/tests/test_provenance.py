@@ -17,7 +17,7 @@ from contracts.topology import SUBSCRIPTIONS, WORK_QUEUES
 from testkit.fixtures import eventually
 
 from .conftest import Mechanisms
-from .test_outbox_to_consumer import Job, Notebook, consuming, dispatched, rows
+from .notebook import Job, Notebook, consuming, dispatched, rows
 
 HELD, RELEASED = "payments.escrow_held.v1", "payments.escrow_released.v1"
 ALERT = "operations.alert_raised.v1"

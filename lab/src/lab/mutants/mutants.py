@@ -70,7 +70,12 @@ SCOPES: Final = {
             "messaging",
             Path("libs/common/src"),
             ("common/messaging/inbox.py", "common/messaging/outbox.py", "common/messaging/relay.py"),
-            ("libs/common/tests/test_outbox_to_consumer.py", "libs/common/tests/test_unit_of_work.py"),
+            (
+                "libs/common/tests/test_consumer_batches.py",
+                "libs/common/tests/test_consumers.py",
+                "libs/common/tests/test_relay.py",
+                "libs/common/tests/test_unit_of_work.py",
+            ),
         ),
         _service(
             "payments",

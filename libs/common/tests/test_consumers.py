@@ -1,0 +1,197 @@
+"""Messages from the real broker to their effect, with faults."""
+
+import msgspec
+import pytest
+
+from common.auth.caller import THE_SERVICE
+from common.messaging import consumers as consumers_module
+from common.messaging import dead_letters
+from common.messaging.bus import Bus, Outgoing
+from common.messaging.faults import PermanentFault
+from common.messaging.messages import Outcome, WorkItem
+from common.messaging.relay import measure_once
+from common.observability.telemetry import STALE_EVENTS
+from common.primitives.ids import new_id
+from contracts.orders import OrderDispatched
+from testkit.fixtures import eventually
+
+from .conftest import Mechanisms
+from .notebook import (
+    OF_OWNER,
+    Job,
+    Notebook,
+    consuming,
+    dispatched,
+    duplicates,
+    publish,
+    publish_again,
+    queue_is_empty,
+    rows,
+    shown,
+)
+
+
+class Latecomer(Notebook):
+    """A consumer that has seen later events already."""
+
+    async def on_order_dispatched(self, event, received, uow, dependencies):
+        await super().on_order_dispatched(event, received, uow, dependencies)
+        return Outcome.STALE
+
+
+async def test_the_consumer_counts_a_stale_event_by_its_type(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Latecomer(), dispatched()
+    counter = STALE_EVENTS.labels(OrderDispatched.TYPE)._value
+    before = counter.get()
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        await eventually(lambda: counter.get() - before == 1)
+        # The transaction of a stale event commits, too.
+        await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+    assert notebook.attempts[event.subject] == 1
+
+
+async def test_a_message_delivered_five_times_is_applied_once(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Notebook(), dispatched()
+    await publish(mechanisms, event)
+    async with consuming(mechanisms, bus, notebook):
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
+        for _ in range(4):
+            await publish_again(mechanisms, bus)
+        last = dispatched()
+        await publish(mechanisms, last)
+        await eventually(lambda: rows(mechanisms, OF_OWNER, last.order_id))
+        assert len(await rows(mechanisms, OF_OWNER, event.order_id)) == 1
+
+
+async def test_lag_and_duplicates_of_messages_are_counted(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Notebook(), dispatched()
+    lags, seconds = (shown(f"message_lag_seconds_{part}", queue="tests.orders") for part in ("count", "sum"))
+    repeated = duplicates()
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        await eventually(lambda: shown("message_lag_seconds_count", queue="tests.orders") == lags + 1)
+        assert duplicates() == repeated
+        await publish_again(mechanisms, bus)
+        await eventually(lambda: duplicates() == repeated + 1)
+    assert shown("message_lag_seconds_sum", queue="tests.orders") - seconds < 120
+
+
+async def test_metrics_include_dead_letters_and_pools(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Notebook(), dispatched()
+    notebook.fault, notebook.failures = PermanentFault, 9
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+    waiting = len(await rows(mechanisms, "SELECT * FROM dead_letters WHERE replayed_at IS NULL"))
+    await measure_once(mechanisms.database)
+    assert shown("dead_letters_waiting") == waiting > 0
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE):
+        in_use = [shown("database_connections", role=role, state="in_use") for role in ("api", "service")]
+    assert in_use[1] >= 1
+    assert shown("database_connections", role="service", state="max") >= in_use[1]
+
+
+async def test_a_failed_message_is_rolled_back_and_retried(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Notebook(), dispatched()
+    notebook.failures = 2
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        received_event = await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+    assert len(received_event) == 1
+    assert notebook.attempts[event.subject] == 3
+
+
+async def test_a_message_whose_retry_cannot_be_enqueued_is_requeued(
+    mechanisms: Mechanisms, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook, event = Notebook(), dispatched()
+    notebook.failures = 1
+
+    async def fail(*_arguments: object) -> None:
+        raise ValueError("an error that no one expects")
+
+    monkeypatch.setattr(consumers_module, "UNAVAILABLE_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(bus, "delay", fail)
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+        await eventually(lambda: queue_is_empty(bus))
+    assert notebook.attempts[event.subject] == 2
+
+
+async def test_a_message_becomes_a_dead_letter_after_the_last_retry(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Notebook(), dispatched()
+    notebook.failures = 3
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        dead_letter_rows = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+        assert (dead_letter_rows[0]["queue"], dead_letter_rows[0]["event_type"], dead_letter_rows[0]["attempts"]) == (
+            "tests.orders",
+            event.TYPE,
+            3,
+        )
+        assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE type = 'operations.alert_raised.v1'")) == 1
+        async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await dead_letters.replay_dead_letter(uow, bus, dead_letter_rows[0]["id"])
+        assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE type = 'operations.alert_cleared.v1'")) == 1
+        await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+
+
+async def test_a_permanent_fault_skips_the_ladder(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Notebook(), dispatched()
+    notebook.failures, notebook.fault = 99, PermanentFault
+    async with consuming(mechanisms, bus, notebook):
+        await publish(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+    assert notebook.attempts[event.subject] == 1
+
+
+@pytest.mark.parametrize("body", [b"not json", b'{"specversion":"1.0"}', b"\xff\xfe"])
+async def test_a_malformed_message_becomes_a_dead_letter_at_once(mechanisms: Mechanisms, bus: Bus, body: bytes) -> None:
+    async with consuming(mechanisms, bus, Notebook()):
+        assert await bus.publish([Outgoing(body, str(new_id()), OrderDispatched.TYPE, None, {})]) == [True]
+        dead_letter_rows = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+    assert dead_letter_rows[0]["body"] == body
+
+
+async def test_an_unknown_field_is_ignored(mechanisms: Mechanisms, bus: Bus) -> None:
+    notebook, event = Notebook(), dispatched()
+    async with consuming(mechanisms, bus, notebook) as consumers:
+        extended = {**msgspec.to_builtins(event), "colour": "green"}
+        received = msgspec.json.encode(
+            {
+                "id": str(new_id()),
+                "type": event.TYPE,
+                "source": "/services/orders",
+                "subject": event.subject,
+                "sequence": 1,
+                "time": "t",
+                "data": extended,
+                "extension": 1,
+            }
+        )
+        assert await bus.publish([Outgoing(received, str(new_id()), event.TYPE, None, {})]) == [True]
+        await eventually(lambda: rows(mechanisms, OF_OWNER, event.order_id))
+        assert consumers is not None
+
+
+async def test_enqueued_work_is_processed_by_the_worker_until_exhausted(mechanisms: Mechanisms, bus: Bus) -> None:
+    done, exhausted = [], []
+
+    async def do_job(item, received, dependencies):
+        if item.number == 2:
+            raise RuntimeError("cannot")
+        done.append(item.number)
+
+    async def note_exhausted(item, received, uow, error):
+        exhausted.append((item.number, error))
+
+    work = [WorkItem("tests.work", Job, do_job, note_exhausted)]
+    async with consuming(mechanisms, bus, Notebook(), work):
+        async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            uow.enqueue_work("tests.work", "errand", {"number": 1})
+            uow.enqueue_work("tests.work", "errand", {"number": 2})
+        await eventually(lambda: done and exhausted)
+    assert done == [1]
+    assert exhausted == [(2, "RuntimeError: cannot")]
