@@ -372,6 +372,9 @@ class Marketplace:
             await self.revive()
             if response is not None and response.is_success:
                 return response
+            if response is not None and response.status_code == 401:
+                # The clock has advanced for another request meanwhile. A client takes a new token.
+                continue
             if response is not None and response.status_code < 500 and "Retry-After" not in response.headers:
                 break
             # A client tries again for some minutes.

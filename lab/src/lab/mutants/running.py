@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,8 @@ from testkit.workers import throwaway_servers
 
 # Far above the slowest selection of tests: a mutant that runs longer waits for something that its fault prevents.
 SECONDS_MAX: Final = 180
+# Bytes. Far above what tests need: an endless loop that fills memory must end before the machine does.
+MEMORY_MAX: Final = 4 * 2**30
 _KILLED_BY_TIME: Final = 124
 # Imported once here, for all mutants. None of ours: a mutant must import its own copy.
 _LIBRARIES: Final = (
@@ -115,6 +118,7 @@ class Runner:
 
     def _test(self, arguments: Sequence[str], environment: dict[str, str], *, is_quiet: bool) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
         if is_quiet:
             silence = os.open(self._folder / "last-run.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(silence, 1)
