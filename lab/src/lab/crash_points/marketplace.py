@@ -7,12 +7,11 @@ import logging
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlsplit
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import asyncpg
 import httpx
@@ -24,11 +23,11 @@ from campus_tools.launcher.system import System
 from campus_tools.servers import Servers
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.tls import client_tls
-from contracts import demo
 from lab.crash_points.instruments import observe_connections
 from lab.crash_points.points import Points
 from lab.crash_points.processes import Process, track_tasks
 from lab.crash_points.stepping import ARRIVALS, SteppedBus
+from lab.crash_points.users import User
 from lab.systems import NO_QUOTA, NO_TRACING, Log
 from operations.audit.access import AUDITED
 from operations.audit.gateway import Gateway
@@ -98,24 +97,6 @@ class StepRejected(Exception):
     def __init__(self, method: str, path: str, response: httpx.Response | None) -> None:
         self.status = 0 if response is None else response.status_code
         super().__init__(f"{method} {path}: {self.status} {'' if response is None else response.text[:300]}")
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """A user of the demo data, with the claims of its tokens."""
-
-    id: UUID
-    claims: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, name: str) -> Self:
-        user = next(user for user in demo.USERS if user.name == name)
-        claims = {"roles": user.roles, "vendor_id": user.vendor_id, "campus_id": user.campus_id, "stepped_up": True}
-        return cls(user.id, claims)
-
-
-BUYER, VENDOR, MAKER, CHECKER = (User.of(name) for name in ("BUYER", "VENDOR", "MAKER", "CHECKER"))
-SUPPORT, OPS = User.of("SUPPORT"), User.of("OPS")
 
 
 def prepare_program() -> None:

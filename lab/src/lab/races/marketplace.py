@@ -11,9 +11,10 @@ import asyncpg
 import httpx
 
 from lab.crash_points.instruments import PROVIDER_CALLS
-from lab.crash_points.marketplace import PROCESSES, Marketplace, User
+from lab.crash_points.marketplace import PROCESSES, Marketplace
 from lab.crash_points.points import Points
 from lab.crash_points.stepping import ARRIVALS
+from lab.crash_points.users import User
 from lab.races.interleaving import Interleaving, Schedule, Turns
 from lab.races.together import STEP, Result, run_together
 from operations.environment import Environments

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
-from lab.crash_points.marketplace import BUYER, CHECKER, MAKER, SUPPORT, VENDOR, User
 from lab.crash_points.scenarios.orders import deliver, paid_order, pay, placed_order
 from lab.crash_points.scenarios.steps import PRICE_MINOR, Given, product
+from lab.crash_points.users import BUYER, CHECKER, MAKER, SUPPORT, VENDOR, User
 from lab.races.actions import Action, End, Situation, response_of
 from lab.races.marketplace import RacingMarketplace
 

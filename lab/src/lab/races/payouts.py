@@ -6,8 +6,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from lab.crash_points.marketplace import CHECKER, MAKER, OPS, User
 from lab.crash_points.scenarios.steps import Given, added, unique_minor
+from lab.crash_points.users import CHECKER, MAKER, OPS, User
 from lab.races.actions import Action, End, Situation, nothing, response_of
 from lab.races.marketplace import RacingMarketplace
 from lab.races.vendors import VENDORS, name_new_account, next_vendor, wallet

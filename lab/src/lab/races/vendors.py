@@ -9,9 +9,9 @@ from common.database.unit_of_work import Database
 from common.primitives.ids import new_id
 from contracts.demo import ADA, LAGOS
 from contracts.identity import VendorApproved
-from lab.crash_points.marketplace import BUYER, VENDOR, User
 from lab.crash_points.scenarios.orders import deliver, pay
 from lab.crash_points.scenarios.steps import Given, unique_minor
+from lab.crash_points.users import BUYER, VENDOR, User
 from lab.races.marketplace import RacingMarketplace
 
 VENDORS: Final = 20

@@ -25,15 +25,8 @@ from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from contracts.event import Event
 from contracts.topology import EVENTS_EXCHANGE
 from lab.crash_points.instruments import ObservedConnection, observe_connections
-from lab.crash_points.marketplace import (
-    PROCESSES,
-    SETTINGS,
-    USERS,
-    Marketplace,
-    User,
-    environments_of,
-    prepare_program,
-)
+from lab.crash_points.marketplace import PROCESSES, SETTINGS, USERS, Marketplace, environments_of, prepare_program
+from lab.crash_points.users import User
 from lab.replay.check import Replay
 from lab.replay.gateway import GatewayRecord
 from lab.replay.recording import Command, Recording

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from lab.crash_points.marketplace import SUPPORT, StepRejected
+from lab.crash_points.marketplace import StepRejected
+from lab.crash_points.users import SUPPORT
 from lab.simulation.market import SimulatedMarketplace
 from lab.simulation.messages import broken_messages
 from lab.simulation.settling import FINAL, settle

@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Any, Final
 
-from lab.crash_points.marketplace import CHECKER, MAKER, OPS, SUPPORT, StepRejected
+from lab.crash_points.marketplace import StepRejected
+from lab.crash_points.users import CHECKER, MAKER, OPS, SUPPORT
 from lab.simulation.messages import send_messages
 from lab.simulation.story import OrderStory, Story
 

@@ -9,8 +9,8 @@ from common.primitives.ids import new_id
 from contracts.demo import LAGOS
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned, VendorApproved
 from identity.use_cases.accounts.provision_user import NewUser
-from lab.crash_points.marketplace import User
 from lab.crash_points.scenarios.users import sign_up
+from lab.crash_points.users import User
 from lab.simulation.market import SimulatedMarketplace
 
 PRICE_MINOR: Final = 250_000

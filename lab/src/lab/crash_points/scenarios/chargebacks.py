@@ -1,7 +1,8 @@
 """A payer's bank asks for the money back."""
 
-from lab.crash_points.marketplace import CHECKER, SUPPORT, Marketplace
+from lab.crash_points.marketplace import Marketplace
 from lab.crash_points.scenarios.steps import NET_MINOR, End, Given, added, order_of, refunds_of, wallet
+from lab.crash_points.users import CHECKER, SUPPORT
 
 
 async def lost(market: Marketplace, order: Given) -> End:

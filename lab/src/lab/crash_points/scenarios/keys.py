@@ -1,10 +1,11 @@
 """Rotations of the keys that encrypt values at rest, step by step as in docs/runbooks/rotate-sealing-keys.md."""
 
 from common.database.reencryption import COMMAND as REENCRYPT
-from lab.crash_points.marketplace import BUYER, VENDOR, Marketplace
+from lab.crash_points.marketplace import Marketplace
 from lab.crash_points.scenarios import payouts
 from lab.crash_points.scenarios.orders import confirm_delivery, paid_order
 from lab.crash_points.scenarios.steps import NET_MINOR, End, Given, added, order_of, wallet
+from lab.crash_points.users import BUYER, VENDOR
 from operations.secrets import new_key
 
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from lab.crash_points.marketplace import BUYER, CHECKER, SUPPORT, VENDOR, Marketplace, User
+from lab.crash_points.marketplace import Marketplace
 from lab.crash_points.scenarios.steps import (
     NET_MINOR,
     PRICE_MINOR,
@@ -17,6 +17,7 @@ from lab.crash_points.scenarios.steps import (
     product,
     wallet,
 )
+from lab.crash_points.users import BUYER, CHECKER, SUPPORT, VENDOR, User
 
 # The payment window of a run.
 _WINDOW = timedelta(days=1)

@@ -1,6 +1,6 @@
 """Charges that do not fit their order."""
 
-from lab.crash_points.marketplace import CHECKER, MAKER, Marketplace
+from lab.crash_points.marketplace import Marketplace
 from lab.crash_points.scenarios.orders import pay
 from lab.crash_points.scenarios.steps import (
     NET_MINOR,
@@ -13,6 +13,7 @@ from lab.crash_points.scenarios.steps import (
     pay_out_refunds,
     wallet,
 )
+from lab.crash_points.users import CHECKER, MAKER
 
 _SURPLUS_MINOR = 1_000_000
 

@@ -3,9 +3,10 @@
 from typing import Any, Final
 
 from contracts.demo import ADA
-from lab.crash_points.marketplace import CHECKER, MAKER, OPS, VENDOR, Marketplace
+from lab.crash_points.marketplace import Marketplace
 from lab.crash_points.scenarios.orders import delivered_order
 from lab.crash_points.scenarios.steps import PRICE_MINOR, End, Given, added, unique_minor, wallet
+from lab.crash_points.users import CHECKER, MAKER, OPS, VENDOR
 
 _AMOUNT_MINOR: Final = 20_000
 _BANK_DETAILS: Final = f"/api/vendors/{ADA.id}/bank-details"

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lab.crash_points.marketplace import BUYER, VENDOR, Marketplace
+from lab.crash_points.marketplace import Marketplace
+from lab.crash_points.users import BUYER, VENDOR
 
 End = Callable[[], Awaitable[None]]
 """Raises AssertionError unless the run reached its end."""

@@ -7,8 +7,9 @@ from uuid import uuid4
 from common.auth.caller import ServiceItself
 from common.primitives.ids import new_id
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
-from lab.crash_points.marketplace import Marketplace, User
+from lab.crash_points.marketplace import Marketplace
 from lab.crash_points.scenarios.steps import End, Given, product
+from lab.crash_points.users import User
 
 _SIGNING_UP: Final = ServiceItself("a user of a crash run")
 # Where a name may remain until its retention ends (docs, privacy).

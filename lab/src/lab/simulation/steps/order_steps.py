@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Any, Final, Literal
 
-from lab.crash_points.marketplace import CHECKER, SUPPORT
+from lab.crash_points.users import CHECKER, SUPPORT
 from lab.simulation.steps.step import ABSENT, OfOrder, OrderNumber, Step, act, chosen
 from lab.simulation.story import OrderStory, Story
 

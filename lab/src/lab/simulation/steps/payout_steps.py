@@ -4,7 +4,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.crash_points.marketplace import CHECKER, MAKER, OPS
+from lab.crash_points.users import CHECKER, MAKER, OPS
 from lab.simulation.steps.step import ABSENT, PayoutNumber, Step, act
 from lab.simulation.story import Story
 
