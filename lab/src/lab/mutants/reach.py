@@ -1,7 +1,8 @@
 """The functions of a scope that each test calls: a mutant is run with the tests that reach it, the fastest first.
 
 As a pytest plugin (`-p lab.mutants.reach`) it fixes the examples of property tests. With `MUTANTS_REACH` it writes there,
-as JSON by test, the seconds of the test and `path:function` of each function below `MUTANTS_ROOT` that it calls.
+as JSON by test, the seconds of the test and `path:function` of each function below `MUTANTS_ROOT` that it calls. With
+`MUTANTS_CATCHER` it writes there the name of the test that fails.
 """
 
 import ast
@@ -28,6 +29,7 @@ TESTS_MAX: Final = 25
 QUICK_SECONDS_MAX: Final = 5
 _OUTPUT: Final = "MUTANTS_REACH"
 _FOLDER: Final = "MUTANTS_ROOT"
+_CATCHER: Final = "MUTANTS_CATCHER"
 
 
 class _Recorder:
@@ -80,6 +82,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     _recorder.start()
     yield
     _recorder.stop(item.nodeid, time.monotonic() - started)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Writes the name of a failed test."""
+    if report.failed and _CATCHER in os.environ:
+        Path(os.environ[_CATCHER]).write_text(report.nodeid, encoding="utf-8")
 
 
 def pytest_sessionfinish() -> None:

@@ -30,6 +30,8 @@ SECONDS_MAX: Final = 180
 # Bytes. Far above what tests need: an endless loop that fills memory must end before the machine does.
 MEMORY_MAX: Final = 4 * 2**30
 _KILLED_BY_TIME: Final = 124
+# A test that caught a mutant often catches the next one of the same function.
+RECENT_MAX: Final = 3
 # Imported once here, for all mutants. None of ours: a mutant must import its own copy.
 _LIBRARIES: Final = (
     "aio_pika",
@@ -56,6 +58,7 @@ class Runner:
         self._folder = folder
         self._run = os.urandom(4).hex()
         self._turn = 0
+        self._catchers: list[str] = []
         service = package.parent
         shutil.copytree(ROOT / service, folder / service, ignore=shutil.ignore_patterns("tests", "__pycache__"))
 
@@ -71,15 +74,22 @@ class Runner:
         return Reach(json.loads(output.read_text(encoding="utf-8")))
 
     def kills(self, mutant: Mutant, tests: Sequence[str]) -> bool:
-        """Whether one of the tests fails with this mutant, or does not end."""
+        """Whether one of the tests fails with this mutant, or does not end. Those of the mutants before are run first."""
         assert mutant.path is not None
-        target = self._folder / mutant.path
+        target, catcher = self._folder / mutant.path, self._folder / "catcher"
         before = target.read_text(encoding="utf-8")
+        recent = [test for test in self._catchers if test in tests][:RECENT_MAX]
+        ordered = list(dict.fromkeys([*recent, *tests]))
+        catcher.unlink(missing_ok=True)
         try:
             self._write(target, mutant.source())
-            return self._fork([*tests, "-x"], {}, seconds_max=SECONDS_MAX) != 0
+            environment = {"MUTANTS_CATCHER": str(catcher)}
+            return self._fork([*ordered, "-x"], environment, seconds_max=SECONDS_MAX) != 0
         finally:
             self._write(target, before)
+            if catcher.exists():
+                test = catcher.read_text(encoding="utf-8")
+                self._catchers = [test, *(other for other in self._catchers if other != test)]
 
     def _write(self, target: Path, source: str) -> None:
         """Each text has a time of its own, by which Python recognizes that its compiled one is stale."""

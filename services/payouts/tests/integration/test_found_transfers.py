@@ -1,7 +1,7 @@
 """A restored database: transfers since its instant are found before anything is sent."""
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -10,6 +10,7 @@ from common.primitives.ids import new_id
 from common.process.service import run_command
 from payouts.app import SERVICE
 from payouts.domain.dispatch import LEASE
+from payouts.domain.errors import GatewayUnavailable
 from payouts.timers import compare_transfers_once, process_due_transfers_once
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 
@@ -185,3 +186,25 @@ async def test_an_unavailable_gateway_blocks_payouts_after_a_restore(scenario: S
     await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
     assert (await compare(scenario)).is_complete
     assert len(await immediate.transfers()) == 1
+
+
+async def test_an_incomplete_comparison_is_repeated_after_a_minute(scenario: Scenario, immediate: Sandbox) -> None:
+    await put_back(scenario)
+    dependencies = scenario.app.dependencies
+    parts = (dependencies.database, dependencies.gateways, dependencies.account_numbers, scenario.clock)
+    await immediate.faults(list_call={"error_before": True, "times": 1})
+    with pytest.raises(GatewayUnavailable):
+        await compare_transfers_once(*parts)
+    scenario.clock.advance(timedelta(seconds=59))
+    assert await compare_transfers_once(*parts) is False
+    scenario.clock.advance(timedelta(seconds=1))
+    assert await compare_transfers_once(*parts) is True
+
+
+async def test_two_comparisons_overlap_by_a_day(scenario: Scenario, immediate: Sandbox) -> None:
+    await scenario.payout(await scenario.ready_vendor(100_000), 10_000)
+    await left(immediate, 10_000)
+    for hours, found in ((25, 0), (23, 1)):
+        until = datetime.now(UTC) + timedelta(hours=hours)
+        await scenario.app.fetch("UPDATE transfer_comparison SET compared_until = $1 RETURNING true", until)
+        assert (await compare(scenario)).recorded == found

@@ -98,6 +98,7 @@ def test_only_a_difference_with_a_statement_can_be_corrected(
 
 def test_the_detail_of_an_exception_names_the_difference_in_kobo() -> None:
     assert "received 601 kobo more than" in evaluate_cover(received(701), stated(100), NOW).detail
+    assert "received 1 kobo more than" in evaluate_cover(received(101), stated(100), NOW).detail
     assert "received 1 kobo less than" in evaluate_cover(received(99), stated(100), NOW).detail
     assert "by -1 kobo" in evaluate_cover(received(701, balances_minor=700), stated(100), NOW).detail
     assert "701 kobo" in evaluate_cover(received(701), None, NOW).detail

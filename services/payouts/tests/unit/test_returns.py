@@ -11,6 +11,7 @@ from payouts.domain.returns import (
     check_reset,
     check_restitution,
     describe_posting,
+    earlier_attempts_failed,
     plan_reconciliation,
     reconciliation_hash,
     wait_before_retry,
@@ -111,6 +112,23 @@ def payout_with(words: str, status: str = "pending", returned: str | None = None
 )
 def test_only_a_payout_that_was_never_sent_is_cancelled(payout: LockedPayout, expected: bool | str) -> None:
     assert outcome(check_cancellation, payout) == expected
+
+
+@pytest.mark.parametrize(
+    ("attempts", "expected"),
+    [
+        ("reserved", True),
+        ("failed reserved", True),
+        ("rejected reversed reserved", True),
+        ("success reserved", False),
+        ("failed unknown reserved", False),
+        ("pending failed reserved", False),
+        ("contradicted reserved", False),
+        ("contradicted failed reserved", False),
+    ],
+)
+def test_a_later_attempt_is_sent_only_after_all_earlier_ones_failed(attempts: str, expected: bool) -> None:
+    assert earlier_attempts_failed(payout_with(attempts)) is expected
 
 
 @pytest.mark.parametrize(
