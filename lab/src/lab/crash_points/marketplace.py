@@ -136,6 +136,8 @@ class Marketplace:
         )
         self._gateway_key = self.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
         self._webhooks_delivered = 0
+        # Preparations of races repeat their requests at the same time.
+        self._ending_leases = asyncio.Lock()
 
     @classmethod
     @asynccontextmanager
@@ -323,9 +325,10 @@ class Marketplace:
 
     async def end_leases(self) -> None:
         """The time of a dead process's idempotency keys ends."""
-        await self.databases["api-gateway"].execute(
-            "UPDATE idempotency_records SET leased_until = clock_timestamp() WHERE leased_until > clock_timestamp()"
-        )
+        async with self._ending_leases:
+            await self.databases["api-gateway"].execute(
+                "UPDATE idempotency_records SET leased_until = clock_timestamp() WHERE leased_until > clock_timestamp()"
+            )
 
     # The API
 

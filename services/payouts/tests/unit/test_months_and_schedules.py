@@ -112,7 +112,7 @@ SNAPSHOT = {
     [
         ({}, None),
         ({"suspended": True, "debt_minor": 5}, "vendor_suspended"),
-        ({"debt_minor": 5, "available_minor": 0}, "debt_outstanding"),
+        ({"debt_minor": 1, "available_minor": 0}, "debt_outstanding"),
         ({"bank_details_quarantined": True, "bank_details_verified": False}, "bank_details_quarantined"),
         ({"bank_details_verified": False}, "bank_details_unverified"),
         ({"bank_details_version_id": None, "bank_details_verified": False}, "bank_details_unverified"),
