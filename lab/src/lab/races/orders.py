@@ -236,6 +236,7 @@ async def read(market: RacingMarketplace, order: Given) -> End:
     found = await market.get(f"/api/orders/{order['id']}", BUYER)
     refunds = await market.get(f"/api/refunds?orderId={order['id']}&limit=100", MAKER)
     gateway = await market.listed("refund", reference=order["reference"])
+    disputes = await market.get(f"/api/chargebacks?status=opened&orderId={order['id']}", MAKER)
     return End(
         {
             "status": found["status"],
@@ -244,6 +245,7 @@ async def read(market: RacingMarketplace, order: Given) -> End:
             "wallets": await _balances(market, f"/api/wallet-transactions?orderId={order['id']}"),
             "refunds": sorted((refund["amountMinor"], refund["status"]) for refund in refunds),
             "gateway": sorted((refund["amount"], refund["status"]) for refund in gateway),
+            "disputed": sum(dispute["amountMinor"] for dispute in disputes),
         }
     )
 
@@ -268,10 +270,12 @@ def check(end: End) -> None:
     else:
         assert escrow < 0, f"no escrow for an order that is {facts['status']}"
     if facts["status"] == "refunded":
-        # A returned order is refunded at once; the refund that the gateway failed is owed until staff sends it again.
+        # A returned order is refunded at once. A refund that the gateway failed is owed until staff sends it again, and
+        # one that an open chargeback may settle waits for the bank.
+        owed = ("failed", "pending") if facts["disputed"] else ("failed",)
         payable_minor = -payments.get("refund_payable", 0)
-        failed_minor = sum(amount for amount, status in facts["refunds"] if status == "failed")
-        assert cash == payable_minor <= failed_minor, f"{cash} kobo of a refunded order kept, {failed_minor} failed"
+        owed_minor = sum(amount for amount, status in facts["refunds"] if status in owed)
+        assert cash == payable_minor <= owed_minor, f"{cash} kobo of a refunded order kept, {owed_minor} owed"
     settled_minor = sum(amount for amount, status in facts["refunds"] if status == "settled")
     processed_minor = sum(amount for amount, status in facts["gateway"] if status == "processed")
     assert settled_minor == processed_minor, f"{settled_minor} kobo settled, {processed_minor} returned by the gateway"
