@@ -173,22 +173,31 @@ def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cash_minor", "payable_minor", "refunds", "is_right"),
+    ("cash_minor", "payable_minor", "refunds", "disputed_minor", "is_right"),
     [
-        (0, 0, [(500, "settled")], True),
-        (200, 200, [(200, "failed"), (300, "settled")], True),
-        (200, 0, [(200, "failed"), (300, "settled")], False),
-        (200, 200, [(300, "settled")], False),
-        (500, 500, [], False),
+        (0, 0, [(500, "settled")], 0, True),
+        (200, 200, [(200, "failed"), (300, "settled")], 0, True),
+        (200, 0, [(200, "failed"), (300, "settled")], 0, False),
+        (200, 200, [(300, "settled")], 0, False),
+        (500, 500, [], 0, False),
+        # An open chargeback may settle the refund that waits for it.
+        (200, 200, [(200, "pending"), (300, "settled")], 500, True),
+        (200, 200, [(200, "pending"), (300, "settled")], 0, False),
+        (500, 500, [(200, "failed"), (300, "pending")], 500, True),
+        (300, 300, [(200, "pending"), (300, "settled")], 500, False),
     ],
 )
-def test_of_a_refunded_order_only_failed_refunds_are_kept(cash_minor, payable_minor, refunds, is_right) -> None:
+def test_of_a_refunded_order_only_owed_refunds_are_kept(
+    cash_minor: int, payable_minor: int, refunds: list[tuple[int, str]], disputed_minor: int, is_right: bool
+) -> None:
+    processed = [(amount, "processed") for amount, status in refunds if status == "settled"]
     end = End(
         {
             "status": "refunded",
             "payments": {"gateway_cash": cash_minor, "refund_payable": -payable_minor},
             "refunds": refunds,
-            "gateway": [(300, "processed")] if (300, "settled") in refunds else [(500, "processed")] if refunds else [],
+            "gateway": processed,
+            "disputed": disputed_minor,
         }
     )
     with nullcontext() if is_right else pytest.raises(AssertionError, match="of a refunded order kept"):

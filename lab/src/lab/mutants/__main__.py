@@ -13,6 +13,7 @@ from pathlib import Path
 from lab.mutants import audit_rules, guards
 from lab.mutants.mutants import KINDS, SCOPES, Mutant
 from lab.mutants.python_operators import python_mutants
+from lab.mutants.reach import TESTS_MAX
 from lab.mutants.report import Result, explanations, print_report
 from lab.mutants.running import Runner, migrated_database, shared_servers
 
@@ -26,7 +27,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
     parser.add_argument("--match", default="", help="only mutants whose name contains this text, as /domain/ does")
     parser.add_argument(
-        "--tests", action="append", help="these tests instead of the scope's: quicker, and detects less"
+        "--tests",
+        action="append",
+        help="these tests instead of a selection of the scope's; all that reach a mutant run",
     )
     parser.add_argument("--survivors-of", type=Path, help="only the mutants that survived in this earlier output")
     parser.add_argument("--list", action="store_true", help="print the mutants of the code, and run none")
@@ -97,7 +100,7 @@ def _code_results(scope: str, mutants: list[Mutant], folder: Path, chosen: list[
     runner = Runner(SCOPES[scope].package, folder / scope)
     reach = runner.baseline(chosen or SCOPES[scope].tests, folder / f"{scope}.json")
     for mutant in mutants:
-        reaching = reach.tests_of(mutant)
+        reaching = reach.tests_of(mutant, sys.maxsize if chosen else TESTS_MAX)
         yield Result(mutant, bool(reaching) and runner.kills(mutant, reaching), len(reaching))
 
 

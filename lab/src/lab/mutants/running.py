@@ -84,7 +84,7 @@ class Runner:
         try:
             self._write(target, mutant.source())
             environment = {"MUTANTS_CATCHER": str(catcher)}
-            return self._fork([*ordered, "-x"], environment, seconds_max=SECONDS_MAX) != 0
+            return self._fork([*ordered, "-x"], environment, seconds_max=max(SECONDS_MAX, 2 * len(ordered))) != 0
         finally:
             self._write(target, before)
             if catcher.exists():
