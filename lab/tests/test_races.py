@@ -187,7 +187,7 @@ def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:
         (300, 300, [(200, "pending"), (300, "settled")], 500, False),
     ],
 )
-def test_of_a_refunded_order_only_owed_refunds_are_kept(
+def test_of_a_refunded_order_only_outstanding_refunds_are_kept(
     cash_minor: int, payable_minor: int, refunds: list[tuple[int, str]], disputed_minor: int, is_right: bool
 ) -> None:
     processed = [(amount, "processed") for amount, status in refunds if status == "settled"]

@@ -270,12 +270,14 @@ def check(end: End) -> None:
     else:
         assert escrow < 0, f"no escrow for an order that is {facts['status']}"
     if facts["status"] == "refunded":
-        # A returned order is refunded at once. A refund that the gateway failed is owed until staff sends it again, and
-        # one that an open chargeback may settle waits for the bank.
-        owed = ("failed", "pending") if facts["disputed"] else ("failed",)
+        # A returned order is refunded at once. A refund that the gateway failed waits for staff, and one that an open
+        # chargeback may settle waits for the bank.
+        outstanding = ("failed", "pending") if facts["disputed"] else ("failed",)
         payable_minor = -payments.get("refund_payable", 0)
-        owed_minor = sum(amount for amount, status in facts["refunds"] if status in owed)
-        assert cash == payable_minor <= owed_minor, f"{cash} kobo of a refunded order kept, {owed_minor} owed"
+        outstanding_minor = sum(amount for amount, status in facts["refunds"] if status in outstanding)
+        assert cash == payable_minor <= outstanding_minor, (
+            f"{cash} kobo of a refunded order kept, {outstanding_minor} outstanding"
+        )
     settled_minor = sum(amount for amount, status in facts["refunds"] if status == "settled")
     processed_minor = sum(amount for amount, status in facts["gateway"] if status == "processed")
     assert settled_minor == processed_minor, f"{settled_minor} kobo settled, {processed_minor} returned by the gateway"
