@@ -32,6 +32,13 @@ def main() -> None:
         help="these tests instead of a selection of the scope's; all that reach a mutant run",
     )
     parser.add_argument("--survivors-of", type=Path, help="only the mutants that survived in this earlier output")
+    parser.add_argument(
+        "--caught-in",
+        type=Path,
+        action="append",
+        default=[],
+        help="mutants that this earlier output caught are not run again",
+    )
     parser.add_argument("--list", action="store_true", help="print the mutants of the code, and run none")
     options = parser.parse_args()
     os.nice(10)
@@ -80,8 +87,12 @@ def _results(options: argparse.Namespace, folder: Path) -> Iterator[Result]:
         if scope in guards.SERVICES and "guard" in (options.kind or KINDS):
             yield from asyncio.run(_guard_results(scope))
         mutants = _mutants(scope, options)
-        if mutants:
-            yield from _code_results(scope, mutants, folder, options.tests)
+        outputs = "".join(path.read_text(encoding="utf-8") for path in options.caught_in)
+        caught = [mutant for mutant in mutants if f"caught   {mutant.id} (" in outputs]
+        yield from (Result(mutant, is_killed=True, tests=0) for mutant in caught)
+        left = [mutant for mutant in mutants if mutant not in caught]
+        if left:
+            yield from _code_results(scope, left, folder, options.tests)
 
 
 async def _guard_results(service: str) -> list[Result]:
