@@ -108,7 +108,7 @@ def test_resources_are_applied_after_their_requirements(overlay) -> None:
     deployed = of_kind(overlay, "Deployment")
     requests = {name_of(it): pod_of(it)["spec"]["containers"][0]["resources"].get("requests", {}) for it in deployed}
     for it in of_kind(overlay, "ScaledObject", "HorizontalPodAutoscaler"):
-        assert "cpu" in requests[it["spec"]["scaleTargetRef"]["name"]], "its use could not be told"
+        assert "cpu" in requests[it["spec"]["scaleTargetRef"]["name"]], "its use could not be measured"
         if it["kind"] == "ScaledObject":
             assert it["metadata"]["labels"][COMPONENT] == "autoscaling", name_of(it)
 

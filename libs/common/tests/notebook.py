@@ -87,7 +87,7 @@ class Notebook:
             "INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, $3)", new_id(), event.order_id, "heard"
         )
         if self.attempts[event.subject] <= self.failures:
-            raise self.fault("told to fail")
+            raise self.fault("set to fail")
 
 
 @asynccontextmanager

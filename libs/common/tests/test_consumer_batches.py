@@ -39,7 +39,7 @@ class GatedNotebook(Notebook):
         await self.gate.wait()
         await super().on_order_dispatched(event, received, uow, dependencies)
         if event.subject == self.failing and self.attempts[event.subject] <= 2:
-            raise self.fault("told to fail")
+            raise self.fault("set to fail")
 
 
 @asynccontextmanager

@@ -190,8 +190,8 @@ async def test_enqueued_work_is_processed_by_the_worker_until_exhausted(mechanis
     work = [WorkItem("tests.work", Job, do_job, note_exhausted)]
     async with consuming(mechanisms, bus, Notebook(), work):
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            uow.enqueue_work("tests.work", "errand", {"number": 1})
-            uow.enqueue_work("tests.work", "errand", {"number": 2})
+            uow.enqueue_work("tests.work", "job", {"number": 1})
+            uow.enqueue_work("tests.work", "job", {"number": 2})
         await eventually(lambda: done and exhausted)
     assert done == [1]
     assert exhausted == [(2, "RuntimeError: cannot")]
