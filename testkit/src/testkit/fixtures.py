@@ -31,23 +31,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Itera
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
-import httpx
 import hypothesis
 import pytest
 import pytest_asyncio
 
 from campus_tools.servers import Server, Servers, held_ports
-from common.messaging.topology import declare_topology, declared_topology
 from common.primitives.limits import WaitLimits
-from common.primitives.retry import RetryLadder
-from common.primitives.tls import client_tls
 from operations.provision import create_database, provision_roles, service_database_urls
 from operations.secrets import ROLE_PASSWORDS
 from operations.services import Service, service_named
 from testkit.providers.references import references_folder
+from testkit.virtual_hosts import VirtualHost, virtual_host
 from testkit.workers import run_of, shared_environment, throwaway_servers
 
 Seen = TypeVar("Seen")
@@ -302,22 +299,19 @@ async def management_url(servers: Servers) -> str:
     return servers.management_url
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def _virtual_host(servers: Servers, management_url: str) -> AsyncIterator[VirtualHost]:
+    lasting = os.environ.get("TEST_RUN")
+    name = f"test-{lasting or uuid.uuid4().hex[:12]}"
+    async with virtual_host(servers.broker_url, management_url, name, kept=lasting is not None) as host:
+        yield host
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def broker_url(servers: Servers, management_url: str) -> AsyncIterator[str]:
-    """An AMQP address with a virtual host that only this module uses, and the whole map declared there."""
-    host = f"test-{uuid.uuid4().hex[:12]}"
-    parts = urlsplit(servers.broker_url)
-    async with httpx.AsyncClient(
-        base_url=management_url, timeout=WAIT_SECONDS_MAX, trust_env=False, verify=client_tls()
-    ) as api:
-        (await api.put(f"/api/vhosts/{host}")).raise_for_status()
-        rights = {"configure": ".*", "write": ".*", "read": ".*"}
-        user = quote(parts.username or "guest", safe="")
-        (await api.put(f"/api/permissions/{host}/{user}", json=rights)).raise_for_status()
-        url = urlunsplit(parts._replace(path=f"/{host}"))
-        await declare_topology(url, declared_topology(RetryLadder()))
-        yield url
-        (await api.delete(f"/api/vhosts/{host}")).raise_for_status()
+async def broker_url(_virtual_host: VirtualHost) -> str:
+    """An AMQP address with a virtual host that only this module uses, and the whole map declared there, without messages."""
+    await _virtual_host.prepare()
+    return _virtual_host.url
 
 
 @pytest.fixture
