@@ -1,29 +1,37 @@
 """A story beside others: what happens to one order, refund or payout may change no row of another, in any of its states."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
 
 World = TypeVar("World")
 
 Story = Callable[[World], AsyncIterator[str]]
-"""Yields the name of each stage that it has reached."""
+"""Yields the name of each stage that it has reached, and asserts what the stage must bring."""
+
+Fetch = Callable[[str], Awaitable[Sequence[Any]]]
+"""Rows of the service's database, without row policies."""
+
+# Their rows belong to no order or vendor alone, or change when they are published.
+_SHARED: Final = ("alembic_version", "ledger_unsealed", "outbox", "outbox_sequences")
+# The account of a part has the id of its owner; the other accounts are those of the platform.
+_OF_AN_OWNER: Final = {"ledger_balances": "WHERE account LIKE '%:%'", "ledger_accounts": "WHERE account LIKE '%:%'"}
 
 
-async def run_beside_neighbours(
-    story: Story[World], new_world: Callable[[], World], rows_of: Callable[[list[World]], Awaitable[object]]
-) -> None:
-    """One neighbour stops at each stage of the story; then all of it happens once more, and no row of theirs changes."""
-    neighbours: list[World] = []
-    while True:
-        neighbour = new_world()
-        is_whole = await _advance(story(neighbour), len(neighbours) + 1)
-        neighbours.append(neighbour)
-        if is_whole:
-            break
-    before = await rows_of(neighbours)
-    assert before
-    async for stage in story(new_world()):
-        assert await rows_of(neighbours) == before, f"the rows of a neighbour changed before the stage {stage!r}"
+async def run_beside_neighbours(story: Story[World], new_world: Callable[[], World], fetch: Fetch) -> None:
+    """One neighbour stops at each stage of the story; then all of it happens to two more, stage by stage in turn.
+
+    No row of a neighbour changes, and the two reach what the story asserts.
+    """
+    stages = 0
+    while not await _advance(story(new_world()), stages := stages + 1):
+        pass
+    before = await _rows(fetch)
+    one, other = story(new_world()), story(new_world())
+    async for stage in one:
+        assert await _changed(before, fetch) == {}, f"before the stage {stage!r}"
+        assert await anext(other) == stage
+    assert await _advance(other, 1)
+    assert await _changed(before, fetch) == {}
 
 
 async def _advance(story: AsyncIterator[str], stages: int) -> bool:
@@ -34,3 +42,22 @@ async def _advance(story: AsyncIterator[str], stages: int) -> bool:
         except StopAsyncIteration:
             return True
     return False
+
+
+async def _rows(fetch: Fetch) -> dict[str, set[str]]:
+    tables = await fetch(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname"
+    )
+    names = [row["relname"] for row in tables if row["relname"] not in _SHARED]
+    return {
+        name: {
+            row["row"] for row in await fetch(f"SELECT t::text AS row FROM {name} AS t {_OF_AN_OWNER.get(name, '')}")
+        }
+        for name in names
+    }
+
+
+async def _changed(before: dict[str, set[str]], fetch: Fetch) -> dict[str, set[str]]:
+    """The earlier rows that are no more as they were, by table."""
+    after = await _rows(fetch)
+    return {table: gone for table, rows in before.items() if (gone := rows - after[table])}
