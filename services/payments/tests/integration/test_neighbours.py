@@ -1,0 +1,197 @@
+"""What happens to one order, refund or chargeback changes no row of another, whatever state that one is in."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from testkit.neighbours import Story, run_beside_neighbours
+
+from .conftest import PaymentsApp
+from .disputes import CREATE, LOST, RESOLVE, WON, dispute, numbers, paid
+from .test_quarantine_decisions import MISMATCH
+from .test_refund_decisions import OTHER_DESTINATION, RETRY
+
+
+async def refund_story(app: PaymentsApp) -> AsyncIterator[str]:
+    """A refund fails; its decision is rejected, and a second one sends it again."""
+    placed, reference = await paid(app)
+    yield "paid"
+    event = app.refund_requested(placed, 200_000)
+    await app.service.deliver(event)
+    await app.service.work("payments.refunds")
+    refund = await newest_refund(app, reference)
+    assert (await refund_of(app, event.refund_id))["status"] == "submitted"
+    yield "submitted"
+    await app.report_refund(refund, "failed", reason="the card is closed")
+    assert (await refund_of(app, event.refund_id))["failure"] == "the card is closed"
+    yield "failed"
+    path = f"/api/refunds/{event.refund_id}"
+    await decided(app, f"{path}/prepare", RETRY, "finance_maker", "prepared")
+    yield "prepared"
+    rejected = await decided(app, f"{path}/reject", {"reason": "ask the bank first"}, "finance_checker", "failed")
+    assert rejected["decision"]["status"] == "rejected"
+    yield "rejected"
+    maker = uuid4()
+    await decided(app, f"{path}/prepare", OTHER_DESTINATION, "finance_maker", "prepared", maker)
+    shown = await app.get_as(path, "finance_checker")
+    assert (shown["decision"]["preparedBy"], shown["decision"]["action"]) == (str(maker), "other_destination")
+    yield "prepared again"
+    assert (await app.approve(path)).status_code == 200
+    await app.service.work("payments.refunds")
+    transfer = (await app.gateway.transfers())[-1]
+    assert transfer["amount"] == 200_000
+    yield "sent to an account"
+    await app.process_webhook(await app.gateway.move_transfer(transfer["reference"], "succeed"))
+    assert (await refund_of(app, event.refund_id))["status"] == "settled"
+    assert await order_balances(app, placed.order_id) == {"escrow": -300_000}
+    yield "settled"
+
+
+async def overtaken_story(app: PaymentsApp) -> AsyncIterator[str]:
+    """A failed refund is settled after all, while its decision waits."""
+    placed, reference = await paid(app)
+    event = app.refund_requested(placed, 500_000)
+    await app.service.deliver(event)
+    await app.service.work("payments.refunds")
+    refund = await newest_refund(app, reference)
+    await app.report_refund(refund, "failed")
+    yield "failed"
+    await decided(app, f"/api/refunds/{event.refund_id}/prepare", RETRY, "finance_maker", "prepared")
+    yield "prepared"
+    await app.report_refund({**refund, "status": "failed"}, "processed")
+    shown = await refund_of(app, event.refund_id)
+    assert (shown["status"], shown["decision"]["status"]) == ("settled", "overtaken")
+    yield "settled"
+
+
+async def quarantine_story(app: PaymentsApp) -> AsyncIterator[str]:
+    """A quarantined charge: one decision is rejected, another one accepts it for its order."""
+    placed, charge_id = await app.quarantined(**MISMATCH)
+    yield "quarantined"
+    path = f"/api/quarantined-charges/{charge_id}"
+    await decided(app, f"{path}/prepare", {"outcome": "return", "reason": "no order"}, "finance_maker", "prepared")
+    yield "prepared"
+    await decided(app, f"{path}/reject", {"reason": "ask the bank first"}, "finance_checker", "quarantined")
+    yield "rejected"
+    maker = uuid4()
+    body = {"outcome": "accept", "reason": "the payer called"}
+    await decided(app, f"{path}/prepare", body, "finance_maker", "prepared", maker)
+    shown = await app.get_as(path, "finance_checker")
+    assert (shown["decision"]["preparedBy"], shown["decision"]["outcome"]) == (str(maker), "accept")
+    yield "prepared again"
+    assert (await app.approve(path)).json()["data"]["status"] == "accepted"
+    [charge] = await app.service.fetch("SELECT verdict, order_id FROM charges WHERE order_id = $1", placed.order_id)
+    assert charge["verdict"] == "covered"
+    assert await app.order_status(placed.order_id) == "paid_escrow"
+    yield "accepted"
+
+
+async def chargeback_story(app: PaymentsApp) -> AsyncIterator[str]:
+    """A dispute holds a refund, is lost and revised to won; the refund is sent whole."""
+    placed, reference = await paid(app)
+    number = next(numbers)
+    yield "paid"
+    await app.process_webhook(dispute(number, CREATE, reference, 200_000))
+    yield "disputed"
+    event = app.refund_requested(placed, 300_000)
+    await app.service.deliver(event)
+    await app.service.work("payments.refunds")
+    assert (await refund_of(app, event.refund_id))["status"] == "pending"
+    yield "refund held"
+    await app.process_webhook(dispute(number, RESOLVE, reference, 200_000, resolution=LOST))
+    assert (await refund_of(app, event.refund_id))["amountMinor"] == 100_000
+    yield "lost"
+    await app.service.work("payments.refunds")
+    refund = await newest_refund(app, reference)
+    assert refund["amount"] == 100_000
+    yield "refund sent"
+    await app.report_refund(refund)
+    assert (await refund_of(app, event.refund_id))["status"] == "settled"
+    assert await order_balances(app, placed.order_id) == {"escrow": -200_000}
+    yield "refund settled"
+    await app.decide_dispute(dispute(number, RESOLVE, reference, 200_000, resolution=WON))
+    assert await chargeback_status(app, placed.order_id) == "won"
+    # What the chargeback had paid of the refund is paid again.
+    await app.service.work("payments.refunds")
+    assert (await newest_refund(app, reference))["amount"] == 200_000
+    yield "won"
+
+
+async def lost_after_release_story(app: PaymentsApp) -> AsyncIterator[str]:
+    """Staff release a part, the delivery the rest, and the bank returns all of it."""
+    placed, reference = await paid(app)
+    number = next(numbers)
+    path = f"/api/orders/{placed.order_id}/release"
+    released = await app.post_as(path, {"amountMinor": 100_000}, "finance_checker")
+    assert released.json()["data"] == {"releasedMinor": 100_000, "remainingLockedMinor": 400_000}
+    yield "released in part"
+    await app.service.deliver(app.delivered(placed))
+    assert await order_balances(app, placed.order_id) == {}
+    yield "released"
+    await app.process_webhook(dispute(number, CREATE, reference, 500_000))
+    yield "disputed"
+    await app.process_webhook(dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
+    assert await chargeback_status(app, placed.order_id) == "lost"
+    [lost] = [line for line in await charge_disputed(app, placed.order_id) if line.get("outcome") == "lost"]
+    assert lost["fromVendorMinor"] == 456_000
+    yield "lost"
+    await app.decide_dispute(dispute(number, RESOLVE, reference, 500_000, resolution=WON))
+    [won] = [line for line in await charge_disputed(app, placed.order_id) if line.get("outcome") == "won"]
+    assert won["toVendorMinor"] == 456_000
+    yield "won"
+
+
+async def decided(
+    app: PaymentsApp, path: str, body: Any, role: str, status: str, user: UUID | None = None
+) -> dict[str, Any]:
+    response = await app.post_as(path, body, role, user)
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()["data"]
+    assert data["status"] == status
+    return data
+
+
+async def refund_of(app: PaymentsApp, refund_id: UUID) -> dict[str, Any]:
+    shown: dict[str, Any] = await app.get_as(f"/api/refunds/{refund_id}")
+    return shown
+
+
+async def newest_refund(app: PaymentsApp, reference: str) -> dict[str, Any]:
+    """The gateway's newest refund of a transaction."""
+    return [refund for refund in await app.gateway.refunds() if refund["transaction_reference"] == reference][-1]
+
+
+async def order_balances(app: PaymentsApp, order_id: UUID) -> dict[str, int]:
+    """The order's accounts with a balance, by kind."""
+    return {
+        account.partition(":")[0]: minor
+        for account, minor in (await app.balances()).items()
+        if account.endswith(f":{order_id}")
+    }
+
+
+async def chargeback_status(app: PaymentsApp, order_id: UUID) -> str:
+    [row] = await app.service.fetch("SELECT status FROM chargebacks WHERE order_id = $1", order_id)
+    return str(row["status"])
+
+
+async def charge_disputed(app: PaymentsApp, order_id: UUID) -> list[dict[str, Any]]:
+    published = await app.service.published("payments.charge_disputed.v1")
+    return [event for event in published if event["orderId"] == str(order_id)]
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        refund_story,
+        overtaken_story,
+        quarantine_story,
+        chargeback_story,
+        lost_after_release_story,
+    ],
+)
+async def test_no_row_of_another_order_changes(app: PaymentsApp, story: Story[PaymentsApp]) -> None:
+    await run_beside_neighbours(story, lambda: replace(app, buyer=uuid4(), vendor=uuid4()), app.service.fetch)
