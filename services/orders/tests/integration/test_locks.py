@@ -1,0 +1,69 @@
+"""Each lock of the store holds the rows that it names, and no other."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from common.database.unit_of_work import UnitOfWork
+from orders.store import flash_sales, orders, pins, refunds, returns, stock
+from testkit.locks import assert_locks, waits_for
+
+from .conftest import Market
+from .test_neighbours import sale_story
+
+Lock = Callable[[UnitOfWork, Any], Awaitable[Any]]
+
+
+async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> bool:
+    await flash_sales.lock_sales_of(uow, product_id)
+    return True
+
+
+# By name: which keys are locked, and by what.
+LOCKS: dict[str, tuple[str, Lock]] = {
+    "order": ("SELECT id FROM orders", orders.lock_order),
+    "PIN": ("SELECT order_id FROM delivery_pins", pins.lock_pin),
+    "refund": (
+        "SELECT (id, order_id) FROM order_refunds",
+        lambda uow, ids: refunds.lock_refund(uow, *ids),
+    ),
+    "return request": ("SELECT id FROM return_requests", returns.lock_request),
+    "flash sale": ("SELECT id FROM flash_sales", flash_sales.lock_sale),
+    "sales of a product": ("SELECT id FROM products", lock_sales_of),
+}
+
+
+async def advanced_until(market: Market, last: str) -> None:
+    story = sale_story(market)
+    while await anext(story) != last:
+        pass
+
+
+async def test_a_lock_holds_its_own_rows_only(market: Market) -> None:
+    for _ in range(2):
+        await advanced_until(Market(market.app, market.clock), "return approved")
+    for name, (keys, lock) in LOCKS.items():
+        own, other, *_ = [row[0] for row in await market.fetch(f"{keys} ORDER BY 1")]
+        try:
+            await assert_locks(market.app.runtime.database, lock, own, other)
+        except AssertionError as error:
+            pytest.fail(f"{name}: {error}")
+
+
+async def test_units_are_reserved_again_after_a_concurrent_change_of_the_products(market: Market) -> None:
+    """The products are locked before their stock is read, and no others."""
+    worlds = [Market(market.app, market.clock) for _ in range(2)]
+    for world in worlds:
+        await advanced_until(world, "expired")
+    own, other = [
+        (await market.fetch("SELECT id FROM orders WHERE buyer_id = $1", world.buyer_id))[0]["id"] for world in worlds
+    ]
+    database = market.app.runtime.database
+    assert await waits_for(
+        database, lambda uow: stock.reserve_stock_again(uow, own), lambda uow: stock.reserve_stock_again(uow, own)
+    )
+    assert not await waits_for(
+        database, lambda uow: stock.free_stock(uow, own), lambda uow: stock.reserve_stock_again(uow, other)
+    )

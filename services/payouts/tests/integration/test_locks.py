@@ -1,0 +1,130 @@
+"""Each lock of the store holds the rows that it names, and no other."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from payouts.domain.found_transfers import Candidate
+from payouts.store import (
+    bank_details,
+    exceptions,
+    found_transfers,
+    payouts,
+    reconciliations,
+    returns,
+    schedules,
+    transfers,
+    wallets,
+)
+from testkit.locks import assert_locks, waits_for
+
+from .conftest import Sandbox, Scenario, released
+from .staff import Staff
+from .test_release_statements import skipped
+from .test_schedules import DAILY, put
+
+Lock = Callable[[UnitOfWork, Any], Awaitable[Any]]
+
+
+def locks_of(scenario: Scenario) -> dict[str, tuple[str, Lock]]:
+    """By name: which keys are locked, and by what."""
+    now = scenario.clock.now()
+
+    async def lock_payouts(uow: UnitOfWork, payout_id: Any) -> bool:
+        await payouts.lock_payouts(uow, [payout_id])
+        return True
+
+    return {
+        "wallet": ("SELECT DISTINCT vendor_id FROM payout_requests", wallets.lock_wallet),
+        "bank details": (
+            "SELECT vendor_id FROM vendor_bank_details",
+            lambda uow, vendor_id: bank_details.lock_bank_details(
+                uow, scenario.app.dependencies.account_numbers, vendor_id
+            ),
+        ),
+        "payout": ("SELECT id FROM payout_requests", returns.lock_payout_with_attempts),
+        "payouts": ("SELECT id FROM payout_requests", lock_payouts),
+        "candidate": (
+            "SELECT id FROM payout_requests WHERE status = 'pending' AND transfer_reference IS NOT NULL",
+            lambda uow, payout_id: found_transfers.lock_candidate(uow, Candidate(payout_id, 0, (), True)),
+        ),
+        "transfer": (
+            "SELECT id FROM payout_transfers",
+            lambda uow, transfer_id: transfers.lock_transfer(uow, transfer_id=transfer_id),
+        ),
+        "transfer by its reference": (
+            "SELECT reference FROM payout_transfers",
+            lambda uow, reference: transfers.lock_transfer(uow, reference=reference),
+        ),
+        "batch": (
+            "SELECT id FROM dispatch_batches",
+            lambda uow, batch_id: exceptions.count_related_exceptions(uow, batch_id, new_id(), new_id(), now),
+        ),
+        "exception": ("SELECT id FROM payout_exceptions", exceptions.lock_exception),
+        "open exception of a payout": (
+            "SELECT payout_id FROM payout_exceptions WHERE payout_id IS NOT NULL",
+            exceptions.lock_open_exception,
+        ),
+        "open exception of a vendor": (
+            "SELECT vendor_id FROM payout_exceptions WHERE payout_id IS NULL",
+            exceptions.lock_open_exception_of_vendor,
+        ),
+        "open exceptions of a batch": (
+            "SELECT t.batch_id FROM payout_transfers AS t JOIN payout_exceptions AS e ON e.transfer_id = t.id",
+            exceptions.lock_open_exceptions_of_batch,
+        ),
+        "reconciliation": (
+            "SELECT id FROM reconciliations",
+            lambda uow, reconciliation_id: reconciliations.find_reconciliation(uow, reconciliation_id, lock=True),
+        ),
+        "schedule": ("SELECT vendor_id FROM payout_schedules", schedules.lock_schedule),
+    }
+
+
+async def test_a_lock_holds_its_own_rows_only(scenario: Scenario, sandbox: Sandbox) -> None:
+    staff = Staff(scenario, sandbox)
+    for _ in range(2):
+        case = await staff.failed()
+        await staff.prepared(case)
+        assert (await put(scenario, case.vendor, DAILY)).status_code == 200
+        odd = await scenario.ready_vendor(1_000)
+        await scenario.app.deliver_unsigned(released(odd, 500))
+        assert await skipped(scenario, await scenario.payout(odd, 100)) == "credit_not_released"
+    for name, (keys, lock) in locks_of(scenario).items():
+        own, other, *_ = [row[0] for row in await scenario.app.fetch(f"{keys} ORDER BY 1")]
+        try:
+            await assert_locks(scenario.app.runtime.database, lock, own, other)
+        except AssertionError as error:
+            pytest.fail(f"{name}: {error}")
+
+
+async def test_the_locks_of_one_thing_hold_another(scenario: Scenario, sandbox: Sandbox) -> None:
+    """A locked payout keeps its attempts from changing, and only one process compares transfers."""
+    case = await Staff(scenario, sandbox).dispatched()
+    database, payout_id = scenario.app.runtime.database, UUID(case.payout_id)
+    [row] = await scenario.app.fetch("SELECT id FROM payout_transfers WHERE payout_id = $1", payout_id)
+    assert await waits_for(
+        database,
+        lambda uow: returns.lock_payout_with_attempts(uow, payout_id),
+        lambda uow: transfers.schedule_poll(uow, row["id"], None, polled=False),
+    )
+    assert await waits_for(database, found_transfers.lock_comparison, found_transfers.lock_comparison)
+
+
+async def test_what_one_worker_has_claimed_is_skipped_by_another(scenario: Scenario, sandbox: Sandbox) -> None:
+    case = await Staff(scenario, sandbox).dispatched()
+    assert (await put(scenario, case.vendor, DAILY)).status_code == 200
+    scenario.clock.advance(timedelta(days=1))
+    database, now, gateways = scenario.app.runtime.database, scenario.clock.now(), ["paystack"]
+    async with database.unit_of_work(acting_as=THE_SERVICE) as one:
+        assert len(await transfers.lock_due_transfers(one, now, 10, gateways)) == 1
+        assert (await schedules.claim_due_schedule(one, now)) is not None
+        async with database.unit_of_work(acting_as=THE_SERVICE) as other:
+            assert await transfers.lock_due_transfers(other, now, 10, gateways) == []
+            assert await schedules.claim_due_schedule(other, now) is None
