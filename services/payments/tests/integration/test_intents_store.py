@@ -1,0 +1,202 @@
+"""The store of payment intents: each statement finds and changes the intent that it names, in the states that it names."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+import pytest_asyncio
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.idempotency import IdempotencyKeyReused
+from common.primitives.ids import new_id
+from payments.store import intents
+from payments.store.intents import Intent
+
+from .conftest import PaymentsApp
+
+FINGERPRINT = b"request"
+
+
+class Intents:
+    """Two intents of two orders, both opening."""
+
+    def __init__(self, app: PaymentsApp) -> None:
+        self.app = app
+        self.now = app.clock.now()
+        self.until = self.now + timedelta(minutes=1)
+        self.key = uuid4()
+
+    def unit_of_work(self) -> Any:
+        return self.app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE)
+
+    async def record(
+        self, uow: UnitOfWork, order_id: UUID, *, reference: str | None = None, key: UUID | None = None
+    ) -> Any:
+        intent = Intent(
+            new_id(), order_id, reference or f"ch-{new_id().hex}", 500_000, "NGN", "opening", None, None, None, None,
+            self.until, "paystack",
+        )  # fmt: skip
+        return await intents.record_claimed_intent_if_new(
+            uow, intent, self.app.buyer, self.until, key or uuid4(), FINGERPRINT, self.now
+        )
+
+    async def row(self, intent: Intent) -> Any:
+        [row] = await self.app.service.fetch("SELECT * FROM payment_intents WHERE id = $1", intent.id)
+        return row
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def store(app: PaymentsApp) -> Intents:
+    return Intents(app)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def pair(store: Intents) -> tuple[Intent, Intent]:
+    """The other intent is the older one, which a statement without its condition would find."""
+    orders = [(await store.app.place_order()).order_id for _ in range(2)]
+    async with store.unit_of_work() as uow:
+        other = await store.record(uow, orders[0])
+        own = await store.record(uow, orders[1], key=store.key)
+        await uow.execute("UPDATE payment_intents SET query_at = NULL")
+    return own, other
+
+
+async def test_an_intent_is_found_by_its_id_and_its_buyer(store: Intents, pair: tuple[Intent, Intent]) -> None:
+    own, other = pair
+    async with store.unit_of_work() as uow:
+        assert await intents.find_own_intent(uow, own.id, store.app.buyer) == own
+        assert await intents.find_own_intent(uow, own.id, uuid4()) is None
+        assert await intents.find_own_intent(uow, uuid4(), store.app.buyer) is None
+        assert await intents.find_live_intent(uow, own.order_id, store.app.buyer) == own
+        assert await intents.find_live_intent(uow, own.order_id, uuid4()) is None
+        for intent in (own, other):
+            locked = await intents.lock_attempt(uow, intent.reference)
+            assert locked is not None
+            assert (locked.id, locked.order_id) == (intent.id, intent.order_id)
+        assert await intents.find_email(uow, store.app.buyer) == "buyer@unilag.edu.ng"
+        assert await intents.find_email(uow, uuid4()) is None
+
+
+async def test_an_opened_intent_is_pending_under_its_reference_once(
+    store: Intents, pair: tuple[Intent, Intent]
+) -> None:
+    own, other = pair
+    before = await store.row(other)
+    async with store.unit_of_work() as uow:
+        page = ("https://pay.example", "code", store.until)
+        assert await intents.save_opened(uow, own.id, other.reference, *page) is None
+        opened = await intents.save_opened(uow, own.id, own.reference, *page)
+        assert opened is not None
+        assert (opened.status, opened.authorization_url, opened.access_code) == ("pending", *page[:2])
+        assert await intents.save_opened(uow, own.id, own.reference, *page) is None
+    assert await store.row(other) == before
+    row = await store.row(own)
+    assert (row["opening_until"], row["query_at"]) == (None, store.until)
+
+
+async def test_the_lease_of_an_opening_is_returned_under_its_reference_only(
+    store: Intents, pair: tuple[Intent, Intent]
+) -> None:
+    own, other = pair
+
+    async def leases() -> list[datetime | None]:
+        return [(await store.row(intent))["opening_until"] for intent in (own, other)]
+
+    async with store.unit_of_work() as uow:
+        await intents.save_unopened(uow, own.id, other.reference)
+    assert await leases() == [store.until] * 2
+    async with store.unit_of_work() as uow:
+        await intents.save_unopened(uow, own.id, own.reference)
+    assert await leases() == [None, store.until]
+    # One that is no longer opening keeps what it has.
+    statement = (
+        "UPDATE payment_intents SET status = 'pending', authorization_url = 'x', access_code = 'x', opening_until = $2 "
+        "WHERE id = $1 RETURNING 1"
+    )
+    await store.app.service.fetch(statement, own.id, store.until)
+    async with store.unit_of_work() as uow:
+        await intents.save_unopened(uow, own.id, own.reference)
+    assert await leases() == [store.until] * 2
+
+
+async def test_the_lease_is_claimed_when_it_is_free_or_over(store: Intents, pair: tuple[Intent, Intent]) -> None:
+    own, other = pair
+    before = await store.row(other)
+    async with store.unit_of_work() as uow:
+        claim = (f"ch-{new_id().hex}", store.until + timedelta(minutes=1))
+        early = store.until - timedelta(seconds=1)
+        assert await intents.claim_opening(uow, own.id, *claim, early, "paystack") is None
+        claimed = await intents.claim_opening(uow, own.id, *claim, store.until, "paystack")
+        assert claimed is not None
+        assert claimed.reference == claim[0]
+        await intents.save_unopened(uow, own.id, claim[0])
+        assert await intents.claim_opening(uow, own.id, *claim, early, "paystack") is not None
+        await intents.save_opened(uow, own.id, claim[0], "https://pay.example", "code", store.until)
+        assert await intents.claim_opening(uow, own.id, *claim, claim[1], "paystack") is None
+    assert await store.row(other) == before
+
+
+async def test_only_a_pending_intent_fails(store: Intents, pair: tuple[Intent, Intent]) -> None:
+    own, other = pair
+    async with store.unit_of_work() as uow:
+        assert await intents.save_intent_failed(uow, own.id, "declined", store.now) is False
+        for intent in pair:
+            await intents.save_opened(uow, intent.id, intent.reference, "https://pay.example", "code", store.until)
+        assert await intents.save_intent_failed(uow, own.id, "declined", store.now) is True
+        assert await intents.save_intent_failed(uow, own.id, "again", store.now) is False
+    assert [(await store.row(intent))["status"] for intent in (own, other)] == ["failed", "pending"]
+    assert (await store.row(own))["failure_reason"] == "declined"
+
+
+async def test_an_unpaid_attempt_is_claimed_at_its_time_by_one_worker(
+    store: Intents, pair: tuple[Intent, Intent]
+) -> None:
+    own, other = pair
+    async with store.unit_of_work() as uow:
+        for intent in pair:
+            await intents.save_opened(uow, intent.id, intent.reference, "https://pay.example", "code", store.until)
+        await intents.save_attempt_query(uow, own.id, store.until)
+        await intents.save_attempt_query(uow, own.id, store.until)
+    assert [(await store.row(intent))["queries"] for intent in (own, other)] == [2, 0]
+    async with store.unit_of_work() as uow:
+        assert await intents.claim_unpaid_attempts(uow, store.until - timedelta(seconds=1)) == []
+        assert await intents.save_intent_failed(uow, other.id, "declined", store.now)
+        claimed = await intents.claim_unpaid_attempts(uow, store.until)
+        assert {attempt.id: attempt.queries for attempt in claimed} == {own.id: 2, other.id: 0}
+        async with store.unit_of_work() as second:
+            assert await intents.claim_unpaid_attempts(second, store.until) == []
+    await store.app.service.fetch("UPDATE payment_intents SET status = 'paid' WHERE id = $1 RETURNING 1", own.id)
+    async with store.unit_of_work() as uow:
+        assert [attempt.id for attempt in await intents.claim_unpaid_attempts(uow, store.until)] == [other.id]
+
+
+async def test_a_key_is_bound_once(store: Intents, pair: tuple[Intent, Intent]) -> None:
+    own, other = pair
+    async with store.unit_of_work() as uow:
+        new_key = uuid4()
+        for expected, intent in ((True, own), (False, other)):
+            bound = await intents.bind_key_if_new(uow, store.app.buyer, new_key, b"x", intent.id, store.now)
+            assert bound is expected
+        order, key = await intents.find_own_order_and_key(uow, own.order_id, store.app.buyer, new_key)
+        assert order is not None
+        assert (order.total_minor, key) == (500_000, (b"x", own.id))
+        assert await intents.find_own_order_and_key(uow, own.order_id, uuid4(), new_key) == (None, None)
+        assert await intents.find_own_order_and_key(uow, uuid4(), store.app.buyer, uuid4()) == (None, None)
+
+
+async def test_a_concurrent_request_with_the_key_or_the_reference_of_another_intent_is_an_error(
+    store: Intents, pair: tuple[Intent, Intent]
+) -> None:
+    _, other = pair
+    order = (await store.app.place_order()).order_id
+    with pytest.raises(IdempotencyKeyReused):
+        async with store.unit_of_work() as uow:
+            await store.record(uow, order, key=store.key)
+    with pytest.raises(asyncpg.UniqueViolationError):
+        async with store.unit_of_work() as uow:
+            await store.record(uow, order, reference=other.reference)
+    async with store.unit_of_work() as uow:
+        assert await store.record(uow, other.order_id) is None, "the order has a live intent"
