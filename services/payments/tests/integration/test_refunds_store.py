@@ -1,0 +1,206 @@
+"""The store of refunds and their attempts: each statement finds and changes the refund that it names."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest_asyncio
+
+from common.auth.caller import THE_SERVICE
+from payments.store import refund_attempts, refunds
+
+from .conftest import PaymentsApp
+from .disputes import paid
+
+AMOUNT_MINOR = 200_000
+
+
+def unit_of_work(app: PaymentsApp) -> Any:
+    return app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE)
+
+
+async def row_of(app: PaymentsApp, refund_id: UUID) -> Any:
+    [row] = await app.service.fetch("SELECT * FROM refunds WHERE id = $1", refund_id)
+    return row
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def pair(app: PaymentsApp) -> tuple[UUID, UUID]:
+    """Two pending refunds of two orders. The other one is the older one."""
+    ids = []
+    for _ in range(2):
+        placed, _ = await paid(app)
+        event = app.refund_requested(placed, AMOUNT_MINOR)
+        await app.service.deliver(event)
+        ids.append(event.refund_id)
+    return ids[1], ids[0]
+
+
+async def test_each_change_is_one_of_its_own_refund(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
+    own, other = pair
+    now = app.clock.now()
+    before = await row_of(app, other)
+    due_at = now + timedelta(minutes=2)
+    async with unit_of_work(app) as uow:
+
+        async def own_row() -> Any:
+            return await uow.fetch_row("SELECT * FROM refunds WHERE id = $1", own)
+
+        await refunds.save_refund_submitting(uow, own, now)
+        row = await own_row()
+        assert (row["status"], row["submitted_at"]) == ("submitting", now)
+        adopted = uuid4()
+        await refunds.save_attempt_adopted(uow, own, adopted)
+        assert (await own_row())["attempt_id"] == adopted
+        await refunds.save_refund_unsent(uow, own)
+        row = await own_row()
+        assert (row["status"], row["submitted_at"]) == ("pending", None)
+        # Only a submitting refund takes over an attempt.
+        await refunds.save_attempt_adopted(uow, own, uuid4())
+        assert (await own_row())["attempt_id"] == adopted
+        await refunds.save_refund_submitted(uow, own, "7", due_at)
+        row = await own_row()
+        assert (row["status"], row["gateway_refund_id"], row["due_at"]) == ("submitted", "7", due_at)
+        # A submitted one keeps what it has.
+        await refunds.save_refund_submitted(uow, own, "8", due_at)
+        assert (await own_row())["gateway_refund_id"] == "7"
+        await refunds.save_refund_poll(uow, own, due_at + timedelta(minutes=1))
+        row = await own_row()
+        assert (row["questions"], row["due_at"]) == (1, due_at + timedelta(minutes=1))
+        await refunds.save_polls_finished(uow, own)
+        assert (await own_row())["due_at"] is None
+        await refunds.save_refund_failed(uow, own, "closed", "9", now)
+        row = await own_row()
+        assert (row["status"], row["failure"], row["gateway_refund_id"], row["needs_account_at"]) == (
+            "failed", "closed", "7", now
+        )  # fmt: skip
+        # Without an approved account nothing is retried.
+        await refunds.save_refund_retried(uow, own, due_at)
+        assert (await own_row())["status"] == "failed"
+        await refunds.save_account_approved(uow, own, "RCP_1", now)
+        row = await own_row()
+        assert (row["status"], row["retry_recipient_code"], row["failure"]) == ("submitting", "RCP_1", None)
+        await refunds.save_refund_retried(uow, own, due_at)
+        row = await own_row()
+        assert (row["status"], row["needs_account_at"], row["questions"], row["due_at"]) == (
+            "submitted",
+            None,
+            0,
+            due_at,
+        )
+        await refunds.save_refund_failed(uow, own, "closed", None, now)
+        await refunds.save_refund_needs_no_account(uow, own)
+        assert (await own_row())["needs_account_at"] is None
+        await refunds.save_refund_settled(uow, own, now, None)
+        assert (await own_row())["status"] == "settled"
+    assert await row_of(app, other) == before
+
+
+async def test_a_refund_is_due_from_its_time_on(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
+    own, other = pair
+    due_at = app.clock.now() + timedelta(minutes=2)
+    async with unit_of_work(app) as uow:
+        await refunds.save_refund_submitted(uow, own, "7", due_at)
+        await refunds.save_refund_submitted(uow, other, "8", due_at + timedelta(seconds=1))
+        assert await refunds.list_due_refunds(uow, due_at - timedelta(seconds=1)) == []
+        assert await refunds.list_due_refunds(uow, due_at) == [own]
+        assert await refunds.list_due_refunds(uow, due_at + timedelta(seconds=1)) == [own, other]
+
+
+async def test_a_failed_attempt_is_replaced_and_still_found(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
+    own, other = pair
+    now = app.clock.now()
+    async with unit_of_work(app) as uow:
+        for number, refund_id in (("other-1", other), ("own-1", own)):
+            await refunds.save_refund_submitted(uow, refund_id, number, now)
+            await refunds.save_refund_failed(uow, refund_id, "closed", None)
+            await refund_attempts.replace_attempt(uow, refund_id, uuid4(), None, now)
+        locked = await refunds.lock_refund(uow, own)
+        assert locked is not None
+        assert (locked.id, locked.status, locked.gateway_refund_id) == (own, "pending", None)
+        assert locked.attempt_id != own
+        [first] = await refund_attempts.list_unconfirmed_attempts(uow, own)
+        assert (first.id, first.gateway_refund_id) == (own, "own-1")
+        for lookup in (
+            refunds.lock_refund_of_attempt(uow, own),
+            refunds.lock_refund_of_attempt(uow, locked.attempt_id),
+            refunds.lock_refund_of_gateway(uow, "own-1"),
+        ):
+            assert await lookup == locked
+        assert await refund_attempts.find_attempt_of_gateway(uow, "own-1") == own
+        assert await refund_attempts.find_attempt_of_gateway(uow, "nobody's") is None
+        assert await refunds.lock_refund_of_gateway(uow, "nobody's") is None
+        await refunds.save_refund_submitted(uow, own, "own-2", now)
+        current = await refunds.lock_refund_of_gateway(uow, "own-2")
+        assert current is not None
+        assert current.attempt_id == locked.attempt_id
+        await refund_attempts.save_attempt_confirmed(uow, own, now)
+        assert await refund_attempts.list_unconfirmed_attempts(uow, own) == []
+        assert len(await refund_attempts.list_unconfirmed_attempts(uow, other)) == 1
+
+
+async def test_the_fee_of_a_transfer_belongs_to_its_attempt(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
+    own, other = pair
+    now, second = app.clock.now(), uuid4()
+    async with unit_of_work(app) as uow:
+        await refunds.save_refund_failed(uow, own, "closed", None)
+        await refund_attempts.replace_attempt(uow, own, second, "RCP_1", now)
+        for attempt_id, fee_minor in ((own, 100), (second, 200)):
+            assert await refund_attempts.find_transfer_fee(uow, attempt_id) is None
+            await refund_attempts.save_transfer_fee(uow, attempt_id, fee_minor)
+        fees = [await refund_attempts.find_transfer_fee(uow, attempt_id) for attempt_id in (own, second, other)]
+    assert fees == [100, 200, None]
+
+
+async def test_an_event_about_a_refund_may_mean_these_attempts(app: PaymentsApp) -> None:
+    now = app.clock.now()
+    placed, reference = await paid(app)
+    elsewhere, _ = await paid(app)
+    made: dict[str, UUID] = {}
+    for name, order, amount_minor in (
+        ("submitted", placed, 1_000),
+        ("failed", placed, 1_000),
+        ("another amount", placed, 2_000),
+        ("to an account", placed, 1_000),
+        ("settled", placed, 1_000),
+        ("pending", placed, 1_000),
+        ("of another order", elsewhere, 1_000),
+    ):
+        event = app.refund_requested(order, amount_minor)
+        await app.service.deliver(event)
+        made[name] = event.refund_id
+    async with unit_of_work(app) as uow:
+        for name, refund_id in made.items():
+            if name != "pending":
+                await refunds.save_refund_submitted(uow, refund_id, name, now)
+        await refunds.save_refund_failed(uow, made["failed"], "closed", None)
+        await refunds.save_refund_settled(uow, made["settled"], now, None)
+        account, elsewhere_again, never_sent = uuid4(), uuid4(), uuid4()
+        # Failed attempts count whatever their amount was; those to an account are transfers.
+        for refund_id, attempt_id, recipient in (
+            (made["to an account"], account, "RCP_1"),
+            (made["another amount"], uuid4(), None),
+            (made["of another order"], elsewhere_again, None),
+            (made["pending"], never_sent, None),
+        ):
+            await refunds.save_refund_failed(uow, refund_id, "closed", None)
+            await refund_attempts.replace_attempt(uow, refund_id, attempt_id, recipient, now)
+        await refunds.save_refund_submitted(uow, made["to an account"], "transfer", now)
+        await refunds.save_refund_failed(uow, made["to an account"], "closed", None)
+        await refund_attempts.replace_attempt(uow, made["to an account"], uuid4(), "RCP_2", now)
+        await refunds.save_refund_submitted(uow, made["to an account"], "transfer-2", now)
+        found = await refund_attempts.list_reported_attempts(uow, reference, 1_000)
+    assert {attempt.gateway_refund_id for attempt in found} == {
+        "submitted", "failed", "to an account", "another amount"
+    }  # fmt: skip
+
+
+def test_a_transaction_is_named_by_the_id_that_its_gateway_accepts() -> None:
+    def transaction(gateway_id: str | None, gateway: Any) -> str:
+        return refund_attempts.RefundAttempt(uuid4(), None, None, "ch-1", gateway_id, gateway).transaction
+
+    assert transaction("4711", "paystack") == "4711"
+    assert transaction("trf-1", "paystack") == "ch-1"
+    assert transaction(None, "paystack") == "ch-1"
+    assert transaction("flw-1", "flutterwave") == "flw-1"
+    assert transaction(None, "flutterwave") == "ch-1"
