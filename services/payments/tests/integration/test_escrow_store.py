@@ -1,0 +1,81 @@
+"""The store of escrow and charges: each statement finds and changes the order that it names."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from common.auth.caller import THE_SERVICE
+from common.ledger.posting import post
+from contracts.orders import OrderDisputed
+from payments.domain import postings
+from payments.store import charges, escrow, intents, statements
+
+from .conftest import PaymentsApp
+from .disputes import paid
+
+
+def unit_of_work(app: PaymentsApp) -> Any:
+    return app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE)
+
+
+async def intent_statuses(app: PaymentsApp) -> dict[Any, str]:
+    return {row["order_id"]: row["status"] for row in await app.service.fetch("SELECT * FROM payment_intents")}
+
+
+async def test_a_failed_attempt_that_is_paid_after_all_is_paid(app: PaymentsApp) -> None:
+    """Only live intents of an order are closed with its payment; the paid one may have failed before."""
+    other = await app.place_order()
+    await app.open_intent(other.order_id)
+    own = await app.place_order()
+    intent = await app.open_intent(own.order_id)
+    async with unit_of_work(app) as uow:
+        locked = await intents.lock_attempt(uow, intent["reference"])
+        assert locked is not None
+        assert await intents.save_intent_failed(uow, locked.id, "declined", app.clock.now())
+    await app.process_webhook(await app.pay(intent["reference"]))
+    assert await intent_statuses(app) == {own.order_id: "paid", other.order_id: "pending"}
+
+
+async def test_a_paid_intent_is_never_spent_for_another_status(app: PaymentsApp) -> None:
+    other = await app.place_order()
+    await app.open_intent(other.order_id)
+    own, reference = await paid(app)
+    async with unit_of_work(app) as uow:
+        order = await charges.lock_payable_order(uow, reference)
+        assert order is not None
+        await charges.save_intent_spent(uow, order.intent_id, "closed")
+    assert await intent_statuses(app) == {own.order_id: "paid", other.order_id: "pending"}
+
+
+async def test_a_dispute_freezes_its_own_order(app: PaymentsApp) -> None:
+    other, own = (await paid(app))[0], (await paid(app))[0]
+    await app.service.deliver(OrderDisputed(**app.parties(own), reason="never came"))
+    rows = await app.service.fetch("SELECT order_id FROM escrows WHERE disputed_at IS NOT NULL")
+    assert [row["order_id"] for row in rows] == [own.order_id]
+    async with unit_of_work(app) as uow:
+        for order_id, frozen in ((own.order_id, True), (other.order_id, False)):
+            held = await escrow.lock_escrow(uow, order_id)
+            assert held is not None
+            assert (held.order_id, held.escrow.is_disputed) == (order_id, frozen)
+        assert await escrow.lock_escrow(uow, uuid4()) is None
+        ids = sorted([own.order_id, other.order_id])
+        assert await escrow.list_held_orders_after(uow, None, 10) == ids
+        assert await escrow.list_held_orders_after(uow, ids[0], 10) == ids[1:]
+        assert await escrow.list_held_orders_after(uow, None, 1) == ids[:1]
+
+
+async def test_a_fee_is_missing_until_it_is_posted_for_its_charge(app: PaymentsApp) -> None:
+    await paid(app)
+    [charge] = await app.service.fetch("SELECT * FROM charges")
+    async with unit_of_work(app) as uow:
+        assert await charges.fee_is_missing(uow, charge["identity"])
+        assert not await charges.fee_is_missing(uow, "nobody's")
+        assert await post(uow, postings.gateway_fee(charge["identity"], 100, "NGN"))
+        assert not await charges.fee_is_missing(uow, charge["identity"])
+
+
+async def test_a_statement_without_a_balance_is_never_signed(app: PaymentsApp) -> None:
+    with pytest.raises(AssertionError, match="no balance of vendor_payable"):
+        async with unit_of_work(app) as uow:
+            await statements.number_statement(uow, uuid4(), "key")
