@@ -22,10 +22,11 @@ async def run_beside_neighbours(story: Story[World], new_world: Callable[[], Wor
 
     No row of a neighbour changes, and the two reach what the story asserts.
     """
-    stages = 0
-    while not await _advance(story(new_world()), stages := stages + 1):
-        pass
-    before = await _rows(fetch)
+    stages, is_whole, before = 0, False, await _rows(fetch)
+    while not is_whole:
+        is_whole = await _advance(story(new_world()), stages := stages + 1)
+        assert await _changed(before, fetch) == {}, f"the neighbour of {stages} stages"
+        before = await _rows(fetch)
     one, other = story(new_world()), story(new_world())
     async for stage in one:
         assert await _changed(before, fetch) == {}, f"before the stage {stage!r}"

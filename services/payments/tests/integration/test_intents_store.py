@@ -56,6 +56,7 @@ async def store(app: PaymentsApp) -> Intents:
 @pytest_asyncio.fixture(loop_scope="session")
 async def pair(store: Intents) -> tuple[Intent, Intent]:
     """The other intent is the older one, which a statement without its condition would find."""
+    await store.app.place_order(buyer_id=uuid4())
     orders = [(await store.app.place_order()).order_id for _ in range(2)]
     async with store.unit_of_work() as uow:
         other = await store.record(uow, orders[0])
@@ -147,6 +148,7 @@ async def test_only_a_pending_intent_fails(store: Intents, pair: tuple[Intent, I
             await intents.save_opened(uow, intent.id, intent.reference, "https://pay.example", "code", store.until)
         assert await intents.save_intent_failed(uow, own.id, "declined", store.now) is True
         assert await intents.save_intent_failed(uow, own.id, "again", store.now) is False
+        assert await intents.find_live_intent(uow, own.order_id, store.app.buyer) is None
     assert [(await store.row(intent))["status"] for intent in (own, other)] == ["failed", "pending"]
     assert (await store.row(own))["failure_reason"] == "declined"
 

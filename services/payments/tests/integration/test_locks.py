@@ -64,6 +64,7 @@ async def test_a_lock_holds_its_own_rows_only(app: PaymentsApp) -> None:
     for stage in ("paid", "disputed", "refund held", "lost"):
         assert [await anext(story) for story in stories] == [stage] * 2
     for _ in range(2):
+        await app.service.deliver(app.refund_requested(await app.paid_order(), 1_000))
         await anext(quarantine_story(replace(app, buyer=uuid4(), vendor=uuid4())))
     for name, (keys, lock) in LOCKS.items():
         own, other, *_ = [row[0] for row in await app.service.fetch(f"{keys} ORDER BY 1")]

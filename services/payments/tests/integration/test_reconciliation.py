@@ -279,8 +279,9 @@ async def test_the_last_days_are_reconciled_once_a_day(
     assert await reconcile_once(dependencies) is False
     app.clock.advance(timedelta(hours=1))
     assert await reconcile_once(dependencies) is True
+    app.clock.advance(DAILY - timedelta(seconds=1))
     assert await reconcile_once(dependencies) is False
-    app.clock.advance(DAILY)
+    app.clock.advance(timedelta(seconds=1))
     assert await reconcile_once(dependencies) is True
     requested = [call for call in app.gateway.calls if call == "GET /transaction"]
     assert len(requested) == 3

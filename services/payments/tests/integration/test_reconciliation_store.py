@@ -12,6 +12,7 @@ from payments.domain import postings
 from payments.domain.reconciliation import SELF_RESOLVING, Difference
 from payments.domain.settlements import Settlement
 from payments.store import reconciliation
+from testkit.locks import assert_locks
 
 from .conftest import ConnectAs, PaymentsApp
 from .disputes import paid
@@ -181,6 +182,15 @@ async def test_a_case_is_one_for_its_subject_and_kind(app: PaymentsApp) -> None:
         assert await reconciliation.save_case_explained(uow, ids["other"], later)
         assert not await reconciliation.save_case_explained(uow, ids["other"], later)
         assert await opened(uow, difference("other"), later, PAYSTACK), "explained by itself: it may come back"
+
+
+async def test_a_case_is_locked_while_it_is_closed(app: PaymentsApp) -> None:
+    now = app.clock.now()
+    async with unit_of_work(app) as uow:
+        for subject in ("other", "own"):
+            await reconciliation.open_case_if_new(uow, difference(subject), now, PAYSTACK)
+        ids = {case.subject: case.id for case in await reconciliation.list_open_cases(uow, 10)}
+    await assert_locks(app.service.runtime.database, reconciliation.lock_case_status, ids["own"], ids["other"])
 
 
 async def test_a_case_that_was_seen_comes_last(app: PaymentsApp) -> None:

@@ -1,5 +1,6 @@
 """The store of refunds and their attempts: each statement finds and changes the refund that it names."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -39,61 +40,68 @@ async def pair(app: PaymentsApp) -> tuple[UUID, UUID]:
 async def test_each_change_is_one_of_its_own_refund(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
     own, other = pair
     now = app.clock.now()
-    before = await row_of(app, other)
-    due_at = now + timedelta(minutes=2)
-    async with unit_of_work(app) as uow:
-
-        async def own_row() -> Any:
-            return await uow.fetch_row("SELECT * FROM refunds WHERE id = $1", own)
-
-        await refunds.save_refund_submitting(uow, own, now)
-        row = await own_row()
-        assert (row["status"], row["submitted_at"]) == ("submitting", now)
-        adopted = uuid4()
-        await refunds.save_attempt_adopted(uow, own, adopted)
-        assert (await own_row())["attempt_id"] == adopted
-        await refunds.save_refund_unsent(uow, own)
-        row = await own_row()
-        assert (row["status"], row["submitted_at"]) == ("pending", None)
+    due_at, later = now + timedelta(minutes=2), now + timedelta(minutes=3)
+    attempts = {own: uuid4(), other: uuid4()}
+    # Each step with the fields that it leaves behind.
+    steps: list[tuple[Callable[[Any, UUID], Awaitable[None]], dict[str, Any]]] = [
+        (
+            lambda uow, refund_id: refunds.save_refund_submitting(uow, refund_id, now),
+            {"status": "submitting", "submitted_at": now},
+        ),
+        (
+            lambda uow, refund_id: refunds.save_attempt_adopted(uow, refund_id, attempts[refund_id]),
+            {"attempt_id": attempts[own]},
+        ),
+        (
+            lambda uow, refund_id: refunds.save_refund_unsent(uow, refund_id),
+            {"status": "pending", "submitted_at": None},
+        ),
         # Only a submitting refund takes over an attempt.
-        await refunds.save_attempt_adopted(uow, own, uuid4())
-        assert (await own_row())["attempt_id"] == adopted
-        await refunds.save_refund_submitted(uow, own, "7", due_at)
-        row = await own_row()
-        assert (row["status"], row["gateway_refund_id"], row["due_at"]) == ("submitted", "7", due_at)
+        (lambda uow, refund_id: refunds.save_attempt_adopted(uow, refund_id, uuid4()), {"attempt_id": attempts[own]}),
+        (
+            lambda uow, refund_id: refunds.save_refund_submitted(uow, refund_id, f"7-{refund_id}", due_at),
+            {"status": "submitted", "gateway_refund_id": f"7-{own}", "due_at": due_at},
+        ),
         # A submitted one keeps what it has.
-        await refunds.save_refund_submitted(uow, own, "8", due_at)
-        assert (await own_row())["gateway_refund_id"] == "7"
-        await refunds.save_refund_poll(uow, own, due_at + timedelta(minutes=1))
-        row = await own_row()
-        assert (row["questions"], row["due_at"]) == (1, due_at + timedelta(minutes=1))
-        await refunds.save_polls_finished(uow, own)
-        assert (await own_row())["due_at"] is None
-        await refunds.save_refund_failed(uow, own, "closed", "9", now)
-        row = await own_row()
-        assert (row["status"], row["failure"], row["gateway_refund_id"], row["needs_account_at"]) == (
-            "failed", "closed", "7", now
-        )  # fmt: skip
+        (
+            lambda uow, refund_id: refunds.save_refund_submitted(uow, refund_id, f"8-{refund_id}", later),
+            {"gateway_refund_id": f"7-{own}", "due_at": due_at},
+        ),
+        (lambda uow, refund_id: refunds.save_refund_poll(uow, refund_id, later), {"questions": 1, "due_at": later}),
+        (lambda uow, refund_id: refunds.save_polls_finished(uow, refund_id), {"due_at": None}),
+        (
+            lambda uow, refund_id: refunds.save_refund_failed(uow, refund_id, "closed", f"9-{refund_id}", now),
+            {"status": "failed", "failure": "closed", "gateway_refund_id": f"7-{own}", "needs_account_at": now},
+        ),
         # Without an approved account nothing is retried.
-        await refunds.save_refund_retried(uow, own, due_at)
-        assert (await own_row())["status"] == "failed"
-        await refunds.save_account_approved(uow, own, "RCP_1", now)
-        row = await own_row()
-        assert (row["status"], row["retry_recipient_code"], row["failure"]) == ("submitting", "RCP_1", None)
-        await refunds.save_refund_retried(uow, own, due_at)
-        row = await own_row()
-        assert (row["status"], row["needs_account_at"], row["questions"], row["due_at"]) == (
-            "submitted",
-            None,
-            0,
-            due_at,
-        )
-        await refunds.save_refund_failed(uow, own, "closed", None, now)
-        await refunds.save_refund_needs_no_account(uow, own)
-        assert (await own_row())["needs_account_at"] is None
-        await refunds.save_refund_settled(uow, own, now, None)
-        assert (await own_row())["status"] == "settled"
-    assert await row_of(app, other) == before
+        (lambda uow, refund_id: refunds.save_refund_retried(uow, refund_id, due_at), {"status": "failed"}),
+        (
+            lambda uow, refund_id: refunds.save_account_approved(uow, refund_id, "RCP_1", now),
+            {"status": "submitting", "retry_recipient_code": "RCP_1", "failure": None},
+        ),
+        (
+            lambda uow, refund_id: refunds.save_refund_retried(uow, refund_id, due_at),
+            {"status": "submitted", "needs_account_at": None, "questions": 0, "due_at": due_at},
+        ),
+        (
+            lambda uow, refund_id: refunds.save_refund_failed(uow, refund_id, "closed", None, now),
+            {"needs_account_at": now},
+        ),
+        (lambda uow, refund_id: refunds.save_refund_needs_no_account(uow, refund_id), {"needs_account_at": None}),
+        (
+            lambda uow, refund_id: refunds.save_refund_settled(uow, refund_id, now, None),
+            {"status": "settled", "settled_at": now},
+        ),
+    ]
+    for number, (step, expected) in enumerate(steps, 1):
+        before = await row_of(app, other)
+        async with unit_of_work(app) as uow:
+            await step(uow, own)
+        row = await row_of(app, own)
+        assert {name: row[name] for name in expected} == expected, number
+        assert await row_of(app, other) == before, number
+        async with unit_of_work(app) as uow:
+            await step(uow, other)
 
 
 async def test_a_refund_is_due_from_its_time_on(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
@@ -165,6 +173,8 @@ async def test_an_event_about_a_refund_may_mean_these_attempts(app: PaymentsApp)
         ("settled", placed, 1_000),
         ("pending", placed, 1_000),
         ("of another order", elsewhere, 1_000),
+        ("submitted, of another order", elsewhere, 1_000),
+        ("submitted, another amount", placed, 3_000),
     ):
         event = app.refund_requested(order, amount_minor)
         await app.service.deliver(event)

@@ -9,6 +9,7 @@ import pytest
 from common.auth.caller import THE_SERVICE
 from payments.domain.webhooks import Arrival
 from payments.store import revisions, webhooks
+from testkit.locks import assert_locks
 
 from .conftest import PaymentsApp
 
@@ -93,6 +94,8 @@ async def test_one_replay_serves_all_dead_letters_of_its_webhook(app: PaymentsAp
             assert await webhooks.record_dead_webhook(uow, dead_letter, OWN, "odd", 10) == "charge.success"
         assert await webhooks.lock_dead_webhook(uow, dead_letters[0]) == OWN
         assert await webhooks.lock_dead_webhook(uow, uuid4()) is None
+    await assert_locks(app.service.runtime.database, webhooks.lock_dead_webhook, dead_letters[0], other)
+    async with unit_of_work(app) as uow:
         assert set(await webhooks.mark_dead_webhooks_replayed(uow, OWN, now)) == set(dead_letters)
         assert await webhooks.mark_dead_webhooks_replayed(uow, OWN, now) == []
         assert await webhooks.mark_dead_webhooks_replayed(uow, OTHER, now) == [other]
