@@ -1,0 +1,148 @@
+"""The store of a checkout and of flash sales: what is read belongs to the named products, campus, hub, buyer and time."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from common.auth.caller import THE_SERVICE
+from common.primitives.clock import iso
+from common.primitives.ids import new_id
+from contracts.identity import CampusChanged, HubChanged
+from orders.store import checkout, flash_sales
+from orders.store.checkout import CheckoutFacts, IdempotencyRecord
+
+from .conftest import Market
+from .test_flash_sales import created_sale, proposed
+
+
+def unit_of_work(market: Market) -> Any:
+    return market.app.runtime.database.unit_of_work(acting_as=THE_SERVICE)
+
+
+async def facts(market: Market, *product_ids: UUID, key: UUID | None = None, **where: UUID) -> CheckoutFacts:
+    named: dict[str, Any] = {"campus_id": None, "hub_id": None, **where}
+    async with unit_of_work(market) as uow:
+        return await checkout.read_for_checkout(
+            uow, product_ids, buyer_id=market.buyer_id, key=key or uuid4(), now=market.clock.now(), **named
+        )
+
+
+async def test_only_listed_products_are_offered(market: Market) -> None:
+    now = market.clock.now()
+    product = await market.sell(price_minor=700, stock=3)
+    draft, removed = await market.sell(draft=True), await market.sell(removed_at=now)
+    found = await facts(market, product, draft, removed, new_id())
+    assert set(found.offers) == {product}
+    offer = found.offers[product]
+    assert (offer.price_minor, offer.stock, offer.sale) == (700, 3, None)
+
+
+async def test_a_destination_is_the_named_campus_and_an_open_hub_of_an_open_campus(market: Market) -> None:
+    product = await market.sell()
+    opened, closed, elsewhere = new_id(), new_id(), new_id()
+    for campus, active in ((opened, True), (closed, False)):
+        await market.receive(CampusChanged(campus_id=campus, name="Ibadan", active=active))
+    hubs: dict[str, UUID] = {}
+    for name, campus, active in (("open", opened, True), ("closed", opened, False), ("of a closed campus", closed, True),
+                                 ("of an unknown campus", elsewhere, True)):  # fmt: skip
+        hubs[name] = new_id()
+        event = HubChanged(hub_id=hubs[name], campus_id=campus, name=name, delivery_fee_minor=5, active=active)
+        await market.receive(event)
+    known = {campus: (await facts(market, product, campus_id=campus)).destination.campus_known for campus in
+             (opened, closed, elsewhere)}  # fmt: skip
+    assert known == {opened: True, closed: False, elsewhere: False}
+    found = {name: (await facts(market, product, hub_id=hub)).destination.hub for name, hub in hubs.items()}
+    assert {name: None if hub is None else hub.campus_id for name, hub in found.items()} == {
+        "open": opened, "closed": None, "of a closed campus": None, "of an unknown campus": elsewhere,
+    }  # fmt: skip
+    assert (await facts(market, product, hub_id=new_id())).destination.hub is None
+
+
+async def test_a_sale_counts_what_the_buyer_has_of_it(market: Market) -> None:
+    product, another = await market.sell(price_minor=1_000, stock=100), await market.sell(price_minor=1_000, stock=100)
+    sale = await created_sale(market, product, quantity=20, perBuyerLimit=9)
+    await created_sale(market, another, quantity=20, perBuyerLimit=9)
+    await market.ordered(product, 2)
+    await market.ordered(another, 3)
+    await market.ordered(product, 4, buyer_id=new_id())
+    returned = await market.ordered(product, 1)
+    assert (await market.post(returned, "cancel", market.as_buyer(), {"reason": "no"})).status_code == 200
+    running = (await facts(market, product)).offers[product].sale
+    assert running is not None
+    assert (str(running.id), running.price_minor, running.remaining) == (sale["id"], 600, 20 - 2 - 4)
+    assert (running.per_buyer_limit, running.bought) == (9, 2)
+
+
+async def test_only_an_approved_sale_runs_and_only_in_its_time(market: Market) -> None:
+    now = market.clock.now()
+    prepared = await market.sell(price_minor=1_000, stock=100)
+    await proposed(market, prepared)
+    product = await market.sell(price_minor=1_000, stock=100)
+    starts_at, ends_at = now + timedelta(minutes=1), now + timedelta(minutes=2)
+    await created_sale(market, product, startsAt=iso(starts_at), endsAt=iso(ends_at))
+    moment = timedelta(milliseconds=1)
+    for at, runs in ((starts_at - moment, False), (starts_at, True), (ends_at - moment, True), (ends_at, False)):
+        market.clock.advance(at - market.clock.now())
+        found = await facts(market, product, prepared)
+        assert (found.offers[product].sale is not None, found.offers[prepared].sale) == (runs, None), at
+
+
+async def test_a_key_is_bound_to_an_order_of_its_buyer(market: Market) -> None:
+    key = uuid4()
+    product = await market.sell()
+    theirs = await market.ordered(product, key=key, buyer_id=new_id())
+    assert (await facts(market, product, key=key)).earlier is None
+    own = await market.ordered(product, key=key)
+    assert (await facts(market, product)).earlier is None
+    earlier = (await facts(market, product, key=key)).earlier
+    assert earlier is not None
+    assert str(earlier.order_id) == own["id"] != theirs["id"]
+    async with unit_of_work(market) as uow:
+        assert await checkout.find_order_by_key(uow, market.buyer_id, key) == earlier
+        assert isinstance(earlier, IdempotencyRecord)
+        assert await checkout.find_order_by_key(uow, market.buyer_id, uuid4()) is None
+        assert await checkout.find_order_by_key(uow, new_id(), key) is None
+
+
+async def test_a_removed_product_has_no_sale(market: Market) -> None:
+    listed, removed = await market.sell(), await market.sell(removed_at=market.clock.now())
+    async with unit_of_work(market) as uow:
+        product = await flash_sales.find_product(uow, listed)
+        assert product is not None
+        assert (product.id, product.vendor_id, product.price_minor, product.stock) == (
+            listed,
+            market.vendor_id,
+            150_000,
+            10,
+        )
+        assert await flash_sales.find_product(uow, removed) is None
+
+
+async def test_other_sales_of_a_product_are_approved_and_not_over(market: Market) -> None:
+    now = market.clock.now()
+    product, another = await market.sell(price_minor=1_000, stock=100), await market.sell(price_minor=1_000, stock=100)
+    ends_at = now + timedelta(minutes=2)
+    times = {"startsAt": iso(now), "endsAt": iso(ends_at)}
+    await proposed(market, product, **times)
+    own, theirs = await created_sale(market, product, **times), await created_sale(market, another, **times)
+    moment = timedelta(milliseconds=1)
+
+    async def rows() -> dict[str, Any]:
+        return {str(row["id"]): tuple(row) for row in await market.fetch("SELECT * FROM flash_sales")}
+
+    async with unit_of_work(market) as uow:
+        others = flash_sales.list_other_sales
+        assert await others(uow, product, ends_at - moment) == [(now, ends_at)]
+        assert await others(uow, product, ends_at) == []
+        assert await others(uow, new_id(), now) == []
+    before = await rows()
+    async with unit_of_work(market) as uow:
+        # One that is over ends when it ended, and a consent is given once.
+        await flash_sales.close_sale(uow, UUID(own["id"]), ends_at + moment)
+        await flash_sales.save_consent(uow, UUID(own["id"]), new_id(), now + moment)
+    assert await rows() == before
+    async with unit_of_work(market) as uow:
+        await flash_sales.close_sale(uow, UUID(own["id"]), ends_at - moment)
+    after = await rows()
+    assert [sale_id for sale_id in before if after[sale_id] != before[sale_id]] == [own["id"]]
+    assert theirs["id"] in after
