@@ -210,9 +210,10 @@ async def test_a_response_is_sent_from_its_time_on_by_one_worker_and_finished_on
         claimed, status = found
         assert (claimed.id, claimed.chargeback_id, claimed.identity) == (evidence, own.id, own.identity)
         assert (claimed.attempts, claimed.content, status) == (1, EVIDENCE, "opened")
-        found = await lock(uow, evidence, late + timedelta(minutes=1))
-        assert found is not None
-        assert found[0].id == evidence
+        for response_id in (others, evidence):
+            found = await lock(uow, response_id, late + timedelta(minutes=1))
+            assert found is not None
+            assert found[0].id == response_id
         assert await lock(second, evidence, late) is None
         finish = chargeback_responses.finish_response
         assert await finish(uow, evidence, "submitted", now, evidence_id="evidence-own")

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest_asyncio
 
 from common.auth.caller import THE_SERVICE
-from payments.store import refund_attempts, refunds
+from payments.store import decisions, refund_attempts, refunds
 
 from .conftest import PaymentsApp
 from .disputes import paid
@@ -102,6 +102,17 @@ async def test_each_change_is_one_of_its_own_refund(app: PaymentsApp, pair: tupl
         assert await row_of(app, other) == before, number
         async with unit_of_work(app) as uow:
             await step(uow, other)
+
+
+async def test_only_a_prepared_refund_is_failed_again(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
+    own, other = pair
+    async with unit_of_work(app) as uow:
+        await decisions.save_refund_prepared(uow, own)
+    assert [(await row_of(app, refund_id))["status"] for refund_id in pair] == ["prepared", "pending"]
+    async with unit_of_work(app) as uow:
+        for refund_id in (other, own):
+            await decisions.save_refund_unprepared(uow, refund_id)
+    assert [(await row_of(app, refund_id))["status"] for refund_id in (own, other)] == ["failed", "pending"]
 
 
 async def test_a_refund_is_due_from_its_time_on(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
