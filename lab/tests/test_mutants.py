@@ -9,7 +9,7 @@ import pytest
 from lab.mutants.guards import SERVICES, killed_guards
 from lab.mutants.mutants import SCOPES, Mutant
 from lab.mutants.python_operators import python_mutants
-from lab.mutants.reach import Reach
+from lab.mutants.reach import TESTS_MAX, Reach
 from lab.mutants.report import Result, explanations, print_report
 from lab.mutants.sql_operators import faults_of_statement
 from testkit.fixtures import DatabaseFactory
@@ -116,6 +116,18 @@ def test_all_quick_tests_of_a_function_run_and_few_slow_ones() -> None:
     chosen = Reach(cases | slow).tests_of(Mutant("x", "python", "payouts", path, name="fee_of"))
     assert set(chosen[:100]) == set(cases)
     assert len(chosen[100:]) == 1
+
+
+def test_the_tests_of_a_file_that_names_the_function_come_before_faster_ones() -> None:
+    path = Path("services/payouts/src/payouts/store/transfers.py")
+    function = f"{path}:requeue_unsent"
+    naming = "services/payouts/tests/integration/test_transfers_store.py::test_only_an_unsent_attempt_is_held_or_queued_again"
+    others = {f"tests/test_other.py::test_more[{number}]": (2.0, [function]) for number in range(100)}
+    chosen = Reach({naming: (9.0, [function])} | others).tests_of(
+        Mutant("x", "sql", "payouts", path, name="_REQUEUE_UNSENT")
+    )
+    assert naming in chosen
+    assert len(chosen) == TESTS_MAX
 
 
 def test_every_scope_has_files() -> None:

@@ -8,11 +8,13 @@ as JSON by test, the seconds of the test and `path:function` of each function be
 import ast
 import json
 import os
+import re
 import sys
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from types import CodeType, FrameType
@@ -30,6 +32,7 @@ QUICK_SECONDS_MAX: Final = 5
 _OUTPUT: Final = "MUTANTS_REACH"
 _FOLDER: Final = "MUTANTS_ROOT"
 _CATCHER: Final = "MUTANTS_CATCHER"
+_WORD: Final = re.compile(r"\w+")
 
 
 class _Recorder:
@@ -108,13 +111,19 @@ class Reach:
         self._users: dict[str, dict[str, set[str]]] = {}
 
     def tests_of(self, mutant: Mutant, count: int = TESTS_MAX) -> list[str]:
-        """The tests that reach a mutant: the fastest of each file, then the fastest of all, and all quick ones."""
-        tests = set().union(*(self._of[function] for function in self._functions(mutant)))
+        """The tests that reach a mutant: those of files that name its function, then the fastest of each file and of all.
+
+        And all quick ones. Of each kind the fastest come first.
+        """
+        functions = self._functions(mutant)
+        tests = set().union(*(self._of[function] for function in functions))
         by_time = sorted(tests, key=lambda test: (self._seconds[test], test))
         first_of_file = list({test.partition("::")[0]: test for test in reversed(by_time)}.values())
         times = accumulate(self._seconds[test] for test in by_time)
         quick = [test for test, seconds in zip(by_time, times, strict=True) if seconds <= QUICK_SECONDS_MAX]
-        chosen = list(dict.fromkeys([*by_time[: count // 2], *first_of_file, *by_time]))[:count]
+        names = {function.rpartition(":")[2].rpartition(".")[2] for function in functions}
+        naming = [test for test in by_time if names & _words_of(test.partition("::")[0])]
+        chosen = list(dict.fromkeys([*naming, *by_time[: count // 2], *first_of_file, *by_time]))[:count]
         # Tests of a file share their servers' queues and databases: file by file, the one with the fastest test first.
         files: dict[str, list[str]] = {}
         for test in sorted({*chosen, *quick}, key=lambda test: (self._seconds[test], test)):
@@ -142,6 +151,12 @@ class Reach:
                     if reader not in self._of:  # Another module-level name: its readers in turn.
                         pending.append(other)
         return found & self._of.keys()
+
+
+@cache
+def _words_of(path: str) -> frozenset[str]:
+    file = ROOT / path
+    return frozenset(_WORD.findall(file.read_text(encoding="utf-8"))) if file.is_file() else frozenset()
 
 
 def _readers_of_names(folder: str) -> dict[str, set[str]]:
