@@ -240,6 +240,8 @@ async def test_a_line_is_found_by_its_source_and_kind(scenario: Scenario) -> Non
         assert await wallets.find_line_net(uow, f"release:{own}", "refund") is None
         assert await wallets.find_line_net(uow, f"release:{uuid4()}", "release") is None
         # A clock that is behind changes no sequence of a vendor's lines.
+        lines = [WalletLine("refund", -1)]
+        await wallets.append_lines(uow, other, f"refund:{other}", 5, lines, now + timedelta(days=1))
         early = now - timedelta(days=1)
         await wallets.append_lines(uow, own, f"refund:{own}", 1, [WalletLine("refund", -1)], early)
         rows = await uow.fetch("SELECT at FROM wallet_lines WHERE vendor_id = $1", own)
