@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, UnitOfWork
-from testkit.fixtures import eventually
+from testkit.fixtures import WAIT_SECONDS_MAX
+
+_POLL_SECONDS: Final = 0.005
+_IS_BLOCKED: Final = "SELECT cardinality(pg_blocking_pids($1)) > 0"
 
 Action = Callable[[UnitOfWork], Awaitable[Any]]
 
@@ -25,13 +28,9 @@ async def waits_for(database: Database, first: Action, second: Action) -> bool:
         running = asyncio.create_task(run_second())
         backend = await started
 
-        async def is_waiting() -> bool:
-            return bool(await uow.fetch_value("SELECT cardinality(pg_blocking_pids($1)) > 0", backend))
-
-        async def has_ended_or_waits() -> bool:
-            return running.done() or await is_waiting()
-
-        await eventually(has_ended_or_waits, every=0.005)
+        async with asyncio.timeout(WAIT_SECONDS_MAX):
+            while not running.done() and not await uow.fetch_value(_IS_BLOCKED, backend):
+                await asyncio.sleep(_POLL_SECONDS)
         waited = not running.done()
     await running
     return waited
@@ -40,7 +39,7 @@ async def waits_for(database: Database, first: Action, second: Action) -> bool:
 async def assert_locks(
     database: Database, lock: Callable[[UnitOfWork, Any], Awaitable[Any]], own: Any, other: Any
 ) -> None:
-    """`lock(uow, own)` finds something and makes itself wait; for `other` it waits for nobody."""
+    """`lock(uow, own)` finds something and makes itself wait; for `other` it does not wait."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert await lock(uow, own)
         assert await lock(uow, other)

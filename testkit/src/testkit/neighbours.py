@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 World = TypeVar("World")
 
 Story = Callable[[World], AsyncIterator[str]]
-"""Yields the name of each stage that it has reached, and asserts what the stage must bring."""
+"""Yields the name of each state that it has reached, and asserts what the state must bring."""
 
 Fetch = Callable[[str], Awaitable[Sequence[Any]]]
 """Rows of the service's database, without row policies."""
@@ -17,27 +17,27 @@ _SHARED: Final = ("alembic_version", "ledger_unsealed", "outbox", "outbox_sequen
 _OF_AN_OWNER: Final = {"ledger_balances": "WHERE account LIKE '%:%'", "ledger_accounts": "WHERE account LIKE '%:%'"}
 
 
-async def run_beside_neighbours(story: Story[World], new_world: Callable[[], World], fetch: Fetch) -> None:
-    """One neighbour stops at each stage of the story; then all of it happens to two more, stage by stage in turn.
+async def assert_isolated(story: Story[World], new_world: Callable[[], World], fetch: Fetch) -> None:
+    """One neighbour stops at each state of the story; then all of it happens to two more, state by state in turn.
 
     No row of a neighbour changes, and the two reach what the story asserts.
     """
-    stages, is_whole, before = 0, False, await _rows(fetch)
+    states, is_whole, before = 0, False, await _rows(fetch)
     while not is_whole:
-        is_whole = await _advance(story(new_world()), stages := stages + 1)
-        assert await _changed(before, fetch) == {}, f"the neighbour of {stages} stages"
+        is_whole = await _advance(story(new_world()), states := states + 1)
+        assert await _changed(before, fetch) == {}, f"the neighbour of {states} states"
         before = await _rows(fetch)
     one, other = story(new_world()), story(new_world())
-    async for stage in one:
-        assert await _changed(before, fetch) == {}, f"before the stage {stage!r}"
-        assert await anext(other) == stage
+    async for state in one:
+        assert await _changed(before, fetch) == {}, f"before the state {state!r}"
+        assert await anext(other) == state
     assert await _advance(other, 1)
     assert await _changed(before, fetch) == {}
 
 
-async def _advance(story: AsyncIterator[str], stages: int) -> bool:
-    """Whether the story had ended before it reached so many stages."""
-    for _ in range(stages):
+async def _advance(story: AsyncIterator[str], states: int) -> bool:
+    """Whether the story had ended before it reached so many states."""
+    for _ in range(states):
         try:
             await anext(story)
         except StopAsyncIteration:
@@ -61,4 +61,4 @@ async def _rows(fetch: Fetch) -> dict[str, set[str]]:
 async def _changed(before: dict[str, set[str]], fetch: Fetch) -> dict[str, set[str]]:
     """The earlier rows that are no more as they were, by table."""
     after = await _rows(fetch)
-    return {table: gone for table, rows in before.items() if (gone := rows - after[table])}
+    return {table: changed for table, rows in before.items() if (changed := rows - after[table])}

@@ -10,7 +10,7 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.identity import VendorApproved
 from orders.timers import fire_timers_once
-from testkit.neighbours import Story, run_beside_neighbours
+from testkit.neighbours import Story, assert_isolated
 
 from .conftest import Market
 from .factories import escrow_refunded, refund_failed, refund_settled
@@ -124,7 +124,7 @@ async def close(market: Market, sale: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("story", [sale_story, cancel_story, figures_story])
 async def test_no_row_of_another_order_changes(market: Market, story: Story[Market]) -> None:
-    await run_beside_neighbours(story, lambda: Market(market.app, market.clock), market.fetch)
+    await assert_isolated(story, lambda: Market(market.app, market.clock), market.fetch)
 
 
 async def test_the_key_of_a_buyer_is_free_for_the_vendor_who_sees_the_order(market: Market) -> None:
@@ -138,5 +138,5 @@ async def test_the_key_of_a_buyer_is_free_for_the_vendor_who_sees_the_order(mark
     bought = data_of(await market.client.post("/api/orders/checkout", json=body, headers=headers), 201)
     assert (bought["vendorId"], bought["buyerId"]) == (str(elsewhere), str(market.merchant_id))
     assert bought["id"] != order["id"]
-    keyed = await market.fetch("SELECT id FROM orders WHERE idempotency_key = $1 ORDER BY created_at, id", key)
-    assert {row["id"] for row in keyed} == {UUID(order["id"]), UUID(bought["id"])}
+    with_key = await market.fetch("SELECT id FROM orders WHERE idempotency_key = $1 ORDER BY created_at, id", key)
+    assert {row["id"] for row in with_key} == {UUID(order["id"]), UUID(bought["id"])}

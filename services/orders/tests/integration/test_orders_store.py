@@ -28,7 +28,7 @@ async def row_of(market: Market, table: str, row_id: Any) -> Any:
     return row
 
 
-async def test_the_highest_sequence_of_an_orders_escrow_wins(market: Market) -> None:
+async def test_the_escrow_of_an_order_is_that_of_the_highest_sequence(market: Market) -> None:
     other, own = await market.paid(), await market.paid()
     before = await row_of(market, "orders", other["id"])
     order_id = UUID(own["id"])

@@ -76,7 +76,7 @@ async def test_the_date_of_a_dispute_is_alerted_once_while_it_is_open_and_unansw
         assert await due() == []
         await chargebacks.save_due(uow, own.id, early)
         assert await due() == [own.id]
-        # The first response ends it, and tells whether the date had been alerted.
+        # The first response ends it, and shows whether the date had been alerted.
         assert not await chargebacks.save_responded(uow, own.id, now)
         assert await due() == []
         assert not await claim(uow, own.id, now, due_at)
@@ -99,7 +99,7 @@ async def test_a_dispute_is_known_by_its_identity_and_open_until_it_is_decided(
     _, reference = await paid(app)
     await app.process_webhook(dispute(0, CREATE, reference, 1_000, id=None))
     async with unit_of_work(app) as uow:
-        assert await chargebacks.list_unknown_identities(uow, [own.identity, "nobody's"]) == ["nobody's"]
+        assert await chargebacks.list_unknown_identities(uow, [own.identity, "unknown"]) == ["unknown"]
         assert await chargebacks.list_opened_identities(uow, "flutterwave") == []
         assert set(await chargebacks.list_opened_identities(uow, "paystack")) == {own.identity, other.identity}
         assert await chargebacks.chargeback_is_open(uow, own.order_id)
@@ -245,7 +245,7 @@ async def test_a_resolution_names_the_newest_evidence_of_its_own_dispute(
         assert found[0].content == DisputeResolution("contest", "Delivered", 0, b"%PDF", "newer")
 
 
-async def test_a_dispute_may_be_answered_for_what_its_own_refunds_leave(
+async def test_a_response_may_accept_the_unrefunded_part_of_the_charge(
     app: PaymentsApp, pair: tuple[Disputed, Disputed]
 ) -> None:
     own, other = pair

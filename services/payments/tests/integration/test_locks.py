@@ -61,8 +61,8 @@ LOCKS: dict[str, tuple[str, Lock]] = {
 
 async def test_a_lock_holds_its_own_rows_only(app: PaymentsApp) -> None:
     stories = [chargeback_story(replace(app, buyer=uuid4(), vendor=uuid4())) for _ in range(2)]
-    for stage in ("paid", "disputed", "refund held", "lost"):
-        assert [await anext(story) for story in stories] == [stage] * 2
+    for state in ("paid", "disputed", "refund held", "lost"):
+        assert [await anext(story) for story in stories] == [state] * 2
     for _ in range(2):
         await app.service.deliver(app.refund_requested(await app.paid_order(), 1_000))
         await anext(quarantine_story(replace(app, buyer=uuid4(), vendor=uuid4())))

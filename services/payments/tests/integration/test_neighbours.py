@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from testkit.neighbours import Story, run_beside_neighbours
+from testkit.neighbours import Story, assert_isolated
 
 from .conftest import PaymentsApp
 from .disputes import CREATE, LOST, RESOLVE, WON, dispute, numbers, paid
@@ -193,4 +193,4 @@ async def charge_disputed(app: PaymentsApp, order_id: UUID) -> list[dict[str, An
     ],
 )
 async def test_no_row_of_another_order_changes(app: PaymentsApp, story: Story[PaymentsApp]) -> None:
-    await run_beside_neighbours(story, lambda: replace(app, buyer=uuid4(), vendor=uuid4()), app.service.fetch)
+    await assert_isolated(story, lambda: replace(app, buyer=uuid4(), vendor=uuid4()), app.service.fetch)

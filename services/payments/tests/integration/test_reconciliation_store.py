@@ -58,7 +58,7 @@ async def test_a_charge_is_found_by_its_own_identity_or_by_its_reference_when_th
         await admin.execute(statement, [without_id, without_id_too])
     async with unit_of_work(app) as uow:
         found = await reconciliation.find_recorded_charges(uow, [row["identity"]], [other_reference, without_id])
-        known = await reconciliation.list_known_references(uow, [reference, "ch-nobody"])
+        known = await reconciliation.list_known_references(uow, [reference, "ch-unknown"])
     assert sorted(charge.reference for charge in found.values()) == sorted([reference, without_id])
     assert known == [reference]
     charge = found[row["identity"]]
@@ -124,7 +124,7 @@ async def test_a_refund_is_found_by_its_attempt_else_by_the_gateways_id(app: Pay
         assert await found(uow, None, gateway_id) == refund
         assert await found(uow, uuid4(), gateway_id) == refund
         assert await found(uow, None, None) is None
-        assert await found(uow, uuid4(), "nobody's") is None
+        assert await found(uow, uuid4(), "unknown") is None
 
 
 async def test_an_order_whose_charge_does_not_cover_it_is_a_difference(app: PaymentsApp, connect_as: ConnectAs) -> None:
@@ -151,7 +151,7 @@ async def test_settlements_are_found_by_id_and_summed_by_the_time_of_their_posti
         recorded = await reconciliation.find_recorded_settlement(uow, "own")
         assert recorded is not None
         assert (recorded.id, recorded.amount_minor, recorded.currency) == ("own", 2_000, "NGN")
-        assert await reconciliation.find_recorded_settlement(uow, "nobody's") is None
+        assert await reconciliation.find_recorded_settlement(uow, "unknown") is None
         [row] = await uow.fetch("SELECT DISTINCT created_at AS at FROM ledger_transactions WHERE type = 'settlement'")
         moment, at = timedelta(microseconds=1), row["at"]
         periods = {(at, at): 3_000, (at + moment, at + moment): 0, (at - moment, at - moment): 0}

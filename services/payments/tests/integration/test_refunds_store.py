@@ -147,8 +147,8 @@ async def test_a_failed_attempt_is_replaced_and_still_found(app: PaymentsApp, pa
         ):
             assert await lookup == locked
         assert await refund_attempts.find_attempt_of_gateway(uow, "own-1") == own
-        assert await refund_attempts.find_attempt_of_gateway(uow, "nobody's") is None
-        assert await refunds.lock_refund_of_gateway(uow, "nobody's") is None
+        assert await refund_attempts.find_attempt_of_gateway(uow, "unknown") is None
+        assert await refunds.lock_refund_of_gateway(uow, "unknown") is None
         await refunds.save_refund_submitted(uow, own, "own-2", now)
         current = await refunds.lock_refund_of_gateway(uow, "own-2")
         assert current is not None

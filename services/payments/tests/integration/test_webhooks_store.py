@@ -43,12 +43,12 @@ async def test_a_webhook_is_recorded_once_with_a_work_item_that_is_leased_to_its
     assert (work["id"], work["created_at"], work["leased"]) == (row.id, row.created_at, True)
     assert await webhooks.find_other_body(database, OWN, RAW) is None
     assert await webhooks.find_other_body(database, OWN, b"{}") == RAW
-    assert await webhooks.find_other_body(database, "nobody's", b"{}") is None
+    assert await webhooks.find_other_body(database, "unknown", b"{}") is None
     async with unit_of_work(app) as uow:
         found = await webhooks.find_webhook(uow, OWN)
         assert found is not None
         assert (found.raw, found.outcome, found.gateway) == (RAW, "queued", "paystack")
-        assert await webhooks.find_webhook(uow, "nobody's") is None
+        assert await webhooks.find_webhook(uow, "unknown") is None
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ async def test_the_revisions_of_a_key_are_counted_and_queried_for_that_key(app: 
         assert claimed is not None
         assert (claimed.revisions, claimed.queries) == (1, 0)
         assert await revisions.claim_query(uow, OWN, later, again_at) is None
-        assert await revisions.claim_query(uow, "nobody's", later, again_at) is None
+        assert await revisions.claim_query(uow, "unknown", later, again_at) is None
         again = await revisions.claim_query(uow, OWN, later + timedelta(hours=1), again_at)
         assert again is not None
         assert again.queries == 1

@@ -35,7 +35,7 @@ async def test_known_are_recorded_attempts_and_explained_transfers(scenario: Sce
         for name in (explained, another):
             assert await found_transfers.save_explained(uow, name, "a ticket")
             assert not await found_transfers.save_explained(uow, name, "another ticket")
-        known = await found_transfers.list_known_references(uow, [own.reference, still_open, explained, "nobody's"])
+        known = await found_transfers.list_known_references(uow, [own.reference, still_open, explained, "unknown"])
         assert known == {own.reference, explained}
         assert await found_transfers.is_known(uow, own.reference)
         assert not await found_transfers.is_known(uow, still_open)

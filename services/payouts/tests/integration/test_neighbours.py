@@ -8,7 +8,7 @@ import pytest
 
 from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed, TransferSucceeded
-from testkit.neighbours import Story, run_beside_neighbours
+from testkit.neighbours import Story, assert_isolated
 
 from .conftest import Sandbox, Scenario, Vendor
 from .responses import data_of
@@ -142,4 +142,4 @@ async def sent(staff: Staff, vendor: Vendor, payout_id: str) -> Case:
 
 @pytest.mark.parametrize("story", [failed_story, reset_story, returned_story, quarantined_story, disputed_story])
 async def test_no_row_of_another_vendor_changes(scenario: Scenario, sandbox: Sandbox, story: Story[Staff]) -> None:
-    await run_beside_neighbours(story, lambda: Staff(scenario, sandbox), scenario.app.fetch)
+    await assert_isolated(story, lambda: Staff(scenario, sandbox), scenario.app.fetch)

@@ -159,7 +159,7 @@ async def test_an_oddity_is_one_of_its_own_vendor(scenario: Scenario, sandbox: S
 
 
 @pytest.mark.parametrize("kind", ["restitution", "reversal", "recovery_returned"])
-async def test_a_return_that_nobody_decided_is_an_oddity_of_its_own_vendor(
+async def test_an_undecided_return_is_an_oddity_of_its_own_vendor(
     scenario: Scenario, sandbox: Sandbox, by_hand: ByHand, kind: str
 ) -> None:
     staff = Staff(scenario, sandbox)
