@@ -26,12 +26,14 @@ import pytest
 from lab.mutants.mutants import ROOT, Mutant
 
 # Beyond so many tests another one seldom detects what the others did not; the limit bounds the time of a survivor.
-TESTS_MAX: Final = 25
+TESTS_MAX: Final = 50
 # Quick tests are run up to this sum of their times, however many: the case of a table that detects a fault is one of many.
 QUICK_SECONDS_MAX: Final = 5
 _OUTPUT: Final = "MUTANTS_REACH"
 _FOLDER: Final = "MUTANTS_ROOT"
 _CATCHER: Final = "MUTANTS_CATCHER"
+# A lost condition shows in the rows of others.
+_STORY: Final = "assert_isolated"
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -111,9 +113,8 @@ class Reach:
         self._users: dict[str, dict[str, set[str]]] = {}
 
     def tests_of(self, mutant: Mutant, count: int = TESTS_MAX) -> list[str]:
-        """The tests that reach a mutant: those of files that name its function, then the fastest of each file and of all.
-
-        And all quick ones. Of each kind the fastest come first.
+        """The tests that reach a mutant: stories beside others, those of files that name its function, the fastest of all, and
+        of each file; and all quick ones. Of each kind the fastest come first.
         """
         functions = self._functions(mutant)
         tests = set().union(*(self._of[function] for function in functions))
@@ -122,8 +123,10 @@ class Reach:
         times = accumulate(self._seconds[test] for test in by_time)
         quick = [test for test, seconds in zip(by_time, times, strict=True) if seconds <= QUICK_SECONDS_MAX]
         names = {function.rpartition(":")[2].rpartition(".")[2] for function in functions}
-        naming = [test for test in by_time if names & _words_of(test.partition("::")[0])]
-        chosen = list(dict.fromkeys([*naming, *by_time[: count // 2], *first_of_file, *by_time]))[:count]
+        words = {test: _words_of(test.partition("::")[0]) for test in by_time}
+        stories = [test for test in by_time if _STORY in words[test]]
+        naming = [test for test in by_time if names & words[test]][: count // 2]
+        chosen = list(dict.fromkeys([*stories, *naming, *by_time[: count // 4], *first_of_file, *by_time]))[:count]
         # Tests of a file share their servers' queues and databases: file by file, the one with the fastest test first.
         files: dict[str, list[str]] = {}
         for test in sorted({*chosen, *quick}, key=lambda test: (self._seconds[test], test)):

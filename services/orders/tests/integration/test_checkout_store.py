@@ -13,6 +13,7 @@ from orders.store.checkout import CheckoutFacts, IdempotencyRecord
 
 from .conftest import Market
 from .test_flash_sales import created_sale, proposed
+from .test_order_contacts import profile
 
 
 def unit_of_work(market: Market) -> Any:
@@ -35,6 +36,14 @@ async def test_only_listed_products_are_offered(market: Market) -> None:
     assert set(found.offers) == {product}
     offer = found.offers[product]
     assert (offer.price_minor, offer.stock, offer.sale) == (700, 3, None)
+
+
+async def test_the_buyers_name_is_that_of_the_caller(market: Market) -> None:
+    product = await market.sell()
+    await profile(market, new_id(), "Yetunde Bello", "+2348030000002")
+    assert (await facts(market, product)).buyer_name is None
+    await profile(market, market.buyer_id, "Ada Ngozi Obi", "+2348030000001")
+    assert (await facts(market, product)).buyer_name is not None
 
 
 async def test_a_destination_is_the_named_campus_and_an_open_hub_of_an_open_campus(market: Market) -> None:

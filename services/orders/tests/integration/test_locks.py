@@ -1,6 +1,7 @@
 """Each lock of the store holds the rows that it names, and no other."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -8,9 +9,11 @@ import pytest
 
 from common.database.unit_of_work import UnitOfWork
 from orders.store import flash_sales, orders, pins, refunds, returns, stock
+from orders.timers import fire_timers_once
 from testkit.locks import assert_locks, waits_for
 
 from .conftest import Market
+from .test_flash_sales import created_sale
 from .test_neighbours import sale_story
 
 Lock = Callable[[UnitOfWork, Any], Awaitable[Any]]
@@ -67,3 +70,21 @@ async def test_units_are_reserved_again_after_a_concurrent_change_of_the_product
     assert not await waits_for(
         database, lambda uow: stock.free_stock(uow, own), lambda uow: stock.reserve_stock_again(uow, other)
     )
+
+
+async def test_a_share_that_a_concurrent_late_charge_reserves_is_not_reserved_twice(market: Market) -> None:
+    product = await market.sell(price_minor=1_000, stock=100)
+    await created_sale(market, product, quantity=10, perBuyerLimit=2)
+    expired = []
+    for _ in range(2):
+        expired.append(UUID((await market.ordered(product, 2))["id"]))
+        market.clock.advance(timedelta(minutes=16))
+        await fire_timers_once(market.app.dependencies)
+    reserved: list[list[Any]] = []
+
+    async def reserve(uow: UnitOfWork, order_id: UUID) -> None:
+        reserved.append(await stock.reserve_stock_again(uow, order_id))
+
+    database = market.app.runtime.database
+    assert await waits_for(database, lambda uow: reserve(uow, expired[0]), lambda uow: reserve(uow, expired[1]))
+    assert [len(levels) for levels in reserved] == [1, 0]

@@ -31,7 +31,10 @@ async def row_of(market: Market, table: str, row_id: Any) -> Any:
 async def test_the_escrow_of_an_order_is_that_of_the_highest_sequence(market: Market) -> None:
     other, own = await market.paid(), await market.paid()
     before = await row_of(market, "orders", other["id"])
+    timers = await market.fetch("SELECT * FROM order_timers WHERE order_id = $1", UUID(other["id"]))
+    assert timers
     order_id = UUID(own["id"])
+    revision = (await row_of(market, "orders", order_id))["revision"]
 
     async def escrow() -> tuple[int, int]:
         row = await row_of(market, "orders", order_id)
@@ -49,7 +52,16 @@ async def test_the_escrow_of_an_order_is_that_of_the_highest_sequence(market: Ma
             reported = ReportedEscrow(minor, sequence)
             await orders.save_transition(uow, order, "dispatched", "dispatched", now, WINDOWS, reported)
         assert await escrow() == expected
+    assert (await row_of(market, "orders", order_id))["revision"] == revision + 2
     assert await row_of(market, "orders", other["id"]) == before
+    assert await market.fetch("SELECT * FROM order_timers WHERE order_id = $1", UUID(other["id"])) == timers
+    async with unit_of_work(market) as uow:
+        for shown in (own, other):
+            found = await orders.find_order(uow, UUID(shown["id"]))
+            assert found is not None
+            assert str(found.id) == shown["id"]
+        assert await orders.find_order(uow, uuid4()) is None
+        assert await orders.lock_order(uow, uuid4()) is None
 
 
 async def test_a_verification_is_bound_to_its_callers_key_once(market: Market) -> None:

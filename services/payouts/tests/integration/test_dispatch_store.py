@@ -120,6 +120,7 @@ async def test_a_held_attempt_waits_and_is_reserved_again_under_its_reference(
         assert set(await payouts.list_waiting(uow, 10, now)) == set()
         # One with a lease, or that is no longer reserved, stays in its batch.
         third = await batch()
+        [before] = await uow.fetch("SELECT * FROM payout_requests WHERE id = $1", other)
         for change in ("due_at = $2", "due_at = NULL, status = 'failed'"):
             await uow.execute(
                 f"UPDATE payout_transfers SET {change} WHERE id = $1 AND $2::timestamptz IS NOT NULL",
@@ -140,10 +141,12 @@ async def test_a_held_attempt_waits_and_is_reserved_again_under_its_reference(
         await payouts.reserve_transfers(uow, fourth, [own], now, "paystack")
         assert [(row["attempt"], row["batch_id"]) for row in await attempts(own)] == [(1, third), (2, fourth)]
         assert await reference_of(own) == (await attempts(own))[1]["reference"]
-        await uow.execute("UPDATE payout_transfers SET batch_id = $2 WHERE id = $1", attempt["id"], fourth)
-        await payouts.reserve_transfers(uow, fourth, [], now, "paystack")
-        assert await reference_of(own) == (await attempts(own))[1]["reference"]
+        # A batch names its present attempts only.
+        for earlier in (third, fourth):
+            await payouts.reserve_transfers(uow, earlier, [], now + timedelta(minutes=1), "paystack")
+            assert await reference_of(own) == (await attempts(own))[1]["reference"]
         assert await attempts(other) == [others]
+        assert await uow.fetch("SELECT * FROM payout_requests WHERE id = $1", other) == [before]
 
 
 async def test_a_batch_belongs_to_its_caller_and_key_and_keeps_its_first_response(

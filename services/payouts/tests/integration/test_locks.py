@@ -114,6 +114,12 @@ async def test_the_locks_of_one_thing_hold_another(scenario: Scenario, sandbox: 
         lambda uow: returns.lock_payout_with_attempts(uow, payout_id),
         lambda uow: transfers.schedule_poll(uow, row["id"], None, polled=False),
     )
+    # The payout itself too: what locks it first holds its attempts.
+    assert await waits_for(
+        database,
+        lambda uow: returns.lock_payout_with_attempts(uow, payout_id),
+        lambda uow: payouts.lock_payouts(uow, [payout_id]),
+    )
     assert await waits_for(database, found_transfers.lock_comparison, found_transfers.lock_comparison)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,13 +12,15 @@ import pytest
 
 from common.primitives.ids import new_id
 from payouts.domain.release_statements import Statement
-from payouts.store import release_statements
+from payouts.domain.severity import ExceptionContext
+from payouts.store import exceptions, release_statements
+from payouts.store.exceptions import OpeningException
 from payouts.store.release_statements import VendorLedger
 from testkit.fixtures import DatabaseUrls
 
 from .conftest import Sandbox, Scenario, Vendor, released
 from .staff import Staff
-from .stored import unit_of_work
+from .stored import sent_payout, unit_of_work
 from .test_release_statements import refunded, skipped
 
 # A statement of a vendor once more, with some fields changed.
@@ -86,8 +89,10 @@ async def test_a_missing_number_is_a_gap_of_its_own_vendor(scenario: Scenario) -
         await scenario.release(other, 1)
     missing = scenario.payments.signed(released(own, 10))
     later, last = scenario.payments.signed(released(own, 20)), scenario.payments.signed(released(own, 30))
+    scenario.clock.advance(timedelta(minutes=1))
     arrived = scenario.clock.now()
     await scenario.app.deliver_unsigned(later)
+    scenario.clock.advance(timedelta(minutes=1))
     await scenario.app.deliver_unsigned(last)
     ledger = await ledger_of(scenario, own)
     assert ledger.totals.gap_since == arrived
@@ -295,7 +300,14 @@ async def test_vendors_with_pending_payouts_or_an_exception_of_their_own_are_che
     paid = await staff.failed()
     await scenario.app.fetch("UPDATE payout_requests SET status = 'processed' WHERE id = ANY ($1) RETURNING 1",
                              [UUID(paid.payout_id), UUID(payout_id)])  # fmt: skip
+    batch = await sent_payout(scenario, sandbox)
+    await staff.succeeds(batch.reference)
     async with unit_of_work(scenario) as uow:
+        # The exception of a batch belongs to no vendor.
+        now = scenario.clock.now()
+        context = ExceptionContext("balance_insufficient", 1)
+        short = OpeningException(new_id(), context, "SEV-3", "x", now, batch_id=batch.batch_id)
+        assert await exceptions.open_exception_if_new(uow, short, now)
         found = await release_statements.list_vendors_to_check(uow, 100)
         assert found == sorted([pending.id, odd.id])
         assert idle.id not in found

@@ -150,8 +150,12 @@ async def test_a_reset_reserves_one_more_attempt_of_its_own_payout(scenario: Sce
         assert [await returns.was_accepted(uow, sent.transfer_id) for sent in (own, other)] == [False, True]
         # Only a reserved attempt with a time is postponed.
         delay = returns.delay_retry
+        await uow.execute(
+            "UPDATE payout_transfers SET status = 'reserved', due_at = $2 WHERE id = $1", other.transfer_id, now
+        )
         await delay(uow, second, "no money", later + timedelta(minutes=1), now)
         assert [row["due_at"] for row in await rows_of(uow, own)] == [first["due_at"], later + timedelta(minutes=1)]
+        assert [row["due_at"] for row in await rows_of(uow, other)] == [now]
         for change in ("due_at = NULL", "status = 'unknown', due_at = now()"):
             await uow.execute(f"UPDATE payout_transfers SET failure = NULL, {change} WHERE id = $1", second)
             await delay(uow, second, "no money", later, now)
@@ -162,7 +166,8 @@ async def test_a_reset_reserves_one_more_attempt_of_its_own_payout(scenario: Sce
         await returns.withdraw_unsent_attempts(uow, own.payout_id, "returned", now)
         withdrawn = (await rows_of(uow, own))[1]
         assert (withdrawn["status"], withdrawn["failure"], withdrawn["due_at"]) == ("failed", "returned", None)
-        await uow.execute("UPDATE payout_transfers SET status = 'pending' WHERE id = $1", other.transfer_id)
+        restore = "UPDATE payout_transfers SET status = 'pending', due_at = $2 WHERE id = $1"
+        await uow.execute(restore, other.transfer_id, before[0]["due_at"])
         assert await rows_of(uow, other) == before
 
 

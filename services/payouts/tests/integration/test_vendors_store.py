@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.bank_accounts import NameCheck
 from payouts.domain.chargebacks import ChargebackUpdate, KnownChargeback, OpenChargeback
@@ -14,6 +15,7 @@ from payouts.domain.schedules import Schedule
 from payouts.domain.wallet import WalletLine
 from payouts.store import bank_details, chargebacks, schedules, wallets
 from payouts.store.bank_details import BankDetails
+from testkit.locks import waits_for
 
 from .conftest import Sandbox, Scenario, Vendor
 from .stored import sent_pair, unit_of_work
@@ -160,6 +162,32 @@ async def test_plaintext_numbers_of_one_vendor_are_encrypted_together(scenario: 
     async with unit_of_work(scenario) as uow:
         await bank_details.encrypt_numbers_of(uow, numbers, vendors[0].id)
     assert await rows() == after
+
+
+async def test_numbers_that_another_worker_encrypts_are_encrypted_once(scenario: Scenario) -> None:
+    """A worker that read the plaintext before would replace what the first one wrote, or the details that a vendor put."""
+    vendor = await scenario.ready_vendor(100)
+    numbers = scenario.app.dependencies.account_numbers
+    tables = ("bank_detail_versions", "vendor_bank_details")
+    sealed: list[Any] = []
+    async with unit_of_work(scenario) as uow:
+        for table in tables:
+            await uow.execute(
+                f"UPDATE {table} SET account_number = '0123456785', account_sealed = NULL, account_fingerprint = NULL"
+            )
+
+    async def encrypted(uow: UnitOfWork) -> list[Any]:
+        rows = [await uow.fetch(f"SELECT account_sealed FROM {table}") for table in tables]
+        return [row["account_sealed"] for [row] in rows]
+
+    async def first(uow: UnitOfWork) -> None:
+        await bank_details.encrypt_numbers_of(uow, numbers, vendor.id)
+        sealed.extend(await encrypted(uow))
+
+    database = scenario.app.runtime.database
+    assert await waits_for(database, first, lambda uow: bank_details.encrypt_numbers_of(uow, numbers, vendor.id))
+    async with unit_of_work(scenario) as uow:
+        assert await encrypted(uow) == sealed
 
 
 async def test_a_dispute_has_its_newest_state_and_its_own_hold(scenario: Scenario) -> None:
