@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from common.auth.caller import THE_SERVICE
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, HubChanged
@@ -12,12 +11,9 @@ from orders.store import checkout, flash_sales
 from orders.store.checkout import CheckoutFacts, IdempotencyRecord
 
 from .conftest import Market
+from .stored import unit_of_work
 from .test_flash_sales import created_sale, proposed
 from .test_order_contacts import profile
-
-
-def unit_of_work(market: Market) -> Any:
-    return market.app.runtime.database.unit_of_work(acting_as=THE_SERVICE)
 
 
 async def facts(market: Market, *product_ids: UUID, key: UUID | None = None, **where: UUID) -> CheckoutFacts:

@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from orders.domain.orders import ReportedEscrow, Windows
 from orders.domain.sales import SaleLine
@@ -13,14 +12,11 @@ from orders.store.pins import Verification
 from orders.store.refunds import Refund
 
 from .conftest import Market
+from .stored import unit_of_work
 from .test_flash_sales import created_sale
 from .test_returns import delivered, requested_return
 
 WINDOWS = Windows(*[timedelta(days=1)] * 4)
-
-
-def unit_of_work(market: Market) -> Any:
-    return market.app.runtime.database.unit_of_work(acting_as=THE_SERVICE)
 
 
 async def row_of(market: Market, table: str, row_id: Any) -> Any:

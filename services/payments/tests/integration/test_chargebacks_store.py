@@ -6,7 +6,6 @@ from uuid import UUID, uuid4
 
 import pytest_asyncio
 
-from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
 from payments.domain.chargebacks import ChargebackAllocation, UnsentRefund
@@ -15,6 +14,7 @@ from payments.store import chargeback_responses, chargebacks, refunds
 
 from .conftest import PaymentsApp
 from .disputes import CREATE, dispute, numbers, paid
+from .stored import unit_of_work
 
 EVIDENCE = DisputeEvidence("buyer@unilag.edu.ng", "Chidi Okafor", "+2348012345678", "Two textbooks", None, None)
 NOTHING = Parts(0, 0, 0)
@@ -27,10 +27,6 @@ class Disputed:
         self.order_id: UUID = placed.order_id
         self.placed = placed
         self.id, self.identity, self.charge_id = row["id"], row["identity"], row["charge_id"]
-
-
-def unit_of_work(app: PaymentsApp) -> Any:
-    return app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -5,7 +5,6 @@ from uuid import uuid4
 
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.ledger.posting import post
 from contracts.orders import OrderDisputed
 from payments.domain import postings
@@ -13,10 +12,7 @@ from payments.store import charges, escrow, intents, statements
 
 from .conftest import PaymentsApp
 from .disputes import paid
-
-
-def unit_of_work(app: PaymentsApp) -> Any:
-    return app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE)
+from .stored import unit_of_work
 
 
 async def intent_statuses(app: PaymentsApp) -> dict[Any, str]:

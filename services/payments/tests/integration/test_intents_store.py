@@ -8,7 +8,6 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.ids import new_id
@@ -16,6 +15,7 @@ from payments.store import intents
 from payments.store.intents import Intent
 
 from .conftest import PaymentsApp
+from .stored import unit_of_work
 
 FINGERPRINT = b"request"
 
@@ -30,7 +30,7 @@ class Intents:
         self.key = uuid4()
 
     def unit_of_work(self) -> Any:
-        return self.app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE)
+        return unit_of_work(self.app)
 
     async def record(
         self, uow: UnitOfWork, order_id: UUID, *, reference: str | None = None, key: UUID | None = None

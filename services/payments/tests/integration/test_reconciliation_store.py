@@ -7,7 +7,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.ledger import posting as ledger
 from payments.domain import postings
 from payments.domain.reconciliation import SELF_RESOLVING, Difference
@@ -17,14 +16,11 @@ from testkit.locks import assert_locks
 
 from .conftest import ConnectAs, PaymentsApp
 from .disputes import paid
+from .stored import unit_of_work
 from .test_neighbours import newest_refund
 from .test_reconciliation import WHOLE_TIME
 
 PAYSTACK = "paystack"
-
-
-def unit_of_work(app: PaymentsApp) -> Any:
-    return app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE)
 
 
 def difference(subject: str, kind: Any = "charge_differs", **changes: Any) -> Difference:

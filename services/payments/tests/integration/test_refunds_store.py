@@ -7,17 +7,13 @@ from uuid import UUID, uuid4
 
 import pytest_asyncio
 
-from common.auth.caller import THE_SERVICE
 from payments.store import decisions, refund_attempts, refunds
 
 from .conftest import PaymentsApp
 from .disputes import paid
+from .stored import unit_of_work
 
 AMOUNT_MINOR = 200_000
-
-
-def unit_of_work(app: PaymentsApp) -> Any:
-    return app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE)
 
 
 async def row_of(app: PaymentsApp, refund_id: UUID) -> Any:

@@ -6,18 +6,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from payments.domain.webhooks import Arrival
 from payments.store import revisions, webhooks
 from testkit.locks import assert_locks
 
 from .conftest import PaymentsApp
+from .stored import unit_of_work
 
 OWN, OTHER, RAW = "charge.success:own", "charge.success:other", b'{"event":"charge.success"}'
-
-
-def unit_of_work(app: PaymentsApp) -> Any:
-    return app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE)
 
 
 async def record(app: PaymentsApp, webhook_id: str, raw: bytes = RAW, *, is_json: bool = True) -> Any:
