@@ -122,7 +122,10 @@ class Reach:
         first_of_file = list({test.partition("::")[0]: test for test in reversed(by_time)}.values())
         times = accumulate(self._seconds[test] for test in by_time)
         quick = [test for test, seconds in zip(by_time, times, strict=True) if seconds <= QUICK_SECONDS_MAX]
-        names = {function.rpartition(":")[2].rpartition(".")[2] for function in functions}
+        names = _names(functions)
+        if mutant.path is not None and all(name.startswith("_") for name in names):
+            # Tests name its public readers.
+            names |= _names(self._readers(str(mutant.path.parents[1]), mutant.name))
         words = {test: _words_of(test.partition("::")[0]) for test in by_time}
         stories = [test for test in by_time if _STORY in words[test]]
         naming = [test for test in by_time if names & words[test]][: count // 2]
@@ -154,6 +157,10 @@ class Reach:
                     if reader not in self._of:  # Another module-level name: its readers in turn.
                         pending.append(other)
         return found & self._of.keys()
+
+
+def _names(functions: set[str]) -> set[str]:
+    return {function.rpartition(":")[2].rpartition(".")[2] for function in functions}
 
 
 @cache

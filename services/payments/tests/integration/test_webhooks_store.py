@@ -4,13 +4,15 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import pytest
 
+from common.database.unit_of_work import DatabaseUnavailable
 from payments.domain.webhooks import Arrival
 from payments.store import revisions, webhooks
 from testkit.locks import assert_locks
 
-from .conftest import PaymentsApp
+from .conftest import ConnectAs, PaymentsApp
 from .stored import unit_of_work
 
 OWN, OTHER, RAW = "charge.success:own", "charge.success:other", b'{"event":"charge.success"}'
@@ -56,6 +58,23 @@ async def test_a_body_that_the_database_cannot_hold_as_json_is_kept_as_text(
     assert await record(app, OWN, raw, is_json=is_json) is not None
     [row] = await app.service.fetch("SELECT raw, jsonb_typeof(payload) AS kind FROM processed_webhook_events")
     assert (bytes(row["raw"]), row["kind"]) == (raw, "string")
+
+
+async def test_only_an_outage_of_the_database_is_reported_as_one(app: PaymentsApp, connect_as: ConnectAs) -> None:
+    database = app.service.runtime.database
+    with pytest.raises(asyncpg.DataError):
+        await webhooks.find_other_body(database, "\0", RAW)
+    async with connect_as(app, "admin") as admin:
+        name = await admin.fetchval("SELECT current_database()")
+        await admin.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+        # The setting holds for new connections.
+        await admin.execute(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND usename = 'campus_payments_service_a'"
+        )
+        for _ in range(2):
+            with pytest.raises(DatabaseUnavailable):
+                await record(app, OWN)
 
 
 async def test_the_outcome_of_a_webhook_withdraws_its_own_work_item(app: PaymentsApp) -> None:
