@@ -4,9 +4,12 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+from common.auth.caller import Caller
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, HubChanged
+from contracts.permissions import permissions_of
+from orders.domain.orders import NewOrder
 from orders.store import checkout, flash_sales
 from orders.store.checkout import CheckoutFacts, IdempotencyRecord
 
@@ -151,3 +154,36 @@ async def test_other_sales_of_a_product_are_approved_and_not_over(market: Market
     after = await rows()
     assert [sale_id for sale_id in before if after[sale_id] != before[sale_id]] == [own["id"]]
     assert theirs["id"] in after
+
+
+async def test_an_order_is_saved_once_for_its_key_and_its_number(market: Market) -> None:
+    now = market.clock.now()
+    product, further = await market.sell(price_minor=500, stock=2), await market.sell(price_minor=100, stock=9)
+
+    def order(number: str) -> NewOrder:
+        items = [
+            {"id": new_id(), "productId": one, "name": "Rice", "quantity": quantity, "unitPriceMinor": price_minor}
+            for one, quantity, price_minor in ((product, 2, 500), (further, 1, 100))
+        ]
+        return NewOrder(
+            new_id(), number, market.buyer_id, market.vendor_id, market.campus_id, None, 1_100, 1_100, 0, 0, None,
+            now + timedelta(minutes=15), now, now, items, (None,), (None,),
+        )  # fmt: skip
+
+    buyer = Caller(user_id=market.buyer_id, permissions=permissions_of(["buyer"]))
+    database = market.app.runtime.database
+    first, key = order("CM-0000-0001"), uuid4()
+    assert (first.status, first.currency, first.refunded_minor, first.revision) == ("Processing", "NGN", 0, 1)
+    async with database.unit_of_work(acting_as=buyer) as uow:
+        # All units are reserved, at the regular prices, or none: one price has changed since.
+        placed = await checkout.save_new_order(uow, order("CM-0000-0000"), [501, 100], key=uuid4(), fingerprint=b"x")
+        assert (placed.placed, placed.reserved) == (True, 0)
+    async with database.unit_of_work(acting_as=buyer) as uow:
+        placed = await checkout.save_new_order(uow, first, [500, 100], key=key, fingerprint=b"x")
+        assert placed == (True, 2, [product])
+        for again, with_key in ((order("CM-0000-0002"), key), (order("CM-0000-0001"), uuid4())):
+            placed = await checkout.save_new_order(uow, again, [500, 100], key=with_key, fingerprint=b"x")
+            assert placed == (False, 0, [])
+        found = await checkout.find_order_by_key(uow, market.buyer_id, key)
+        assert found == IdempotencyRecord(first.id, b"x")
+    assert [await market.stock_of(one) for one in (product, further)] == [0, 8]

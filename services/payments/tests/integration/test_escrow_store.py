@@ -8,9 +8,10 @@ import pytest
 from common.ledger.posting import post
 from contracts.orders import OrderDisputed
 from payments.domain import postings
+from payments.domain.charges import Charge
 from payments.store import charges, escrow, intents, statements
 
-from .conftest import PaymentsApp
+from .conftest import ConnectAs, PaymentsApp
 from .disputes import paid
 from .stored import unit_of_work
 
@@ -31,6 +32,41 @@ async def test_a_failed_attempt_that_is_paid_after_all_is_paid(app: PaymentsApp)
         assert await intents.save_intent_failed(uow, locked.id, "declined", app.clock.now())
     await app.process_webhook(await app.pay(intent["reference"]))
     assert await intent_statuses(app) == {own.order_id: "paid", other.order_id: "pending"}
+
+
+async def test_the_payment_of_an_order_closes_its_live_intents_only(app: PaymentsApp) -> None:
+    own = await app.place_order()
+    failed = await app.open_intent(own.order_id)
+    async with unit_of_work(app) as uow:
+        locked = await intents.lock_attempt(uow, failed["reference"])
+        assert locked is not None
+        assert await intents.save_intent_failed(uow, locked.id, "declined", app.clock.now())
+    paid_later = await app.open_intent(own.order_id)
+    assert paid_later["id"] != failed["id"]
+    await app.process_webhook(await app.pay(paid_later["reference"]))
+    statuses = {str(row["id"]): row["status"] for row in await app.service.fetch("SELECT * FROM payment_intents")}
+    assert statuses == {failed["id"]: "failed", paid_later["id"]: "paid"}
+
+
+async def test_a_charge_is_known_by_its_identity_or_by_a_reference_without_an_id(
+    app: PaymentsApp, connect_as: ConnectAs
+) -> None:
+    _, reference = await paid(app)
+    [row] = await app.service.fetch("SELECT * FROM charges")
+
+    async def is_known(reference: str, gateway_id: str | None) -> bool:
+        charge = Charge(reference, gateway_id, 500_000, "NGN", None, None, "card")
+        async with unit_of_work(app) as uow:
+            return await charges.charge_is_known(uow, charge)
+
+    # Another charge under the same reference is another one when both have an id of the gateway.
+    expected = {row["gateway_id"]: True, "another": False, None: True}
+    assert {gateway_id: await is_known(reference, gateway_id) for gateway_id in expected} == expected
+    assert not await is_known("ch-another", None)
+    async with connect_as(app, "admin") as admin:
+        await admin.execute("UPDATE charges SET gateway_id = NULL")
+    assert await is_known(reference, "another")
+    assert not await is_known("ch-another", "another")
 
 
 async def test_a_paid_intent_is_never_spent_for_another_status(app: PaymentsApp) -> None:

@@ -164,14 +164,17 @@ async def test_plaintext_numbers_of_one_vendor_are_encrypted_together(scenario: 
     assert await rows() == after
 
 
-async def test_numbers_that_another_worker_encrypts_are_encrypted_once(scenario: Scenario) -> None:
+@pytest.mark.parametrize("plain", [("bank_detail_versions",), ("bank_detail_versions", "vendor_bank_details")])
+async def test_numbers_that_another_worker_encrypts_are_encrypted_once(
+    scenario: Scenario, plain: tuple[str, ...]
+) -> None:
     """A worker that read the plaintext before would replace what the first one wrote, or the details that a vendor put."""
     vendor = await scenario.ready_vendor(100)
     numbers = scenario.app.dependencies.account_numbers
     tables = ("bank_detail_versions", "vendor_bank_details")
     sealed: list[Any] = []
     async with unit_of_work(scenario) as uow:
-        for table in tables:
+        for table in plain:
             await uow.execute(
                 f"UPDATE {table} SET account_number = '0123456785', account_sealed = NULL, account_fingerprint = NULL"
             )
