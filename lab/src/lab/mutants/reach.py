@@ -122,10 +122,7 @@ class Reach:
         first_of_file = list({test.partition("::")[0]: test for test in reversed(by_time)}.values())
         times = accumulate(self._seconds[test] for test in by_time)
         quick = [test for test, seconds in zip(by_time, times, strict=True) if seconds <= QUICK_SECONDS_MAX]
-        names = _names(functions)
-        if mutant.path is not None and all(name.startswith("_") for name in names):
-            # Tests name its public readers.
-            names |= _names(self._readers(str(mutant.path.parents[1]), mutant.name))
+        names = self._public_names(functions)
         words = {test: _words_of(test.partition("::")[0]) for test in by_time}
         stories = [test for test in by_time if _STORY in words[test]]
         naming = [test for test in by_time if names & words[test]][: count // 2]
@@ -135,6 +132,21 @@ class Reach:
         for test in sorted({*chosen, *quick}, key=lambda test: (self._seconds[test], test)):
             files.setdefault(test.partition("::")[0], []).append(test)
         return [test for tests_of_file in files.values() for test in tests_of_file]
+
+    def _public_names(self, functions: set[str]) -> set[str]:
+        """The names of the functions; of a private one those of its public readers, which tests name."""
+        found: set[str] = set()
+        pending, known = set(functions), set(functions)
+        while pending:
+            path, _, name = pending.pop().rpartition(":")
+            name = name.rpartition(".")[2]
+            if not name.startswith("_"):
+                found.add(name)
+                continue
+            readers = self._readers(str(Path(path).parents[1]), name) - known
+            pending |= readers
+            known |= readers
+        return found
 
     def _functions(self, mutant: Mutant) -> set[str]:
         own = f"{mutant.path}:{mutant.name}"
@@ -157,10 +169,6 @@ class Reach:
                     if reader not in self._of:  # Another module-level name: its readers in turn.
                         pending.append(other)
         return found & self._of.keys()
-
-
-def _names(functions: set[str]) -> set[str]:
-    return {function.rpartition(":")[2].rpartition(".")[2] for function in functions}
 
 
 @cache

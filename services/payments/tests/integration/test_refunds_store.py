@@ -164,7 +164,8 @@ async def test_the_fee_of_a_transfer_belongs_to_its_attempt(app: PaymentsApp, pa
             assert await refund_attempts.find_transfer_fee(uow, attempt_id) is None
             await refund_attempts.save_transfer_fee(uow, attempt_id, fee_minor)
         fees = [await refund_attempts.find_transfer_fee(uow, attempt_id) for attempt_id in (own, second, other)]
-    assert fees == [100, 200, None]
+        assert fees == [100, 200, None]
+        assert await refund_attempts.find_transfer_fee(uow, uuid4()) is None
 
 
 async def test_an_event_about_a_refund_may_mean_these_attempts(app: PaymentsApp) -> None:
