@@ -266,8 +266,9 @@ async def test_an_attempt_that_was_paid_after_its_reset_has_no_successor(staff) 
 
 async def test_an_unanswered_successor_is_not_sent_again_after_its_predecessor_was_paid(staff) -> None:
     case = await staff.failed()
-    await staff.reset(case)
-    await staff.sandbox.faults(transfer_call={"error_before": True, "times": 1})
+    # Other payouts of the module may be due too.
+    reference = data_of(await staff.reset(case))["transferReference"]
+    await staff.sandbox.faults(transfer_call={"error_before": True, "times": 1, "match": reference})
     staff.scenario.clock.advance(FIRST_WAIT)
     await staff.run_timers()
     assert (await staff.payout(case))["transfer"]["status"] == "unknown"
