@@ -1,22 +1,17 @@
 """Each lock of the store holds the rows that it names, and no other."""
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from common.database.unit_of_work import UnitOfWork
 from orders.store import flash_sales, orders, pins, refunds, returns, stock
 from orders.timers import fire_timers_once
-from testkit.locks import assert_locks, waits_for
+from testkit.locks import Locks, assert_locks, waits_for
 
 from .conftest import Market
 from .test_flash_sales import created_sale
 from .test_neighbours import sale_story
-
-Lock = Callable[[UnitOfWork, Any], Awaitable[Any]]
 
 
 async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> bool:
@@ -24,8 +19,7 @@ async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> bool:
     return True
 
 
-# By name: which keys are locked, and by what.
-LOCKS: dict[str, tuple[str, Lock]] = {
+LOCKS: Locks = {
     "order": ("SELECT id FROM orders", orders.lock_order),
     "PIN": ("SELECT order_id FROM delivery_pins", pins.lock_pin),
     "refund": (
@@ -47,12 +41,7 @@ async def advanced_until(market: Market, last: str) -> None:
 async def test_a_lock_holds_its_own_rows_only(market: Market) -> None:
     for _ in range(2):
         await advanced_until(Market(market.app, market.clock), "return approved")
-    for name, (keys, lock) in LOCKS.items():
-        own, other, *_ = [row[0] for row in await market.fetch(f"{keys} ORDER BY 1")]
-        try:
-            await assert_locks(market.app.runtime.database, lock, own, other)
-        except AssertionError as error:
-            pytest.fail(f"{name}: {error}")
+    await assert_locks(market.app.runtime.database, LOCKS)
 
 
 async def test_units_are_reserved_again_after_a_concurrent_change_of_the_products(market: Market) -> None:

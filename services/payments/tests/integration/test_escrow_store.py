@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from common.ledger.posting import post
-from contracts.orders import OrderDisputed
+from contracts.orders import OrderDisputed, OrderPlaced
 from payments.domain import postings
 from payments.domain.charges import Charge
 from payments.store import charges, escrow, intents, statements
@@ -20,27 +20,29 @@ async def intent_statuses(app: PaymentsApp) -> dict[Any, str]:
     return {row["order_id"]: row["status"] for row in await app.service.fetch("SELECT * FROM payment_intents")}
 
 
+async def failed_intent(app: PaymentsApp, placed: OrderPlaced) -> dict[str, Any]:
+    """An intent of the order whose payment was declined."""
+    intent = await app.open_intent(placed.order_id)
+    async with unit_of_work(app) as uow:
+        locked = await intents.lock_attempt(uow, intent["reference"])
+        assert locked is not None
+        assert await intents.save_intent_failed(uow, locked.id, "declined", app.clock.now())
+    return intent
+
+
 async def test_a_failed_attempt_that_is_paid_after_all_is_paid(app: PaymentsApp) -> None:
     """Only live intents of an order are closed with its payment; the paid one may have failed before."""
     other = await app.place_order()
     await app.open_intent(other.order_id)
     own = await app.place_order()
-    intent = await app.open_intent(own.order_id)
-    async with unit_of_work(app) as uow:
-        locked = await intents.lock_attempt(uow, intent["reference"])
-        assert locked is not None
-        assert await intents.save_intent_failed(uow, locked.id, "declined", app.clock.now())
+    intent = await failed_intent(app, own)
     await app.process_webhook(await app.pay(intent["reference"]))
     assert await intent_statuses(app) == {own.order_id: "paid", other.order_id: "pending"}
 
 
 async def test_the_payment_of_an_order_closes_its_live_intents_only(app: PaymentsApp) -> None:
     own = await app.place_order()
-    failed = await app.open_intent(own.order_id)
-    async with unit_of_work(app) as uow:
-        locked = await intents.lock_attempt(uow, failed["reference"])
-        assert locked is not None
-        assert await intents.save_intent_failed(uow, locked.id, "declined", app.clock.now())
+    failed = await failed_intent(app, own)
     paid_later = await app.open_intent(own.order_id)
     assert paid_later["id"] != failed["id"]
     await app.process_webhook(await app.pay(paid_later["reference"]))

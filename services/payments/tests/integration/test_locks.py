@@ -1,11 +1,8 @@
 """Each lock of the store holds the rows that it names, and no other."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
-
-import pytest
 
 from common.database.unit_of_work import UnitOfWork
 from payments.store import (
@@ -19,12 +16,10 @@ from payments.store import (
     refunds,
     webhooks,
 )
-from testkit.locks import assert_locks
+from testkit.locks import Locks, assert_locks
 
 from .conftest import PaymentsApp
 from .test_neighbours import chargeback_story, quarantine_story
-
-Lock = Callable[[UnitOfWork, Any], Awaitable[Any]]
 
 
 async def lock_charge(uow: UnitOfWork, charge_id: Any) -> bool:
@@ -32,8 +27,7 @@ async def lock_charge(uow: UnitOfWork, charge_id: Any) -> bool:
     return True
 
 
-# By name: which keys are locked, and by what.
-LOCKS: dict[str, tuple[str, Lock]] = {
+LOCKS: Locks = {
     "respondable chargeback": ("SELECT id FROM chargebacks", chargeback_responses.lock_respondable),
     "chargeback": ("SELECT identity FROM chargebacks", chargebacks.lock_chargeback),
     "lost chargebacks": ("SELECT charge_id FROM chargebacks WHERE status = 'lost'", chargebacks.lock_lost_chargebacks),
@@ -66,9 +60,4 @@ async def test_a_lock_holds_its_own_rows_only(app: PaymentsApp) -> None:
     for _ in range(2):
         await app.service.deliver(app.refund_requested(await app.paid_order(), 1_000))
         await anext(quarantine_story(replace(app, buyer=uuid4(), vendor=uuid4())))
-    for name, (keys, lock) in LOCKS.items():
-        own, other, *_ = [row[0] for row in await app.service.fetch(f"{keys} ORDER BY 1")]
-        try:
-            await assert_locks(app.service.runtime.database, lock, own, other)
-        except AssertionError as error:
-            pytest.fail(f"{name}: {error}")
+    await assert_locks(app.service.runtime.database, LOCKS)

@@ -165,7 +165,7 @@ async def test_a_case_is_one_for_its_subject_and_kind(app: PaymentsApp) -> None:
         assert [case.subject for case in await reconciliation.list_open_cases(uow, 1)] == ["other"]
         assert await reconciliation.lock_case_status(uow, ids["own"]) == "open"
         assert await reconciliation.lock_case_status(uow, uuid4()) is None
-        await reconciliation.save_case_closed(uow, ids["own"], later, app.buyer, "a letter")
+        await reconciliation.save_case_closed(uow, ids["own"], later, app.buyer, "statement 4711")
         assert await reconciliation.lock_case_status(uow, ids["own"]) == "closed"
         assert await reconciliation.lock_case_status(uow, ids["other"]) == "open"
         assert [case.id for case in await reconciliation.list_open_cases(uow, 10)] == [ids["other"]]
@@ -185,8 +185,9 @@ async def test_a_case_is_locked_while_it_is_closed(app: PaymentsApp) -> None:
     async with unit_of_work(app) as uow:
         for subject in ("other", "own"):
             await reconciliation.open_case_if_new(uow, difference(subject), now, PAYSTACK)
-        ids = {case.subject: case.id for case in await reconciliation.list_open_cases(uow, 10)}
-    await assert_locks(app.service.runtime.database, reconciliation.lock_case_status, ids["own"], ids["other"])
+    await assert_locks(
+        app.service.runtime.database, {"case": ("SELECT id FROM reconciliation_cases", reconciliation.lock_case_status)}
+    )
 
 
 async def test_a_case_that_was_seen_comes_last(app: PaymentsApp) -> None:
@@ -195,7 +196,7 @@ async def test_a_case_that_was_seen_comes_last(app: PaymentsApp) -> None:
         for subject in ("first", "second", "third"):
             await reconciliation.open_case_if_new(uow, difference(subject), now, PAYSTACK)
         first, second, third = await reconciliation.list_open_cases(uow, 10)
-        await reconciliation.save_case_closed(uow, third.id, now, app.buyer, "a letter")
+        await reconciliation.save_case_closed(uow, third.id, now, app.buyer, "statement 4711")
         for case in (first, third):
             await reconciliation.save_case_seen(uow, case.id, now + timedelta(hours=1))
         assert [case.id for case in await reconciliation.list_open_cases(uow, 10)] == [second.id, first.id]
@@ -210,7 +211,7 @@ async def test_each_case_is_alerted_once_and_one_that_may_resolve_itself_later(a
         for subject, kind in (("now", "charge_differs"), ("later", min(SELF_RESOLVING)), ("closed", "fee_differs")):
             await reconciliation.open_case_if_new(uow, difference(subject, kind), now, PAYSTACK)
         [closed] = [case for case in await reconciliation.list_open_cases(uow, 10) if case.subject == "closed"]
-        await reconciliation.save_case_closed(uow, closed.id, now, app.buyer, "a letter")
+        await reconciliation.save_case_closed(uow, closed.id, now, app.buyer, "statement 4711")
     async with unit_of_work(app) as uow:
         alerted = await reconciliation.claim_unalerted_cases(uow, now, now - timedelta(seconds=1))
         assert [(case.subject, case.unexplained_minor) for case in alerted] == [("now", 150)]

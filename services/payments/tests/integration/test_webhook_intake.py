@@ -198,9 +198,8 @@ async def test_a_crash_of_the_intake_stores_nothing(app: PaymentsApp) -> None:
     assert await app.outcomes() == ["queued"]
 
 
-async def test_a_database_that_cannot_be_written_is_503_with_retry_after(
-    app: PaymentsApp, connect_as: ConnectAs
-) -> None:
+async def make_read_only(app: PaymentsApp, connect_as: ConnectAs) -> None:
+    """From now on the service can write nothing to its database."""
     async with connect_as(app, "admin") as owner:
         name = await owner.fetchval("SELECT current_database()")
         await owner.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
@@ -209,7 +208,13 @@ async def test_a_database_that_cannot_be_written_is_503_with_retry_after(
             "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND usename = 'campus_payments_service_a'"
         )
-        responses = [await app.send({"event": "charge.success", "data": {"id": number}}) for number in range(3)]
+
+
+async def test_a_database_that_cannot_be_written_is_503_with_retry_after(
+    app: PaymentsApp, connect_as: ConnectAs
+) -> None:
+    await make_read_only(app, connect_as)
+    responses = [await app.send({"event": "charge.success", "data": {"id": number}}) for number in range(3)]
     assert {response.status_code for response in responses} == {503}
     assert all(response.headers["retry-after"] for response in responses)
 

@@ -14,6 +14,7 @@ from testkit.locks import assert_locks
 
 from .conftest import ConnectAs, PaymentsApp
 from .stored import unit_of_work
+from .test_webhook_intake import make_read_only
 
 OWN, OTHER, RAW = "charge.success:own", "charge.success:other", b'{"event":"charge.success"}'
 
@@ -64,17 +65,10 @@ async def test_only_an_outage_of_the_database_is_reported_as_one(app: PaymentsAp
     database = app.service.runtime.database
     with pytest.raises(asyncpg.DataError):
         await webhooks.find_other_body(database, "\0", RAW)
-    async with connect_as(app, "admin") as admin:
-        name = await admin.fetchval("SELECT current_database()")
-        await admin.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-        # The setting holds for new connections.
-        await admin.execute(
-            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND usename = 'campus_payments_service_a'"
-        )
-        for _ in range(2):
-            with pytest.raises(DatabaseUnavailable):
-                await record(app, OWN)
+    await make_read_only(app, connect_as)
+    for _ in range(2):
+        with pytest.raises(DatabaseUnavailable):
+            await record(app, OWN)
 
 
 async def test_the_outcome_of_a_webhook_withdraws_its_own_work_item(app: PaymentsApp) -> None:
@@ -109,7 +103,10 @@ async def test_one_replay_serves_all_dead_letters_of_its_webhook(app: PaymentsAp
             assert await webhooks.record_dead_webhook(uow, dead_letter, OWN, "odd", 10) == "charge.success"
         assert await webhooks.lock_dead_webhook(uow, dead_letters[0]) == OWN
         assert await webhooks.lock_dead_webhook(uow, uuid4()) is None
-    await assert_locks(app.service.runtime.database, webhooks.lock_dead_webhook, dead_letters[0], other)
+    await assert_locks(
+        app.service.runtime.database,
+        {"dead letter": ("SELECT id FROM dead_letter_webhooks", webhooks.lock_dead_webhook)},
+    )
     async with unit_of_work(app) as uow:
         assert set(await webhooks.mark_dead_webhooks_replayed(uow, OWN, now)) == set(dead_letters)
         assert await webhooks.mark_dead_webhooks_replayed(uow, OWN, now) == []

@@ -1,11 +1,8 @@
 """Each lock of the store holds the rows that it names, and no other."""
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
-
-import pytest
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import UnitOfWork
@@ -22,18 +19,15 @@ from payouts.store import (
     transfers,
     wallets,
 )
-from testkit.locks import assert_locks, waits_for
+from testkit.locks import Locks, assert_locks, waits_for
 
 from .conftest import Sandbox, Scenario, released
 from .staff import Staff
 from .test_release_statements import skipped
 from .test_schedules import DAILY, put
 
-Lock = Callable[[UnitOfWork, Any], Awaitable[Any]]
 
-
-def locks_of(scenario: Scenario) -> dict[str, tuple[str, Lock]]:
-    """By name: which keys are locked, and by what."""
+def locks_of(scenario: Scenario) -> Locks:
     now = scenario.clock.now()
 
     async def lock_payouts(uow: UnitOfWork, payout_id: Any) -> bool:
@@ -96,12 +90,7 @@ async def test_a_lock_holds_its_own_rows_only(scenario: Scenario, sandbox: Sandb
         odd = await scenario.ready_vendor(1_000)
         await scenario.app.deliver_unsigned(released(odd, 500))
         assert await skipped(scenario, await scenario.payout(odd, 100)) == "credit_not_released"
-    for name, (keys, lock) in locks_of(scenario).items():
-        own, other, *_ = [row[0] for row in await scenario.app.fetch(f"{keys} ORDER BY 1")]
-        try:
-            await assert_locks(scenario.app.runtime.database, lock, own, other)
-        except AssertionError as error:
-            pytest.fail(f"{name}: {error}")
+    await assert_locks(scenario.app.runtime.database, locks_of(scenario))
 
 
 async def test_the_locks_of_one_thing_hold_another(scenario: Scenario, sandbox: Sandbox) -> None:
