@@ -46,9 +46,17 @@ async def test_an_order_is_found_by_its_number_as_users_type_it(market: Market, 
     order = await market.ordered()
     await market.ordered()
     support = market.as_staff("support_agent")
-    typed = order["number"].lower().replace("-", "").replace("0", "o").replace("1", "l")
-    assert await found(market, order["number"], support, path) == [order["id"]]
-    assert await found(market, typed, support, path) == [order["id"]]
+    symbols = order["number"].removeprefix("CM-").lower()
+    forms = [order["number"], f"#{symbols}", f"# CM {symbols.replace('-', ' ')}", symbols.replace("-", "")]
+    forms += [order["number"].replace("-", dash) for dash in "\u2010\u2011\u2013\u2014\u2212"]
+    forms += [symbols.replace("0", "o").replace("1", "l"), order["id"].upper(), f"#{order['id'].replace('-', '')} "]
+    for typed in forms:
+        assert await found(market, typed, support, path) == [order["id"]], typed
+
+
+async def test_a_word_of_eight_letters_finds_items(market: Market) -> None:
+    order = await market.ordered(await market.sell(name="Mackerel"))
+    assert await found(market, "mackerel") == [order["id"]]
 
 
 async def test_a_number_finds_no_order_of_another_user(market: Market) -> None:

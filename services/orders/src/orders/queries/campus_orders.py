@@ -9,7 +9,7 @@ from common.web.pages import Found, OffsetPage
 from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.contacts import ContactDecryption
 from orders.domain.exports import ExportedOrder
-from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_response
+from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_response, search_by_number
 
 # A disputed order without a prepared resolution. A party of the order does not resolve it.
 AWAITING_DISPUTED: Final = """
@@ -55,7 +55,7 @@ async def page_of_campus_orders(
     uow: UnitOfWork, contacts: ContactDecryption, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]
 ) -> Found:
     """One page of the orders that the caller oversees, and their total number."""
-    where, values = _where(caller, filters)
+    where, values = _where(caller, await search_by_number(uow, filters))
     records = await uow.fetch(
         f"SELECT {ORDER_COLUMNS} FROM orders {where} {page.order_by(_SORTS[page.sort], 'orders.id')} "
         f"LIMIT {page.limit} OFFSET {page.offset}",
@@ -69,7 +69,7 @@ async def list_campus_orders(
     uow: UnitOfWork, caller: Caller, filters: Mapping[str, Any], limit: int
 ) -> list[ExportedOrder]:
     """At most `limit` orders that the caller oversees, oldest first."""
-    where, values = _where(caller, filters)
+    where, values = _where(caller, await search_by_number(uow, filters))
     return [ExportedOrder(*record) for record in await uow.fetch(_EXPORT.format(where=where, limit=limit), *values)]
 
 

@@ -14,6 +14,7 @@ from common.database.unit_of_work import Reads
 from common.primitives.clock import iso, iso_or_none
 from common.primitives.cursors import CursorSigner
 from common.primitives.money import naira
+from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.web.pages import CursorPage
 from orders.domain.contacts import ContactDecryption, visible_contact
 from orders.domain.order_roles import may_see_commission
@@ -47,6 +48,8 @@ ORDER_COLUMNS: Final = """
     ) AS vendor
 """
 _ORDER: Final = f"SELECT {ORDER_COLUMNS} FROM orders WHERE id = $1"
+_ID_BY_NUMBER: Final = "SELECT id FROM orders WHERE number = $1"
+_ID: Final = "SELECT id FROM orders WHERE id = $1"
 # An erasure removes the encrypted PIN, also while the charge of a cancelled order arrives.
 _PIN: Final = """
 SELECT pin.issue, pin.sealed, pin.wrong_tries, orders.status
@@ -59,7 +62,7 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
     "status": "status = {}",
     "from": "orders.created_at >= {}",
     "to": "orders.created_at < {}",
-    "number": "orders.number = {}",
+    "id": "orders.id = {}",
     "q": (
         "EXISTS (SELECT FROM order_items AS item WHERE item.order_id = orders.id "
         "AND to_tsvector('english', plain(item.name)) @@ to_tsquery('english', {}))"
@@ -70,6 +73,20 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
 def filter_value(name: str, value: Any) -> Any:
     """The value of a filter for its condition: `q` becomes the text of a tsquery."""
     return search_terms(search_words(value)) if name == "q" else value
+
+
+async def search_by_number(reads: Reads, filters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`q` as the id of the visible order that it names by number or id; the filters as they are otherwise.
+
+    Eight characters may be a number or a word, so a number that no visible order has is searched as words.
+    """
+    named = read_number_or_id(filters.get("q", ""), NumberKind.ORDER)
+    if named is None:
+        return filters
+    order_id = await reads.fetch_value(_ID if isinstance(named, UUID) else _ID_BY_NUMBER, named)
+    if order_id is None:
+        return filters
+    return {**{name: value for name, value in filters.items() if name != "q"}, "id": order_id}
 
 
 async def page_of_orders(
@@ -87,6 +104,7 @@ async def page_of_orders(
     Row policies decide which orders these are. Each role reads its own index, so a page costs the same with ten orders
     and with ten million.
     """
+    filters = await search_by_number(reads, filters)
     scope = ["orders", role, *filters.items(), caller.id]
     values: list[Any] = []
     narrowed = []

@@ -6,7 +6,6 @@ from fastapi import Query
 
 from common.web.http import QueryText
 from common.web.schemas import QueryInstant
-from orders.domain.order_numbers import read_order_number
 from orders.domain.transitions import State
 
 
@@ -19,18 +18,12 @@ async def order_filters(
         Query(
             min_length=1,
             max_length=200,
-            description="An order number (`CM-XXXX-XXXX`, in any case); else every word, or its beginning, is in the name of one "
-            "item. In campus orders also the buyer's exact mail address or phone number, for holders of orders:read.",
+            description="An order's number (`CM-XXXX-XXXX`) or id, in any case, with any spaces, dashes and `#`; else every "
+            "word, or its beginning, is in the name of one item. In campus orders also the buyer's exact mail address or "
+            "phone number, for holders of orders:read.",
         ),
     ] = None,
 ) -> dict[str, Any]:
     """The given filters by their public names."""
-    number = None if q is None else read_order_number(q)
-    given = {
-        "status": status,
-        "from": created_from,
-        "to": created_before,
-        "number": number,
-        "q": q if number is None else None,
-    }
+    given = {"status": status, "from": created_from, "to": created_before, "q": q}
     return {name: value for name, value in given.items() if value is not None}

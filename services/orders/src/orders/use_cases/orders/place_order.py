@@ -14,11 +14,11 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.cells import Cells
 from common.primitives.clock import iso
 from common.primitives.idempotency import IdempotencyKeyReused
-from common.primitives.ids import new_id, new_symbols
+from common.primitives.ids import new_id
+from common.primitives.public_numbers import NumberKind, new_number
 from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
 from orders import store
 from orders.domain.errors import FlashSaleSoldOut, OutOfStock, OwnVendor
-from orders.domain.order_numbers import ALPHABET, SYMBOLS, order_number
 from orders.domain.order_roles import is_own_vendor
 from orders.domain.orders import NewOrder, Windows
 from orders.domain.quotes import Quote, RequestedItem, quote
@@ -140,7 +140,7 @@ def _check_campuses(cells: Cells | None, checkout: Checkout, facts: store.Checko
 
 
 def _new_number() -> str:
-    return order_number(new_symbols(SYMBOLS, ALPHABET))
+    return new_number(NumberKind.ORDER)
 
 
 def _new_order(

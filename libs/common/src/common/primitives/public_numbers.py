@@ -1,0 +1,86 @@
+"""Numbers for people: `XX-` and eight characters of Crockford's base 32, `CM-R80T-M2NG` (contract section 17.18).
+
+A person sees the number of an order, payout, ticket or purchase, never its id. Every search by number reads what was
+typed with `read_number` or `read_number_or_id`. The alphabet has no I, L, O and U: a typed O means 0, an I or L means 1.
+"""
+
+import re
+import unicodedata
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from common.primitives.ids import new_symbols
+
+ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+# 40 bits: a thousand billion numbers. A used number is drawn again.
+SYMBOLS: Final = 8
+# What a reader might type for a number is shorter; an id has 36 characters.
+TYPED_MAX: Final = 100
+# The condition of a column, for the constraint of each table.
+NUMBER_PATTERN: Final = f"^[A-Z]{{2}}-[{ALPHABET}]{{4}}-[{ALPHABET}]{{4}}$"
+
+_READ_AS: Final = str.maketrans("OIL", "011")
+_SYMBOLS: Final = re.compile(f"[{ALPHABET}]{{{SYMBOLS}}}")
+_HEXADECIMAL: Final = re.compile("[0-9A-F]{32}")
+# Separators, dashes, spaces, and marks without a glyph. The minus sign is a mathematical symbol.
+_IGNORED: Final = frozenset({"Cc", "Cf", "Pd", "Zs", "Zl", "Zp"})
+_IGNORED_SIGNS: Final = frozenset("#_\u2212")
+
+
+class NumberKind(StrEnum):
+    """The subject of a number; the value is its prefix."""
+
+    ORDER = "CM"
+    PAYOUT = "PO"
+    TICKET = "CT"
+    PURCHASE = "CP"
+
+
+def new_number(kind: NumberKind) -> str:
+    """A random number. A unique constraint refuses one in use; the caller then draws again."""
+    return _number(kind, new_symbols(SYMBOLS, ALPHABET))
+
+
+def read_number(text: str, kind: NumberKind) -> str | None:
+    """The number of that kind as typed by a user, with or without its prefix; None for any other text.
+
+    Case, spaces, `#` and dashes of any kind have no meaning. Eight characters without the prefix may also be a word, so
+    a search over words looks for both.
+    """
+    compact = _compact(text).translate(_READ_AS)
+    prefix = kind.translate(_READ_AS)
+    if len(compact) == len(prefix) + SYMBOLS:
+        compact = compact.removeprefix(prefix)
+    return _number(kind, compact) if _SYMBOLS.fullmatch(compact) else None
+
+
+def read_number_or_id(text: str, kind: NumberKind) -> str | UUID | None:
+    """The number of that kind, or the id, as typed by a user; None for any other text."""
+    compact = _compact(text)
+    if _HEXADECIMAL.fullmatch(compact):
+        return UUID(compact)
+    return read_number(text, kind)
+
+
+def kind_of_number(text: str) -> NumberKind | None:
+    """The kind that the prefix of a typed number names; None without a prefix, or for any other text."""
+    compact = _compact(text).translate(_READ_AS)
+    if len(compact) == SYMBOLS:
+        return None
+    return next((kind for kind in NumberKind if read_number(text, kind) is not None), None)
+
+
+def _number(kind: NumberKind, symbols: str) -> str:
+    return f"{kind}-{symbols[:4]}-{symbols[4:]}"
+
+
+def _compact(text: str) -> str:
+    """The letters and digits of a typed number in upper case; empty for a text that is too long to be one."""
+    if len(text) > TYPED_MAX:
+        return ""
+    return "".join(
+        sign
+        for sign in unicodedata.normalize("NFKC", text).upper()
+        if sign not in _IGNORED_SIGNS and unicodedata.category(sign) not in _IGNORED
+    )

@@ -1,0 +1,73 @@
+"""Numbers for people are read in every form that people type (contract section 17.18)."""
+
+import re
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.primitives.public_numbers import (
+    ALPHABET,
+    NUMBER_PATTERN,
+    SYMBOLS,
+    NumberKind,
+    kind_of_number,
+    new_number,
+    read_number,
+    read_number_or_id,
+)
+
+ID = UUID("0192f3c4-1a2b-7000-8000-0000d0d960c4")
+KINDS = pytest.mark.parametrize("kind", NumberKind)
+FULL_WIDTH = "".join(chr(ord(sign) + 0xFEE0) for sign in "CM-1001-1ABC")
+SEPARATORS = ["", " ", "-", "\u2013", "\u2014", "\u2010", "\u2011", "\u2212", "\u00ad", "\u00a0", "\u200b", "_", "\t"]
+
+
+@KINDS
+def test_a_new_number_has_the_form_of_the_contract(kind: NumberKind) -> None:
+    number = new_number(kind)
+    assert re.fullmatch(NUMBER_PATTERN, number)
+    assert read_number(number, kind) == number
+    assert kind_of_number(number) is kind
+
+
+@KINDS
+@given(st.text(ALPHABET, min_size=SYMBOLS, max_size=SYMBOLS), st.sampled_from(SEPARATORS))
+def test_a_number_is_read_in_any_case_and_with_any_separator(kind: NumberKind, symbols: str, separator: str) -> None:
+    number = f"{kind}-{symbols[:4]}-{symbols[4:]}"
+    typed = number.replace("-", separator)
+    for text in (typed, typed.lower(), f" #{typed} ", f"# {typed.lower()}\u200f", typed.removeprefix(f"{kind}")):
+        assert read_number(text, kind) == number
+
+
+@pytest.mark.parametrize("typed", ["CM-1O0I-LABC", "cm-1o0i-labc", "CM 1001 1ABC", "100L-iABC", FULL_WIDTH])
+def test_characters_that_resemble_digits_are_read_as_digits(typed: str) -> None:
+    assert read_number(typed, NumberKind.ORDER) == "CM-1001-1ABC"
+
+
+@pytest.mark.parametrize("typed", ["", "jollof rice", "CM-1001", "CM-1001-1ABCD", "CM-100U-1ABC", "XX-1001-1ABC"])
+def test_any_other_text_is_no_number(typed: str) -> None:
+    assert read_number(typed, NumberKind.ORDER) is None
+
+
+def test_the_prefix_of_another_kind_is_no_number_of_this_kind() -> None:
+    assert read_number("PO-1001-1ABC", NumberKind.ORDER) is None
+    assert read_number("P0-1001-1ABC", NumberKind.PAYOUT) == "PO-1001-1ABC"
+
+
+@pytest.mark.parametrize(
+    "typed", [str(ID), str(ID).upper(), f"#{ID}", ID.hex, f" {ID} ", str(ID).replace("-", "\u2013")]
+)
+def test_an_id_is_read_in_the_same_forms(typed: str) -> None:
+    assert read_number_or_id(typed, NumberKind.ORDER) == ID
+
+
+def test_a_number_without_a_prefix_has_no_kind() -> None:
+    assert kind_of_number("1001-1ABC") is None
+    assert kind_of_number("#ct-1001-1abc") is NumberKind.TICKET
+    assert kind_of_number("cable") is None
+
+
+def test_a_long_text_is_not_read() -> None:
+    assert read_number_or_id("-" * 200 + "CM-1001-1ABC", NumberKind.ORDER) is None
