@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import asyncpg
+
 from campus_tools.launcher import System
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.servers import ServerPorts
@@ -98,12 +100,25 @@ async def temporary_system(
 
 
 async def broken_invariants(system: System, market: Marketplace, log: Log, settle_seconds: int = 60) -> tuple[str, ...]:
-    """The money invariants that the audit finds broken, each with its first three rows."""
+    """The money invariants that the audit finds broken, each with its first three rows, and the number of deadlocks."""
     log("auditing")
+    deadlocks = await _deadlocks(system)
     if system.runtime is not CHECKOUT:
-        return await _findings_of_the_image(system, settle_seconds)
+        return (*deadlocks, *await _findings_of_the_image(system, settle_seconds))
     findings = await findings_of(system.secrets, market.sandbox, settle_seconds=settle_seconds)
-    return tuple(f"{finding.rule}: {finding.rows[:3]}" for finding in findings)
+    return (*deadlocks, *(f"{finding.rule}: {finding.rows[:3]}" for finding in findings))
+
+
+async def _deadlocks(system: System) -> tuple[str, ...]:
+    """The databases of the system in which transactions deadlocked (decision 102)."""
+    connection = await asyncpg.connect(database_of(system, "orders"))
+    try:
+        rows = await connection.fetch(
+            "SELECT datname, deadlocks FROM pg_stat_database WHERE datname LIKE 'campus\\_%' AND deadlocks > 0"
+        )
+    finally:
+        await connection.close()
+    return tuple(f"{row['datname']}: {row['deadlocks']} deadlocks" for row in rows)
 
 
 async def _findings_of_the_image(system: System, settle_seconds: int) -> tuple[str, ...]:

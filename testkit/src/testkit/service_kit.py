@@ -302,6 +302,7 @@ async def opened(
                 subscriptions,
                 service.work_items,
                 account_required=runtime.account_required,
+                lock_by=service.lock_by,
             )
             transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
             async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:

@@ -232,6 +232,7 @@ class Process:
             subscriptions,
             service.work_items,
             account_required=runtime.account_required,
+            lock_by=service.lock_by,
         )
         asyncio.create_task(consumers.run())  # noqa: RUF006 - tracked by the task factory
         self.loops = {loop.name: _stepped(loop, dependencies) for loop in service.loops(dependencies)}

@@ -11,17 +11,20 @@ import pytest
 
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
-from contracts.orders import DeliveryPinIssued
+from contracts.event import Event
+from contracts.orders import DeliveryPinIssued, OrderDelivered, OrderDispatched
 from notifications import store
 from notifications.domain.deliveries import notification_id_of
+from notifications.store.feed import save_streamed
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
 from notifications.use_cases.pins.advance_pin import advance_pin
 from notifications.use_cases.pins.close_pin_watches import close_pin_watches
 from notifications.use_cases.pins.watch_pin import watch_pin
+from testkit.lock_order import Transaction, assert_no_deadlock, handle_batch
 from testkit.service_kit import OpenService
 
-from .conftest import Providers, Scenario
+from .conftest import PHONE, Providers, Scenario, provisioned
 
 PIN_COUNT = 25
 LOCKS = re.compile(r"\b(FOR UPDATE|UPDATE (pin_watches|notification_deliveries))\b")
@@ -144,3 +147,44 @@ async def test_all_updates_of_a_pin_at_once_do_not_deadlock(
         clock.advance(dependencies.pin_receipt)
         await asyncio.gather(*(run(scenario, step) for step in steps))
     assert {str(row["sealed"]) for row in await scenario.deliveries()} == {"{}"}
+
+
+async def test_all_pairs_of_batches_do_not_deadlock(scenario: Scenario, clock: ManualClock, app: OpenService) -> None:
+    await scenario.project_users()
+    buyers = [new_id() for _ in range(3)]
+    for number, buyer_id in enumerate(buyers):
+        await scenario.receive(provisioned(buyer_id, f"buyer{number}@unilag.edu.ng", phone=PHONE, phone_confirmed=True))
+    orders = [(new_id(), buyer_id) for buyer_id in buyers]
+    issues = count(1)
+
+    def pin(order_id: UUID, buyer_id: UUID) -> DeliveryPinIssued:
+        sealed = scenario.encryptor.encrypt("042917", str(order_id))
+        return DeliveryPinIssued(order_id=order_id, buyer_id=buyer_id, pin_sealed=sealed, issue=next(issues))
+
+    def step(order_id: UUID, buyer_id: UUID) -> list[Event]:
+        # New orders each time: a notification that exists locks no feed.
+        new_order = {"order_id": new_id(), "buyer_id": buyer_id, "vendor_id": scenario.vendor_id}
+        delivered = {"delivered_at": "2026-01-01T10:00:00.000Z", "verified_by": buyer_id}
+        return [OrderDispatched(**new_order), pin(order_id, buyer_id), OrderDelivered(**new_order, **delivered)]
+
+    def batch(*positions: int) -> Transaction:
+        return lambda: handle_batch(app, [event for position in positions for event in step(*orders[position])])
+
+    async def stream() -> None:
+        async with scenario.unit_of_work() as uow:
+            await save_streamed(uow, [*reversed(buyers), scenario.owner_id], clock.now())
+
+    async def record_receipts() -> None:
+        await scenario.send_queued()
+        for row in await scenario.deliveries():
+            if row["channel"] == "sms" and row["provider_message_id"] is not None:
+                await run(scenario, receipt(scenario, "delivered")(row))
+
+    transactions = {
+        "a batch": batch(0, 1, 2),
+        "a batch in reverse": batch(2, 1, 0),
+        "a batch of two": batch(2, 0),
+        "receipts": record_receipts,
+        "a stream": stream,
+    }
+    await assert_no_deadlock(transactions, rounds=4)

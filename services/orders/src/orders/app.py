@@ -135,6 +135,7 @@ SERVICE = Service(
     pending_work=PENDING_WORK,
     own_actions=OWN_ACTIONS,
     subscriptions=SUBSCRIPTIONS,
+    lock_by=("order_id",),
     loops=loops,
     retention_rules=retention_rules,
     commands={"demo-data": load_demo_data, REENCRYPT: re_encrypt_command},

@@ -190,6 +190,7 @@ SERVICE = Service(
     pending_work=PENDING_WORK,
     own_actions=OWN_ACTIONS,
     subscriptions=SUBSCRIPTIONS,
+    lock_by=("vendor_id", "order_id"),
     work_items=WORK,
     loops=loops,
     retention_rules=lambda dependencies: retention.retention_rules(dependencies.webhook_retention),

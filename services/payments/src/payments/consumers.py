@@ -178,9 +178,9 @@ async def on_refund_queued(item: RefundWork, received: Received, dependencies: D
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
     Subscription(EmailConfirmed, on_email_confirmed),
-    Subscription(UserErased, on_user_erased),
-    Subscription(VendorClosed, on_vendor_closed),
-    Subscription(ErasureRequested, on_erasure_requested),
+    Subscription(UserErased, on_user_erased, alone=True),
+    Subscription(VendorClosed, on_vendor_closed, alone=True),
+    Subscription(ErasureRequested, on_erasure_requested, alone=True),
     Subscription(OrderPlaced, on_order_placed),
     Subscription(OrderCancelled, on_order_cancelled),
     Subscription(OrderExpired, on_order_expired),

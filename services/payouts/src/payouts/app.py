@@ -257,6 +257,7 @@ SERVICE = Service(
     pending_work=PENDING_WORK,
     own_actions=OWN_ACTIONS,
     subscriptions=SUBSCRIPTIONS,
+    lock_by=("vendor_id", "order_id"),
     work_items=WORK,
     loops=loops,
     commands={

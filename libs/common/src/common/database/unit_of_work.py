@@ -89,16 +89,28 @@ class Reads(Protocol):
         """The first column of the first row, or None."""
 
 
+class SharedTransaction(Exception):
+    """A message must be handled in a transaction of its own: its locks are outside of the order of a batch."""
+
+
 class UnitOfWork:
     """One transaction of one caller. Its events are published only if it commits."""
 
-    def __init__(self, connection: asyncpg.Connection, acting_as: Acting, signatures: Signatures | None = None) -> None:
+    def __init__(
+        self,
+        connection: asyncpg.Connection,
+        acting_as: Acting,
+        signatures: Signatures | None = None,
+        *,
+        is_shared: bool = False,
+    ) -> None:
         self._connection = connection
         self.acting_as = acting_as
+        self._is_shared = is_shared
         self._signatures = signatures
         self._outbox_rows: list[outbox.OutboxRow] = []
         self._wakes_relay = False
-        self._deferred: dict[Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]], list[Any]] = {}
+        self._deferred: dict[tuple[int, Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]]], list[Any]] = {}
         self._on_end: list[Callable[[bool], None]] = []
 
     async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
@@ -138,9 +150,19 @@ class UnitOfWork:
         self._wakes_relay = True
         self._outbox_rows.append(outbox.work_row(queue, str(subject), payload, trace_headers()))
 
-    def defer(self, write: "Callable[[UnitOfWork, Sequence[ItemT]], Awaitable[None]]", item: ItemT) -> None:
-        """Calls `write` once before the commit, with all items that were deferred to it: one statement for many."""
-        self._deferred.setdefault(write, []).append(item)
+    def defer(
+        self, write: "Callable[[UnitOfWork, Sequence[ItemT]], Awaitable[None]]", item: ItemT, *, rank: int = 0
+    ) -> None:
+        """Calls `write` once before the commit, with all items that were deferred to it: one statement for many.
+
+        Writes of a lower `rank` come first, whichever was deferred first: their locks have one order.
+        """
+        self._deferred.setdefault((rank, write), []).append(item)
+
+    def require_alone(self) -> None:
+        """Raises SharedTransaction when messages share this transaction, before a lock outside of their order."""
+        if self._is_shared:
+            raise SharedTransaction
 
     def on_end(self, callback: Callable[[bool], None]) -> None:
         """Calls back after the transaction: with True after its commit, else with False."""
@@ -163,8 +185,8 @@ class UnitOfWork:
     async def _write_deferred(self, lease_seconds: float) -> Sequence[outbox.OutboxRow]:
         """Writes what was deferred, then the outbox rows, which are returned."""
         while self._deferred:
-            write = next(iter(self._deferred))
-            await write(self, self._deferred.pop(write))
+            rank, write = min(self._deferred, key=lambda key: key[0])
+            await write(self, self._deferred.pop((rank, write)))
         if not self._outbox_rows:
             return ()
         return await outbox.append(self._connection, self._outbox_rows, lease_seconds)
@@ -195,12 +217,14 @@ class Database:
             yield cls(api=api, service=service, limits=limits)
 
     @asynccontextmanager
-    async def unit_of_work(self, *, acting_as: Acting, async_commit: bool = False) -> AsyncIterator[UnitOfWork]:
+    async def unit_of_work(
+        self, *, acting_as: Acting, async_commit: bool = False, is_shared: bool = False
+    ) -> AsyncIterator[UnitOfWork]:
         """One transaction for a caller. It commits at the end of the `async with`, before the response is sent.
 
         The commit is durable then, unless `async_commit`: a crash of the server may lose the last moments of work that
         can be repeated without harm. Such a commit does not wait for the disk, which is most of the cost of a small
-        commit.
+        commit. `is_shared`: several messages are handled in it, whose locks have one order.
 
         An exception rolls everything back. Serialization failures (40001) and deadlocks (40P01) are raised as
         asyncpg's own errors: the HTTP layer returns 409, a consumer retries the message, and `transact` retries.
@@ -210,7 +234,7 @@ class Database:
         if async_commit:
             start += "; SET LOCAL synchronous_commit = off"
         connection = await self._acquire(pool)
-        committed, work = False, UnitOfWork(connection, acting_as, self.signatures)
+        committed, work = False, UnitOfWork(connection, acting_as, self.signatures, is_shared=is_shared)
         try:
             try:
                 # BEGIN and the settings of the row policies take one round trip.

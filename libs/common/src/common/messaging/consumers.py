@@ -1,7 +1,8 @@
 """Consumption of messages: inbox, handler, commit, acknowledgement; or the retry ladder; or the dead letters.
 
 Events that arrive while others are handled, or within `linger_seconds`, share a transaction, whatever their queues; one
-that fails gets its own afterwards. A work item always has one.
+that fails gets its own afterwards. A work item always has one. Handlers of a transaction run in the order of the
+aggregates that they lock (`lock_by`), so that two transactions do not deadlock (decision 102).
 
 | Outcome of a delivery | Action |
 |---|---|
@@ -66,16 +67,20 @@ class Consumers:
         *,
         account_required: bool = True,
         linger_seconds: float = 0.0,
+        lock_by: Sequence[str] = (),
     ) -> None:
         """`account_required`: the broker must have validated each publisher's account (`BROKER_VERIFIED_PUBLISHERS`).
 
-        An event waits up to `linger_seconds` for others, with which it shares a transaction.
+        An event waits up to `linger_seconds` for others, with which it shares a transaction. `lock_by` names the fields
+        of events with the ids of the locked rows, the first lock first; the subject follows.
         """
         self._service, self._database, self._bus, self._dependencies = service, database, bus, dependencies
         self._by_type: Mapping[str, Sequence[Subscription[Any]]] = _grouped(subscriptions)
         self._work_by_queue = {item.queue: item for item in work_items}
         self._queues = {f"{service}.{line.event.publisher()}" for line in subscriptions} | set(self._work_by_queue)
         self._account_required = account_required
+        self._lock_by = lock_by
+        self._alone = {line.event.TYPE for line in subscriptions if line.alone}
         self._batches = Batches(self._process_batch, linger_seconds)
         self._under_way = 0
         telemetry.MESSAGES_UNDER_WAY.set_function(lambda: self._under_way)
@@ -103,13 +108,17 @@ class Consumers:
         return self._batches.of_queue(queue)
 
     async def _process_batch(self, batch: Arrivals, is_oldest: Callable[[Channel], bool]) -> None:
-        alone = await self._process_together(batch, is_oldest) if len(batch) > 1 else batch
+        together = [one for one in batch if one.message.type not in self._alone]
+        alone = [one for one in batch if one.message.type in self._alone]
+        alone += await self._process_together(together, is_oldest, alone) if len(together) > 1 else together
         await asyncio.gather(*(self._process(one.channel.queue, one.message) for one in alone))
 
-    async def _process_together(self, batch: Arrivals, is_oldest: Callable[[Channel], bool]) -> Arrivals:
+    async def _process_together(
+        self, batch: Arrivals, is_oldest: Callable[[Channel], bool], unsettled: Arrivals
+    ) -> Arrivals:
         """Handles the messages in one transaction. Returns those that it did not handle: none of them has had an effect.
 
-        After a failure the transaction is repeated without the message that failed.
+        After a failure the transaction is repeated without the message that failed. `unsettled` are handled later.
         """
         began, together, alone = time.perf_counter(), list(batch), list[Arrival]()
         self._under_way += len(batch)
@@ -124,7 +133,9 @@ class Consumers:
                     log.info("message handled alone", queue=queue, count=len(batch), error=error)
                     continue
                 seconds = time.perf_counter() - began
-                await self._settle_batch(together, [received for received, _ in messages], seconds, is_oldest, alone)
+                await self._settle_batch(
+                    together, [received for received, _ in messages], seconds, is_oldest, [*alone, *unsettled]
+                )
                 return alone
         except Exception as error:
             queues = sorted({one.channel.queue for one in batch})
@@ -212,12 +223,13 @@ class Consumers:
             for received, data in messages:
                 await item.handler(read_payload(data, item.payload), received, self._dependencies)
             return
-        handlers = [
+        handlers: list[tuple[int, Subscription[Any], Received, Any]] = [
             (position, subscription, received, read_payload(data, subscription.event))
             for position, (received, data) in enumerate(messages)
             for subscription in self._by_type.get(received.type, ())
         ]
-        async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        handlers.sort(key=lambda line: self._lock_key(line[2], line[3]))
+        async with self._database.unit_of_work(acting_as=THE_SERVICE, is_shared=len(messages) > 1) as uow:
             keys = [(received.event_id, subscription.consumer) for _, subscription, received, _ in handlers]
             new = await record_new_messages(uow, keys)
             for key, (position, subscription, received, event) in zip(keys, handlers, strict=True):
@@ -237,6 +249,10 @@ class Consumers:
                         raise HandlerFailed(position) from error
                 if outcome is Outcome.STALE:
                     telemetry.STALE_EVENTS.labels(received.type).inc()
+
+    def _lock_key(self, received: Received, event: Any) -> tuple[str, ...]:
+        """The place of an event in the order of locks; events of one place keep the order of their arrival."""
+        return *(str(getattr(event, name, None) or "") for name in self._lock_by), received.subject
 
     async def _settle(
         self, message: AbstractIncomingMessage, before: Any, outcome: str, *, all_before: bool = False

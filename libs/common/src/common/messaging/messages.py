@@ -59,10 +59,14 @@ WorkHandler = Callable[[Any, Received, Any], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Subscription(Generic[EventT]):
-    """A subscription of a service: the event and its handler, `handler(event, received, uow, dependencies)`."""
+    """A subscription of a service: the event and its handler, `handler(event, received, uow, dependencies)`.
+
+    An event that is handled `alone` never shares a transaction: its handler locks rows of several aggregates.
+    """
 
     event: type[EventT]
     handler: EventHandler
+    alone: bool = False
 
     @property
     def consumer(self) -> str:

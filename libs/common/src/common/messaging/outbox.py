@@ -78,10 +78,13 @@ def work_row(queue: str, subject: str, payload: Mapping[str, Any], trace: Mappin
 async def append(
     connection: asyncpg.Connection, rows: Sequence[OutboxRow], lease_seconds: float
 ) -> Sequence[OutboxRow]:
-    """Inserts the rows in one round trip for events and one for work items; returns them with sequence and time."""
+    """Inserts the rows in one round trip for events and one for work items; returns them with sequence and time.
+
+    The sequences of the subjects are locked in the order of the subjects; events of one subject keep their order.
+    """
     appended: list[OutboxRow] = []
     for statement, part in (
-        (APPEND, [row for row in rows if row.queue is None]),
+        (APPEND, sorted((row for row in rows if row.queue is None), key=lambda row: row.subject)),
         (APPEND_WORK, [row for row in rows if row.queue is not None]),
     ):
         if part:

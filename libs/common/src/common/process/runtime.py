@@ -63,6 +63,8 @@ class Service:
     limits: WaitLimits = WAIT_LIMITS
     linger_seconds: float = 0.0
     """How long an event waits for others, to share a transaction with them; for services that no one waits for."""
+    lock_by: Sequence[str] = ()
+    """The fields of events with the ids of the rows that their handlers lock, the first lock first (decision 102)."""
 
     @property
     def package(self) -> str:

@@ -135,6 +135,7 @@ def background(service: Service, runtime: Runtime, dependencies: object, command
             service.work_items,
             account_required=runtime.account_required,
             linger_seconds=service.linger_seconds,
+            lock_by=service.lock_by,
         )
         tasks.append(consumers.run())
         metrics = Loop("measures", lambda: measure_once(runtime.database), MEASURE_EVERY_SECONDS)

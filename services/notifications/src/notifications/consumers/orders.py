@@ -24,7 +24,7 @@ from notifications import queries, store
 from notifications.dependencies import Dependencies
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest, notification_id_of, pin_channel
 from notifications.domain.errors import ContactUnknown
-from notifications.use_cases.deliveries.deliver_notification import deliver_notification
+from notifications.use_cases.deliveries.deliver_notification import defer_notification
 from notifications.use_cases.deliveries.notify_user import notify_user
 from notifications.use_cases.deliveries.notify_vendor import notify_vendor
 from notifications.use_cases.pins.close_pin_watches import close_pin_watches
@@ -63,7 +63,7 @@ async def on_delivery_pin_issued(
     request = NotificationRequest(
         notification_id, channel, template, parameters, user_id=event.buyer_id, encrypted=secrets
     )
-    await deliver_notification(uow, request, delivery_context, contact=contact)
+    await defer_notification(uow, request, delivery_context, contact=contact)
     return Outcome.APPLIED
 
 

@@ -60,6 +60,7 @@ from notifications.store.feed import save_all_read, save_read, save_streamed
 from notifications.store.notifications import NewNotification, QueuedDelivery, record_notifications
 from notifications.store.pins import (
     close_watches,
+    drop_secrets,
     find_first_delivery,
     finish_watch,
     list_due_watches,
@@ -107,6 +108,7 @@ __all__ = [
     "delete_provider_pause",
     "delete_unregistered_device",
     "delivery_queue_of",
+    "drop_secrets",
     "encrypted_of",
     "enqueue_page",
     "enqueue_receipt",

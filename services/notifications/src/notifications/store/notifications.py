@@ -32,7 +32,7 @@ WITH requested AS MATERIALIZED (
     SELECT r.id, r.user_id, r.template, r.title, r.body, $11, next.last - shown.later, r.subject
     FROM requested r LEFT JOIN (shown JOIN next USING (user_id)) ON shown.id = r.id
     WHERE r.title IS NULL OR shown.id IS NOT NULL
-    ON CONFLICT (id) DO NOTHING RETURNING id
+    ORDER BY r.id ON CONFLICT (id) DO NOTHING RETURNING id
 ), queued AS (
     INSERT INTO notification_deliveries (
         id, notification_id, channel, recipient, template, payload, sealed, status, attempts, claim_id, claimed_at,

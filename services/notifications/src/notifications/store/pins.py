@@ -1,24 +1,28 @@
 """Writes of PIN watches: each forwards an undelivered PIN to the next channel.
 
-Locks are acquired in one order: the watch of a notification, then its deliveries by id. A transaction that holds a delivery
-never locks its watch; a due watch reads the outcome of its deliveries.
+Locks are acquired in one order: the watches by order, then the deliveries by id. A transaction that holds a delivery never
+locks its watch; a due watch reads the outcome of its deliveries.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
 
-_LOCK_OF_ORDER: Final = "SELECT issue, is_over FROM pin_watches WHERE order_id = $1 FOR UPDATE"
+_LOCK_OF_ORDER: Final = "SELECT issue, is_over FROM pin_watches WHERE order_id = $1 ORDER BY notification_id FOR UPDATE"
 _START: Final = """
 INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (notification_id) DO NOTHING
 """
-_CLOSE_OF_ORDER: Final = (
-    "UPDATE pin_watches SET due_at = NULL, is_over = true WHERE order_id = $1 RETURNING notification_id"
+_CLOSE_OF_ORDER: Final = """
+WITH locked AS MATERIALIZED (
+    SELECT notification_id FROM pin_watches WHERE order_id = $1 ORDER BY notification_id FOR UPDATE
 )
+UPDATE pin_watches w SET due_at = NULL, is_over = true FROM locked WHERE w.notification_id = locked.notification_id
+RETURNING w.notification_id
+"""
 # The PIN is obsolete: queued messages fail, and sent ones keep no secret.
 _DROP_SECRETS: Final = """
 WITH locked AS MATERIALIZED (
@@ -89,10 +93,14 @@ async def start_watch(
     await uow.execute(_START, notification_id, order_id, issue, channel, due_at, is_over)
 
 
-async def close_watches(uow: UnitOfWork, order_id: UUID) -> None:
-    """Close the watches of an order, and delete its PINs from queued and sent messages."""
-    closed = await uow.fetch(_CLOSE_OF_ORDER, order_id)
-    await uow.execute(_DROP_SECRETS, [notification_id for (notification_id,) in closed])
+async def close_watches(uow: UnitOfWork, order_id: UUID) -> list[UUID]:
+    """Close the watches of an order; return their notifications."""
+    return [notification_id for (notification_id,) in await uow.fetch(_CLOSE_OF_ORDER, order_id)]
+
+
+async def drop_secrets(uow: UnitOfWork, notification_ids: Collection[UUID]) -> None:
+    """Delete obsolete PINs from queued and sent messages."""
+    await uow.execute(_DROP_SECRETS, list(notification_ids))
 
 
 async def list_due_watches(reads: Reads, now: datetime, rows_max: int) -> list[UUID]:

@@ -12,11 +12,29 @@ from notifications.domain.errors import (
     ContactUnknown,
 )
 from notifications.domain.templates import check_complete, template_of
+from notifications.store import NewNotification
 from notifications.use_cases.deliveries.compose_notification import compose_notification
 from notifications.use_cases.deliveries.fail_delivery import fail_delivery
+from notifications.use_cases.deliveries.notify_user import defer_composed
 from notifications.use_cases.deliveries.record_deliveries import DeliveryContext, record_deliveries
 
 SWITCHED_OFF: Final = "the user has switched this channel off"
+
+
+async def defer_notification(
+    uow: UnitOfWork,
+    request: NotificationRequest,
+    delivery_context: DeliveryContext,
+    *,
+    contact: Contact | None = None,
+    recipient: str | None = None,
+) -> None:
+    """Record a notification and its deliveries before the commit, with all others of the transaction.
+
+    For events, whose transactions contain messages to several users. Raises as `deliver_notification`.
+    """
+    notification = await _compose(uow, request, delivery_context, contact=contact, recipient=recipient)
+    defer_composed(uow, delivery_context, notification)
 
 
 async def deliver_notification(
@@ -38,6 +56,36 @@ async def deliver_notification(
     Quiet hours of `preferences` postpone the delivery. With `is_opted_out` the delivery fails without an alert.
     Raises ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationIdConflict and ValidationFailed.
     """
+    notification = await _compose(
+        uow,
+        request,
+        delivery_context,
+        contact=contact,
+        recipient=recipient,
+        in_feed=in_feed,
+        complete=complete,
+        preferences=preferences,
+    )
+    queued = await record_deliveries(uow, delivery_context, [notification], is_sent_here=not is_opted_out)
+    if is_opted_out:
+        for delivery in queued:
+            recipient = masked(delivery.recipient)
+            await store.record_refused_attempt(uow, delivery.id, recipient, SWITCHED_OFF, delivery_context.now)
+            await fail_delivery(uow, delivery.id, SWITCHED_OFF, alert=False)
+    return [delivery.recipient for delivery in notification.deliveries]
+
+
+async def _compose(
+    uow: UnitOfWork,
+    request: NotificationRequest,
+    delivery_context: DeliveryContext,
+    *,
+    contact: Contact | None,
+    recipient: str | None,
+    in_feed: bool = True,
+    complete: bool = True,
+    preferences: Preferences | None = None,
+) -> NewNotification:
     if request.channel not in delivery_context.channels:
         raise ChannelNotConfigured(request.channel, delivery_context.channels)
     template = template_of(request.template, request.channel)
@@ -48,16 +96,9 @@ async def deliver_notification(
         contact = await queries.find_contact(uow, request.user_id)
     recipients = [recipient] if recipient else await _recipients(uow, contact, request.channel, delivery_context)
     addresses = [(request.channel, address) for address in recipients]
-    notification = compose_notification(
+    return compose_notification(
         request, addresses, delivery_context, contact=contact, in_feed=in_feed, preferences=preferences
     )
-    queued = await record_deliveries(uow, delivery_context, [notification], is_sent_here=not is_opted_out)
-    if is_opted_out:
-        for delivery in queued:
-            recipient = masked(delivery.recipient)
-            await store.record_refused_attempt(uow, delivery.id, recipient, SWITCHED_OFF, delivery_context.now)
-            await fail_delivery(uow, delivery.id, SWITCHED_OFF, alert=False)
-    return recipients
 
 
 async def _recipients(

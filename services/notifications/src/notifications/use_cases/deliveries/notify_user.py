@@ -60,20 +60,36 @@ def notify_user(
     )
 
 
-async def _record_notifications(uow: UnitOfWork, messages: Sequence[UserNotification]) -> None:
+@dataclass(frozen=True, slots=True)
+class ComposedNotification:
+    """A notification with its deliveries, ready to be recorded."""
+
+    delivery_context: DeliveryContext
+    notification: NewNotification
+
+
+def defer_composed(uow: UnitOfWork, delivery_context: DeliveryContext, notification: NewNotification) -> None:
+    """Record a composed notification before the commit, with all others of the transaction."""
+    uow.defer(_record_notifications, ComposedNotification(delivery_context, notification))
+
+
+async def _record_notifications(uow: UnitOfWork, messages: Sequence[UserNotification | ComposedNotification]) -> None:
+    """Record the notifications of a transaction in one statement, which locks the feeds in the order of the users."""
     # The newest: every message of the batch is due by its time, and may be sent by this process.
     delivery_context = messages[-1].delivery_context
-    users = [(message.user_id, message.vendor_id) for message in messages]
-    recipients = await queries.get_recipients(uow, users, delivery_context.device_kinds)
-    reached = [
-        _compose(message, recipient)
-        for message, recipient in zip(messages, recipients, strict=True)
-        if not recipient.contact.is_erased
+    users = [(one.user_id, one.vendor_id) for one in messages if isinstance(one, UserNotification)]
+    recipients = iter(await queries.get_recipients(uow, users, delivery_context.device_kinds) if users else ())
+    composed = [
+        one.notification if isinstance(one, ComposedNotification) else _compose(one, next(recipients))
+        for one in messages
     ]
-    await record_deliveries(uow, delivery_context, reached)
+    await record_deliveries(uow, delivery_context, [one for one in composed if one is not None])
 
 
-def _compose(message: UserNotification, recipient: Recipient) -> NewNotification:
+def _compose(message: UserNotification, recipient: Recipient) -> NewNotification | None:
+    """Return the notification; None for an erased user."""
+    if recipient.contact.is_erased:
+        return None
     delivery_context, preferences, template = message.delivery_context, recipient.preferences, message.template
     channels = CHANNELS_BY_TEMPLATE[template]
     addresses = [

@@ -6,6 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from notifications import store
 from notifications.domain.deliveries import notification_id_of
+from notifications.use_cases.pins.watch_pin import close_watches
 
 # Above every issue of a PIN, within PostgreSQL's integer.
 LAST_ISSUE: Final = 2_147_483_647
@@ -13,6 +14,6 @@ LAST_ISSUE: Final = 2_147_483_647
 
 async def close_pin_watches(uow: UnitOfWork, order_id: UUID) -> None:
     """Delete the PIN from all messages, and reject PIN events that arrive later."""
-    await store.close_watches(uow, order_id)
+    await close_watches(uow, order_id)
     used = notification_id_of("delivery_pin", order_id, "used")
     await store.start_watch(uow, used, order_id, LAST_ISSUE, "sms", None, is_over=True)

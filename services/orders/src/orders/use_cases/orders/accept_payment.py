@@ -37,6 +37,8 @@ async def accept_payment(
         await store.save_escrow(uow, order.id, escrow)
         return transition
     if order.status != "Processing":
+        # Products are locked after the orders of a transaction (decision 102).
+        uow.require_alone()
         stock_levels = await store.reserve_stock_again(uow, order.id)
         if not stock_levels:
             return await _refund_late_charge(uow, order, escrow, now, windows)
