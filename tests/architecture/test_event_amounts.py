@@ -1,9 +1,8 @@
-"""Every amount of money in an event or work item is bounded where it is decoded (decision 31)."""
+"""Every amount of money in an event or work item is bounded where it is decoded, and agrees with the others (decision 31)."""
 
 import importlib
 import pkgutil
-from typing import get_args, get_type_hints
-from uuid import uuid4
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 import pytest
@@ -12,7 +11,8 @@ import contracts
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import read_payload
 from contracts.money import AMOUNT_MINOR_MAX, TOTAL_MINOR_MAX
-from contracts.payments import EscrowReleased, ReleaseStatement
+from contracts.orders import DisputeResolved
+from contracts.payments import EscrowReleased, ReleaseStatement, TransferEvent
 from identity.consumers import WORK as IDENTITY_WORK
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 from notifications.consumers import WORK as NOTIFICATIONS_WORK
@@ -43,6 +43,36 @@ TOTALS = {(ReleaseStatement, "net_minor")}
 AMOUNTS = [(it, field) for it in structs() for field in it.__struct_fields__ if field.endswith("_minor")]
 
 
+# A refund and a release of one decision, and a transfer beside its fee: neither is a part of the other.
+INDEPENDENT = {DisputeResolved: {"refund_minor", "release_minor"}, TransferEvent: {"amount_minor", "fee_minor"}}
+RULES = [(it, rule) for it in structs() for rule in getattr(it, "AMOUNT_RULES", ())]
+
+
+def sample(kind: msgspec.inspect.Type) -> Any:
+    """A value of the type, as JSON has it: 0 for each amount, the default where there is one."""
+    if isinstance(kind, msgspec.inspect.StructType):
+        return {field.encode_name: sample(field.type) for field in kind.fields if field.required}
+    if isinstance(kind, msgspec.inspect.IntType):
+        return 0
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        return kind.values[0]
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return sample(kind.types[0])
+    return {
+        msgspec.inspect.UUIDType: "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e",
+        msgspec.inspect.BoolType: False,
+        msgspec.inspect.StrType: "2026-01-01T00:00:00.000Z",
+        msgspec.inspect.DateTimeType: "2026-01-01T00:00:00Z",
+    }.get(type(kind), [])
+
+
+def decoded(struct: type[msgspec.Struct], **amounts: int) -> Any:
+    """Decodes a message of the struct with these amounts, as a consumer does."""
+    names = dict(zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True))
+    body = sample(msgspec.inspect.type_info(struct)) | {names[name]: amount for name, amount in amounts.items()}
+    return read_payload(msgspec.Raw(msgspec.json.encode(body)), struct)
+
+
 def test_events_have_amounts() -> None:
     assert (EscrowReleased, "net_minor") in AMOUNTS
 
@@ -66,12 +96,38 @@ def test_the_largest_order_that_checkout_accepts_is_within_the_bound() -> None:
     assert ITEMS_MAX * quantity_max * PRICE_MINOR_MAX + DELIVERY_FEE_MINOR_MAX <= AMOUNT_MINOR_MAX
 
 
-@pytest.mark.parametrize("net_minor", [-1, AMOUNT_MINOR_MAX + 1])
-def test_a_release_of_an_impossible_amount_is_not_decoded(net_minor) -> None:
-    ids = dict.fromkeys(("orderId", "buyerId", "vendorId", "releaseId"), str(uuid4()))
-    amounts = dict.fromkeys(
-        ("grossMinor", "commissionMinor", "deliveryFeeMinor", "remainingMinor", "remainingVendorMinor"), 0
-    )
-    body = msgspec.json.encode({**ids, **amounts, "netMinor": net_minor})
-    with pytest.raises(PermanentFault):
-        read_payload(msgspec.Raw(body), EscrowReleased)
+@pytest.mark.parametrize(("struct", "name"), AMOUNTS, ids=lambda it: getattr(it, "__name__", it))
+def test_an_impossible_amount_is_a_permanent_fault(struct, name) -> None:
+    assert decoded(struct) is not None
+    largest = TOTAL_MINOR_MAX if (struct, name) in TOTALS else AMOUNT_MINOR_MAX
+    smallest = -TOTAL_MINOR_MAX if (struct, name) in TOTALS else 0
+    for amount in (smallest - 1, largest + 1, 0.5, "1", True):
+        with pytest.raises(PermanentFault):
+            decoded(struct, **{name: amount})
+
+
+@pytest.mark.parametrize(("struct", "rule"), RULES, ids=lambda it: getattr(it, "__name__", None))
+def test_amounts_that_do_not_add_up_are_a_permanent_fault(struct, rule) -> None:
+    parts = dict.fromkeys(rule.parts, 1)
+    whole_minor = len(parts)
+    assert getattr(decoded(struct, **parts, **{rule.whole: whole_minor}), rule.whole) == whole_minor
+    wrong = [{**parts, rule.whole: whole_minor - 1}]
+    if rule.is_sum:
+        wrong.append({**parts, rule.whole: whole_minor + 1})
+    for amounts in wrong:
+        with pytest.raises(PermanentFault, match=rule.whole):
+            decoded(struct, **amounts)
+
+
+def test_the_amounts_of_one_struct_are_compared_with_each_other() -> None:
+    for struct in structs():
+        amounts = {name for it, name in AMOUNTS if it is struct and (it, name) not in TOTALS}
+        rules = getattr(struct, "AMOUNT_RULES", ())
+        compared = {name for rule in rules for name in (rule.whole, *rule.parts)}
+        known = next((names for base, names in INDEPENDENT.items() if issubclass(struct, base)), set())
+        assert len(amounts) < 2 or amounts - known <= compared, f"{struct.__name__}: write an AmountRule (contracts.money)"
+
+
+def test_a_release_never_gives_more_than_its_gross_amount() -> None:
+    with pytest.raises(PermanentFault, match="gross_minor 100 is not the sum"):
+        decoded(EscrowReleased, gross_minor=100, net_minor=900)

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-import msgspec
+from contracts.money import CheckedAmounts
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Event(CheckedAmounts, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A fact that a service publishes. Times are ISO 8601 UTC texts with milliseconds; money is kobo."""
 
     TYPE: ClassVar[str]

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from contracts.event import Event
-from contracts.money import MinorAmount
+from contracts.money import AmountRule, MinorAmount
 
 PIN_DELIVERY: Final = "orders to notifications: delivery PINs"
 """The purpose for which `PIN_DELIVERY_KEY` encrypts: both services derive the same key from it."""
@@ -23,6 +23,9 @@ class OrderPlaced(Event, frozen=True, kw_only=True):
     """Checkout: prices and commission are frozen. Amounts in kobo."""
 
     TYPE: ClassVar[str] = "orders.order_placed.v1"
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
+        AmountRule("total_minor", ("commission_minor", "delivery_fee_minor")),
+    )
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID

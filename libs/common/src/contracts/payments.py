@@ -1,12 +1,12 @@
 """Events of the payments service. Amounts in kobo."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 from uuid import UUID
 
 import msgspec
 
 from contracts.event import Event
-from contracts.money import MinorAmount, MinorTotal
+from contracts.money import AmountRule, CheckedAmounts, MinorAmount, MinorTotal
 
 
 class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -31,13 +31,20 @@ def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence:
     return f"campus.release-statement.v1|{vendor_id}|{source}|{amount_minor}|{sequence}|{net_minor}".encode("ascii")
 
 
-class EscrowState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+# The vendor's share of what is in escrow.
+_REMAINING: Final = AmountRule("remaining_minor", ("remaining_vendor_minor",))
+
+
+class EscrowState(CheckedAmounts, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
     """The money of one order after a movement, in kobo: `held_minor` was paid, and `locked_minor` of it is in escrow.
 
     `net_minor`, `commission_minor` and `delivery_fee_minor` were released to the vendor and the platform and not
     reversed. The rest returned to the buyer, as refunds or chargebacks.
     """
 
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
+        AmountRule("held_minor", ("locked_minor", "net_minor", "commission_minor", "delivery_fee_minor")),
+    )
     held_at: str
     held_minor: MinorAmount
     locked_minor: MinorAmount
@@ -50,6 +57,9 @@ class EscrowHeld(Event, frozen=True, kw_only=True):
     """A charge covers the order."""
 
     TYPE: ClassVar[str] = "payments.escrow_held.v1"
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
+        AmountRule("amount_minor", ("commission_minor", "delivery_fee_minor")),
+    )
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
@@ -67,6 +77,10 @@ class EscrowReleased(Event, frozen=True, kw_only=True):
     """
 
     TYPE: ClassVar[str] = "payments.escrow_released.v1"
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
+        AmountRule("gross_minor", ("net_minor", "commission_minor", "delivery_fee_minor"), is_sum=True),
+        _REMAINING,
+    )
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
@@ -85,6 +99,7 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
     """A refund was posted; `from_vendor_minor` was deducted from the vendor's earnings (0 while all was in escrow)."""
 
     TYPE: ClassVar[str] = "payments.escrow_refunded.v1"
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (AmountRule("amount_minor", ("from_vendor_minor",)), _REMAINING)
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
@@ -136,6 +151,11 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
     """
 
     TYPE: ClassVar[str] = "payments.charge_disputed.v1"
+    # A loss is from the vendor, a win to the vendor, and an open dispute concerns the vendor's part.
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
+        *(AmountRule("amount_minor", (part,)) for part in ("vendor_minor", "from_vendor_minor", "to_vendor_minor")),
+        _REMAINING,
+    )
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID

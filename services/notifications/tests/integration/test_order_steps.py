@@ -27,7 +27,7 @@ def steps_of(scenario: Scenario):
     refund = {"refund_id": new_id(), "kind": "order", "amount_minor": 530_000, "order_id": scenario.order_id}
     payout = {"payout_id": new_id(), "vendor_id": scenario.vendor_id, "amount_minor": 150_000}
     remaining = {"remaining_minor": 0, "remaining_vendor_minor": 0}
-    released = {"gross_minor": 500_000, "commission_minor": 25_000, "delivery_fee_minor": 30_000}
+    released = {"gross_minor": 530_000, "commission_minor": 25_000, "delivery_fee_minor": 30_000}
     chargeback = {**parties, "amount_minor": 530_000, "chargeback_id": new_id()}
     free_text = "call me: +2348030000001, chidi@unilag.edu.ng"
     return [
@@ -44,7 +44,13 @@ def steps_of(scenario: Scenario):
             None,
             "order_completed",
         ),
-        (EscrowReleased(**parties, **remaining, **released, release_id=new_id(), net_minor=0), None, None),
+        (
+            EscrowReleased(
+                **parties, **remaining, **{**released, "gross_minor": 55_000}, release_id=new_id(), net_minor=0
+            ),
+            None,
+            None,
+        ),
         (
             EscrowRefunded(**parties, **remaining, refund_id=new_id(), amount_minor=530_000, from_vendor_minor=100),
             "refund_on_its_way",
