@@ -57,6 +57,19 @@ async def test_a_lost_dispute_can_be_overturned(
     assert (await sandbox.client.get("/gateway/dispute/999")).status_code == 404
 
 
+async def test_a_won_dispute_can_be_revoked(sandbox: Sandbox) -> None:
+    await sandbox.charge("order-1", 500_000)
+    opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/revoke")).status_code == 409
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/win")).status_code == 200
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/revoke")).status_code == 200
+    assert await sandbox.balance() == 0
+    assert (await sandbox.client.get(f"/gateway/dispute/{opened['id']}")).json()["data"][
+        "resolution"
+    ] == "merchant-accepted"
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/revoke")).status_code == 409
+
+
 async def test_a_won_dispute_transfers_no_money(sandbox: Sandbox) -> None:
     await sandbox.charge("order-1", 500_000)
     await sandbox.initialize("unpaid")

@@ -64,8 +64,9 @@ WHERE (e.account LIKE 'wallet:%' OR e.account LIKE 'vendor_debt:%') AND e.transa
 ) GROUP BY 1 HAVING sum(e.amount_minor) <> 0 ORDER BY 1
 """
 _POSTED_TO_VENDORS: Final = """
-SELECT (CASE t.type WHEN 'refund' THEN 'refund:' || t.posting_key
-        ELSE replace(t.posting_key, 'chargeback_won:', 'chargeback:') END || ' ' || split_part(e.account, ':', 2)) COLLATE "C" AS line,
+SELECT (CASE WHEN t.type = 'refund' THEN 'refund:' || t.posting_key
+        WHEN t.type LIKE 'chargeback%' THEN 'chargeback:' || split_part(t.posting_key, ':', 2)
+        ELSE t.posting_key END || ' ' || split_part(e.account, ':', 2)) COLLATE "C" AS line,
        -sum(e.amount_minor)::bigint AS minor
 FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
 WHERE e.account LIKE 'vendor_payable:%' GROUP BY 1 ORDER BY 1

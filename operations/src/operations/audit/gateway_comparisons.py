@@ -81,7 +81,8 @@ SELECT * FROM (
 """
 _FOUND_TRANSFER: Final = "SELECT outcome FROM found_transfers WHERE reference = $1"
 _DISPUTES: Final = """
-SELECT b.identity, b.status, b.amount_minor FROM chargebacks b JOIN charges c ON c.id = b.charge_id
+SELECT b.identity, b.status, b.amount_minor, c.amount_minor AS charge_minor, c.currency
+FROM chargebacks b JOIN charges c ON c.id = b.charge_id
 WHERE c.gateway = ANY ($1::text[]) AND b.identity NOT LIKE 'transaction:%' ORDER BY b.identity COLLATE "C"
 """
 _SETTLEMENTS: Final = """
@@ -278,7 +279,13 @@ async def compare_disputes(databases: Connections, statement: Statement, gateway
 def _is_same_dispute(ours: asyncpg.Record | None, theirs: Reported | None) -> bool:
     if ours is None or theirs is None or theirs.status != ours["status"]:
         return False
-    return theirs.status != "lost" or theirs.amount_minor in (0, ours["amount_minor"])
+    if theirs.status != "lost" or theirs.amount_minor == 0:
+        return True
+    # All of the charge for another currency, and never more (contract section 17.16).
+    is_foreign = theirs.currency.upper() not in ("", ours["currency"])
+    charge_minor: int = ours["charge_minor"]
+    lost_minor = charge_minor if is_foreign else min(theirs.amount_minor, charge_minor)
+    return lost_minor == int(ours["amount_minor"])
 
 
 async def compare_settlements(

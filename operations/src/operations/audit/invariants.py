@@ -131,9 +131,11 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "SELECT b.id, b.status, b.amount_minor, parts.minor AS taken_minor FROM chargebacks b CROSS JOIN LATERAL (SELECT "
         "b.locked_vendor_minor + b.locked_commission_minor + b.locked_delivery_fee_minor + b.released_vendor_minor + "
         "b.released_commission_minor + b.released_delivery_fee_minor + b.loss_minor + coalesce((SELECT sum(r.amount_minor) "
-        "FROM chargeback_refunds r WHERE r.chargeback_id = b.id), 0)) AS parts (minor) "
-        "WHERE parts.minor <> CASE b.status WHEN 'lost' THEN b.amount_minor ELSE 0 END OR (b.status = 'lost' AND NOT EXISTS "
-        "(SELECT FROM ledger_transactions t WHERE t.posting_key = 'chargeback:' || b.id))",
+        "FROM chargeback_refunds r WHERE r.chargeback_id = b.id), 0)) AS parts (minor) LEFT JOIN (SELECT split_part(posting_key, "
+        "':', 2) AS id, sum(CASE type WHEN 'chargeback' THEN 1 ELSE -1 END) AS losses FROM ledger_transactions WHERE type IN "
+        "('chargeback', 'chargeback_won') GROUP BY 1) AS posted ON posted.id = b.id::text "
+        "WHERE parts.minor <> CASE b.status WHEN 'lost' THEN b.amount_minor ELSE 0 END "
+        "OR coalesce(posted.losses, 0) <> CASE b.status WHEN 'lost' THEN 1 ELSE 0 END",
     ),
     Invariant(
         "payments",

@@ -72,7 +72,7 @@ def read_paystack(kind: Kind, line: Mapping[str, Any]) -> Reported | None:
     if kind == "dispute":
         resolution = line.get("resolution") if status == "resolved" else None
         outcome = "lost" if resolution in _LOST else "won" if resolution in _WON else "opened"
-        amount_minor = int(line.get("refund_amount") or 0)
+        amount_minor = _whole(line.get("refund_amount"))
         return Reported(str(line["id"]), amount_minor, 0, currency, outcome, "", changed_at)
     amount_minor = int(line["effective_amount"]) if status == "success" else 0
     return Reported(str(line["id"]), amount_minor, 0, currency, status, "", changed_at)
@@ -121,3 +121,9 @@ def kobo_of(naira: Any) -> int:
 
 def _text(value: Any) -> str:
     return "" if value is None else str(value)
+
+
+def _whole(value: Any) -> int:
+    """A whole amount in minor units; 0 for an absent or unusable one, for which all of the charge is disputed."""
+    text = _text(value)
+    return int(text) if text.isascii() and text.isdigit() else 0

@@ -146,7 +146,7 @@ OPERATIONS: Final = (
         change_dispute,
         "payments",
         "Decide a chargeback",
-        acts=("remind", "lose", "expire", "win", "overturn"),
+        acts=("remind", "lose", "expire", "win", "overturn", "revoke"),
     ),
     Operation("GET", "/disputes/{id}/evidence", show_evidence, "payments", "Show a merchant's evidence"),
     Operation(

@@ -125,7 +125,9 @@ async def change_charge(request: Request) -> Response:
 
 
 async def change_dispute(request: Request) -> Response:
-    """`remind` sends a reminder; the others decide: `expire` is lost without a response, `overturn` is lost, and won after all."""
+    """`remind` sends a reminder; the others decide: `expire` is lost without a response, `overturn` is lost, and won after all,
+    `revoke` is won, and lost after all.
+    """
     world = world_of(request)
     action = request.path_params["act"]
     number = row_id(request.path_params["id"])

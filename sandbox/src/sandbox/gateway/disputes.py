@@ -27,8 +27,9 @@ DISPUTE_ACTIONS: dict[str, tuple[str, str | None]] = {
     # The date passed without a response.
     "expire": ("charge.dispute.resolve", "auto-accepted"),
     "win": ("charge.dispute.resolve", "declined"),
-    # A lost dispute that is won later: the same event and id with another content.
+    # A decision that the bank changes: the same event and id with another content.
     "overturn": ("charge.dispute.resolve", "declined"),
+    "revoke": ("charge.dispute.resolve", "merchant-accepted"),
 }
 
 
@@ -59,12 +60,16 @@ def open_dispute(world: World, charge: Row, amount_minor: int | None, due_at: st
 def move_dispute(world: World, dispute: Row, action: str) -> Row:
     """A reminder, the decision, or its revision; a lost one debits the balance, and an overturned one credits it again.
 
+    `overturn` changes a lost dispute to a won one, `revoke` a won one to a lost one.
+
     Raises RefusedError 409.
     """
     event, resolution = DISPUTE_ACTIONS[action]
     if action == "overturn" and dispute["resolution"] not in LOST_RESOLUTIONS:
         raise RefusedError(409, "Only a lost dispute can be overturned")
-    if action != "overturn" and dispute["status"] == "resolved":
+    if action == "revoke" and dispute["resolution"] != "declined":
+        raise RefusedError(409, "Only a won dispute can be revoked")
+    if action not in ("overturn", "revoke") and dispute["status"] == "resolved":
         raise RefusedError(409, "This dispute is resolved")
     try:
         with world.database.transaction():

@@ -22,7 +22,7 @@ from contracts.orders import (
     RefundRequested,
 )
 from payments.dependencies import Dependencies
-from payments.domain.errors import MalformedEvent
+from payments.domain.errors import DisputeUnconfirmed, MalformedEvent
 from payments.domain.queues import REFUND_QUEUE, WEBHOOK_QUEUE
 from payments.domain.refunds import RefundUpdate
 from payments.metrics import WEBHOOKS_PROCESSED
@@ -140,7 +140,7 @@ async def on_refund_requested(
 async def on_webhook_queued(item: WebhookWork, received: Received, dependencies: Dependencies) -> None:
     await confirm_webhook(dependencies.database, dependencies.gateways, item.webhook_id)
     try:
-        result = await _process(item, received, dependencies)
+        result = await _process_confirmed(item, received, dependencies)
         if result.refund_event is not None:
             # The gateway is never called inside a unit of work.
             refunds = await query_reported_refunds(dependencies.database, dependencies.gateways, result.refund_event)
@@ -150,8 +150,21 @@ async def on_webhook_queued(item: WebhookWork, received: Received, dependencies:
     WEBHOOKS_PROCESSED.labels(*result.metric_labels).inc()
 
 
+async def _process_confirmed(item: WebhookWork, received: Received, dependencies: Dependencies) -> WebhookResult:
+    try:
+        return await _process(item, received, dependencies)
+    except DisputeUnconfirmed:
+        await confirm_webhook(dependencies.database, dependencies.gateways, item.webhook_id, is_unconfirmed=True)
+        return await _process(item, received, dependencies, is_queried=True)
+
+
 async def _process(
-    item: WebhookWork, received: Received, dependencies: Dependencies, refunds: Sequence[RefundUpdate] | None = None
+    item: WebhookWork,
+    received: Received,
+    dependencies: Dependencies,
+    refunds: Sequence[RefundUpdate] | None = None,
+    *,
+    is_queried: bool = False,
 ) -> WebhookResult:
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await process_webhook(
@@ -162,6 +175,7 @@ async def _process(
             is_last_attempt=received.is_last_attempt,
             now=dependencies.clock.now(),
             refunds=refunds,
+            is_queried=is_queried,
         )
 
 

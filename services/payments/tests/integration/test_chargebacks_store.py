@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest_asyncio
 
+from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
 from payments.domain.chargebacks import ChargebackAllocation, UnsentRefund
@@ -17,7 +18,7 @@ from .disputes import CREATE, dispute, numbers, paid
 from .stored import unit_of_work
 
 EVIDENCE = DisputeEvidence("buyer@unilag.edu.ng", "Chidi Okafor", "+2348012345678", "Two textbooks", None, None)
-NOTHING = Parts(0, 0, 0)
+NO_LOSS = ChargebackAllocation()
 
 
 class Disputed:
@@ -44,6 +45,12 @@ async def pair(app: PaymentsApp) -> tuple[Disputed, Disputed]:
 async def row_of(app: PaymentsApp, chargeback: Disputed) -> Any:
     [row] = await app.service.fetch("SELECT * FROM chargebacks WHERE id = $1", chargeback.id)
     return row
+
+
+async def locked(uow: UnitOfWork, disputed: Disputed) -> chargebacks.Chargeback:
+    found = await chargebacks.lock_chargeback(uow, disputed.identity)
+    assert found is not None
+    return found
 
 
 async def test_the_date_of_a_dispute_is_alerted_once_while_it_is_open_and_unanswered(
@@ -81,7 +88,7 @@ async def test_the_date_of_a_dispute_is_alerted_once_while_it_is_open_and_unansw
         assert await chargebacks.save_responded(uow, other.id, now)
         assert not await chargebacks.save_responded(uow, other.id, now)
         await uow.execute("UPDATE chargebacks SET responded_at = NULL, due_alerted_at = NULL, due_at = $1", due_at)
-        await chargebacks.save_decision(uow, own.id, "won", 200_000, ChargebackAllocation((), NOTHING, NOTHING, 0), now)
+        await chargebacks.save_decision(uow, await locked(uow, own), "won", 200_000, NO_LOSS, now)
         assert await due() == [other.id]
         assert not await claim(uow, own.id, now, due_at)
 
@@ -101,8 +108,7 @@ async def test_a_dispute_is_known_by_its_identity_and_open_until_it_is_decided(
         assert await chargebacks.chargeback_is_open(uow, own.order_id)
         assert await chargebacks.charge_is_disputed(uow, own.charge_id)
         assert not await chargebacks.chargeback_is_open(uow, uuid4())
-        won = ChargebackAllocation((), NOTHING, NOTHING, 0)
-        await chargebacks.save_decision(uow, own.id, "won", 200_000, won, now)
+        await chargebacks.save_decision(uow, await locked(uow, own), "won", 200_000, NO_LOSS, now)
         assert not await chargebacks.chargeback_is_open(uow, own.order_id)
         assert not await chargebacks.charge_is_disputed(uow, own.charge_id)
         assert await chargebacks.charge_is_disputed(uow, other.charge_id)
@@ -132,7 +138,7 @@ async def test_a_loss_is_allocated_and_a_refund_is_counted_against_it(
         assert await chargebacks.lock_lost_chargebacks(uow, own.charge_id) == []
         assert await chargebacks.refund_is_held(uow, refund.id)
         lost = ChargebackAllocation((refund,), Parts(1, 2, 3), Parts(4, 5, 6), 7)
-        await chargebacks.save_decision(uow, own.id, "lost", 200_000, lost, now)
+        await chargebacks.save_decision(uow, await locked(uow, own), "lost", 200_000, lost, now)
         assert not await chargebacks.refund_is_held(uow, refund.id)
         assert await chargebacks.refund_is_held(uow, events[0].refund_id)
         [chargeback] = await chargebacks.lock_lost_chargebacks(uow, own.charge_id)

@@ -14,10 +14,10 @@ def test_releases_and_refunds_keep_their_ids_over_versions() -> None:
         identifiers.release_on_delivery(FIRST),
         identifiers.release_of_resolution(FIRST, 1),
         identifiers.release_of_resolution(FIRST, 2),
-        identifiers.release_of_won_chargeback(FIRST),
+        identifiers.release_of_won_chargeback(FIRST, 1),
         identifiers.refund_of_quarantine("ch-1/7"),
         identifiers.refund_of_overpayment("ch-1/7"),
-        identifiers.refund_of_reversal(FIRST, SECOND),
+        identifiers.refund_of_reversal(FIRST, 1, SECOND),
     )
     assert [str(identifier) for identifier in computed] == [
         "34a66abd-6071-5813-806b-479e98725355",
@@ -28,6 +28,11 @@ def test_releases_and_refunds_keep_their_ids_over_versions() -> None:
         "1259e8a9-fd96-5154-b1f9-79a038c9f3c1",
         "9a2be860-363f-5b78-bdd3-2fb1e472326b",
     ]
+
+
+def test_a_second_loss_of_a_dispute_has_ids_of_its_own() -> None:
+    assert identifiers.release_of_won_chargeback(FIRST, 2) != identifiers.release_of_won_chargeback(FIRST, 1)
+    assert identifiers.refund_of_reversal(FIRST, 2, SECOND) != identifiers.refund_of_reversal(FIRST, 1, SECOND)
 
 
 def test_references_are_a_prefix_and_32_hex_digits() -> None:

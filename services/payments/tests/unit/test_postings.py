@@ -149,7 +149,7 @@ ALLOCATION = ChargebackAllocation((UnsentRefund(REFUND, 30),), Parts(90, 6, 4), 
 
 
 def test_a_lost_chargeback_is_debited_to_each_source_and_the_rest_to_the_platform() -> None:
-    posting = chargeback_postings.chargeback(CHARGEBACK, ORDER, VENDOR, "NGN", ALLOCATION)
+    posting = chargeback_postings.chargeback(CHARGEBACK, 1, ORDER, VENDOR, "NGN", ALLOCATION)
     assert (posting.type, posting.key, posting.currency) == ("chargeback", f"chargeback:{CHARGEBACK}", "NGN")
     assert _lines(posting) == {
         f"refund_payable:{REFUND}": 30,
@@ -164,7 +164,7 @@ def test_a_lost_chargeback_is_debited_to_each_source_and_the_rest_to_the_platfor
 
 def test_a_won_chargeback_reverses_the_loss_and_recreates_its_refunds() -> None:
     recreated = [UnsentRefund(OTHER_REFUND, 30)]
-    posting = chargeback_postings.chargeback_won(CHARGEBACK, ORDER, VENDOR, "NGN", ALLOCATION, recreated)
+    posting = chargeback_postings.chargeback_won(CHARGEBACK, 1, ORDER, VENDOR, "NGN", ALLOCATION, recreated)
     assert (posting.type, posting.key) == ("chargeback_won", f"chargeback_won:{CHARGEBACK}")
     assert _lines(posting) == {
         f"refund_payable:{OTHER_REFUND}": -30,
@@ -179,17 +179,17 @@ def test_a_won_chargeback_reverses_the_loss_and_recreates_its_refunds() -> None:
 
 def test_a_chargeback_of_a_charge_without_an_order_is_posted_in_its_own_currency() -> None:
     allocation = ChargebackAllocation((UnsentRefund(REFUND, 30),), loss_minor=70)
-    lost = chargeback_postings.chargeback(CHARGEBACK, None, None, "GHS", allocation)
+    lost = chargeback_postings.chargeback(CHARGEBACK, 1, None, None, "GHS", allocation)
     assert lost.currency == "GHS"
     assert _lines(lost) == {f"refund_payable:{REFUND}": 30, "chargeback_loss:GHS": 70, "gateway_cash:GHS": -100}
-    won = chargeback_postings.chargeback_won(CHARGEBACK, None, None, "GHS", ChargebackAllocation(loss_minor=70), [])
+    won = chargeback_postings.chargeback_won(CHARGEBACK, 1, None, None, "GHS", ChargebackAllocation(loss_minor=70), [])
     assert won.currency == "GHS"
     assert _lines(won) == {"chargeback_loss:GHS": -70, "gateway_cash:GHS": 70}
 
 
 def test_a_chargeback_that_unsent_refunds_cover_is_no_loss() -> None:
     covered = ChargebackAllocation((UnsentRefund(REFUND, 60), UnsentRefund(OTHER_REFUND, 40)))
-    posting = chargeback_postings.chargeback(CHARGEBACK, ORDER, VENDOR, "NGN", covered)
+    posting = chargeback_postings.chargeback(CHARGEBACK, 1, ORDER, VENDOR, "NGN", covered)
     assert _lines(posting) == {
         f"refund_payable:{REFUND}": 60,
         f"refund_payable:{OTHER_REFUND}": 40,
@@ -197,8 +197,21 @@ def test_a_chargeback_that_unsent_refunds_cover_is_no_loss() -> None:
     }
 
 
+def test_each_loss_of_a_dispute_and_its_reversal_have_keys_of_their_own() -> None:
+    assert (
+        chargeback_postings.chargeback(CHARGEBACK, 2, ORDER, VENDOR, "NGN", ALLOCATION).key
+        == f"chargeback:{CHARGEBACK}:2"
+    )
+    won = chargeback_postings.chargeback_won(
+        CHARGEBACK, 2, ORDER, VENDOR, "NGN", ALLOCATION, [UnsentRefund(REFUND, 30)]
+    )
+    assert won.key == f"chargeback_won:{CHARGEBACK}:2"
+    offset = chargeback_postings.refund_offset(CHARGEBACK, 2, REFUND, 70, "NGN")
+    assert offset.key == f"refund_spared:{CHARGEBACK}:{REFUND}:2"
+
+
 def test_an_offset_refund_repays_the_loss_instead_of_the_payer() -> None:
-    posting = chargeback_postings.refund_offset(CHARGEBACK, REFUND, 70, "GHS")
+    posting = chargeback_postings.refund_offset(CHARGEBACK, 1, REFUND, 70, "GHS")
     assert (posting.type, posting.key) == ("refund_spared", f"refund_spared:{CHARGEBACK}:{REFUND}")
     assert posting.currency == "GHS"
     assert _lines(posting) == {f"refund_payable:{REFUND}": 70, "chargeback_loss:GHS": -70}

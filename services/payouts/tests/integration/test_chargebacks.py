@@ -187,6 +187,22 @@ async def test_a_loss_received_after_the_reversal_nets_to_zero_in_every_order(sc
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (1_000, 0, 0), arrival
 
 
+async def test_a_dispute_lost_twice_ends_in_the_same_wallet_in_every_order(scenario: Scenario) -> None:
+    for arrival in permutations((2, 3, 4, 5)):
+        vendor = await scenario.ready_vendor(100)
+        order, chargeback = new_id(), new_id()
+        update = {
+            1: released(vendor, 900, order_id=order),
+            2: disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
+            3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
+            4: disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
+            5: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
+        }
+        await deliver_with_retries(scenario, update, (1, *arrival))
+        wallet = await scenario.wallet(vendor)
+        assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
+
+
 async def test_a_late_loss_is_debited_once(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     order, chargeback = new_id(), new_id()

@@ -114,7 +114,7 @@ def identity_of_chargeback(data: Mapping[str, Any]) -> str:
 
 
 def event_type_of_state(kind: SubjectKind, data: Mapping[str, Any]) -> str | None:
-    """The event type of an object's present state; None while it is undecided."""
+    """The event type of an object's present state; None while it is undecided. A chargeback has one in every state."""
     status = text_of(data.get("status")) or ""
     if kind == "charge":
         return CHARGE_EVENT if status in _CHARGE_STATUSES else None
@@ -122,7 +122,7 @@ def event_type_of_state(kind: SubjectKind, data: Mapping[str, Any]) -> str | Non
         return REFUND_EVENT if status in _REFUND_STATUSES else None
     if kind == "transfer":
         return TRANSFER_EVENT if status in _TRANSFER_OUTCOMES else None
-    return CHARGEBACK_EVENT if status in _CHARGEBACK_OUTCOMES else None
+    return CHARGEBACK_EVENT
 
 
 def moved_money(event_type: str, data: Mapping[str, Any]) -> bool:
@@ -240,23 +240,20 @@ def read_transfer(data: Mapping[str, Any]) -> TransferUpdate:
 
 
 def read_chargeback(data: Mapping[str, Any]) -> ChargebackUpdate:
-    """Read a chargeback. Raises MalformedEvent without a transaction, or with an unknown status."""
+    """Read a chargeback, whatever it lacks: an odd one freezes its charge (section 17.16). Raises MalformedEvent without an id."""
     status, identity = text_of(data.get("status")) or "", identity_of_chargeback(data)
     transaction, reference = identifier_of(data.get("transaction_id")), text_of(data.get("tx_ref"))
-    if transaction is None and reference is None:
-        raise MalformedEvent("chargeback without a transaction")
-    if status not in _CHARGEBACK_OUTCOMES:
-        raise MalformedEvent("chargeback with an unknown status")
     return ChargebackUpdate(
         identity=identity,
         reference=reference,
         gateway_id=None if transaction is None else PREFIX + transaction,
-        amount_minor=read_amount(data.get("amount"), "chargeback"),
+        amount_minor=_optional_minor(data.get("amount")),
         currency=None,
-        outcome=_CHARGEBACK_OUTCOMES[status],
+        outcome=_CHARGEBACK_OUTCOMES.get(status),
         reason=phrase_of(data.get("comment")),
         due_at=instant_of(data.get("due_date")),
         awaits_response=status == AWAITING_STATUS,
+        is_unclear=status not in _CHARGEBACK_OUTCOMES,
     )
 
 

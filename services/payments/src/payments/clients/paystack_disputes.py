@@ -38,7 +38,7 @@ def event_of(data: Mapping[str, Any]) -> str:
 
 
 def read_dispute(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
-    """Read a dispute. Raises MalformedEvent without a charge, and for a resolved one with an unknown resolution.
+    """Read a dispute, whatever it lacks: an odd one freezes its charge (section 17.16).
 
     The transaction is an object, or its id; times have two spellings.
     """
@@ -55,21 +55,18 @@ def read_dispute(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
         None,
     )
     gateway_id = identifier_of(transaction.get("id")) or identifier_of(data.get("transaction"))
-    if reference is None and gateway_id is None:
-        raise MalformedEvent(f"{event_type} names no transaction")
     outcome = _OUTCOMES.get(text_of(data.get("resolution")) or "") if event_type == RESOLVED_EVENT else None
-    if event_type == RESOLVED_EVENT and outcome is None:
-        raise MalformedEvent(f"{event_type} without a known resolution")
     return ChargebackUpdate(
         identity=identifier_of(data.get("id")) or f"transaction:{reference or gateway_id}",
         reference=reference,
         gateway_id=gateway_id,
-        amount_minor=_amount_of(data.get("refund_amount"), event_type),
+        amount_minor=whole_of(data.get("refund_amount")),
         currency=text_of(data.get("currency")),
         outcome=outcome,
         reason=phrase_of(data.get("category")),
         due_at=instant_of(data.get("dueAt")) or instant_of(data.get("due_at")),
-        awaits_response=outcome is None and text_of(data.get("status")) in _AWAITING_STATUSES,
+        awaits_response=event_type != RESOLVED_EVENT and text_of(data.get("status")) in _AWAITING_STATUSES,
+        is_unclear=event_type == RESOLVED_EVENT and outcome is None,
     )
 
 
@@ -124,11 +121,3 @@ def read_settlement(data: Mapping[str, Any]) -> Settlement:
         else NO_CURRENCY,
         created_at=instant_of(data.get("createdAt")) or instant_of(data.get("created_at")),
     )
-
-
-def _amount_of(value: Any, event_type: str) -> int | None:
-    """None for an absent amount. Raises MalformedEvent for anything else than whole minor units."""
-    amount_minor = whole_of(value)
-    if value is not None and amount_minor is None:
-        raise MalformedEvent(f"{event_type} without a usable amount")
-    return amount_minor

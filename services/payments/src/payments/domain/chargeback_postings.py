@@ -8,8 +8,18 @@ from payments.domain import accounts
 from payments.domain.chargebacks import ChargebackAllocation, UnsentRefund
 
 
+def loss_key(chargeback_id: UUID, loss: int) -> str:
+    """The posting key of a chargeback's loss, the `loss`-th of a dispute that was decided several times."""
+    return f"chargeback:{chargeback_id}{_suffix(loss)}"
+
+
 def chargeback(
-    chargeback_id: UUID, order_id: UUID | None, vendor_id: UUID | None, currency: str, allocation: ChargebackAllocation
+    chargeback_id: UUID,
+    loss: int,
+    order_id: UUID | None,
+    vendor_id: UUID | None,
+    currency: str,
+    allocation: ChargebackAllocation,
 ) -> Posting:
     """A lost chargeback: debited to refunds, escrow and released money; the uncovered rest is a loss."""
     parts = _parts(order_id, vendor_id, currency, allocation)
@@ -17,30 +27,31 @@ def chargeback(
     charged_back_minor = sum(amount_minor for _, amount_minor in parts)
     entries: list[Entry] = [debit(account, amount_minor) for account, amount_minor in parts]
     entries.append(credit(accounts.gateway_cash(currency), charged_back_minor))
-    return balanced(f"chargeback:{chargeback_id}", "chargeback", entries, currency)
+    return balanced(loss_key(chargeback_id, loss), "chargeback", entries, currency)
 
 
 def chargeback_won(
     chargeback_id: UUID,
+    loss: int,
     order_id: UUID | None,
     vendor_id: UUID | None,
     currency: str,
     allocation: ChargebackAllocation,
     recreated: Sequence[UnsentRefund],
 ) -> Posting:
-    """The reversal of a lost chargeback: the money returns to its accounts, or is due to the payer again."""
+    """The reversal of a chargeback's loss: the money returns to its accounts, or is due to the payer again."""
     parts = _parts(order_id, vendor_id, currency, allocation)
     parts += [(accounts.refund_payable(refund.id), refund.amount_minor) for refund in recreated]
     returned = sum(amount_minor for _, amount_minor in parts)
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.gateway_cash(currency), returned))
-    return balanced(f"chargeback_won:{chargeback_id}", "chargeback_won", entries, currency)
+    return balanced(f"chargeback_won:{chargeback_id}{_suffix(loss)}", "chargeback_won", entries, currency)
 
 
-def refund_offset(chargeback_id: UUID, refund_id: UUID, amount_minor: int, currency: str) -> Posting:
+def refund_offset(chargeback_id: UUID, loss: int, refund_id: UUID, amount_minor: int, currency: str) -> Posting:
     """A refund that is not sent, because a lost chargeback has returned the money."""
     return balanced(
-        f"refund_spared:{chargeback_id}:{refund_id}",
+        f"refund_spared:{chargeback_id}:{refund_id}{_suffix(loss)}",
         "refund_spared",
         [
             debit(accounts.refund_payable(refund_id), amount_minor),
@@ -48,6 +59,10 @@ def refund_offset(chargeback_id: UUID, refund_id: UUID, amount_minor: int, curre
         ],
         currency,
     )
+
+
+def _suffix(loss: int) -> str:
+    return "" if loss == 1 else f":{loss}"
 
 
 def _parts(

@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
-from common.primitives.money import AMOUNT_MINOR_MAX
-from payments.domain.errors import ChargebackContradiction
 from payments.domain.escrow import NO_PARTS, Escrow, Parts
 
 Outcome = Literal["won", "lost"]
@@ -18,9 +16,10 @@ UNSENT_STATUSES: Final = ("pending", "failed", "prepared")
 
 @dataclass(frozen=True, slots=True)
 class ChargebackUpdate:
-    """The gateway's state of a dispute. Without an amount, all of the charge is disputed; without an outcome it is open.
+    """The gateway's state of a dispute. `amount_minor` is None for an absent or unusable amount; without an outcome it is open.
 
     `due_at`: without a response by then, the gateway decides for the payer. `awaits_response`: it has none of ours yet.
+    `is_unclear`: the gateway decided in words that are unknown here, so the dispute stays open.
     """
 
     identity: str
@@ -32,6 +31,7 @@ class ChargebackUpdate:
     reason: str | None
     due_at: datetime | None
     awaits_response: bool
+    is_unclear: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ def due_alert_key(chargeback_id: UUID) -> str:
 
 
 def disputed_minor(update: ChargebackUpdate, charge: DisputedCharge) -> int:
-    """The disputed amount. Raises ChargebackContradiction when it does not fit the charge."""
-    amount_minor = charge.amount_minor if update.amount_minor is None else update.amount_minor
-    if not 0 < amount_minor <= min(charge.amount_minor, AMOUNT_MINOR_MAX):
-        raise ChargebackContradiction(f"{amount_minor} are disputed of a charge of {charge.amount_minor}")
+    """The disputed amount: at most the charge, and all of it for an unusable amount or another currency (section 17.16)."""
+    reported_minor = update.amount_minor
+    if reported_minor is None or reported_minor <= 0:
+        return charge.amount_minor
     if update.currency is not None and update.currency.upper() != charge.currency:
-        raise ChargebackContradiction(f"{update.currency} are disputed of a charge in {charge.currency}")
-    return amount_minor
+        return charge.amount_minor
+    return min(reported_minor, charge.amount_minor)
 
 
 def allocate_chargeback(

@@ -68,8 +68,8 @@ class RefundContradiction(Exception):
     """The gateway's amount or currency differs from the refund's, or it paid a second attempt."""
 
 
-class ChargebackContradiction(Exception):
-    """The dispute does not fit its charge, or its outcome contradicts an earlier one."""
+class DisputeUnconfirmed(Exception):
+    """The report contradicts the recorded decision, or names no charge: the gateway is queried for the dispute."""
 
 
 class RefundOutcomeUnknown(Exception):

@@ -18,9 +18,9 @@ def release_of_resolution(order_id: UUID, sequence: int) -> UUID:
     return uuid5(_NAMESPACE, f"release:resolution:{order_id}:{sequence}")
 
 
-def release_of_won_chargeback(chargeback_id: UUID) -> UUID:
-    """The release of money that a reversed loss returned to a finished order."""
-    return uuid5(_NAMESPACE, f"release:chargeback_won:{chargeback_id}")
+def release_of_won_chargeback(chargeback_id: UUID, loss: int) -> UUID:
+    """The release of money that a reversed loss, the `loss`-th of its dispute, returned to a finished order."""
+    return uuid5(_NAMESPACE, f"release:chargeback_won:{chargeback_id}{_suffix(loss)}")
 
 
 def refund_of_quarantine(charge_identity: str) -> UUID:
@@ -33,9 +33,9 @@ def refund_of_overpayment(charge_identity: str) -> UUID:
     return uuid5(_NAMESPACE, f"refund:overpayment:{charge_identity}")
 
 
-def refund_of_reversal(chargeback_id: UUID, refund_id: UUID) -> UUID:
-    """The refund that replaces one which a chargeback had offset, after the chargeback is won."""
-    return uuid5(_NAMESPACE, f"refund:chargeback_won:{chargeback_id}:{refund_id}")
+def refund_of_reversal(chargeback_id: UUID, loss: int, refund_id: UUID) -> UUID:
+    """The refund that replaces one which a chargeback's loss had offset, after the chargeback is won."""
+    return uuid5(_NAMESPACE, f"refund:chargeback_won:{chargeback_id}:{refund_id}{_suffix(loss)}")
 
 
 def charge_reference(intent_id: UUID) -> str:
@@ -55,3 +55,7 @@ def attempt_of_reference(note: str | None) -> UUID | None:
     """The attempt's id from our note or reference; None for any other text."""
     match = _REFUND_NOTE.fullmatch(note or "")
     return UUID(hex=match[1]) if match else None
+
+
+def _suffix(loss: int) -> str:
+    return "" if loss == 1 else f":{loss}"

@@ -3,11 +3,14 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 PROVIDER: Final = "payment_gateway"
 UNKNOWN_EVENT: Final = "unknown"
+# The origin of a report. A webhook may be late. A `queried_webhook` is one whose subject the gateway was queried for, and the
+# response is filed as a webhook of its own. `gateway` is that response, or the webhook of a subject that cannot be queried.
+ReportSource = Literal["webhook", "queried_webhook", "gateway"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from uuid import UUID
 import asyncpg
 
 from common.database.unit_of_work import Reads, UnitOfWork
+from payments.domain.chargeback_postings import loss_key
 from payments.domain.chargebacks import UNSENT_STATUSES, ChargebackAllocation, DisputedCharge, UnsentRefund
 from payments.domain.escrow import Parts
 from payments.domain.gateways import GatewayName
@@ -61,8 +62,9 @@ _DECIDE: Final = """
 UPDATE chargebacks SET status = $2, amount_minor = $3, decided_at = $4, locked_vendor_minor = $5,
     locked_commission_minor = $6, locked_delivery_fee_minor = $7, released_vendor_minor = $8,
     released_commission_minor = $9, released_delivery_fee_minor = $10, loss_minor = $11
-WHERE id = $1
+WHERE id = $1 AND status = $12
 """
+_LOSS_POSTED: Final = "SELECT EXISTS (SELECT FROM ledger_transactions WHERE posting_key = $1)"
 _SAVE_ALLOCATION: Final = """
 UPDATE chargebacks SET locked_vendor_minor = $2, locked_commission_minor = $3, locked_delivery_fee_minor = $4,
     released_vendor_minor = $5, released_commission_minor = $6, released_delivery_fee_minor = $7, loss_minor = $8
@@ -150,18 +152,26 @@ async def record_chargeback(
     )
 
 
+async def count_losses(uow: UnitOfWork, chargeback_id: UUID) -> int:
+    """The number of losses that were posted for the locked chargeback, the reversed ones too."""
+    losses = 0
+    while await uow.fetch_value(_LOSS_POSTED, loss_key(chargeback_id, losses + 1)):
+        losses += 1
+    return losses
+
+
 async def save_decision(
     uow: UnitOfWork,
-    chargeback_id: UUID,
+    chargeback: Chargeback,
     status: str,
     amount_minor: int,
     allocation: ChargebackAllocation,
     now: datetime,
 ) -> None:
-    """Save the status `won` or `lost`, and the allocation of a loss."""
-    await uow.execute(_DECIDE, chargeback_id, status, amount_minor, now, *_amounts(allocation))
+    """Save the status `won` or `lost` of the locked chargeback, and the allocation of a loss."""
+    await uow.execute(_DECIDE, chargeback.id, status, amount_minor, now, *_amounts(allocation), chargeback.status)
     await uow.execute_many(
-        _RECORD_PART, [(chargeback_id, refund.id, refund.amount_minor) for refund in allocation.from_refunds]
+        _RECORD_PART, [(chargeback.id, refund.id, refund.amount_minor) for refund in allocation.from_refunds]
     )
 
 

@@ -11,6 +11,8 @@ __all__ = [
 STEPS = (
     "alert_chargeback",
     "alert_response_rejected",
+    "alert_reversed_decision",
+    "alert_unknown_dispute",
     "count_charged_back",
     "open_chargeback",
     "record_responded",

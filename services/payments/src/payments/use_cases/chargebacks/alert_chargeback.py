@@ -12,13 +12,14 @@ _DETAIL: Final = {
     "opened": "The payer's bank claims it back. Send evidence and a resolution before its date (`dueAt`), or it is lost.",
     "won": "The dispute was won. Staff resolve the order, if it was frozen.",
     "lost": "The dispute was lost: the gateway took the money. Staff resolve the order, if it was frozen.",
+    "unclear": "The gateway decided in words that are unknown here, and the money stays frozen. Read the decision in its dashboard.",
 }
 
 
 def alert_chargeback(
     uow: UnitOfWork,
     chargeback_id: UUID,
-    status: Literal["opened", "won", "lost"],
+    status: Literal["opened", "won", "lost", "unclear"],
     charge: DisputedCharge,
     amount_minor: int,
     loss_minor: int = 0,

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import datetime
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
@@ -10,6 +9,7 @@ from contracts.payments import ChargeDisputed
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import DisputedCharge, allocate_chargeback
 from payments.store import chargebacks
+from payments.store.chargebacks import Chargeback
 from payments.store.escrow import HeldOrder, save_charged_back
 from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
 from payments.use_cases.escrow.describe_escrow import describe_escrow
@@ -20,23 +20,23 @@ from payments.use_cases.statements.sign_movement import sign_movement
 
 async def record_chargeback_lost(
     uow: UnitOfWork,
-    chargeback_id: UUID,
+    chargeback: Chargeback,
     charge: DisputedCharge,
     held: HeldOrder | None,
     amount_minor: int,
     now: datetime,
 ) -> None:
-    """Post the chargeback once. Unsent refunds count as returned by the bank, so that no money is returned twice.
+    """Post the loss, also after an earlier win. Unsent refunds count as returned by the bank, so that no money is returned twice.
 
     A submitted refund cannot be recalled. The uncovered amount is then a loss, which a later failure of the refund offsets.
     """
     refunds = await chargebacks.lock_unsent_refunds(uow, charge.id)
     allocation = allocate_chargeback(amount_minor, refunds, held.escrow if held else None)
     order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
-    await ledger.post(
-        uow, chargeback_postings.chargeback(chargeback_id, order_id, vendor_id, charge.currency, allocation)
-    )
-    await chargebacks.save_decision(uow, chargeback_id, "lost", amount_minor, allocation, now)
+    loss = await chargebacks.count_losses(uow, chargeback.id) + 1
+    posting = chargeback_postings.chargeback(chargeback.id, loss, order_id, vendor_id, charge.currency, allocation)
+    await ledger.post(uow, posting)
+    await chargebacks.save_decision(uow, chargeback, "lost", amount_minor, allocation, now)
     for part in allocation.from_refunds:
         await record_offset_settled(uow, part, now)
     if held is not None:
@@ -47,7 +47,7 @@ async def record_chargeback_lost(
         )
         await save_charged_back(uow, held.order_id, after, allocation.from_order_minor)
         from_vendor_minor = allocation.from_released.vendor_minor
-        source = f"chargeback:{chargeback_id}:lost"
+        source = f"chargeback:{chargeback.id}:lost"
         statement = await sign_movement(uow, held.vendor_id, source, -from_vendor_minor)
         uow.publish(
             ChargeDisputed(
@@ -56,7 +56,7 @@ async def record_chargeback_lost(
                 vendor_id=held.vendor_id,
                 amount_minor=amount_minor,
                 outcome="lost",
-                chargeback_id=chargeback_id,
+                chargeback_id=chargeback.id,
                 from_vendor_minor=from_vendor_minor,
                 remaining_minor=after.locked.total_minor,
                 remaining_vendor_minor=after.locked.vendor_minor,
@@ -64,5 +64,5 @@ async def record_chargeback_lost(
                 escrow=describe_escrow(held, after),
             )
         )
-    alert_chargeback(uow, chargeback_id, "lost", charge, amount_minor, allocation.loss_minor)
+    alert_chargeback(uow, chargeback.id, "lost", charge, amount_minor, allocation.loss_minor)
     await resume_refunds(uow, charge.id)

@@ -30,14 +30,15 @@ async def record_chargeback_won(
     returns to a finished order is released to its vendor at once, because no other release follows.
     """
     allocation = chargeback.allocation
-    recreated = await _recreate_refunds(uow, chargeback, charge, held, now)
+    loss = await chargebacks.count_losses(uow, chargeback.id)
+    recreated = await _recreate_refunds(uow, chargeback, loss, charge, held, now)
     order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
     if chargeback.status == "lost":
         posting = chargeback_postings.chargeback_won(
-            chargeback.id, order_id, vendor_id, charge.currency, allocation, recreated
+            chargeback.id, loss, order_id, vendor_id, charge.currency, allocation, recreated
         )
         await ledger.post(uow, posting)
-    await chargebacks.save_decision(uow, chargeback.id, "won", chargeback.amount_minor, ChargebackAllocation(), now)
+    await chargebacks.save_decision(uow, chargeback, "won", chargeback.amount_minor, ChargebackAllocation(), now)
     if held is not None:
         after = replace(
             held.escrow,
@@ -65,7 +66,7 @@ async def record_chargeback_won(
         if allocation.from_locked.total_minor:
             cause = await chargebacks.find_final_release_cause(uow, held.order_id)
             if cause is not None:
-                release_id = release_of_won_chargeback(chargeback.id)
+                release_id = release_of_won_chargeback(chargeback.id, loss)
                 restored = replace(held, escrow=after)
                 await release_escrow(uow, restored, release_id, after.locked.total_minor, cause, now)
     alert_chargeback(uow, chargeback.id, "won", charge, chargeback.amount_minor)
@@ -73,12 +74,12 @@ async def record_chargeback_won(
 
 
 async def _recreate_refunds(
-    uow: UnitOfWork, chargeback: Chargeback, charge: DisputedCharge, held: HeldOrder | None, now: datetime
+    uow: UnitOfWork, chargeback: Chargeback, loss: int, charge: DisputedCharge, held: HeldOrder | None, now: datetime
 ) -> list[UnsentRefund]:
     recreated = []
     for part in await chargebacks.claim_refund_parts(uow, chargeback.id):
         refund = NewRefund(
-            id=refund_of_reversal(chargeback.id, part.id),
+            id=refund_of_reversal(chargeback.id, loss, part.id),
             # Not of kind `order`: orders has recorded the order's refund already.
             kind="overpayment",
             charge_id=charge.id,

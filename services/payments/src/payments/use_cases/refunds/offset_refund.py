@@ -24,7 +24,8 @@ async def offset_refund(uow: UnitOfWork, refund: LockedRefund, now: datetime) ->
         part = UnsentRefund(refund.id, min(rest, lost.allocation.loss_minor))
         if not part.amount_minor:
             continue
-        offset = chargeback_postings.refund_offset(lost.id, refund.id, part.amount_minor, refund.currency)
+        loss = await chargebacks.count_losses(uow, lost.id)
+        offset = chargeback_postings.refund_offset(lost.id, loss, refund.id, part.amount_minor, refund.currency)
         await ledger.post(uow, offset)
         remaining = replace(lost.allocation, loss_minor=lost.allocation.loss_minor - part.amount_minor)
         await chargebacks.save_allocation(uow, lost.id, remaining, part)

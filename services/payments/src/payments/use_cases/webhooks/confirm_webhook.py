@@ -8,8 +8,11 @@ from payments.store.webhooks import find_webhook
 from payments.use_cases.webhooks.file_gateway_response import file_gateway_response
 
 
-async def confirm_webhook(database: Database, gateways: Gateways, webhook_id: str) -> None:
-    """Nothing for a webhook that was processed, or whose gateway signs its content. The response is processed as its own webhook.
+async def confirm_webhook(
+    database: Database, gateways: Gateways, webhook_id: str, *, is_unconfirmed: bool = False
+) -> None:
+    """Nothing for a webhook that was processed, or whose gateway signs its content unless `is_unconfirmed`. The response is
+    processed as its own webhook.
 
     Safe to repeat: a response of the same content is filed once. Raises GatewayUnavailable and GatewayRejected.
     """
@@ -17,7 +20,9 @@ async def confirm_webhook(database: Database, gateways: Gateways, webhook_id: st
     if webhook is None or webhook.outcome != "queued" or is_gateway_response(webhook_id):
         return
     gateway = gateways.of(webhook.gateway)
-    subject = gateway.subject_of(webhook.event_type, webhook.raw) if gateway.confirms_webhooks else None
+    subject = (
+        gateway.subject_of(webhook.event_type, webhook.raw) if gateway.confirms_webhooks or is_unconfirmed else None
+    )
     event = None if subject is None else await gateway.find_event(subject)
     if event is not None:
         await file_gateway_response(database, gateway.name, event)

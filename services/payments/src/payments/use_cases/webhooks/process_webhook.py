@@ -13,7 +13,9 @@ from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge, SurchargeBound
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import RefundEvent, RefundUpdate, refund_of_transfer
+from payments.domain.revisions import is_gateway_response
 from payments.domain.transfers import TransferUpdate
+from payments.domain.webhooks import ReportSource
 from payments.store import webhooks
 from payments.store.refunds import lock_refund_of_attempt
 from payments.use_cases.chargebacks.record_chargeback_update import record_chargeback_update
@@ -35,6 +37,7 @@ class Webhook:
     arrived_at: datetime
     surcharge_bound: SurchargeBound
     is_last_attempt: bool
+    source: ReportSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,11 @@ async def process_webhook(
     is_last_attempt: bool,
     now: datetime,
     refunds: Sequence[RefundUpdate] | None = None,
+    is_queried: bool = False,
     work_item_id: UUID | None = None,
 ) -> WebhookResult:
-    """Process a webhook unless it has an outcome. Raises retryable errors, and MalformedEvent.
+    """Process a webhook unless it has an outcome. Raises retryable errors, MalformedEvent, and DisputeUnconfirmed unless `is_queried`:
+    then the gateway was queried for the webhook's subject.
 
     `refunds` are the queried states for a webhook that only names a transaction; without them it is returned unprocessed.
     A processed webhook needs no message for its unpublished work item `work_item_id`.
@@ -74,7 +79,9 @@ async def process_webhook(
     gateway = gateways.of(locked.gateway)
     if locked.outcome != "queued":
         return WebhookResult(locked.event_type, None, gateway.known_events)
-    webhook = Webhook(webhook_id, locked.event_type, locked.arrived_at, surcharge_bound, is_last_attempt)
+    is_final = is_gateway_response(webhook_id) or gateway.subject_of(locked.event_type, locked.raw) is None
+    source: ReportSource = "gateway" if is_final else "queried_webhook" if is_queried else "webhook"
+    webhook = Webhook(webhook_id, locked.event_type, locked.arrived_at, surcharge_bound, is_last_attempt, source)
     report = gateway.read_event(webhook_id, locked.event_type, locked.raw)
     if isinstance(report, RefundEvent):
         if refunds is None:
@@ -97,7 +104,7 @@ async def _record(uow: UnitOfWork, webhook: Webhook, report: QueriedReport | Non
         case TransferUpdate():
             return await _record_transfer(uow, webhook, report, now)
         case ChargebackUpdate():
-            return await record_chargeback_update(uow, webhook.event_type, report, now)
+            return await record_chargeback_update(uow, webhook.event_type, report, webhook.source, now)
         case None:
             return False
 

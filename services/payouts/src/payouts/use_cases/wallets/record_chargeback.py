@@ -22,8 +22,8 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
     """Opened: holds the amount. Won: releases the hold. Lost: debits the amount; the wallet's shortfall becomes debt.
 
 
-    An event older than the last holds and releases nothing. A loss is still debited, once: payments has posted it,
-    whatever came after. Returns whether the event is the newest. Raises ChargebackLossNotReceived.
+    An event older than the last holds and releases nothing. A loss is still debited and its reversal credited, once:
+    payments has posted them, whatever came after. Returns whether the event is the newest. Raises ChargebackLossNotReceived.
     """
     # The vendor's wallet's lock orders every change of a chargeback.
     await store.lock_wallet(uow, update.vendor_id)
@@ -33,6 +33,7 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
     key = f"chargeback:{update.id}:{sequence}"
     if not await chargebacks.save_chargeback(uow, update, sequence):
         await _debit_if_new(uow, update, key, now)
+        await _credit_if_new(uow, update, key, now)
         return False
     if update.status == "opened":
         await hold_disputed(uow, update.vendor_id, update.order_id, str(sequence), now)
@@ -40,8 +41,7 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
     if known is not None and known.held_minor:
         await _credit(uow, update, f"{key}:held", "hold_released", known.held_minor, accounts.hold_released, now)
     await _debit_if_new(uow, update, key, now)
-    if update.to_vendor_minor:
-        await _credit(uow, update, key, "chargeback_won", update.to_vendor_minor, accounts.chargeback_won, now)
+    await _credit_if_new(uow, update, key, now)
     return True
 
 
@@ -58,6 +58,12 @@ async def _credit(
     line = WalletLine(kind, amount_minor, update.order_id)
     posting = partial(posting_of, key, update.vendor_id, amount_minor)
     await credit_wallet(uow, update.vendor_id, wallet, key, line, posting, now)
+
+
+async def _credit_if_new(uow: UnitOfWork, update: ChargebackUpdate, key: str, now: datetime) -> None:
+    if not update.to_vendor_minor or await store.find_line_net(uow, key, "chargeback_won") is not None:
+        return
+    await _credit(uow, update, key, "chargeback_won", update.to_vendor_minor, accounts.chargeback_won, now)
 
 
 async def _debit_if_new(uow: UnitOfWork, update: ChargebackUpdate, key: str, now: datetime) -> None:
