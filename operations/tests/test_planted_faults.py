@@ -227,6 +227,14 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
     ("all", "every line that a release, refund or chargeback made in a wallet is a posting of payments"): Fault(
         f"release:1 of vendor {VENDOR}", {"payouts": wallet_line("release", 5, 5)}
     ),
+    ("all", "the statement lines of each order are made of what payments released of it"): Fault(
+        "say (95, 4, 0)",
+        {
+            "payouts": "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, commission_minor, "
+            "delivery_fee_minor, net_minor, balance_minor, at) VALUES "
+            f"('{ORDER}', '{VENDOR}', 'release', 'release:1', '{ORDER}', 99, 4, 0, 95, 95, now())"
+        },
+    ),
     ("all", "the past of the payments book is what its chain of hashes says"): Fault(
         "past the posting function", {"payments": posting("charge", "charge:1", ("gateway_cash", 5), ("escrow:1", -5))}
     ),

@@ -90,10 +90,11 @@ async def test_sales_are_the_sums_of_both_ledgers(system: System, market: Market
     assert own["netMinor"] == accounts[f"vendor_payable:{ADA.id}"]
     months = {row["key"] for row in await all_rows(market, OF_VENDOR, users.vendor, groupBy="month")}
     statements = [await market.get(f"/api/wallets/current/statements/{month}", users.vendor) for month in months]
-    reached = sum(
-        kind["netMinor"] for statement in statements for kind in statement["kinds"] if kind["kind"] in RECEIVED_KINDS
-    )
-    assert own["netMinor"] == reached
+    received = [kind for month in statements for kind in month["kinds"] if kind["kind"] in RECEIVED_KINDS]
+    parts = ("netMinor", "commissionMinor", "deliveryFeeMinor")
+    assert {name: own[name] for name in parts} == {name: sum(kind[name] for kind in received) for name in parts}
+    for kind in received:
+        assert kind["grossMinor"] == sum(kind[name] for name in parts), kind
 
 
 async def test_sales_are_a_file_through_the_edge(market: Marketplace, users: Users) -> None:

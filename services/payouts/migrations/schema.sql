@@ -857,10 +857,12 @@ CREATE TABLE wallet_lines (
     net_minor bigint NOT NULL,
     balance_minor bigint NOT NULL,
     at timestamp with time zone NOT NULL,
+    estimated boolean DEFAULT false NOT NULL,
     CONSTRAINT wallet_lines_pkey PRIMARY KEY ("position"),
     CONSTRAINT wallet_lines_source_once UNIQUE (source_key, kind),
     CONSTRAINT wallet_lines_balance_never_negative CHECK ((balance_minor >= 0)),
     CONSTRAINT wallet_lines_kind_known CHECK ((kind = ANY (ARRAY['release'::text, 'debt_repaid'::text, 'refund'::text, 'debt_taken'::text, 'payout'::text, 'hold'::text, 'hold_released'::text, 'chargeback'::text, 'chargeback_won'::text, 'restitution'::text, 'reversal'::text, 'recovery'::text, 'recovery_returned'::text, 'correction'::text, 'waiver'::text]))),
+    CONSTRAINT wallet_lines_parts_add_up CHECK (COALESCE((((gross_minor - commission_minor) - delivery_fee_minor) = net_minor), (commission_minor IS NULL))),
     CONSTRAINT wallet_lines_return_names_payout CHECK (((kind <> ALL (ARRAY['restitution'::text, 'reversal'::text, 'recovery'::text, 'recovery_returned'::text])) OR (payout_id IS NOT NULL))),
     CONSTRAINT wallet_lines_waiver_only_debits CHECK (((kind <> 'waiver'::text) OR (net_minor < 0)))
 );

@@ -172,8 +172,7 @@ class PaymentsLedger:
         self._refunds[refund_id] = _Refund(escrow.charge, rest)
         if not rest:
             return None
-        from_locked = escrow.locked.share(min(rest, escrow.locked.total_minor))
-        from_released = escrow.released.share(rest - from_locked.total_minor)
+        from_locked, from_released = _refunded_parts(event, escrow, rest)
         escrow.locked, escrow.released = escrow.locked.minus(from_locked), escrow.released.minus(from_released)
         debits = {f"escrow:{order_id}": from_locked.total_minor, **_receivers(escrow, from_released)}
         return derived(refund_id, "refund", debits, {f"refund_payable:{refund_id}": rest}, str(event))
@@ -322,6 +321,18 @@ class PaymentsLedger:
         outcomes = [command.body["outcome"] for command in self._commands if command.path == f"{path}/prepare"]
         is_approved = any(command.path == f"{path}/approve" for command in self._commands)
         return is_approved and outcomes[-1:] == ["return"]
+
+
+def _refunded_parts(event: RecordedEvent, escrow: _Escrow, rest: int) -> tuple[Parts, Parts]:
+    """What a refund takes from escrow, and what from released money: the items' own parts, or all in proportion."""
+    commission, fee = event.data.get("commissionMinor"), event.data.get("deliveryFeeMinor") or 0
+    if commission is None:
+        from_locked = escrow.locked.share(min(rest, escrow.locked.total_minor))
+        return from_locked, escrow.released.share(rest - from_locked.total_minor)
+    of_items = Parts(int(event.data["amountMinor"]) - commission - fee, commission, fee)
+    parts = of_items.share(rest).fitted(escrow.locked.plus(escrow.released))
+    from_locked = Parts(*(min(part, most) for part, most in zip(parts, escrow.locked, strict=True)))
+    return from_locked, parts.minus(from_locked)
 
 
 def _receivers(escrow: _Escrow, parts: Parts) -> dict[str, int]:

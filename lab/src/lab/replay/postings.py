@@ -42,6 +42,13 @@ class Parts(NamedTuple):
             shares[index] += min(amount_minor - sum(shares), self[index] - shares[index])
         return Parts(*shares)
 
+    def fitted(self, limit: Sequence[int]) -> "Parts":
+        """The parts cut at their limits; what is cut off is added to the first parts with room."""
+        parts = [min(part, most) for part, most in zip(self, limit, strict=True)]
+        for index in range(3):
+            parts[index] += min(self.total_minor - sum(parts), limit[index] - parts[index])
+        return Parts(*parts)
+
     def plus(self, other: Sequence[int], sign: int = 1) -> "Parts":
         return Parts(*(mine + sign * theirs for mine, theirs in zip(self, other, strict=True)))
 

@@ -59,15 +59,24 @@ class OrderExpired(Event, frozen=True, kw_only=True):
 
 
 class RefundRequested(Event, frozen=True, kw_only=True):
-    """The only event that refunds. `refund_id` becomes the posting key in the ledger."""
+    """The only event that refunds. `refund_id` becomes the posting key in the ledger.
+
+    A refund of items states what it takes back from the platform: the items' commission, and the delivery fee only where
+    the buyer gets it. The rest is the vendor's. Without a commission, the refund takes each part in proportion.
+    """
 
     TYPE: ClassVar[str] = "orders.refund_requested.v1"
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
+        AmountRule("amount_minor", ("commission_minor", "delivery_fee_minor")),
+    )
     order_id: UUID
     refund_id: UUID
     buyer_id: UUID
     vendor_id: UUID
     amount_minor: MinorAmount
     reason: str
+    commission_minor: MinorAmount | None = None
+    delivery_fee_minor: MinorAmount | None = None
 
 
 class DeliveryPinIssued(Event, frozen=True, kw_only=True):

@@ -33,6 +33,9 @@ def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence:
 
 # The vendor's share of what is in escrow.
 _REMAINING: Final = AmountRule("remaining_minor", ("remaining_vendor_minor",))
+# The parts of a reversal, and of its return.
+_TAKEN: Final = ("from_vendor_minor", "from_commission_minor", "from_delivery_fee_minor")
+_RETURNED: Final = ("to_vendor_minor", "to_commission_minor", "to_delivery_fee_minor")
 
 
 class EscrowState(CheckedAmounts, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
@@ -96,16 +99,22 @@ class EscrowReleased(Event, frozen=True, kw_only=True):
 
 
 class EscrowRefunded(Event, frozen=True, kw_only=True):
-    """A refund was posted; `from_vendor_minor` was deducted from the vendor's earnings (0 while all was in escrow)."""
+    """A refund was posted; `from_vendor_minor` was deducted from the vendor's earnings (0 while all was in escrow).
+
+    `from_commission_minor` and `from_delivery_fee_minor` were deducted from what a release had paid to the platform.
+    """
 
     TYPE: ClassVar[str] = "payments.escrow_refunded.v1"
-    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (AmountRule("amount_minor", ("from_vendor_minor",)), _REMAINING)
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (AmountRule("amount_minor", _TAKEN), _REMAINING)
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
     refund_id: UUID
     amount_minor: MinorAmount
     from_vendor_minor: MinorAmount
+    # Absent in events of the version before.
+    from_commission_minor: MinorAmount | None = None
+    from_delivery_fee_minor: MinorAmount | None = None
     remaining_minor: MinorAmount
     remaining_vendor_minor: MinorAmount
     statement: ReleaseStatement | None = None
@@ -147,13 +156,14 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
 
     `amount_minor` is the disputed amount. `vendor_minor` is the vendor's part of it while it is open. `from_vendor_minor` is
     the deduction from the vendor's earnings for a lost chargeback, `to_vendor_minor` its return when that is won later.
-    `remaining_minor` and `remaining_vendor_minor` are the order's parts in escrow after the movement.
+    The other amounts of both are commission and delivery fee that a release had paid to the platform. `remaining_minor` and
+    `remaining_vendor_minor` are the order's parts in escrow after the movement.
     """
 
     TYPE: ClassVar[str] = "payments.charge_disputed.v1"
     # A loss is from the vendor, a win to the vendor, and an open dispute concerns the vendor's part.
     AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
-        *(AmountRule("amount_minor", (part,)) for part in ("vendor_minor", "from_vendor_minor", "to_vendor_minor")),
+        *(AmountRule("amount_minor", parts) for parts in (("vendor_minor",), _TAKEN, _RETURNED)),
         _REMAINING,
     )
     order_id: UUID
@@ -165,6 +175,11 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
     vendor_minor: MinorAmount = 0
     from_vendor_minor: MinorAmount = 0
     to_vendor_minor: MinorAmount = 0
+    # Absent in events of the version before, and while the chargeback is open.
+    from_commission_minor: MinorAmount | None = None
+    from_delivery_fee_minor: MinorAmount | None = None
+    to_commission_minor: MinorAmount | None = None
+    to_delivery_fee_minor: MinorAmount | None = None
     remaining_minor: MinorAmount | None = None
     remaining_vendor_minor: MinorAmount | None = None
     statement: ReleaseStatement | None = None

@@ -76,6 +76,17 @@ SELECT (CASE WHEN kind LIKE 'chargeback%' THEN 'chargeback:' || split_part(sourc
         || ' ' || vendor_id) COLLATE "C" AS line, sum(net_minor)::bigint AS minor
 FROM wallet_lines WHERE kind IN ('release', 'refund', 'chargeback', 'chargeback_won') GROUP BY 1 ORDER BY 1
 """
+# `is_stated`: no line has its parts from an estimate, as those of before have.
+_PARTS_OF_LINES: Final = """
+SELECT order_id, sum(net_minor)::bigint AS net, sum(commission_minor)::bigint AS commission,
+       sum(delivery_fee_minor)::bigint AS delivery_fee, max(vendor_id::text) AS vendor,
+       bool_and(NOT estimated AND commission_minor IS NOT NULL) AS is_stated
+FROM wallet_lines WHERE kind IN ('release', 'refund', 'chargeback', 'chargeback_won') AND order_id IS NOT NULL
+GROUP BY order_id ORDER BY order_id
+"""
+_PARTS_RELEASED: Final = """
+SELECT order_id, released_vendor_minor, released_commission_minor, released_delivery_fee_minor FROM escrows ORDER BY order_id
+"""
 _CORRECTED: Final = """
 SELECT vendor_id::text AS vendor, sum(net_minor)::bigint AS minor FROM wallet_lines WHERE kind = 'correction' GROUP BY 1
 """
@@ -208,6 +219,23 @@ async def _lines_and_postings(databases: Connections) -> AsyncIterator[Offence]:
             )
 
 
+async def _parts_of_lines(databases: Connections) -> AsyncIterator[Offence]:
+    """A vendor whose wallet was corrected keeps the wrong line, so that its orders are not compared."""
+    payments, payouts = databases["payments"], databases["payouts"]
+    async with snapshots(payments, payouts):
+        corrected = {row["vendor"] async for row in rows_of(payouts, _CORRECTED)}
+        async for order_id, escrow, lines in full_join(
+            rows_of(payments, _PARTS_RELEASED), rows_of(payouts, _PARTS_OF_LINES)
+        ):
+            if lines is not None and (not lines["is_stated"] or lines["vendor"] in corrected):
+                continue
+            released = (0, 0, 0) if escrow is None else tuple(escrow)[1:]
+            stated = (0, 0, 0) if lines is None else (lines["net"], lines["commission"], lines["delivery_fee"])
+            if stated != released:
+                expected = f"{released} kobo net, commission and delivery fee, as payments released and took back"
+                yield _of_order(order_id, expected, f"its statement lines say {stated}")
+
+
 async def _order_terms(databases: Connections) -> AsyncIterator[Offence]:
     orders, payments = databases["orders"], databases["payments"]
     async with snapshots(orders, payments):
@@ -260,6 +288,9 @@ COMPARISONS: Final[tuple[Comparison, ...]] = (
         "every line that a release, refund or chargeback made in a wallet is a posting of payments",
         _lines_and_postings,
         "payouts",
+    ),
+    _between_services(
+        "the statement lines of each order are made of what payments released of it", _parts_of_lines, "payouts"
     ),
     _between_services(
         "the past of the payments book is what its chain of hashes says",

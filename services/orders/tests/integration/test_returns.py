@@ -122,6 +122,18 @@ async def test_an_approval_refunds_the_items_once(market: Market, by: str) -> No
     assert (await decide(market, request, "reject", headers)).status_code == 409
 
 
+async def test_a_refund_of_items_states_their_commission_and_no_delivery_fee(market: Market) -> None:
+    order = await delivered(market, (1_000_000, 1), (100, 1), fee_minor=30_000)
+    await approved(market, order, 1)
+    [refund] = await market.published("orders.refund_requested.v1")
+    parts = (refund["amountMinor"], refund["commissionMinor"], refund["deliveryFeeMinor"])
+    assert parts == (1_000_000, 50_000, 0)
+    # The last one is the rest of the order, with the rest of each part.
+    await approved(market, order, 0, 1)
+    [_, last] = await market.published("orders.refund_requested.v1")
+    assert (last["amountMinor"], "commissionMinor" in last) == (30_100, False)
+
+
 @pytest.mark.parametrize("released", [False, True])
 async def test_refunded_minor_grows_when_the_refund_is_posted_before_and_after_the_release(
     market: Market, released: bool

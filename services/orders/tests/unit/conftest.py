@@ -23,6 +23,7 @@ def new_order() -> Callable[[State], Order]:
             delivered_at=None,
             escrow_minor=0,
             return_due_at=None,
+            commission_minor=7_500,
         )
 
     return make

@@ -3,10 +3,11 @@
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from common.primitives.ids import new_id
+from common.primitives.money import share_half_even
 from orders.domain.disputes import refund_of, release_of
 from orders.domain.errors import RefundExceedsOrder, RefundWithoutSplit, SplitWithoutRefund
 from orders.domain.returns import OrderLine, PreviousRefunds, ReturnedItem, refund_for_return
@@ -59,7 +60,8 @@ def test_partial_returns_add_up_to_exactly_the_total(lines, fee, split, choices)
         left = [(item_id, line) for item_id, line in order.items() if line.remaining]
         item_id, line = choices.choice(left)
         quantity = choices.randint(1, line.remaining)
-        worth = refund_for_return(total, [ReturnedItem(item_id, quantity)], order, PreviousRefunds(sent, otherwise))
+        items, before = [ReturnedItem(item_id, quantity)], PreviousRefunds(sent, otherwise)
+        worth = refund_for_return(total, 0, items, order, before)
         assert worth.refund_minor >= 0
         if not worth.everything and otherwise == 0:
             assert worth.refund_minor == quantity * line.unit_price_minor
@@ -70,3 +72,23 @@ def test_partial_returns_add_up_to_exactly_the_total(lines, fee, split, choices)
             break
     assert not any(line.remaining for line in order.values())
     assert sent + otherwise == total
+
+
+@given(
+    lines=st.lists(st.tuples(st.integers(1, 99), st.integers(1, 10**9)), min_size=2, max_size=5),
+    points=st.integers(0, 10_000),
+)
+def test_a_returned_item_gives_its_commission_back_at_the_orders_rate(lines, points: int) -> None:
+    subtotal = sum(quantity * price for quantity, price in lines)
+    assume(subtotal > 10_000)
+    order: dict[UUID, OrderLine] = {new_id(): OrderLine(quantity, price, 0, 0) for quantity, price in lines}
+    item_id, line = next(iter(order.items()))
+    commission, items = share_half_even(subtotal, points), [ReturnedItem(item_id, line.quantity)]
+    worth = refund_for_return(subtotal + 30_000, commission, items, order, PreviousRefunds(0, 0))
+    assert worth.commission_minor == share_half_even(line.quantity * line.unit_price_minor, points)
+
+
+def test_the_last_return_names_no_commission_because_it_takes_the_rest() -> None:
+    lines = {new_id(): OrderLine(1, 20_000, 0, 1), (last := new_id()): OrderLine(1, 10, 0, 0)}
+    worth = refund_for_return(20_010, 1_000, [ReturnedItem(last, 1)], lines, PreviousRefunds(20_000, 0))
+    assert (worth.refund_minor, worth.commission_minor) == (10, None)

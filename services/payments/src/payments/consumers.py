@@ -23,6 +23,7 @@ from contracts.orders import (
 )
 from payments.dependencies import Dependencies
 from payments.domain.errors import DisputeUnconfirmed, MalformedEvent
+from payments.domain.escrow import Parts
 from payments.domain.queues import REFUND_QUEUE, WEBHOOK_QUEUE
 from payments.domain.refunds import RefundUpdate
 from payments.metrics import WEBHOOKS_PROCESSED
@@ -134,7 +135,16 @@ async def on_dispute_resolved(
 async def on_refund_requested(
     event: RefundRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await refund_order(uow, event.order_id, event.refund_id, event.amount_minor, event.reason, dependencies.clock.now())
+    now, of_items = dependencies.clock.now(), _parts_of_items(event)
+    await refund_order(uow, event.order_id, event.refund_id, event.amount_minor, event.reason, now, of_items)
+
+
+def _parts_of_items(event: RefundRequested) -> Parts | None:
+    """The parts that a refund of items takes back; None for a refund of a mere amount."""
+    if event.commission_minor is None:
+        return None
+    commission_minor, fee_minor = event.commission_minor, event.delivery_fee_minor or 0
+    return Parts(event.amount_minor - commission_minor - fee_minor, commission_minor, fee_minor)
 
 
 async def on_webhook_queued(item: WebhookWork, received: Received, dependencies: Dependencies) -> None:

@@ -32,7 +32,7 @@ from payouts.domain.chargebacks import ChargebackStatus, ChargebackUpdate
 from payouts.domain.release_statements import Statement
 from payouts.domain.transfer_updates import TransferUpdate
 from payouts.domain.transitions import Report
-from payouts.domain.wallet import Refund, Release
+from payouts.domain.wallet import Movement, Refund, Release
 from payouts.use_cases.erasure.evaluate_erasure import evaluate_erasure
 from payouts.use_cases.projections.close_vendor import close_vendor
 from payouts.use_cases.projections.project_vendor import project_vendor
@@ -139,7 +139,8 @@ async def on_escrow_refunded(
     is_newest = await record_escrow_share(
         uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence
     )
-    refund = Refund(event.refund_id, event.order_id, event.vendor_id, event.amount_minor, event.from_vendor_minor)
+    taken = Movement(event.from_vendor_minor, event.from_commission_minor, event.from_delivery_fee_minor)
+    refund = Refund(event.refund_id, event.order_id, event.vendor_id, taken)
     now, key = dependencies.clock.now(), f"refund:{event.refund_id}"
     stated = _statement(event.statement, event.vendor_id, key, -event.from_vendor_minor)
     is_proven = await record_statement(uow, stated, now, line_key=key)
@@ -159,8 +160,8 @@ async def on_charge_disputed(
         event.vendor_id,
         statuses[event.outcome],
         event.vendor_minor,
-        event.from_vendor_minor,
-        event.to_vendor_minor,
+        lost=Movement(event.from_vendor_minor, event.from_commission_minor, event.from_delivery_fee_minor),
+        won=Movement(event.to_vendor_minor, event.to_commission_minor, event.to_delivery_fee_minor),
     )
     now = dependencies.clock.now()
     # `record_chargeback` writes the line under this key.

@@ -388,6 +388,7 @@ TABLES: Final = {
         checks={
             "wallet_lines_balance_never_negative": {"balance_minor": -1},
             "wallet_lines_kind_known": {"kind": "x"},
+            "wallet_lines_parts_add_up": {"gross_minor": 2, "commission_minor": 0, "delivery_fee_minor": 0},
             "wallet_lines_return_names_payout": {"kind": "restitution"},
             "wallet_lines_waiver_only_debits": {"kind": "waiver"},
         },

@@ -58,9 +58,15 @@ async def test_the_locked_amount_is_the_vendors_share_of_escrow(scenario: Scenar
     assert (await scenario.wallet(vendor))["lockedMinor"] == 850
     await scenario.app.deliver(
         released(
-            vendor, 425, order_id=order, gross_minor=500, commission_minor=25, delivery_fee_minor=50,
-            remaining_minor=500, remaining_vendor_minor=425,
-        ),  # fmt: skip
+            vendor,
+            425,
+            order_id=order,
+            gross_minor=500,
+            commission_minor=25,
+            delivery_fee_minor=50,
+            remaining_minor=500,
+            remaining_vendor_minor=425,
+        ),
         sequence=2,
     )
     wallet = await scenario.wallet(vendor)

@@ -17,6 +17,14 @@ def share_half_even(amount_minor: int, basis_points: int) -> int:
     return whole
 
 
+def basis_points_of(share_minor: int, amount_minor: int) -> int:
+    """The basis points of which `share_minor` is `share_half_even` of a positive `amount_minor`.
+
+    Exact for amounts above 10,000 kobo; below them several rates give the same share, and this is one of them.
+    """
+    return (2 * BASIS_POINTS_PER_WHOLE * share_minor + amount_minor) // (2 * amount_minor)
+
+
 def apportion(amount_minor: int, parts_minor: Sequence[int]) -> list[int]:
     """Divides `amount_minor` in proportion to the parts, in kobo. Shares are rounded down; the last ones get the rest.
 

@@ -26,6 +26,7 @@ class Order:
     # The escrow balance that payments reported last.
     escrow_minor: int
     return_due_at: datetime | None
+    commission_minor: int
 
     @property
     def stock_is_reserved(self) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from common.primitives.money import basis_points_of, share_half_even
 from orders.domain.errors import (
     ForbiddenTransition,
     QuantityExceedsOrder,
@@ -67,6 +68,8 @@ class ReturnRefund:
 
     refund_minor: int
     everything: bool
+    # The commission of the refund's items; None where the refund is the rest of the order, and takes the rest of each part.
+    commission_minor: int | None = None
 
 
 def check_request(order: Order, items: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], now: datetime) -> None:
@@ -90,11 +93,16 @@ def check_request(order: Order, items: Sequence[ReturnedItem], lines: Mapping[UU
 
 
 def refund_for_return(
-    total_minor: int, items: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], refunds: PreviousRefunds
+    total_minor: int,
+    commission_minor: int,
+    items: Sequence[ReturnedItem],
+    lines: Mapping[UUID, OrderLine],
+    refunds: PreviousRefunds,
 ) -> ReturnRefund:
-    """The refund for these units: their line totals, reduced in proportion after a split dispute.
+    """The refund for these units: their line totals, reduced in proportion after a split dispute, and its commission.
 
     The delivery fee is refunded only when everything is returned: then the refund is the unrefunded rest of the total.
+    `total_minor` and `commission_minor` are the order's.
     """
     returning = {line.item_id: line.quantity for line in items}
     if all(line.returned + returning.get(item_id, 0) == line.quantity for item_id, line in lines.items()):
@@ -105,4 +113,6 @@ def refund_for_return(
         (line.returned + returning.get(item_id, 0)) * line.unit_price_minor for item_id, line in lines.items()
     )
     # Over all returned units so far, so that rounding losses do not add up.
-    return ReturnRefund(returned * paid // subtotal - refunds.for_returns_minor, everything=False)
+    refund_minor = returned * paid // subtotal - refunds.for_returns_minor
+    points = basis_points_of(commission_minor, subtotal)
+    return ReturnRefund(refund_minor, everything=False, commission_minor=share_half_even(refund_minor, points))

@@ -22,6 +22,19 @@ class Parts(NamedTuple):
         """`amount_minor` of the parts in proportion, the remainder on the last part that can include it."""
         return Parts(*apportion(amount_minor, self))
 
+    def within(self, limit: "Parts") -> "Parts":
+        """The same total with no part above its `limit`: an excess is on the first part with room.
+
+        The total must not exceed the limit's.
+        """
+        parts = [min(part, most) for part, most in zip(self, limit, strict=True)]
+        rest = self.total_minor - sum(parts)
+        for index, most in enumerate(limit):
+            more = min(rest, most - parts[index])
+            parts[index] += more
+            rest -= more
+        return Parts(*parts)
+
     def plus(self, other: "Parts") -> "Parts":
         return Parts(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
@@ -74,12 +87,22 @@ def release(escrow: Escrow, amount_minor: int, *, resolves_dispute: bool = False
     return Release(parts, replace(escrow, locked=escrow.locked.minus(parts), released=escrow.released.plus(parts)))
 
 
-def refund(escrow: Escrow, amount_minor: int) -> Refund:
-    """Plan a refund from the locked amount first, then from earlier releases. Raises RefundExceedsHeld."""
-    if amount_minor > escrow.locked.total_minor + escrow.released.total_minor:
-        raise RefundExceedsHeld(f"{amount_minor} kobo of {escrow.locked.total_minor + escrow.released.total_minor}")
-    from_locked = escrow.locked.share(min(amount_minor, escrow.locked.total_minor))
-    from_released = escrow.released.share(amount_minor - from_locked.total_minor)
+def refund(escrow: Escrow, amount_minor: int, of_items: Parts | None = None) -> Refund:
+    """Plan a refund from the locked amount first, then from earlier releases. Raises RefundExceedsHeld.
+
+    A refund of a mere amount takes each part in proportion. A refund of items takes the parts `of_items`, less what a bank
+    returned of them; a part that is too small is made good by the others (contract section 17.14).
+    """
+    left = escrow.locked.plus(escrow.released)
+    if amount_minor > left.total_minor:
+        raise RefundExceedsHeld(f"{amount_minor} kobo of {left.total_minor}")
+    if of_items is None:
+        from_locked = escrow.locked.share(min(amount_minor, escrow.locked.total_minor))
+        from_released = escrow.released.share(amount_minor - from_locked.total_minor)
+    else:
+        parts = of_items.share(amount_minor).within(left)
+        from_locked = Parts(*map(min, parts, escrow.locked))
+        from_released = parts.minus(from_locked)
     after = replace(
         escrow,
         locked=escrow.locked.minus(from_locked),

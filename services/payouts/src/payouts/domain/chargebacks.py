@@ -4,20 +4,25 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+from payouts.domain.wallet import NO_MOVEMENT, Movement
+
 ChargebackStatus = Literal["opened", "won", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChargebackUpdate:
-    """A chargeback as payments reports it. The amounts are the vendor's part."""
+    """A chargeback as payments reports it. `vendor_minor` is the vendor's part of an open one.
+
+    `lost` was taken back from the receivers of releases, `won` is the return of an earlier loss to them.
+    """
 
     id: UUID
     order_id: UUID
     vendor_id: UUID
     status: ChargebackStatus
     vendor_minor: int
-    from_vendor_minor: int
-    to_vendor_minor: int
+    lost: Movement = NO_MOVEMENT
+    won: Movement = NO_MOVEMENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from payouts.domain.errors import (
@@ -52,6 +52,30 @@ class WalletLine:
     gross_minor: int | None = None
     commission_minor: int | None = None
     delivery_fee_minor: int | None = None
+    # Commission and fee are in proportion to the order's releases, because the event did not state them.
+    is_estimated: bool = False
+
+
+class Movement(NamedTuple):
+    """Money of an order that reached its receivers, by owner, in kobo; below zero, it was taken back from them.
+
+    `net_minor` is the wallet's. Events of the version before state the net amount only: the other parts are None.
+    """
+
+    net_minor: int = 0
+    commission_minor: int | None = None
+    delivery_fee_minor: int | None = None
+
+    def negated(self) -> "Movement":
+        commission_minor, fee_minor = self.commission_minor, self.delivery_fee_minor
+        return Movement(
+            -self.net_minor,
+            None if commission_minor is None else -commission_minor,
+            None if fee_minor is None else -fee_minor,
+        )
+
+
+NO_MOVEMENT: Final = Movement()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +93,12 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """A refund of an order, in kobo; `from_vendor_minor` is the vendor's part (0 while all was in escrow)."""
+    """A refund of an order; `taken` is what it takes back from the receivers of releases (nothing while all was in escrow)."""
 
     id: UUID
     order_id: UUID
     vendor_id: UUID
-    amount_minor: int
-    from_vendor_minor: int
+    taken: Movement
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +112,36 @@ class WalletSnapshot:
     bank_details_verified: bool
     suspended: bool = False
     bank_details_quarantined: bool = False
+
+
+def line_of_movement(kind: LineKind, order_id: UUID, movement: Movement, released: Movement) -> WalletLine:
+    """The line of an order's movement: gross less commission and delivery fee is net.
+
+    `released` is the sum of the order's releases, to which parts that the event does not state are in proportion.
+    """
+    net_minor, commission_minor, fee_minor = movement
+    is_estimated = commission_minor is None or fee_minor is None
+    if commission_minor is None or fee_minor is None:
+        commission_minor = _in_proportion(net_minor, released.commission_minor, released.net_minor)
+        fee_minor = _in_proportion(net_minor, released.delivery_fee_minor, released.net_minor)
+    gross_minor = net_minor + commission_minor + fee_minor
+    return WalletLine(
+        kind,
+        net_minor,
+        order_id,
+        gross_minor=gross_minor,
+        commission_minor=commission_minor,
+        delivery_fee_minor=fee_minor,
+        is_estimated=is_estimated,
+    )
+
+
+def _in_proportion(net_minor: int, part_minor: int | None, whole_minor: int) -> int:
+    """The part in proportion, rounded to the nearest kobo, with the sign of `net_minor`."""
+    if not part_minor or not whole_minor:
+        return 0
+    share_minor = (2 * abs(net_minor) * part_minor + whole_minor) // (2 * whole_minor)
+    return share_minor if net_minor > 0 else -share_minor
 
 
 def with_balances(available_minor: int, lines: list[WalletLine]) -> Iterator[tuple[WalletLine, int]]:

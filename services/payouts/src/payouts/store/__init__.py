@@ -69,7 +69,7 @@ from payouts.store.transfers import (
     schedule_poll,
     start_submission,
 )
-from payouts.store.wallets import append_lines, find_line_net, lock_wallet
+from payouts.store.wallets import append_lines, find_line_net, lock_wallet, sum_released
 
 __all__ = [
     "BankDetails",
@@ -138,4 +138,5 @@ __all__ = [
     "schedule_poll",
     "skip_line",
     "start_submission",
+    "sum_released",
 ]

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payouts.domain.wallet import WalletLine, WalletSnapshot, with_balances
+from payouts.domain.wallet import Movement, WalletLine, WalletSnapshot, with_balances
 
 # `DO UPDATE` locks the row or creates a missing one in one round trip; `WHERE false` writes no new version of it.
 _LOCK_WALLET: Final = """
@@ -22,14 +22,19 @@ SELECT
     coalesce((SELECT suspended FROM vendors WHERE id = $1), false) AS suspended, d.quarantine_reason IS NOT NULL AS quarantined
 FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
 """
+_SUM_RELEASED: Final = """
+SELECT coalesce(sum(net_minor), 0)::bigint, coalesce(sum(commission_minor), 0)::bigint,
+       coalesce(sum(delivery_fee_minor), 0)::bigint
+FROM wallet_lines WHERE vendor_id = $1 AND order_id = $2 AND kind = 'release'
+"""
 _FIND_LINE_NET: Final = "SELECT net_minor FROM wallet_lines WHERE source_key = $1 AND kind = $2"
 # A clock may be behind another machine's. No line is earlier than its predecessor, so that a month is one range of the
 # statement. The locked wallet permits no other line meanwhile.
 _APPEND_LINE: Final = """
 INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor,
-                          net_minor, balance_minor, at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-        greatest($12, (SELECT at FROM wallet_lines WHERE vendor_id = $2 ORDER BY position DESC LIMIT 1)))
+                          net_minor, balance_minor, estimated, at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+        greatest($13, (SELECT at FROM wallet_lines WHERE vendor_id = $2 ORDER BY position DESC LIMIT 1)))
 """
 
 
@@ -46,6 +51,14 @@ async def find_line_net(uow: UnitOfWork, source_key: str, kind: str) -> int | No
     """Returns the net amount of an earlier delivery of the same event, in kobo; None for the first."""
     net_minor: int | None = await uow.fetch_value(_FIND_LINE_NET, source_key, kind)
     return net_minor
+
+
+async def sum_released(uow: UnitOfWork, vendor_id: UUID, order_id: UUID) -> Movement:
+    """Returns the sum of the order's releases, by owner."""
+    row = await uow.fetch_row(_SUM_RELEASED, vendor_id, order_id)
+    if row is None:
+        raise AssertionError("an aggregate always gives a row")
+    return Movement(*row)
 
 
 async def append_lines(
@@ -65,6 +78,7 @@ async def append_lines(
             line.delivery_fee_minor,
             line.net_minor,
             balance_minor,
+            line.is_estimated,
             at,
         )
         for line, balance_minor in with_balances(available_minor, lines)

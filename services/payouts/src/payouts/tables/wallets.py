@@ -54,6 +54,8 @@ wallet_lines = sa.Table(
     sa.Column("net_minor", sa.BigInteger, nullable=False),
     sa.Column("balance_minor", sa.BigInteger, nullable=False),
     sa.Column("at", INSTANT, nullable=False),
+    # Commission and fee of a line from before events stated them, in proportion to the order's releases.
+    sa.Column("estimated", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
     sa.CheckConstraint(
         "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', 'chargeback', "
@@ -64,6 +66,10 @@ wallet_lines = sa.Table(
     sa.CheckConstraint(
         "kind NOT IN ('restitution', 'reversal', 'recovery', 'recovery_returned') OR payout_id IS NOT NULL",
         name="wallet_lines_return_names_payout",
+    ),
+    sa.CheckConstraint(
+        "coalesce(gross_minor - commission_minor - delivery_fee_minor = net_minor, commission_minor IS NULL)",
+        name="wallet_lines_parts_add_up",
     ),
     sa.CheckConstraint("kind <> 'waiver' OR net_minor < 0", name="wallet_lines_waiver_only_debits"),
     sa.Index(

@@ -10,8 +10,13 @@ from orders import store
 from orders.domain.orders import Order
 
 
-async def request_refund(uow: UnitOfWork, order: Order, amount_minor: int, reason: str, now: datetime) -> UUID:
-    """Request a refund of `amount_minor` (kobo) from payments, and return its id, which the ledger uses too."""
+async def request_refund(
+    uow: UnitOfWork, order: Order, amount_minor: int, reason: str, now: datetime, commission_minor: int | None = None
+) -> UUID:
+    """Request a refund of `amount_minor` (kobo) from payments, and return its id, which the ledger uses too.
+
+    With the `commission_minor` of items it takes their price from the vendor and the commission, and no delivery fee.
+    """
     refund_id = new_id()
     await store.record_refund(uow, refund_id, order.id, amount_minor, reason, now)
     uow.publish(
@@ -22,6 +27,8 @@ async def request_refund(uow: UnitOfWork, order: Order, amount_minor: int, reaso
             vendor_id=order.vendor_id,
             amount_minor=amount_minor,
             reason=reason,
+            commission_minor=commission_minor,
+            delivery_fee_minor=None if commission_minor is None else 0,
         )
     )
     return refund_id

@@ -40,7 +40,7 @@ async def approve_return(
     if request.status == "rejected":
         raise AlreadyDecided(request.status)
     lines, refunds = await returns.list_order_lines(uow, order.id), await returns.sum_refunds(uow, order.id)
-    refund = refund_for_return(order.total_minor, request.items, lines, refunds)
+    refund = refund_for_return(order.total_minor, order.commission_minor, request.items, lines, refunds)
     trigger: Trigger = "everything_returned" if refund.everything else "return_approved"
     transition = next_state(order.status, trigger)
     if isinstance(transition, Rejection):
@@ -49,7 +49,7 @@ async def approve_return(
         await store.save_transition(uow, order, transition, trigger, now, windows)
     refund_id = None
     if refund.refund_minor:
-        refund_id = await request_refund(uow, order, refund.refund_minor, "return", now)
+        refund_id = await request_refund(uow, order, refund.refund_minor, "return", now, refund.commission_minor)
     await returns.save_decision(
         uow, request.id, "approved", by, reason, now, refund_minor=refund.refund_minor, refund_id=refund_id
     )

@@ -58,6 +58,8 @@ async def record_chargeback_lost(
                 outcome="lost",
                 chargeback_id=chargeback.id,
                 from_vendor_minor=from_vendor_minor,
+                from_commission_minor=allocation.from_released.commission_minor,
+                from_delivery_fee_minor=allocation.from_released.delivery_fee_minor,
                 remaining_minor=after.locked.total_minor,
                 remaining_vendor_minor=after.locked.vendor_minor,
                 statement=statement,

@@ -57,6 +57,8 @@ async def record_chargeback_won(
                 outcome="won",
                 chargeback_id=chargeback.id,
                 to_vendor_minor=to_vendor_minor,
+                to_commission_minor=allocation.from_released.commission_minor,
+                to_delivery_fee_minor=allocation.from_released.delivery_fee_minor,
                 remaining_minor=after.locked.total_minor,
                 remaining_vendor_minor=after.locked.vendor_minor,
                 statement=statement,

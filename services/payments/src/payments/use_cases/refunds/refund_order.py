@@ -10,6 +10,7 @@ from contracts.payments import EscrowRefunded
 from payments.domain import escrow, postings
 from payments.domain.chargebacks import UnsentRefund
 from payments.domain.errors import SubjectUnknown
+from payments.domain.escrow import Parts
 from payments.domain.refunds import NewRefund
 from payments.store import refunds
 from payments.store.escrow import lock_escrow, save_charged_back
@@ -21,9 +22,17 @@ from payments.use_cases.statements.sign_movement import sign_movement
 
 
 async def refund_order(
-    uow: UnitOfWork, order_id: UUID, refund_id: UUID, amount_minor: int, reason: str, now: datetime
+    uow: UnitOfWork,
+    order_id: UUID,
+    refund_id: UUID,
+    amount_minor: int,
+    reason: str,
+    now: datetime,
+    of_items: Parts | None = None,
 ) -> bool:
     """Whether the refund is new. A lost chargeback that returned money to the buyer counts as a part of it.
+
+    `of_items` are the parts of a refund of items; without them the refund takes each part in proportion.
 
     Raises SubjectUnknown before the escrow is held, and RefundExceedsHeld.
     """
@@ -34,7 +43,7 @@ async def refund_order(
     if not await refunds.record_refund_if_new(uow, refund, now):
         return False
     returned_minor = await count_charged_back(uow, held, refund_id, amount_minor)
-    plan = escrow.refund(held.escrow, amount_minor - returned_minor)
+    plan = escrow.refund(held.escrow, amount_minor - returned_minor, of_items)
     if returned_minor < amount_minor:
         posting = postings.refund(
             refund_id, order_id, held.vendor_id, from_locked=plan.from_locked, from_released=plan.from_released
@@ -52,6 +61,8 @@ async def refund_order(
             refund_id=refund_id,
             amount_minor=amount_minor,
             from_vendor_minor=from_vendor_minor,
+            from_commission_minor=plan.from_released.commission_minor,
+            from_delivery_fee_minor=plan.from_released.delivery_fee_minor,
             remaining_minor=plan.after.locked.total_minor,
             remaining_vendor_minor=plan.after.locked.vendor_minor,
             statement=statement,

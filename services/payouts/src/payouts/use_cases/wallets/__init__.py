@@ -9,4 +9,4 @@ __all__ = [
     "waive_remainder",
 ]
 
-STEPS = ("credit_wallet", "debit_wallet")
+STEPS = ("build_order_line", "credit_wallet", "debit_wallet")

@@ -7,24 +7,26 @@ from common.database.unit_of_work import UnitOfWork
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
-from payouts.domain.wallet import Refund, WalletLine
+from payouts.domain.wallet import Refund
+from payouts.use_cases.wallets.build_order_line import build_order_line
 from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_proven: bool = False) -> None:
     """Posts the vendor's part once, by the refund's id; what the wallet lacks becomes debt. Raises ReleaseContradicts.
 
-    A signed refund never contradicts, as with a release.
+    A signed refund never contradicts, as with a release. One that takes back only commission or delivery fee has a line
+    of net 0, so that the lines of the order add up.
     """
-    if refunded.from_vendor_minor == 0:
+    if not any(refunded.taken):
         return
     vendor_id, key = refunded.vendor_id, f"refund:{refunded.id}"
     wallet = await store.lock_wallet(uow, vendor_id)
     before = await store.find_line_net(uow, key, "refund")
     if before is not None:
-        if before != -refunded.from_vendor_minor and not is_proven:
+        if before != -refunded.taken.net_minor and not is_proven:
             raise ReleaseContradicts(key)
         return
-    line = WalletLine("refund", -refunded.from_vendor_minor, refunded.order_id, gross_minor=-refunded.amount_minor)
-    posting_of = partial(accounts.refund, key, vendor_id, refunded.from_vendor_minor)
+    line = await build_order_line(uow, "refund", vendor_id, refunded.order_id, refunded.taken.negated())
+    posting_of = partial(accounts.refund, key, vendor_id, refunded.taken.net_minor)
     await debit_wallet(uow, vendor_id, wallet, key, line, posting_of, now)

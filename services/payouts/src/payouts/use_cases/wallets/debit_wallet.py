@@ -22,7 +22,7 @@ async def debit_wallet(
 ) -> None:
     """Writes the statement lines and the posting of one debit. `posting_of` gets the part that becomes debt, in kobo.
 
-    `wallet` must be read under its lock.
+    `wallet` must be read under its lock. A debit of nothing writes its line, and no posting.
     """
     shortfall_minor = shortfall(wallet.available_minor, -line.net_minor)
     lines = [line]
@@ -30,4 +30,5 @@ async def debit_wallet(
         # The advance comes first, so that no line has a balance below zero.
         lines.insert(0, WalletLine("debt_taken", shortfall_minor, line.order_id, line.payout_id))
     await store.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
-    await ledger.post(uow, posting_of(shortfall_minor))
+    if line.net_minor:
+        await ledger.post(uow, posting_of(shortfall_minor))

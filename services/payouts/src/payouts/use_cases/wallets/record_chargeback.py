@@ -11,8 +11,9 @@ from payouts import store
 from payouts.domain import accounts
 from payouts.domain.chargebacks import ChargebackUpdate
 from payouts.domain.errors import ChargebackLossNotReceived
-from payouts.domain.wallet import LineKind, WalletLine
+from payouts.domain.wallet import WalletLine
 from payouts.store import chargebacks
+from payouts.use_cases.wallets.build_order_line import build_order_line
 from payouts.use_cases.wallets.credit_wallet import credit_wallet
 from payouts.use_cases.wallets.debit_wallet import debit_wallet
 from payouts.use_cases.wallets.hold_disputed import hold_disputed
@@ -28,7 +29,7 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
     # The vendor's wallet's lock orders every change of a chargeback.
     await store.lock_wallet(uow, update.vendor_id)
     known = await chargebacks.find_chargeback(uow, update.id)
-    if update.to_vendor_minor and (known is None or known.status == "opened"):
+    if any(update.won) and (known is None or known.status == "opened"):
         raise ChargebackLossNotReceived(f"chargeback {update.id} is won, and its loss has not been received")
     key = f"chargeback:{update.id}:{sequence}"
     if not await chargebacks.save_chargeback(uow, update, sequence):
@@ -39,7 +40,8 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
         await hold_disputed(uow, update.vendor_id, update.order_id, str(sequence), now)
         return True
     if known is not None and known.held_minor:
-        await _credit(uow, update, f"{key}:held", "hold_released", known.held_minor, accounts.hold_released, now)
+        line = WalletLine("hold_released", known.held_minor, update.order_id)
+        await _credit(uow, update, f"{key}:held", line, accounts.hold_released, now)
     await _debit_if_new(uow, update, key, now)
     await _credit_if_new(uow, update, key, now)
     return True
@@ -49,27 +51,26 @@ async def _credit(
     uow: UnitOfWork,
     update: ChargebackUpdate,
     key: str,
-    kind: LineKind,
-    amount_minor: int,
+    line: WalletLine,
     posting_of: Callable[[str, UUID, int, int], Posting],
     now: datetime,
 ) -> None:
     wallet = await store.lock_wallet(uow, update.vendor_id)
-    line = WalletLine(kind, amount_minor, update.order_id)
-    posting = partial(posting_of, key, update.vendor_id, amount_minor)
+    posting = partial(posting_of, key, update.vendor_id, line.net_minor)
     await credit_wallet(uow, update.vendor_id, wallet, key, line, posting, now)
 
 
 async def _credit_if_new(uow: UnitOfWork, update: ChargebackUpdate, key: str, now: datetime) -> None:
-    if not update.to_vendor_minor or await store.find_line_net(uow, key, "chargeback_won") is not None:
+    if not any(update.won) or await store.find_line_net(uow, key, "chargeback_won") is not None:
         return
-    await _credit(uow, update, key, "chargeback_won", update.to_vendor_minor, accounts.chargeback_won, now)
+    line = await build_order_line(uow, "chargeback_won", update.vendor_id, update.order_id, update.won)
+    await _credit(uow, update, key, line, accounts.chargeback_won, now)
 
 
 async def _debit_if_new(uow: UnitOfWork, update: ChargebackUpdate, key: str, now: datetime) -> None:
-    if not update.from_vendor_minor or await store.find_line_net(uow, key, "chargeback") is not None:
+    if not any(update.lost) or await store.find_line_net(uow, key, "chargeback") is not None:
         return
     wallet = await store.lock_wallet(uow, update.vendor_id)
-    line = WalletLine("chargeback", -update.from_vendor_minor, update.order_id)
-    posting = partial(accounts.chargeback, key, update.vendor_id, update.from_vendor_minor)
+    line = await build_order_line(uow, "chargeback", update.vendor_id, update.order_id, update.lost.negated())
+    posting = partial(accounts.chargeback, key, update.vendor_id, update.lost.net_minor)
     await debit_wallet(uow, update.vendor_id, wallet, key, line, posting, now)
