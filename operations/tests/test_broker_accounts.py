@@ -22,11 +22,18 @@ from common.messaging.provenance import UnprovenPublisher, check_publisher, rout
 from common.messaging.topology import declared_topology
 from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
-from contracts.topology import BROADCASTS, EVENTS_EXCHANGE, SUBSCRIPTIONS, WORK_QUEUES
-from operations.broker_accounts import QUEUES_MAX, SUBSCRIBER_LIMITS
-from operations.provision import ProvisioningFailed, provision_broker, service_broker_url, subscriber_broker_url
+from contracts.topology import BROADCASTS, EVENTS_EXCHANGE, PUBLIC_EXCHANGE, SUBSCRIPTIONS, WORK_QUEUES
+from operations.broker_accounts import QUEUES_MAX, SUBSCRIBER_LIMITS, SUBSCRIBER_QUEUES_MAX
+from operations.provision import (
+    SUBSCRIBER,
+    ProvisioningFailed,
+    provision_broker,
+    service_broker_url,
+    subscriber_broker_url,
+)
 from operations.secrets import load_secrets
 from operations.services import SERVICES, Service, service_named
+from operations.subscriber_supervisor import SubscriberSupervisor
 from testkit.fixtures import PATIENT, eventually
 
 LADDER = RetryLadder((0.1, 0.2))
@@ -352,6 +359,63 @@ async def test_subscribers_declare_no_more_queues_than_the_virtual_host_may_have
             await provision_broker(broker.servers.management_url, broker.servers.broker_url, broker.secrets)
         [limits] = (await api.get("/api/vhost-limits/%2F")).json()
     assert limits["value"]["max-queues"] == QUEUES_MAX
+
+
+@asynccontextmanager
+async def supervised(broker: Broker) -> AsyncIterator[SubscriberSupervisor]:
+    async with httpx.AsyncClient(base_url=broker.servers.management_url, trust_env=False) as api:
+        yield SubscriberSupervisor(api, "/")
+        for queue in await subscriber_queues(broker):
+            await api.delete(f"/api/queues/%2F/{queue}")
+
+
+async def declare(channel: AbstractChannel, names: list[str], **options: Any) -> None:
+    for name in names:
+        await (await channel.declare_queue(name, **options)).bind(PUBLIC_EXCHANGE, "orders.#")
+
+
+async def subscriber_queues(broker: Broker) -> set[str]:
+    async with httpx.AsyncClient(base_url=broker.servers.management_url, trust_env=False) as api:
+        found = (await api.get("/api/queues/%2F", params={"columns": "name"})).json()
+    return {queue["name"] for queue in found if queue["name"].startswith("sub.")}
+
+
+async def has_listed_connection(broker: Broker) -> bool:
+    async with httpx.AsyncClient(base_url=broker.servers.management_url, trust_env=False) as api:
+        found = (await api.get("/api/connections", params={"columns": "name,user"})).json()
+    return any(connection.get("user") == SUBSCRIBER for connection in found)
+
+
+async def test_the_newest_queues_of_a_subscriber_above_its_limit_are_removed(broker: Broker) -> None:
+    kept = {f"sub.demo.z{number}" for number in range(SUBSCRIBER_QUEUES_MAX - 1)} | {"sub.other.index"}
+    async with supervised(broker) as supervisor:
+        async with channel_of(broker.servers.broker_url) as channel:
+            await declare(channel, sorted(kept), durable=True)
+        assert await supervisor.run_once() == []
+        channel = await (await aio_pika.connect(broker.subscriber_url)).channel()
+        await declare(channel, [f"sub.demo.a{number}" for number in range(10)], durable=True)
+        await declare(channel, [f"sub.demo.b{number}" for number in range(10)], exclusive=True)
+        assert await supervisor.run_once() == [f"team demo: removed 19 queues above {SUBSCRIBER_QUEUES_MAX}"]
+
+        async def only_the_limit_is_left() -> bool:
+            await supervisor.run_once()
+            queues = await subscriber_queues(broker)
+            return channel.is_closed and kept <= queues and len(queues - kept) <= 1
+
+        # The management API lists a new connection after some seconds.
+        await eventually(only_the_limit_is_left)
+
+
+async def test_an_exchange_of_a_subscriber_is_removed_and_its_connection_closed(broker: Broker) -> None:
+    async with supervised(broker) as supervisor:
+        channel = await (await aio_pika.connect(broker.subscriber_url)).channel()
+        await channel.declare_exchange("sub.demo.own", "fanout")
+        await declare(channel, ["sub.demo.index"], durable=True)
+        await eventually(lambda: has_listed_connection(broker))
+        assert await supervisor.run_once() == ["team demo: removed the exchange sub.demo.own"]
+        await eventually(lambda: channel.is_closed)
+        assert await supervisor.run_once() == []
+        assert await subscriber_queues(broker) == {"sub.demo.index"}
 
 
 async def test_a_full_queue_of_a_subscriber_drops_its_oldest_messages(broker: Broker) -> None:

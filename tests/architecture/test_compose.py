@@ -122,7 +122,13 @@ def test_a_container_mounts_its_own_secrets_read_only() -> None:
         if name == "secrets":
             continue
         assert all(mount.endswith(":ro") for mount in mounted), name
-        holders = {"demo": "the-system", "audit": "the-system", "provision": "provision", "media-buckets": "minio"}
+        holders = {
+            "demo": "the-system",
+            "audit": "the-system",
+            "provision": "provision",
+            "subscriber-supervisor": "provision",
+            "media-buckets": "minio",
+        }
         holder = holders.get(name, service_of(name))
         assert [mount.partition(":")[0] for mount in mounted] == [f"secrets-of-{holder}"], name
 

@@ -242,6 +242,7 @@ def edges_of_operated_servers(overlay: str) -> set[Edge]:
     edges |= {("broker", "broker", port) for port in (4369, 25672, 35672)}
     edges |= {("monitoring", "broker", 15692), ("broker-operator", "broker", 15672)}
     edges |= {("broker-topology", "broker", 5672), ("subscriber", "broker", 5672)}
+    edges.add(("subscriber-supervisor", "broker", 15672))
     if of_kind(overlay, "ScaledObject"):
         edges.add(("autoscaling", "broker", 15672))
     return edges
@@ -249,7 +250,8 @@ def edges_of_operated_servers(overlay: str) -> set[Edge]:
 
 def edges_of_managed_servers() -> set[Edge]:
     edges = {(f"{service}-migrate", "managed-servers", 5432) for service in SETTINGS}
-    return edges | {("provision", "managed-servers", port) for port in (443, 5432, 5671)}
+    administrators = ("provision", "subscriber-supervisor")
+    return edges | {(name, "managed-servers", port) for name in administrators for port in (443, 5432, 5671)}
 
 
 def edges_of_the_sandbox(overlay: str) -> set[Edge]:

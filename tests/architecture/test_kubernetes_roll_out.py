@@ -27,7 +27,7 @@ def test_argo_cd_applies_the_steps_of_the_roll_out_in_their_order() -> None:
         "": {"0"},
         "broker-account": {"1"},
         "migration": {"2"},
-        **{key: {"3"} for key in ("api", "worker", "web", "key-rotation", "audit")},
+        **{key: {"3"} for key in ("api", "worker", "web", "key-rotation", "audit", "supervisor")},
         "autoscaling": {"4"},
     }
 
@@ -40,7 +40,7 @@ def test_flux_gets_every_resource_in_the_folder_of_its_step(overlay, tmp_path: P
         "1-servers": {""},
         "2-accounts": {"broker-account", "provision"},
         "3-migrations": {"migration"},
-        "4-processes": {"api", "worker", "web", "key-rotation", "audit", "demo-data"},
+        "4-processes": {"api", "worker", "web", "key-rotation", "audit", "supervisor", "demo-data"},
         "5-autoscaling": {"autoscaling"},
     }
     written = {}
@@ -66,6 +66,7 @@ def test_the_labels_of_the_roll_out_separate_its_steps(overlay) -> None:
         "web",
         "key-rotation",
         "audit",
+        "supervisor",
         "broker-account",
         "autoscaling",
         *JOBS,

@@ -268,7 +268,7 @@ def test_fetched_and_used_secrets_are_the_same(overlay) -> None:
             for entry in value:
                 yield from used(entry)
 
-    requested = set(used(manifests(overlay))) - MADE_BY_CERT_MANAGER
+    requested = set(used(manifests(overlay))) - MADE_BY_CERT_MANAGER - MADE_BY_THE_CLUSTER_OPERATOR
     assert requested == set(keys_of_secrets(overlay))
 
 
@@ -301,7 +301,9 @@ def test_the_command_makes_every_secret_that_a_manifest_fetches(overlay) -> None
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_readers_of_the_table_are_the_processes_that_get_the_secret(overlay) -> None:
-    running = [it for it in workloads(overlay) if it["kind"] in ("Deployment", "CronJob")]
+    processes = [it for it in workloads(overlay) if it["kind"] in ("Deployment", "CronJob")]
+    # Its secret is made by the operator of the broker.
+    running = [it for it in processes if service_of(it) != "subscriber-supervisor"]
     given = [(service_of(it), environment_of(overlay, it).keys()) for it in running]
     for row in CLUSTERS[overlay].rows():
         # Others are a part of an address.
@@ -360,6 +362,7 @@ REFERENCES = {
     "apiTokenSecretRef",
     "privateKeySecretRef",
 }
+MADE_BY_THE_CLUSTER_OPERATOR = {"broker-default-user"}
 MADE_BY_CERT_MANAGER = {"acme-account"}
 
 

@@ -284,7 +284,7 @@ async def test_a_vendor_receives_only_its_own_events(scenario: Scenario, receive
 async def test_internal_fields_stay_inside(scenario: Scenario, receiver: Receiver) -> None:
     endpoint = await create(scenario, receiver.url, "payments.escrow_released.v1", "orders.order_delivered.v1")
     statement = ReleaseStatement(sequence=1, net_minor=1, key_id="k", signature="a signature")
-    amounts = dict.fromkeys(("gross_minor", "commission_minor", "delivery_fee_minor", "net_minor"), 1)
+    amounts = {"gross_minor": 3, "commission_minor": 1, "delivery_fee_minor": 1, "net_minor": 1}
     rest = {"remaining_minor": 0, "remaining_vendor_minor": 0, "statement": statement}
     await scenario.receive(EscrowReleased(**scenario.parties, release_id=new_id(), **amounts, **rest))
     await scenario.receive(scenario.delivered())

@@ -54,7 +54,7 @@ async def test_an_order_is_found_by_its_number_as_users_type_it(market: Market, 
         assert await found(market, typed, support, path) == [order["id"]], typed
 
 
-async def test_a_word_of_eight_letters_finds_items(market: Market) -> None:
+async def test_a_word_of_eight_characters_finds_items(market: Market) -> None:
     order = await market.ordered(await market.sell(name="Mackerel"))
     assert await found(market, "mackerel") == [order["id"]]
 

@@ -22,6 +22,7 @@ from campus_tools.launcher.readiness import responds_ready
 from campus_tools.launcher.runtimes import CHECKOUT, Program, Runtime
 from campus_tools.launcher.state_directory import StateDirectory
 from campus_tools.launcher.supervisor import Report, SupervisedProcess, WatchedServer
+from campus_tools.launcher.watched_subscribers import WatchedSubscribers
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from common.messaging.declaring import DeclarationFailed
 from operations.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment, machine_environment
@@ -75,7 +76,7 @@ class System:
         self._servers = servers
         self._secrets: dict[str, str] = {}
         self._processes: dict[str, SupervisedProcess] = {}
-        self._watched: list[WatchedServer] = []
+        self._watched: list[WatchedServer | WatchedSubscribers] = []
         self._runtime = runtime
         self._one_shots = OneShots(runtime)
         self._writing = threading.Lock()
@@ -349,6 +350,9 @@ class System:
             WatchedServer(server, report=self._report, changed=self._write_process_list)
             for server in (self.servers.all if self._own_servers else [])
         ]
+        if self.plan.services and self._with_broker and self._caller.get(BROKER_ACCOUNTS) != SHARED:
+            limits = WatchedSubscribers(self.servers.management_url, self.servers.broker_url, report=self._report)
+            self._watched.append(limits)
         for watched in self._watched:
             watched.start()
         services = {service.name: service for service in self.plan.services}

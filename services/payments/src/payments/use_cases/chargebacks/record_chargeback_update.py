@@ -38,7 +38,7 @@ async def record_chargeback_update(
         raise SubjectUnknown("dispute of an unknown charge")
     held = await lock_escrow(uow, charge.order_id) if charge.order_id is not None else None
     current = await chargebacks.lock_chargeback(uow, update.identity)
-    if current is not None and not _is_news(current, update, source):
+    if current is not None and not _is_new_report(current, update, source):
         STALE_EVENTS.labels(event_type).inc()
         return False
     amount_minor = disputed_minor(update, charge)
@@ -53,7 +53,7 @@ async def record_chargeback_update(
     return True
 
 
-def _is_news(current: Chargeback, update: ChargebackUpdate, source: ReportSource) -> bool:
+def _is_new_report(current: Chargeback, update: ChargebackUpdate, source: ReportSource) -> bool:
     """Raises DisputeUnconfirmed for a webhook that reverses the recorded decision: it may be an older one."""
     if current.status == "opened":
         return True
