@@ -113,8 +113,11 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
     ("payouts", "every account with entries is in the register of accounts, in its currency"): Fault(
         "wallet:1", {"payouts": posting("release", "release:1", ("wallet:1", -5), ("escrow_released", 5))}
     ),
-    ("payouts", "the held amount of each wallet equals its open chargebacks"): Fault(
+    ("payouts", "the held amount of each wallet equals its open chargebacks and contradicted transfers"): Fault(
         f"held:{VENDOR}", {"payouts": balance(f"held:{VENDOR}", 5)}
+    ),
+    ("payouts", "money that may have been paid twice is held, and waits for two people with an open exception"): Fault(
+        PAYOUT, {"payouts": payout("failed") + transfer("success")}
     ),
     ("payouts", "no money is in transit without a payout, or in a wallet without a statement line"): Fault(
         f"in_transit:{PAYOUT}", {"payouts": balance(f"in_transit:{PAYOUT}", 5)}

@@ -200,14 +200,17 @@ CREATE TABLE chargebacks (
     vendor_minor bigint NOT NULL,
     held_minor bigint DEFAULT 0 NOT NULL,
     sequence bigint NOT NULL,
+    uncovered_minor bigint DEFAULT 0 NOT NULL,
     CONSTRAINT chargebacks_pkey PRIMARY KEY (id),
     CONSTRAINT chargebacks_hold_nothing_when_decided CHECK (((status = 'opened'::text) OR (held_minor = 0))),
     CONSTRAINT chargebacks_never_negative CHECK ((LEAST(vendor_minor, held_minor) >= 0)),
-    CONSTRAINT chargebacks_status_known CHECK ((status = ANY (ARRAY['opened'::text, 'won'::text, 'lost'::text])))
+    CONSTRAINT chargebacks_status_known CHECK ((status = ANY (ARRAY['opened'::text, 'won'::text, 'lost'::text]))),
+    CONSTRAINT chargebacks_uncovered_only_while_open CHECK (((uncovered_minor >= 0) AND ((status = 'opened'::text) OR (uncovered_minor = 0))))
 );
 CREATE INDEX chargebacks_open_of_order ON chargebacks USING btree (order_id) WHERE (status = 'opened'::text);
+CREATE INDEX chargebacks_open_of_vendor ON chargebacks USING btree (vendor_id) WHERE (status = 'opened'::text);
 ALTER TABLE chargebacks ENABLE ROW LEVEL SECURITY;
-GRANT SELECT, INSERT, UPDATE (status, held_minor, sequence) ON chargebacks TO campus_payouts_service;
+GRANT SELECT, INSERT, UPDATE (status, held_minor, sequence, uncovered_minor) ON chargebacks TO campus_payouts_service;
 
 CREATE TABLE dead_letters (
     id uuid NOT NULL,
@@ -675,15 +678,15 @@ CREATE TABLE reconciliations (
     CONSTRAINT reconciliations_decided_by_another CHECK ((decided_by <> prepared_by)),
     CONSTRAINT reconciliations_decided_says_who CHECK ((((status = 'prepared'::text) = (decided_by IS NULL)) AND ((status = 'prepared'::text) = (decided_at IS NULL)))),
     CONSTRAINT reconciliations_hash_shape CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
-    CONSTRAINT reconciliations_kind_known CHECK ((kind = ANY (ARRAY['restitution'::text, 'reversal'::text, 'recovery'::text, 'recovery_returned'::text]))),
-    CONSTRAINT reconciliations_recovery_names_transfer CHECK (((kind = ANY (ARRAY['recovery'::text, 'recovery_returned'::text])) = (transfer_id IS NOT NULL))),
+    CONSTRAINT reconciliations_kind_known CHECK ((kind = ANY (ARRAY['restitution'::text, 'reversal'::text, 'recovery'::text, 'recovery_returned'::text, 'hold_released'::text]))),
+    CONSTRAINT reconciliations_recovery_names_transfer CHECK (((kind = ANY (ARRAY['recovery'::text, 'recovery_returned'::text, 'hold_released'::text])) = (transfer_id IS NOT NULL))),
     CONSTRAINT reconciliations_rejected_says_why CHECK (((status = 'rejected'::text) = (rejection IS NOT NULL))),
     CONSTRAINT reconciliations_status_known CHECK ((status = ANY (ARRAY['prepared'::text, 'approved'::text, 'rejected'::text])))
 );
 CREATE INDEX reconciliations_newest ON reconciliations USING btree (prepared_at DESC, id DESC);
 CREATE INDEX reconciliations_of_payout ON reconciliations USING btree (payout_id);
 CREATE UNIQUE INDEX reconciliations_one_live ON reconciliations USING btree (payout_id) WHERE (status = 'prepared'::text);
-CREATE UNIQUE INDEX reconciliations_recovered_once ON reconciliations USING btree (transfer_id, kind) WHERE (status = 'approved'::text);
+CREATE UNIQUE INDEX reconciliations_posting_once ON reconciliations USING btree ((((postings -> 0) ->> 'postingKey'::text))) WHERE (status = 'approved'::text);
 CREATE UNIQUE INDEX reconciliations_returned_once ON reconciliations USING btree (payout_id) WHERE ((status = 'approved'::text) AND (transfer_id IS NULL));
 ALTER TABLE reconciliations ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON reconciliations TO campus_payouts_api;
@@ -768,6 +771,30 @@ CREATE TABLE transfer_comparison (
     CONSTRAINT transfer_comparison_only_one CHECK (only_one)
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON transfer_comparison TO campus_payouts_service;
+
+CREATE TABLE transfer_holds (
+    id uuid NOT NULL,
+    payout_id uuid NOT NULL,
+    transfer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    amount bigint NOT NULL,
+    status text NOT NULL,
+    held_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT transfer_holds_pkey PRIMARY KEY (id),
+    CONSTRAINT transfer_holds_payout FOREIGN KEY (payout_id) REFERENCES payout_requests(id),
+    CONSTRAINT transfer_holds_transfer FOREIGN KEY (transfer_id) REFERENCES payout_transfers(id),
+    CONSTRAINT transfer_holds_amount_positive CHECK ((amount > 0)),
+    CONSTRAINT transfer_holds_decided_says_when CHECK (((status = 'held'::text) = (decided_at IS NULL))),
+    CONSTRAINT transfer_holds_status_known CHECK ((status = ANY (ARRAY['held'::text, 'recovered'::text, 'released'::text])))
+);
+CREATE INDEX transfer_holds_of_payout ON transfer_holds USING btree (payout_id);
+CREATE INDEX transfer_holds_open_of_vendor ON transfer_holds USING btree (vendor_id) WHERE (status = 'held'::text);
+ALTER TABLE transfer_holds ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON transfer_holds TO campus_payouts_api;
+GRANT SELECT, INSERT, UPDATE, DELETE, UPDATE (status, decided_at) ON transfer_holds TO campus_payouts_service;
+CREATE POLICY transfer_holds_select ON transfer_holds FOR SELECT TO campus_payouts_api
+    USING ((((vendor_id = app_vendor_id()) AND app_may('wallet:own'::text)) OR app_may('payouts:read'::text)));
 
 CREATE TABLE transfer_observations (
     position bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

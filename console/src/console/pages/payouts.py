@@ -25,6 +25,8 @@ SKIP_REASONS: Final = {
     "credit_not_released": "the wallet holds a credit that payments did not release",
     "release_statement_awaited": "the statement of payments about its credits has not arrived",
     "vendor_suspended": "the vendor is suspended",
+    "transfer_contradicted": "money of the vendor may have been paid twice: two people reconcile it first",
+    "disputed": "it contains money of a disputed charge",
     "debt_outstanding": "the vendor has a debt",
     "bank_details_changed": "the bank details changed or are not verified",
     "bank_details_cooling": "the bank details changed a short time ago",

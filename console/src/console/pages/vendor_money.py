@@ -131,6 +131,7 @@ WEEKDAYS: Final = choices("monday", "tuesday", "wednesday", "thursday", "friday"
 FREQUENCIES: Final = (("none", "never: I request payouts myself"), ("daily", "every day"), ("weekly", "once a week"))
 SKIPPED: Final = {
     "vendor_suspended": "the shop is suspended",
+    "transfer_contradicted": "the bank reports an earlier payout as paid twice, and finance checks it",
     "debt_outstanding": "a debt is open",
     "bank_details_quarantined": "the bank details are under review",
     "bank_details_unverified": "the bank details are not verified",

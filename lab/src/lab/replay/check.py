@@ -32,6 +32,7 @@ _RELEASES: Final = "SELECT id, order_id FROM releases WHERE cause = 'staff'"
 _QUARANTINED: Final = "SELECT q.id, c.identity FROM quarantined_charges q JOIN charges c ON c.id = q.charge_id"
 _TRANSFERS: Final = "SELECT id, payout_id FROM payout_transfers"
 _REFERENCES: Final = "SELECT id, reference FROM payout_transfers"
+_HOLDS: Final = "SELECT id, payout_id FROM transfer_holds"
 
 
 class Ledger(Protocol):
@@ -158,7 +159,7 @@ class Replay:
         self._payments.ids = PaymentsIds(
             *[await _pairs(payments, of) for of in (_REFUNDS, _DISPUTES, _RELEASES, _QUARANTINED)]
         )
-        self._payouts.ids = PayoutsIds(*[await _pairs(payouts, of) for of in (_TRANSFERS, _REFERENCES)])
+        self._payouts.ids = PayoutsIds(*[await _pairs(payouts, of) for of in (_TRANSFERS, _REFERENCES, _HOLDS)])
         return [text for replayed in self._replayed for text in await replayed.advance(self._recording)]
 
     @property

@@ -18,6 +18,7 @@ class PayoutsIds:
 
     payout_of_transfer: Mapping[str, str] = field(default_factory=dict)
     reference_of_transfer: Mapping[str, str] = field(default_factory=dict)
+    payout_of_hold: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -46,6 +47,8 @@ class PayoutsLedger:
         self._credited: dict[str, int] = defaultdict(int)
         self._chargebacks: dict[str, _Chargeback] = {}
         self._posted: set[str] = set()
+        # The number of open holds of each payout whose money may have been paid twice.
+        self._holds: dict[str, int] = defaultdict(int)
         # The fee of each transfer as the ledger has it.
         self._fees: dict[str, int] = {}
         self._by_event: Final[Mapping[str, Callable[[RecordedEvent], list[DerivedPosting]]]] = {
@@ -59,6 +62,8 @@ class PayoutsLedger:
             "payout_processed": self._process,
             "restitution": lambda payout: self._return(payout, "restitution"),
             "reversal": lambda payout: self._return(payout, "reversal"),
+            "transfer_hold": self._hold_transfer,
+            "hold_released": self._release_hold,
             "recovery": self._recover,
             "recovery_returned": self._return_recovery,
             "transfer_fee": self._fee,
@@ -206,10 +211,39 @@ class PayoutsLedger:
         amount_minor = int(command.body["amountMinor"])
         return self._credit(kind, f"{kind}:{payout}", origin, command.vendor_id, amount_minor, source)[0]
 
+    def _hold_transfer(self, hold: str) -> DerivedPosting:
+        """The amount of a payout of which the gateway reported one more transfer as paid."""
+        payout = found(self.ids.payout_of_hold, hold, "payout of hold")
+        references = [
+            self.ids.reference_of_transfer[one] for one, its in self.ids.payout_of_transfer.items() if its == payout
+        ]
+        if not any(reference in self._gateway.succeeded for reference in references):
+            raise NoInput(f"the gateway reported no transfer of payout {payout} as paid")
+        command, key = self._requested(payout), f"transfer_hold:{hold}"
+        self._holds[payout] += 1
+        target, amount_minor = f"held:{command.vendor_id}", int(command.body["amountMinor"])
+        source = f"contradicted transfer of payout {payout}"
+        return self._debit("transfer_hold", key, target, command.vendor_id, amount_minor, source)[0]
+
+    def _release_hold(self, hold: str) -> DerivedPosting:
+        payout = found(self.ids.payout_of_hold, hold, "payout of hold")
+        if (payout, "hold_released") not in self._approved():
+            raise NoInput(f"no approved hold_released of payout {payout}")
+        command, source = self._requested(payout), f"approved hold_released of payout {payout}"
+        self._holds[payout] -= 1
+        origin, amount_minor = f"held:{command.vendor_id}", int(command.body["amountMinor"])
+        return self._credit("hold_released", f"hold_released:{hold}", origin, command.vendor_id, amount_minor, source)[
+            0
+        ]
+
     def _recover(self, transfer: str) -> DerivedPosting:
         command, source = self._reconciled(transfer, "recovery")
-        amount_minor = int(command.body["amountMinor"])
+        amount_minor, payout = int(command.body["amountMinor"]), self.ids.payout_of_transfer[transfer]
         key = f"recovery:{transfer}"
+        if self._holds[payout]:
+            self._holds[payout] -= 1
+            origin = {f"held:{command.vendor_id}": amount_minor}
+            return derived(key, "recovery", origin, {"gateway_cash": amount_minor}, source)
         return self._debit("recovery", key, "gateway_cash", command.vendor_id, amount_minor, source)[0]
 
     def _return_recovery(self, transfer: str) -> DerivedPosting:

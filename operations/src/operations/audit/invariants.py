@@ -218,10 +218,26 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payouts",
-        "the held amount of each wallet equals its open chargebacks",
-        "SELECT account, b.balance_minor, c.minor::text AS chargebacks_minor FROM (SELECT account, balance_minor FROM ledger_balances "
-        "WHERE account LIKE 'held:%') AS b FULL JOIN (SELECT 'held:' || vendor_id AS account, sum(held_minor) AS minor "
-        "FROM chargebacks GROUP BY 1) AS c USING (account) WHERE coalesce(b.balance_minor, 0) <> coalesce(c.minor, 0)",
+        "the held amount of each wallet equals its open chargebacks and contradicted transfers",
+        "SELECT account, b.balance_minor, c.minor::text AS reasons_minor FROM (SELECT account, balance_minor FROM ledger_balances "
+        "WHERE account LIKE 'held:%') AS b FULL JOIN (SELECT 'held:' || vendor_id AS account, sum(minor) AS minor FROM ("
+        "SELECT vendor_id, held_minor FROM chargebacks UNION ALL SELECT vendor_id, amount FROM transfer_holds WHERE status = 'held') "
+        "AS reasons (vendor_id, minor) GROUP BY 1) AS c USING (account) WHERE coalesce(b.balance_minor, 0) <> coalesce(c.minor, 0)",
+    ),
+    Invariant(
+        "payouts",
+        "money that may have been paid twice is held, and waits for two people with an open exception",
+        "SELECT p.id, p.status, coalesce(paid.transfers, 0) AS transfers, coalesce(booked.postings, 0) AS postings, held.holds "
+        "FROM payout_requests p LEFT JOIN (SELECT payout_id, count(*) AS transfers FROM payout_transfers "
+        "WHERE status = 'success' GROUP BY 1) AS paid ON paid.payout_id = p.id LEFT JOIN (SELECT payout_id, sum(times) AS postings "
+        "FROM (SELECT split_part(posting_key, ':', 2) AS payout_id, CASE type WHEN 'reversal' THEN -1 ELSE 1 END AS times "
+        "FROM ledger_transactions WHERE type IN ('payout_processed', 'reversal') UNION ALL "
+        "SELECT a.payout_id::text, CASE t.type WHEN 'recovery_returned' THEN -1 ELSE 1 END FROM ledger_transactions t "
+        "JOIN payout_transfers a ON a.id::text = split_part(t.posting_key, ':', 2) "
+        "WHERE t.type IN ('recovery', 'recovery_returned')) AS postings GROUP BY 1) AS booked ON booked.payout_id = p.id::text "
+        "CROSS JOIN LATERAL (SELECT count(*) AS holds FROM transfer_holds h WHERE h.payout_id = p.id AND h.status = 'held') AS held "
+        "WHERE coalesce(paid.transfers, 0) > coalesce(booked.postings, 0) + held.holds OR (held.holds > 0 AND NOT EXISTS "
+        "(SELECT FROM payout_exceptions e WHERE e.payout_id = p.id AND e.status = 'open'))",
     ),
     Invariant(
         "payouts",
@@ -319,8 +335,8 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "payouts",
         "every reversal and recovery was approved by a second person, and every approval was posted",
         "SELECT t.posting_key, r.id, r.kind, r.prepared_by, r.decided_by FROM (SELECT * FROM ledger_transactions "
-        "WHERE type IN ('reversal', 'recovery', 'recovery_returned')) t FULL JOIN "
-        "(SELECT *, kind || ':' || coalesce(transfer_id, payout_id) AS posting_key "
+        "WHERE type IN ('reversal', 'recovery', 'recovery_returned') OR posting_key LIKE 'hold_released:%') t FULL JOIN "
+        "(SELECT *, postings -> 0 ->> 'postingKey' AS posting_key "
         "FROM reconciliations WHERE status = 'approved') r ON r.posting_key = t.posting_key "
         "WHERE r.id IS NULL OR r.decided_by = r.prepared_by OR NOT EXISTS "
         "(SELECT FROM ledger_transactions l WHERE l.posting_key = r.posting_key)",

@@ -13,7 +13,7 @@ RULES = {line.rule: line.offending for line in INVARIANTS if line.service == "pa
 
 # Statements that bypass every guard of the database. Each returns the word by which the audit must name its effect.
 TAMPERINGS = {
-    "the held amount of each wallet equals its open chargebacks": (
+    "the held amount of each wallet equals its open chargebacks and contradicted transfers": (
         "UPDATE chargebacks SET held_minor = held_minor + 1 RETURNING 'held:' || vendor_id",
         "DELETE FROM ledger_balances WHERE account LIKE 'held:%' RETURNING account",
     ),

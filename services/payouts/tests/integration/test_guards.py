@@ -69,6 +69,7 @@ TABLES: Final = {
             "chargebacks_hold_nothing_when_decided": {"status": "won", "held_minor": 1},
             "chargebacks_never_negative": {"vendor_minor": -1},
             "chargebacks_status_known": {"status": "x"},
+            "chargebacks_uncovered_only_while_open": {"uncovered_minor": -1},
         },
         unique={"chargebacks_pkey": {}},
     ),
@@ -306,13 +307,14 @@ TABLES: Final = {
                 {"status": "approved", "decided_by": OTHERS, "decided_at": NOW},
                 {"id": OTHERS, "kind": "reversal"},
             ),
-            "reconciliations_recovered_once": (
+            "reconciliations_posting_once": (
                 {
                     "kind": "recovery",
                     "status": "approved",
                     "decided_by": OTHERS,
                     "decided_at": NOW,
                     "transfer_id": OURS,
+                    "postings": [{"postingKey": "recovery:x"}],
                 },
                 {"id": OTHERS},
             ),
@@ -345,6 +347,20 @@ TABLES: Final = {
     ),
     "transfer_comparison": GuardedTable(
         checks={"transfer_comparison_only_one": {"only_one": False}}, unique={"transfer_comparison_pkey": {}}
+    ),
+    "transfer_holds": GuardedTable(
+        row={"status": "held", "amount": 1},
+        checks={
+            "transfer_holds_amount_positive": {"amount": 0},
+            "transfer_holds_decided_says_when": {"decided_at": NOW},
+            "transfer_holds_status_known": {"status": "x", "decided_at": NOW},
+        },
+        unique={"transfer_holds_pkey": {}},
+        references={
+            "transfer_holds_payout": {"payout_id": OTHERS},
+            "transfer_holds_transfer": {"transfer_id": OTHERS},
+        },
+        policies={"SELECT transfer_holds_select": ("vendor wallet:own", "payouts:read")},
     ),
     "transfer_observations": GuardedTable(
         row={"position": 1, "heard_from": "webhook", "verdict": "advanced"},

@@ -232,7 +232,7 @@ async def test_a_success_after_a_restitution_is_recovered_by_two_users(staff) ->
     await staff.process_queued_transfers()
     payout = await staff.payout(case)
     assert (payout["status"], payout["transfer"]["status"]) == ("failed", "success")
-    assert payout["openException"]["cause"] == "unclassified"
+    assert payout["openException"]["cause"] == "transfer_contradicted"
     assert await staff.minor_sent_by_gateway(case) - await staff.minor_sent_in_ledger(case) == AMOUNT
     [finding] = await staff.findings(case)
     assert finding.startswith("each paid transfer is posted once")
@@ -241,7 +241,7 @@ async def test_a_success_after_a_restitution_is_recovered_by_two_users(staff) ->
     assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery", "recovery")
     wallet = await staff.scenario.wallet(case.vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (0, 25_000)
-    assert [line["kind"] for line in (await staff.scenario.statement(case.vendor))[:2]] == ["recovery", "debt_taken"]
+    assert [line["kind"] for line in (await staff.scenario.statement(case.vendor))[:2]] == ["recovery", "hold_released"]
     assert ((await staff.payout(case))["status"], (await staff.payout(case))["openException"]) == ("failed", None)
     assert (await staff.prepare(case)).status_code == 409
     await staff.assert_ledger_matches_gateway(case)
@@ -269,7 +269,7 @@ async def test_a_success_after_a_returned_reversal_is_recovered_by_two_users(sta
     await staff.process_queued_transfers()
     payout = await staff.payout(case)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
-    assert payout["openException"]["cause"] == "unclassified"
+    assert payout["openException"]["cause"] == "transfer_contradicted"
 
     reconciliation = await staff.reconcile(case)
     assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery", "recovery")

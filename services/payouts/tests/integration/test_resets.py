@@ -323,7 +323,7 @@ async def test_a_second_paid_attempt_is_recovered_by_two_users(staff) -> None:
     second = (await staff.payout(case))["transfer"]
     await staff.succeeds(case.reference)
     await staff.process_queued_transfers()
-    assert (await staff.payout(case))["openException"]["cause"] == "unclassified"
+    assert (await staff.payout(case))["openException"]["cause"] == "transfer_contradicted"
     await staff.succeeds(second["reference"])
     await staff.process_queued_transfers()
     assert len(await staff.scenario.app.published("payouts.payout_processed.v1")) > 0

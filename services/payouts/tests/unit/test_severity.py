@@ -70,15 +70,20 @@ def test_cause_severity_and_response_time_are_those_of_the_specification(
 
 
 # Found by comparing a wallet with payments' statements (decision 32), never by a reason of the gateway.
-OF_A_VENDOR = {"credit_not_released": ("SEV-1", 15), "release_statement_late": ("SEV-2", 60)}
+# Causes that follow from the ledger, not from a reason of the gateway.
+OF_THE_LEDGER = {
+    "credit_not_released": ("SEV-1", 15),
+    "release_statement_late": ("SEV-2", 60),
+    "transfer_contradicted": ("SEV-1", 15),
+}
 
 
 def test_the_table_names_every_cause() -> None:
-    assert {row[5] for row in TABLE} | set(OF_A_VENDOR) == set(CAUSES)
+    assert {row[5] for row in TABLE} | set(OF_THE_LEDGER) == set(CAUSES)
 
 
-@pytest.mark.parametrize(("cause", "expected"), OF_A_VENDOR.items())
-def test_a_vendor_that_is_held_has_one_severity_whatever_the_amount(cause, expected) -> None:
+@pytest.mark.parametrize(("cause", "expected"), OF_THE_LEDGER.items())
+def test_a_cause_of_the_ledger_has_one_severity_whatever_the_amount(cause, expected) -> None:
     for amount_minor in (0, LIMIT + 1):
         found = severity_of(ExceptionContext(cause, amount_minor))
         assert (found, respond_by(OPENED, found)) == (expected[0], OPENED + timedelta(minutes=expected[1]))

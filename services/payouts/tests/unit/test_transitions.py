@@ -20,6 +20,7 @@ success                    success     success     success     success     succe
 success_confirmed          success     success     success     success     success     success     r           success:confirmed success:confirmed success:confirmed success:confirmed .late_success
 success_of_processed       !           !           !           !           !           !           r           !                 !                 !                 !                 r
 success_after_reversal     !           !           !           !           !           !           r           !                 !                 !                 !                 !
+success_of_recovered       r           r           r           r           r           r           r           r                 r                 r                 r                 r
 success_after_restitution  !           !           !           !           !           !           !           !                 !                 !                 !                 !
 failed                     failed      failed      failed      failed      failed      failed      !           r                 !                 !                 !                 s
 rejected                   rejected    rejected    rejected    rejected    rejected    rejected    !           !                 r                 !                 !                 s

@@ -27,6 +27,7 @@ CAUSES: Final = (
     "reversed",
     "credit_not_released",
     "release_statement_late",
+    "transfer_contradicted",
     "unclassified",
 )
 
@@ -159,6 +160,12 @@ _BY_CAUSE: Final = {
         "A wallet credit has no release in the payments ledger, or its statement is late. The vendor's payouts wait.",
         "Look for dead letters of payments and payouts and replay them. Run the audit afterwards: it must be clean.",
     ),
+    "contradicted": (
+        "The gateway reports a transfer as paid whose money was returned or paid by another transfer. The amount is held, "
+        "and the vendor's payouts wait.",
+        "Ask the gateway in writing which references it paid. A finance maker prepares a reconciliation, another person "
+        "of finance approves it. The exception closes by itself.",
+    ),
     "unclassified": (
         "Read the gateway's text and the history, then classify the exception above. The steps for its cause appear here.",
     ),
@@ -173,6 +180,7 @@ _KINDS: Final = {
     "balance_insufficient": "balance",
     "credit_not_released": "credit",
     "release_statement_late": "credit",
+    "transfer_contradicted": "contradicted",
 }
 
 

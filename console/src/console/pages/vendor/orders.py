@@ -148,7 +148,7 @@ LINE_NAMES: Final[Mapping[str, str]] = {
     "refund": "Refund to the buyer",
     "debt_taken": "Debt: the wallet was empty",
     "payout": "Payout to the bank",
-    "hold": "Held: chargeback",
+    "hold": "Held: chargeback, or a payout that may be paid twice",
     "hold_released": "Hold ended",
     "chargeback": "Chargeback lost",
     "chargeback_won": "Chargeback won",

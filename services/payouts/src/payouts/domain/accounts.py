@@ -4,7 +4,7 @@
 |---|---|---|
 | `wallet:<vendor>` | credit, guarded | what the vendor may withdraw |
 | `in_transit:<payout>` | credit, guarded | requested, and not yet known to have left |
-| `held:<vendor>` | credit, guarded | the part of the wallet that a disputed charge holds |
+| `held:<vendor>` | credit, guarded | the part of the wallet that disputed charges and contradicted transfers hold |
 | `vendor_debt:<vendor>` | debit, guarded | the vendor's debt after a refund or chargeback that exceeded the wallet |
 | `escrow_released` | debit | what payments released: **equal to the sum of the credit balances of its `vendor_payable:*`** |
 | `gateway_cash` | debit | minus what left through the gateway; plus payments' `gateway_cash` it is the gateway's own balance |
@@ -123,6 +123,25 @@ def recovery_returned(transfer_id: UUID, vendor_id: UUID, amount_minor: int, rep
 def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
     """Debits an unrecorded transfer to its vendor; `shortfall_minor` becomes debt."""
     return _debit("recovery", f"recovery:{transfer_id}", GATEWAY_CASH, vendor_id, amount_minor, shortfall_minor)
+
+
+def recovery_of_hold(transfer_id: UUID, vendor_id: UUID, amount_minor: int) -> Posting:
+    """Records a transfer as paid whose amount is held since the gateway reported it."""
+    entries = [debit(held(vendor_id), amount_minor), credit(GATEWAY_CASH, amount_minor)]
+    return balanced(f"recovery:{transfer_id}", "recovery", entries)
+
+
+def transfer_hold(hold_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
+    """Holds money that may have been paid; `shortfall_minor` becomes debt."""
+    return _debit(
+        "transfer_hold", f"transfer_hold:{hold_id}", held(vendor_id), vendor_id, amount_minor, shortfall_minor
+    )
+
+
+def transfer_hold_released(hold_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
+    """Returns held money that was not paid; `repaid_minor` of it repays debt."""
+    key = f"hold_released:{hold_id}"
+    return _credit("hold_released", key, held(vendor_id), vendor_id, amount_minor, repaid_minor)
 
 
 def _credit(type_: str, key: str, source: Account, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:

@@ -16,6 +16,8 @@ SkipReason = Literal[
     "credit_not_released",
     "release_statement_awaited",
     "vendor_suspended",
+    "transfer_contradicted",
+    "disputed",
     "debt_outstanding",
     "bank_details_changed",
     "bank_details_cooling",
@@ -48,7 +50,9 @@ POLLS_BEFORE_EXCEPTION: Final = 5
 class Candidate:
     """A payout as the plan sees it. `attempted`: a process sends its present attempt, or the gateway has it.
 
-    `cover`: whether the vendor's wallet received exactly what payments released.
+    `cover`: whether the vendor's wallet received exactly what payments released. `transfer_contradicted`: money of the
+    vendor that may have been paid twice waits for a decision. `disputed`: it contains money that an open chargeback may
+    take, and that no hold covers.
     """
 
     payout_id: UUID
@@ -60,6 +64,8 @@ class Candidate:
     vendor_suspended: bool
     bank_details_cooling: bool
     vendor_has_debt: bool
+    transfer_contradicted: bool = False
+    disputed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +131,10 @@ def hold_reason(candidate: Candidate) -> SkipReason | None:
         return "release_statement_awaited"
     if candidate.vendor_suspended:
         return "vendor_suspended"
+    if candidate.transfer_contradicted:
+        return "transfer_contradicted"
+    if candidate.disputed:
+        return "disputed"
     if candidate.vendor_has_debt:
         return "debt_outstanding"
     if not candidate.bank_details_valid:

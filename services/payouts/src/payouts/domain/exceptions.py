@@ -65,12 +65,13 @@ class ExceptionAction:
 @dataclass(frozen=True, slots=True)
 class Settlement:
     """Where a payout's money is. `reversed_after_success`: the bank returned it to the gateway, which has not confirmed a
-    success since. `returned`: it is in the wallet.
+    success since. `returned`: it is in the wallet. `held`: it may have been paid twice, and two people have not decided.
     """
 
     payout_status: str
     reversed_after_success: bool
     returned: bool
+    held: bool = False
 
 
 def alert_key(exception_id: UUID) -> str:
@@ -103,7 +104,9 @@ def check_closing(exception: OpenException, settlement: Settlement | None) -> bo
 
 
 def is_settled(settlement: Settlement) -> bool:
-    """Whether the vendor has the money, at the bank or in the wallet."""
+    """Whether the vendor has the money once, at the bank or in the wallet."""
+    if settlement.held:
+        return False
     if settlement.payout_status == "processed":
         return settlement.returned or not settlement.reversed_after_success
     return settlement.payout_status == "failed"
@@ -114,7 +117,10 @@ _UNSPECIFIC_CAUSES: Final[frozenset[Cause]] = frozenset({"unclassified", "timeou
 
 
 def revised(exception: OpenException, update: Finding) -> Finding:
-    """Returns the finding after a further report: the newer cause, unless staff set one, and the worse severity."""
-    keeps_cause = exception.classified or update.cause in _UNSPECIFIC_CAUSES
+    """Returns the finding after a further report: the newer cause, unless staff set one or money is held, and the worse
+    severity.
+    """
+    is_held = exception.finding.cause == "transfer_contradicted"
+    keeps_cause = exception.classified or is_held or update.cause in _UNSPECIFIC_CAUSES
     cause = exception.finding.cause if keeps_cause else update.cause
     return Finding(cause, worse_severity(exception.finding.severity, update.severity))

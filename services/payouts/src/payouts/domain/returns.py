@@ -21,10 +21,10 @@ from payouts.domain.errors import (
     TransferContradicted,
     TransferUnderWay,
 )
-from payouts.domain.transitions import FAILED_OR_REVERSED
+from payouts.domain.transitions import FAILED_OR_REVERSED, MAY_STILL_PAY
 from payouts.domain.wallet import WalletSnapshot, repayment, shortfall
 
-ReturnKind = Literal["restitution", "reversal", "recovery", "recovery_returned"]
+ReturnKind = Literal["restitution", "reversal", "recovery", "recovery_returned", "hold_released"]
 ReconciliationStatus = Literal["prepared", "approved", "rejected"]
 
 RETRIES_MAX: Final = 3
@@ -37,7 +37,8 @@ class Attempt:
     """One transfer of a payout. `leased`: a process sends or queries it at a set time.
 
     `contradicted`: its last report disagrees with the ledger and was not queried since. `recovered`: its unrecorded
-    amount was recovered from the vendor and not returned since. `sent`: the gateway may have it.
+    amount was recovered from the vendor and not returned since. `sent`: the gateway may have it. `reported_paid`: its
+    last report is a success.
     """
 
     id: UUID
@@ -47,11 +48,15 @@ class Attempt:
     contradicted: bool
     recovered: bool
     sent: bool
+    reported_paid: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LockedPayout:
-    """A payout under lock with its attempts, oldest first; `returned` is the kind of its return. Amount in kobo."""
+    """A payout under lock with its attempts, oldest first; `returned` is the kind of its return. Amount in kobo.
+
+    `holds`: the open holds of its amount, each for a transfer that may have been paid in addition.
+    """
 
     id: UUID
     vendor_id: UUID
@@ -61,15 +66,17 @@ class LockedPayout:
     reference: str | None
     attempts: tuple[Attempt, ...]
     returned: str | None
+    holds: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReconciliationPlan:
-    """What a reconciliation does: its posting, and the extra transfer of a recovery or of its return."""
+    """What a reconciliation does: its posting, the extra transfer of a recovery or of its return, and the hold that it ends."""
 
     kind: ReturnKind
     posting: Posting
     transfer_id: UUID | None = None
+    hold_id: UUID | None = None
 
 
 def check_restitution(payout: LockedPayout) -> bool:
@@ -124,15 +131,15 @@ def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> Reconci
 
     Reversal: a processed payout with fewer successful transfers than recorded. Restitution: a pending payout whose
     transfers have all failed. Recovery: an unrecorded success, after a restitution or in addition to another
-    success; the wallet pays, the rest becomes debt. Return of a recovery: a recovered transfer that the bank returned, of
-    a payout whose own amount was returned before.
+    success; its hold pays, else the wallet, and the rest becomes debt. Release of a hold: the gateway reports that the
+    held money was not paid. Return of a recovery: a recovered transfer that the bank returned, of a payout whose own
+    amount was returned before.
     """
     extra = _extra_success(payout)
     if extra is not None:
-        shortfall_minor = shortfall(wallet.available_minor, payout.amount_minor)
-        return ReconciliationPlan(
-            "recovery", accounts.recovery(extra.id, payout.vendor_id, payout.amount_minor, shortfall_minor), extra.id
-        )
+        return _plan_recovery(payout, extra, wallet)
+    if payout.holds:
+        return _plan_release_of_hold(payout, wallet)
     repaid_minor = repayment(wallet.debt_minor, payout.amount_minor)
     came_back = _returned_recovery(payout)
     if came_back is not None:
@@ -156,6 +163,46 @@ def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> Reconci
     return ReconciliationPlan(
         "restitution", accounts.restitution(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor)
     )
+
+
+def has_uncovered_payment(payout: LockedPayout) -> bool:
+    """Whether more of its transfers may have paid than the ledger has money for: in transit, recorded as paid, or held."""
+    return _count_possibly_paid(payout) > _count_covered(payout)
+
+
+def _plan_recovery(payout: LockedPayout, extra: Attempt, wallet: WalletSnapshot) -> ReconciliationPlan:
+    vendor_id, amount_minor = payout.vendor_id, payout.amount_minor
+    if payout.holds:
+        posting = accounts.recovery_of_hold(extra.id, vendor_id, amount_minor)
+        return ReconciliationPlan("recovery", posting, extra.id, payout.holds[0])
+    shortfall_minor = shortfall(wallet.available_minor, amount_minor)
+    return ReconciliationPlan(
+        "recovery", accounts.recovery(extra.id, vendor_id, amount_minor, shortfall_minor), extra.id
+    )
+
+
+def _plan_release_of_hold(payout: LockedPayout, wallet: WalletSnapshot) -> ReconciliationPlan:
+    _check_idle(payout)
+    if _count_possibly_paid(payout) >= _count_covered(payout):
+        raise TransferUnderWay(
+            next((line.status for line in payout.attempts if line.status in MAY_STILL_PAY), "success")
+        )
+    hold_id, repaid_minor = payout.holds[0], repayment(wallet.debt_minor, payout.amount_minor)
+    posting = accounts.transfer_hold_released(hold_id, payout.vendor_id, payout.amount_minor, repaid_minor)
+    # The decision names the last attempt that was sent: the gateway was queried about all of them.
+    transfer_id = [attempt for attempt in payout.attempts if attempt.sent][-1].id
+    return ReconciliationPlan("hold_released", posting, transfer_id, hold_id)
+
+
+def _count_possibly_paid(payout: LockedPayout) -> int:
+    """How many transfers have paid, may still pay, or are reported as paid by a report that was not confirmed."""
+    return sum(attempt.status in ("success", *MAY_STILL_PAY) or attempt.reported_paid for attempt in payout.attempts)
+
+
+def _count_covered(payout: LockedPayout) -> int:
+    """For how many transfers the ledger has the money: the payout's own, each recovered one, and each hold."""
+    unreturned = payout.returned is None
+    return unreturned + sum(attempt.recovered for attempt in payout.attempts) + len(payout.holds)
 
 
 def describe_posting(posting: Posting) -> dict[str, Any]:

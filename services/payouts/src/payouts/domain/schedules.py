@@ -11,7 +11,12 @@ from payouts.domain.wallet import WalletSnapshot
 Frequency = Literal["none", "daily", "weekly"]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 SkippedReason = Literal[
-    "vendor_suspended", "debt_outstanding", "bank_details_quarantined", "bank_details_unverified", "below_minimum"
+    "vendor_suspended",
+    "transfer_contradicted",
+    "debt_outstanding",
+    "bank_details_quarantined",
+    "bank_details_unverified",
+    "below_minimum",
 ]
 
 DUE_AT: Final = time(6, tzinfo=LAGOS)
@@ -68,6 +73,8 @@ def skip_reason(wallet: WalletSnapshot, minimum_minor: int) -> SkippedReason | N
     """Returns why no payout is requested, in the order of a request's errors; None when one is."""
     if wallet.suspended:
         return "vendor_suspended"
+    if wallet.transfer_contradicted:
+        return "transfer_contradicted"
     if wallet.debt_minor > 0:
         return "debt_outstanding"
     if wallet.bank_details_quarantined:

@@ -15,6 +15,7 @@ Cause = Literal[
     "reversed",
     "credit_not_released",
     "release_statement_late",
+    "transfer_contradicted",
     "unclassified",
 ]
 CAUSES: Final[tuple[Cause, ...]] = get_args(Cause)
@@ -31,6 +32,11 @@ VENDORS_OF_ONE_BATCH: Final = 5
 
 # Causes at a bank's switch: one payout is SEV-1, several raise an alert for the bank itself.
 SWITCH_CAUSES: Final[tuple[Cause, ...]] = ("bank_switch_error", "timeout")
+
+# The gateway's balance, a bank's switch, or money that may leave twice.
+_ALWAYS_SEV_1: Final[frozenset[Cause]] = frozenset(
+    {"balance_insufficient", *SWITCH_CAUSES, "credit_not_released", "transfer_contradicted"}
+)
 
 # Texts of banks and gateways, searched in this order. Anything else is `unclassified`.
 _WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
@@ -70,7 +76,7 @@ def cause_of(status: str, reason: str | None) -> Cause:
 
 def severity_of(trouble: ExceptionContext) -> Severity:
     """Returns the severity by the first matching line of the specification's table."""
-    if trouble.cause in ("balance_insufficient", "bank_switch_error", "timeout", "credit_not_released"):
+    if trouble.cause in _ALWAYS_SEV_1:
         return "SEV-1"
     if trouble.cause == "release_statement_late":
         return "SEV-2"

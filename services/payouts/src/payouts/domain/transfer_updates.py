@@ -69,6 +69,8 @@ class LockedTransfer:
     gateway: GatewayName = PAYSTACK
     # The payout has another recorded attempt: an earlier one, or one after a reset.
     has_other_attempts: bool = True
+    # Its unrecorded success was recovered from the vendor, and not returned since.
+    recovered: bool = False
 
 
 def as_reversal(transfer: LockedTransfer, update: TransferUpdate) -> TransferUpdate:
@@ -100,6 +102,8 @@ def _event_of(transfer: LockedTransfer, update: TransferUpdate) -> Event:
         return "mismatch"
     if update.status != "success":
         return update.status
+    if transfer.recovered:
+        return "success_of_recovered"
     if transfer.payout_status == "failed":
         return "success_after_restitution"
     if transfer.payout_status == "processed":
@@ -109,6 +113,12 @@ def _event_of(transfer: LockedTransfer, update: TransferUpdate) -> Event:
 
 def _has_same_amount(transfer: LockedTransfer, update: TransferUpdate) -> bool:
     return (update.amount_minor, update.currency) == (transfer.amount_minor, transfer.currency)
+
+
+def may_be_paid_twice(transfer: LockedTransfer, update: TransferUpdate) -> bool:
+    """Whether a success may concern money that the ledger returned, or paid by another attempt."""
+    is_returned = transfer.payout_status == "failed" or transfer.returned
+    return update.status == "success" and (is_returned or transfer.has_other_attempts)
 
 
 def has_effect(verdict: Verdict) -> bool:

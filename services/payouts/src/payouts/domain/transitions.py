@@ -47,6 +47,7 @@ Event = Literal[
     "success_of_processed",
     "success_after_reversal",
     "success_after_restitution",
+    "success_of_recovered",
     # Reports of a transfer that paid nothing, or whose money was returned.
     "failed",
     "rejected",
@@ -148,6 +149,8 @@ TRANSITIONS: Final[Mapping[Event, Row]] = {
     "success_after_reversal": Row(repeated={"success"}),
     # The amount is in the wallet again: the payout must not be paid a second time before staff have decided (section 14.4).
     "success_after_restitution": Row(),
+    # Two people have recorded it as paid, in addition to the payout's own amount.
+    "success_of_recovered": Row(repeated=frozenset(STATES)),
     "failed": _failure("failed"),
     "rejected": _failure("rejected"),
     "blocked": _failure("blocked"),

@@ -103,7 +103,10 @@ class Refund:
 
 @dataclass(frozen=True, slots=True)
 class WalletSnapshot:
-    """A vendor's wallet in kobo, the state of its bank details, and whether staff suspended the vendor."""
+    """A vendor's wallet in kobo, the state of its bank details, and whether staff suspended the vendor.
+
+    `transfer_contradicted`: money that may have been paid twice waits for a decision.
+    """
 
     available_minor: int
     debt_minor: int
@@ -112,6 +115,7 @@ class WalletSnapshot:
     bank_details_verified: bool
     suspended: bool = False
     bank_details_quarantined: bool = False
+    transfer_contradicted: bool = False
 
 
 def line_of_movement(kind: LineKind, order_id: UUID, movement: Movement, released: Movement) -> WalletLine:

@@ -67,7 +67,8 @@ SELECT p.status,
                                            AND q.status = 'success' AND q.verdict <> 'contradiction'))
                AND EXISTS (SELECT FROM transfer_observations AS o WHERE o.transfer_id = t.id AND o.status = 'success'
                            AND o.verdict IN ('advanced', 'confirmed', 'late_success'))) AS reversed_after_success,
-       EXISTS (SELECT FROM wallet_lines AS l WHERE l.payout_id = p.id AND l.kind IN ('restitution', 'reversal')) AS returned
+       EXISTS (SELECT FROM wallet_lines AS l WHERE l.payout_id = p.id AND l.kind IN ('restitution', 'reversal')) AS returned,
+       EXISTS (SELECT FROM transfer_holds AS h WHERE h.payout_id = p.id AND h.status = 'held') AS held
 FROM payout_requests AS p WHERE p.id = $1
 """
 # An earlier rejection within this time makes a new one a repetition.

@@ -52,6 +52,16 @@ _HAS_DEBT: Final = """EXISTS (SELECT FROM ledger_balances AS debt
 # The vendor's wallet received more than payments released, or waits too long for a statement.
 _HELD: Final = """EXISTS (SELECT FROM payout_exceptions AS e WHERE e.vendor_id = p.vendor_id AND e.status = 'open'
                        AND e.payout_id IS NULL AND e.batch_id IS NULL)"""
+# A transfer of the vendor was reported as paid although its money was returned (section 17.15).
+_CONTRADICTED: Final = """EXISTS (SELECT FROM transfer_holds AS hold
+                       WHERE hold.vendor_id = p.vendor_id AND hold.status = 'held')"""
+# Requested after a credit that an open chargeback may take, while the wallet does not hold all of that.
+_DISPUTED: Final = """EXISTS (SELECT FROM chargebacks AS c
+                       JOIN wallet_lines AS credited ON credited.vendor_id = c.vendor_id AND credited.order_id = c.order_id
+                            AND credited.kind IN ('release', 'chargeback_won')
+                       JOIN wallet_lines AS requested ON requested.source_key = 'payout:' || p.id AND requested.kind = 'payout'
+                       WHERE c.vendor_id = p.vendor_id AND c.status = 'opened' AND c.uncovered_minor > 0
+                         AND credited.position < requested.position)"""
 _WITH_DETAILS: Final = """
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
@@ -59,7 +69,8 @@ LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 """
 _LIST_CANDIDATES: Final = f"""
 SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_VALID} AS details_stand,
-       {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOLING} AS details_cool, {_HAS_DEBT} AS vendor_owes
+       {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOLING} AS details_cool, {_HAS_DEBT} AS vendor_owes,
+       {_CONTRADICTED} AS contradicted, {_DISPUTED} AS disputed
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
@@ -67,13 +78,14 @@ WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 _LIST_WAITING: Final = f"""
 SELECT p.id {_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
-ORDER BY {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOLING} AND NOT {_HAS_DEBT} AND NOT {_HELD} DESC,
+ORDER BY {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOLING} AND NOT {_HAS_DEBT} AND NOT {_HELD}
+         AND NOT {_CONTRADICTED} AND NOT {_DISPUTED} DESC,
          p.created_at, p.id LIMIT $1
 """
 # The payouts that a dispatch would send now; $1 is the present time.
 READY: Final = f"""{_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_HAS_DEBT} AND NOT {_HELD}
-  AND NOT {_DETAILS_COOLING.replace("$2", "$1")}
+  AND NOT {_CONTRADICTED} AND NOT {_DISPUTED} AND NOT {_DETAILS_COOLING.replace("$2", "$1")}
 """
 _COUNT_READY: Final = f"SELECT count(*) {READY}"
 _LIST_VENDORS: Final = "SELECT DISTINCT vendor_id FROM payout_requests WHERE id = ANY ($1) ORDER BY vendor_id"
@@ -204,6 +216,8 @@ async def list_candidates(
             row["vendor_suspended"],
             row["details_cool"],
             row["vendor_owes"],
+            row["contradicted"],
+            row["disputed"],
         )
         for row in await uow.fetch(_LIST_CANDIDATES, list(payout_ids), now)
     ]

@@ -1,13 +1,12 @@
 """SQL for writes that send a payout again or return its amount to the wallet. No decision is made here."""
 
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.gateways import GatewayName
 from payouts.domain.returns import Attempt, LockedPayout
-from payouts.domain.transitions import MAY_STILL_PAY
 
 _LOCK_PAYOUT: Final = """
 SELECT vendor_id, amount, status, retry_count, transfer_reference FROM payout_requests WHERE id = $1 FOR UPDATE
@@ -19,9 +18,18 @@ SELECT t.id, t.reference, t.status, t.due_at IS NOT NULL AS leased,
                  FROM transfer_observations AS o WHERE o.transfer_id = t.id ORDER BY o.position DESC LIMIT 1), false) AS contradicted,
        EXISTS (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery:' || t.id AND w.kind = 'recovery') AND NOT EXISTS
        (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery_returned:' || t.id AND w.kind = 'recovery_returned') AS recovered,
-       t.submissions > 0 AS sent
+       t.submissions > 0 AS sent,
+       coalesce((SELECT o.status = 'success' FROM transfer_observations AS o WHERE o.transfer_id = t.id
+                 ORDER BY o.position DESC LIMIT 1), false) AS reported_paid
 FROM payout_transfers AS t WHERE t.payout_id = $1 ORDER BY t.attempt FOR UPDATE
 """
+_LIST_HOLDS: Final = "SELECT id FROM transfer_holds WHERE payout_id = $1 AND status = 'held' ORDER BY id"
+_SAVE_HOLD: Final = """
+INSERT INTO transfer_holds (id, payout_id, transfer_id, vendor_id, amount, status, held_at)
+VALUES ($1, $2, $3, $4, $5, 'held', $6)
+"""
+_END_HOLD: Final = "UPDATE transfer_holds SET status = $2, decided_at = $3 WHERE id = $1 AND status = 'held'"
+_IS_HELD: Final = "SELECT EXISTS (SELECT FROM transfer_holds WHERE payout_id = $1 AND status = 'held')"
 _FIND_RETURN: Final = "SELECT kind FROM wallet_lines WHERE payout_id = $1 AND kind IN ('restitution', 'reversal')"
 _MARK_FAILED: Final = """
 UPDATE payout_requests SET status = 'failed', transfer_failure = $2, updated_at = $3 WHERE id = $1
@@ -39,10 +47,6 @@ _WAS_CONTRADICTED_SINCE: Final = """
 SELECT EXISTS (SELECT FROM transfer_observations WHERE transfer_id = $1 AND position > $2 AND verdict = 'contradiction')
 """
 _WAS_ACCEPTED: Final = "SELECT transfer_code IS NOT NULL FROM payout_transfers WHERE id = $1"
-_LIST_UNDER_WAY: Final = """
-SELECT id FROM payout_transfers
-WHERE payout_id = $1 AND id <> $2 AND status = ANY ($3)
-"""
 _SAVE_RESET: Final = """
 UPDATE payout_requests SET retry_count = retry_count + 1, transfer_failure = $2, transfer_reference = $3, transfer_code = NULL,
        updated_at = $4
@@ -79,8 +83,25 @@ async def lock_payout_with_attempts(uow: UnitOfWork, payout_id: UUID) -> LockedP
         return None
     attempts = tuple(Attempt(*attempt) for attempt in await uow.fetch(_LOCK_ATTEMPTS, payout_id))
     returned = await uow.fetch_value(_FIND_RETURN, payout_id)
-    fields: Any = (payout_id, *row, attempts, returned)
+    holds = tuple(hold["id"] for hold in await uow.fetch(_LIST_HOLDS, payout_id))
+    fields: Any = (payout_id, *row, attempts, returned, holds)
     return LockedPayout(*fields)
+
+
+async def save_hold(uow: UnitOfWork, hold_id: UUID, payout: LockedPayout, transfer_id: UUID, at: datetime) -> None:
+    """Holds the payout's amount for a transfer that may have been paid. Its posting belongs to the same unit of work."""
+    await uow.execute(_SAVE_HOLD, hold_id, payout.id, transfer_id, payout.vendor_id, payout.amount_minor, at)
+
+
+async def end_hold(uow: UnitOfWork, hold_id: UUID, status: Literal["recovered", "released"], at: datetime) -> None:
+    """Ends an open hold. The payout must be locked."""
+    if await uow.execute(_END_HOLD, hold_id, status, at) != 1:
+        raise AssertionError("an open hold of a locked payout stays open")
+
+
+async def is_held(uow: UnitOfWork, payout_id: UUID) -> bool:
+    """Whether the payout has an open hold. The payout must be locked."""
+    return bool(await uow.fetch_value(_IS_HELD, payout_id))
 
 
 async def mark_failed(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> None:
@@ -105,11 +126,6 @@ async def was_contradicted_since(uow: UnitOfWork, transfer_id: UUID, last_positi
 async def was_accepted(uow: UnitOfWork, transfer_id: UUID) -> bool:
     """Whether the gateway ever returned a code of the transfer."""
     return bool(await uow.fetch_value(_WAS_ACCEPTED, transfer_id))
-
-
-async def list_others_under_way(uow: UnitOfWork, payout_id: UUID, transfer_id: UUID) -> list[UUID]:
-    """Returns the payout's other attempts that may still pay."""
-    return [row["id"] for row in await uow.fetch(_LIST_UNDER_WAY, payout_id, transfer_id, list(MAY_STILL_PAY))]
 
 
 async def save_reset(

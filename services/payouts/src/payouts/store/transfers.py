@@ -45,7 +45,9 @@ SELECT (SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verd
         ORDER BY position DESC LIMIT 1),
        (SELECT min(observed_at) FROM transfer_observations WHERE transfer_id = $1 AND status = 'success'),
        EXISTS (SELECT FROM wallet_lines WHERE payout_id = $2 AND kind = 'reversal'),
-       EXISTS (SELECT FROM payout_transfers WHERE payout_id = $2 AND id <> $1)
+       EXISTS (SELECT FROM payout_transfers WHERE payout_id = $2 AND id <> $1),
+       EXISTS (SELECT FROM wallet_lines WHERE source_key = 'recovery:' || $1::uuid AND kind = 'recovery') AND NOT EXISTS
+       (SELECT FROM wallet_lines WHERE source_key = 'recovery_returned:' || $1::uuid AND kind = 'recovery_returned')
 """
 _RECORD_OBSERVATION: Final = """
 INSERT INTO transfer_observations (id, transfer_id, heard_from, status, verdict, amount, currency, transfer_code, reason,
@@ -145,10 +147,10 @@ async def lock_transfer(
     history = await uow.fetch_row(_READ_HISTORY, row["id"], row["payout_id"])
     if history is None:
         raise AssertionError("a SELECT without FROM returns one row")
-    effective_status, arrived_at, is_reversed, has_other_attempts = history
+    effective_status, arrived_at, is_reversed, has_other_attempts, recovered = history
     returned = row["payout_status"] == "processed" and is_reversed
     # The columns are in the order of the fields; the effective status is between those of the payout and of the calls.
-    ending = (arrived_at, returned, row["fee"], row["gateway"], has_other_attempts)
+    ending = (arrived_at, returned, row["fee"], row["gateway"], has_other_attempts, recovered)
     fields: Any = (*row[:9], effective_status, *row[9:13], *ending)
     return LockedTransfer(*fields)
 

@@ -19,7 +19,8 @@ SELECT
     (SELECT coalesce(sum(remaining_vendor_minor), 0)::bigint FROM order_shares
      WHERE vendor_id = $1 AND remaining_vendor_minor > 0) AS locked_minor,
     d.version_id, coalesce(d.verified, false) AS verified,
-    coalesce((SELECT suspended FROM vendors WHERE id = $1), false) AS suspended, d.quarantine_reason IS NOT NULL AS quarantined
+    coalesce((SELECT suspended FROM vendors WHERE id = $1), false) AS suspended, d.quarantine_reason IS NOT NULL AS quarantined,
+    EXISTS (SELECT FROM transfer_holds WHERE vendor_id = $1 AND status = 'held') AS transfer_contradicted
 FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
 """
 _SUM_RELEASED: Final = """

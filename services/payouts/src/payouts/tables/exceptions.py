@@ -98,10 +98,11 @@ reconciliations = sa.Table(
     sa.Column("decided_at", INSTANT),
     sa.Column("rejection", sa.Text),
     sa.CheckConstraint(
-        "kind IN ('restitution', 'reversal', 'recovery', 'recovery_returned')", name="reconciliations_kind_known"
+        "kind IN ('restitution', 'reversal', 'recovery', 'recovery_returned', 'hold_released')",
+        name="reconciliations_kind_known",
     ),
     sa.CheckConstraint(
-        "(kind IN ('recovery', 'recovery_returned')) = (transfer_id IS NOT NULL)",
+        "(kind IN ('recovery', 'recovery_returned', 'hold_released')) = (transfer_id IS NOT NULL)",
         name="reconciliations_recovery_names_transfer",
     ),
     sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="reconciliations_status_known"),
@@ -120,14 +121,34 @@ reconciliations = sa.Table(
         postgresql_where=sa.text("status = 'approved' AND transfer_id IS NULL"),
     ),
     sa.Index(
-        "reconciliations_recovered_once",
-        "transfer_id",
-        "kind",
+        "reconciliations_posting_once",
+        sa.text("((postings -> 0) ->> 'postingKey'::text)"),
         unique=True,
         postgresql_where=sa.text("status = 'approved'"),
     ),
     sa.Index("reconciliations_newest", sa.text("prepared_at DESC"), sa.text("id DESC")),
     sa.Index("reconciliations_of_payout", "payout_id"),
+)
+
+# The money of a transfer that may have been paid, although the ledger returned it or paid it by another attempt.
+transfer_holds = sa.Table(
+    "transfer_holds",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="transfer_holds_payout"), nullable=False),
+    sa.Column(
+        "transfer_id", sa.Uuid, sa.ForeignKey("payout_transfers.id", name="transfer_holds_transfer"), nullable=False
+    ),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("held_at", INSTANT, nullable=False),
+    sa.Column("decided_at", INSTANT),
+    sa.CheckConstraint("amount > 0", name="transfer_holds_amount_positive"),
+    sa.CheckConstraint("status IN ('held', 'recovered', 'released')", name="transfer_holds_status_known"),
+    sa.CheckConstraint("(status = 'held') = (decided_at IS NULL)", name="transfer_holds_decided_says_when"),
+    sa.Index("transfer_holds_of_payout", "payout_id"),
+    sa.Index("transfer_holds_open_of_vendor", "vendor_id", postgresql_where=sa.text("status = 'held'")),
 )
 
 payout_acts = sa.Table(

@@ -92,9 +92,16 @@ chargebacks = sa.Table(
     sa.Column("vendor_minor", sa.BigInteger, nullable=False),
     sa.Column("held_minor", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("sequence", sa.BigInteger, nullable=False),
+    # What is at stake and the wallet did not have: later credits are held for it.
+    sa.Column("uncovered_minor", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.CheckConstraint("status IN ('opened', 'won', 'lost')", name="chargebacks_status_known"),
     sa.CheckConstraint("least(vendor_minor, held_minor) >= 0", name="chargebacks_never_negative"),
     sa.CheckConstraint("status = 'opened' OR held_minor = 0", name="chargebacks_hold_nothing_when_decided"),
+    sa.CheckConstraint(
+        "uncovered_minor >= 0 AND (status = 'opened' OR uncovered_minor = 0)",
+        name="chargebacks_uncovered_only_while_open",
+    ),
+    sa.Index("chargebacks_open_of_vendor", "vendor_id", postgresql_where=sa.text("status = 'opened'")),
     sa.Index("chargebacks_open_of_order", "order_id", postgresql_where=sa.text("status = 'opened'")),
 )
 

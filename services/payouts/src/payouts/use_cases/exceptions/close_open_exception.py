@@ -5,6 +5,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from payouts import store
+from payouts.store import returns
 from payouts.use_cases.exceptions.resolve_exception import resolve_exception
 
 
@@ -17,11 +18,14 @@ async def close_open_exception(
     by: UUID | None = None,
     transfer_id: UUID | None = None,
 ) -> bool:
-    """Closes the exception of a settled payout; False when none was open. The payout must be locked.
+    """Closes the exception of a settled payout; False when none was open, and while money of the payout is held: two
+    people decide about it. The payout must be locked.
 
     With `transfer_id`, only an exception of this attempt: a success of the newest one explains nothing about an older
     one.
     """
+    if await returns.is_held(uow, payout_id):
+        return False
     exception = await store.lock_open_exception(uow, payout_id)
     if exception is None or transfer_id not in (None, exception.transfer_id):
         return False

@@ -20,7 +20,7 @@ PostingOf = Callable[[UUID, UUID, int, int], Posting]
 async def credit_return(
     uow: UnitOfWork,
     payout: LockedPayout,
-    kind: Literal["restitution", "reversal", "recovery_returned"],
+    kind: Literal["restitution", "reversal", "recovery_returned", "hold_released"],
     about: UUID,
     posting_of: PostingOf,
     now: datetime,

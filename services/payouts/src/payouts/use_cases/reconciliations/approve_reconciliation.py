@@ -20,6 +20,7 @@ from payouts.domain.returns import (
 )
 from payouts.store import reconciliations, returns
 from payouts.use_cases.payouts.recover_transfer import recover_transfer
+from payouts.use_cases.payouts.release_transfer_hold import release_transfer_hold
 from payouts.use_cases.payouts.restitute_payout import restitute_payout
 from payouts.use_cases.payouts.return_recovery import return_recovery
 from payouts.use_cases.payouts.reverse_payout import reverse_payout
@@ -60,13 +61,21 @@ async def _post(
         raise ReconciliationStale
     await reconciliations.save_verdict(uow, reconciliation_id, "approved", by, now)
     await returns.record_payout_action(uow, payout_id, reconciliation_id, "approved", by, plan.kind, now)
+    await _execute(uow, payout, plan, reconciliation_id, now)
+
+
+async def _execute(
+    uow: UnitOfWork, payout: LockedPayout, plan: ReconciliationPlan, reconciliation_id: UUID, now: datetime
+) -> None:
     if plan.kind == "restitution":
-        await restitute_payout(uow, payout_id, "The bank did not take the transfer; two people confirmed it.", now)
+        await restitute_payout(uow, payout.id, "The bank did not take the transfer; two people confirmed it.", now)
     elif plan.kind == "reversal":
         await reverse_payout(uow, payout, reconciliation_id, now)
-    elif plan.transfer_id is not None and plan.kind == "recovery":
-        await recover_transfer(uow, payout, plan.transfer_id, now)
-    elif plan.transfer_id is not None:
+    elif plan.kind == "hold_released" and plan.hold_id is not None:
+        await release_transfer_hold(uow, payout, plan.hold_id, now)
+    elif plan.kind == "recovery" and plan.transfer_id is not None:
+        await recover_transfer(uow, payout, plan.transfer_id, plan.hold_id, now)
+    elif plan.kind == "recovery_returned" and plan.transfer_id is not None:
         await return_recovery(uow, payout, plan.transfer_id, now)
 
 

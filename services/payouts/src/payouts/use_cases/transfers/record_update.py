@@ -10,10 +10,17 @@ from contracts.payouts import PayoutProcessed, PayoutSubmitted
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.transfer_fees import fee_to_post
-from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, as_reversal, consequences_of
+from payouts.domain.transfer_updates import (
+    LockedTransfer,
+    TransferUpdate,
+    as_reversal,
+    consequences_of,
+    may_be_paid_twice,
+)
 from payouts.domain.transitions import Verdict
 from payouts.use_cases.exceptions.close_open_exception import close_open_exception
 from payouts.use_cases.exceptions.open_exception import open_exception
+from payouts.use_cases.payouts.hold_contradicted import hold_contradicted
 from payouts.use_cases.payouts.restitute_after_settlement import restitute_after_settlement
 from payouts.use_cases.transfers.stop_other_attempts import stop_other_attempts
 
@@ -41,7 +48,8 @@ async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: Trans
         )
     if follows.completes_payout:
         await stop_other_attempts(uow, transfer, now)
-    if follows.opens is not None:
+    is_held = may_be_paid_twice(transfer, update) and await hold_contradicted(uow, transfer, now)
+    if follows.opens is not None and not is_held:
         await open_exception(uow, transfer, follows.opens, follows.detail, now)
     if follows.needs_query:
         uow.enqueue_work("payouts.transfers", transfer.reference, {"transferId": str(transfer.id)})
