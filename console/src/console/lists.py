@@ -49,6 +49,13 @@ class Column:
         return self.link(row) if callable(self.link) else self.link.format_map(_Fields(row))
 
 
+def _order_name(row: Json) -> str | None:
+    """The number for people; payments knows none of an order from before orders published it."""
+    return row["orderNumber"] or (row["orderId"] and "the order")
+
+
+ORDER_COLUMN: Final = Column("Order", _order_name, link="/orders/{orderId}")
+
 _SHOWN: Final[dict[Kind, Callable[[Any], Any]]] = {
     "text": str,
     "number": str,

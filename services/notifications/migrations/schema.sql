@@ -25,6 +25,28 @@ CREATE OR REPLACE FUNCTION public.app_vendor_id()
  STABLE
 AS $function$ SELECT nullif(current_setting('app.vendor_id', true), '')::uuid $function$;
 
+CREATE OR REPLACE FUNCTION public.new_ticket_number()
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+        DECLARE drawn bytea; symbols text;
+        BEGIN
+            LOOP
+                drawn := uuid_send(gen_random_uuid());
+                -- Bytes 6 and 8 of a random UUID hold its version and its variant.
+                SELECT string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', get_byte(drawn, place) % 32 + 1, 1), '')
+                INTO symbols FROM unnest(ARRAY[0, 1, 2, 3, 4, 5, 9, 10]) AS place;
+                symbols := 'CT-' || substr(symbols, 1, 4) || '-' || substr(symbols, 5);
+                EXIT WHEN NOT EXISTS (SELECT FROM support_tickets WHERE number = symbols);
+            END LOOP;
+            RETURN symbols;
+        END $function$;
+REVOKE EXECUTE ON FUNCTION new_ticket_number FROM public;
+GRANT EXECUTE ON FUNCTION new_ticket_number TO campus_notifications_api;
+GRANT EXECUTE ON FUNCTION new_ticket_number TO campus_notifications_service;
+
 CREATE OR REPLACE FUNCTION public.notification_delivery_logs_turn_months(ahead_until timestamp with time zone, gone_before timestamp with time zone, OUT made integer, OUT dropped integer, OUT astray bigint)
  RETURNS record
  LANGUAGE plpgsql
@@ -98,6 +120,18 @@ AS $function$
     $function$;
 REVOKE EXECUTE ON FUNCTION notifications_of_order FROM public;
 GRANT EXECUTE ON FUNCTION notifications_of_order TO campus_notifications_api;
+
+CREATE OR REPLACE FUNCTION public.number_of_order(wanted_order_id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+        SELECT number FROM order_summaries WHERE order_id = wanted_order_id
+    $function$;
+REVOKE EXECUTE ON FUNCTION number_of_order FROM public;
+GRANT EXECUTE ON FUNCTION number_of_order TO campus_notifications_api;
+GRANT EXECUTE ON FUNCTION number_of_order TO campus_notifications_service;
 
 CREATE TABLE alerts (
     id uuid NOT NULL,
@@ -398,6 +432,7 @@ CREATE TABLE order_summaries (
     items jsonb NOT NULL,
     buyer_id uuid,
     payment_under_review boolean DEFAULT false NOT NULL,
+    number text,
     CONSTRAINT order_summaries_pkey PRIMARY KEY (order_id)
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON order_summaries TO campus_notifications_service;
@@ -557,18 +592,21 @@ CREATE TABLE support_tickets (
     updated_at timestamp with time zone NOT NULL,
     closed_at timestamp with time zone,
     app_user_key text,
+    number text DEFAULT new_ticket_number(),
     CONSTRAINT support_tickets_pkey PRIMARY KEY (id),
     CONSTRAINT support_tickets_closed_whole CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
+    CONSTRAINT support_tickets_number_form CHECK (((number IS NOT NULL) AND (number ~ '^CT-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'::text))),
     CONSTRAINT support_tickets_priority_known CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text, 'urgent'::text]))),
     CONSTRAINT support_tickets_source_known CHECK ((source = ANY (ARRAY['app'::text, 'messaging'::text]))),
     CONSTRAINT support_tickets_status_known CHECK ((status = ANY (ARRAY['open'::text, 'pending'::text, 'closed'::text])))
 );
 CREATE INDEX support_tickets_newest ON support_tickets USING btree (created_at DESC, id DESC);
+CREATE UNIQUE INDEX support_tickets_number_once ON support_tickets USING btree (number);
 CREATE INDEX support_tickets_of_phone ON support_tickets USING btree (phone_key) WHERE (phone_key IS NOT NULL);
 CREATE INDEX support_tickets_of_user ON support_tickets USING btree (user_id, created_at DESC, id DESC);
 CREATE INDEX support_tickets_open ON support_tickets USING btree (updated_at, id) WHERE (status = 'open'::text);
 ALTER TABLE support_tickets ENABLE ROW LEVEL SECURITY;
-GRANT SELECT (id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff, phone_masked, heard_at, created_at, updated_at, closed_at), INSERT (id, user_id, source, subject, order_id, status, priority, revision, unread_by_staff, created_at, updated_at), UPDATE (status, priority, assignee_id, revision, unread_by_customer, unread_by_staff, updated_at, closed_at) ON support_tickets TO campus_notifications_api;
+GRANT SELECT (id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff, phone_masked, heard_at, created_at, updated_at, closed_at, number), INSERT (id, user_id, source, subject, order_id, status, priority, revision, unread_by_staff, created_at, updated_at), UPDATE (status, priority, assignee_id, revision, unread_by_customer, unread_by_staff, updated_at, closed_at) ON support_tickets TO campus_notifications_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON support_tickets TO campus_notifications_service;
 CREATE POLICY support_tickets_changed ON support_tickets FOR UPDATE
     USING (((user_id = app_user_id()) OR app_may('tickets:manage'::text)));

@@ -105,6 +105,18 @@ AS $function$
         RETURN NULL;
     END $function$;
 
+CREATE OR REPLACE FUNCTION public.number_of_order(wanted_order_id uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+        SELECT number FROM payable_orders WHERE id = wanted_order_id
+    $function$;
+REVOKE EXECUTE ON FUNCTION number_of_order FROM public;
+GRANT EXECUTE ON FUNCTION number_of_order TO campus_payments_api;
+GRANT EXECUTE ON FUNCTION number_of_order TO campus_payments_service;
+
 CREATE OR REPLACE FUNCTION public.remove_final_webhooks(until timestamp with time zone, rows_max integer)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -550,6 +562,7 @@ CREATE TABLE payable_orders (
     status text NOT NULL,
     payment_due_at timestamp with time zone NOT NULL,
     heard_at timestamp with time zone NOT NULL,
+    number text,
     CONSTRAINT payable_orders_pkey PRIMARY KEY (id),
     CONSTRAINT payable_orders_parts_within_total CHECK (((commission_minor >= 0) AND (delivery_fee_minor >= 0) AND ((commission_minor + delivery_fee_minor) <= total_minor))),
     CONSTRAINT payable_orders_status_known CHECK ((status = ANY (ARRAY['Processing'::text, 'cancelled'::text, 'expired'::text, 'paid_escrow'::text]))),

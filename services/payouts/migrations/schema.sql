@@ -113,6 +113,28 @@ AS $function$
         RETURN NULL;
     END $function$;
 
+CREATE OR REPLACE FUNCTION public.new_payout_number()
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+        DECLARE drawn bytea; symbols text;
+        BEGIN
+            LOOP
+                drawn := uuid_send(gen_random_uuid());
+                -- Bytes 6 and 8 of a random UUID hold its version and its variant.
+                SELECT string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', get_byte(drawn, place) % 32 + 1, 1), '')
+                INTO symbols FROM unnest(ARRAY[0, 1, 2, 3, 4, 5, 9, 10]) AS place;
+                symbols := 'PO-' || substr(symbols, 1, 4) || '-' || substr(symbols, 5);
+                EXIT WHEN NOT EXISTS (SELECT FROM payout_requests WHERE number = symbols);
+            END LOOP;
+            RETURN symbols;
+        END $function$;
+REVOKE EXECUTE ON FUNCTION new_payout_number FROM public;
+GRANT EXECUTE ON FUNCTION new_payout_number TO campus_payouts_api;
+GRANT EXECUTE ON FUNCTION new_payout_number TO campus_payouts_service;
+
 CREATE OR REPLACE FUNCTION public.observations_refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -567,15 +589,18 @@ CREATE TABLE payout_requests (
     restitution_awaited_since timestamp with time zone,
     restitution_reason text,
     idempotency_key uuid,
+    number text DEFAULT new_payout_number(),
     CONSTRAINT payout_requests_pkey PRIMARY KEY (id),
     CONSTRAINT payout_requests_bank_details FOREIGN KEY (bank_details_version_id) REFERENCES bank_detail_versions(id),
     CONSTRAINT payout_requests_amount_positive CHECK ((amount > 0)),
     CONSTRAINT payout_requests_awaited_says_why CHECK (((restitution_awaited_since IS NULL) = (restitution_reason IS NULL))),
+    CONSTRAINT payout_requests_number_form CHECK (((number IS NOT NULL) AND (number ~ '^PO-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'::text))),
     CONSTRAINT payout_requests_retry_count_at_most_3 CHECK (((retry_count >= 0) AND (retry_count <= 3))),
     CONSTRAINT payout_requests_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'processed'::text, 'failed'::text])))
 );
 CREATE UNIQUE INDEX payout_requests_key_once ON payout_requests USING btree (requested_by, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX payout_requests_newest ON payout_requests USING btree (created_at DESC, id DESC);
+CREATE UNIQUE INDEX payout_requests_number_once ON payout_requests USING btree (number);
 CREATE INDEX payout_requests_of_vendor ON payout_requests USING btree (vendor_id, created_at DESC);
 CREATE INDEX payout_requests_pending ON payout_requests USING btree (created_at, id) WHERE (status = 'pending'::text);
 ALTER TABLE payout_requests ENABLE ROW LEVEL SECURITY;

@@ -1,11 +1,11 @@
 """Screens of everybody: what waits, search, one's own acts."""
 
-import re
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
+from common.primitives.public_numbers import NumberKind, kind_of_number
 from console.api import ApiProblem, Json
 from console.families import Family
 from console.formats import spoken
@@ -59,13 +59,14 @@ def _screen(link: str) -> str:
 
 @FAMILY.page("/search", title="Search")
 async def search_page(visit: Visit) -> Response:
-    """Orders by number, mail address or phone; ids and references lead to their page."""
+    """Orders by number, id, mail address or phone; the number of a payout or ticket leads to its page."""
     text = visit.query.get("q", "").strip()
     orders: list[Json] = []
     try:
-        if _UUID.fullmatch(text):
-            orders = [await visit.api.get(f"/api/orders/{quote(text)}")]
-        elif text and visit.may("orders:read", "campus_orders:read"):
+        kind = kind_of_number(text)
+        if kind in _NUMBERED and (named := (await visit.api.page(_NUMBERED[kind], number=text)).items):
+            return visit.go(f"{_NUMBERED[kind].removeprefix('/api')}/{named[0]['id']}")
+        if text and visit.may("orders:read", "campus_orders:read"):
             orders = (await visit.api.page("/api/campus-orders", q=text)).items
         elif text:
             orders = (await visit.api.page("/api/orders", q=text, **{"as": "vendor"})).items
@@ -77,7 +78,8 @@ async def search_page(visit: Visit) -> Response:
     return visit.render("home/search.html", text=text, orders=orders)
 
 
-_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+# The lists that find a number for people; a screen has the path of its list.
+_NUMBERED: Final = {NumberKind.PAYOUT: "/api/payouts", NumberKind.TICKET: "/api/support-tickets"}
 
 SESSIONS = ListView(
     "/api/auth/sessions",

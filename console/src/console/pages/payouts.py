@@ -37,7 +37,7 @@ SKIP_REASONS: Final = {
 PAYOUTS = ListView(
     "/api/payouts",
     columns=(
-        Column("Payout", "id", "id", link="/payouts/{id}"),
+        Column("Payout", "number", link="/payouts/{id}"),
         Column("Status", "status", "badge"),
         Column("Amount", "amountMinor", "naira"),
         Column("Transfer", lambda row: row["transfer"]["status"] if row["transfer"] else "not sent", "badge"),
@@ -50,6 +50,7 @@ PAYOUTS = ListView(
     filters=(
         Filter("status", "Status", choices("pending", "processed", "failed")),
         Filter("awaiting", "Awaiting", choices("dispatch")),
+        Filter("number", "Number"),
         Filter("vendorId", "Vendor id"),
     ),
     empty="No payout was requested yet. Vendors request them from their wallet.",

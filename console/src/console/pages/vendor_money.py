@@ -117,7 +117,8 @@ async def _held_orders(visit: Visit, status: str) -> list[Json]:
 PAYOUTS = ListView(
     "/api/payouts",
     columns=(
-        Column("Requested", "createdAt", "time", link="/wallet/payouts/{id}"),
+        Column("Number", "number", link="/wallet/payouts/{id}"),
+        Column("Requested", "createdAt", "time"),
         Column("Amount", "amountMinor", "naira"),
         Column("Status", "status", "badge"),
         Column("Account", lambda payout: f"…{payout['accountLast4']}"),

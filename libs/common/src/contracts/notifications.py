@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 from uuid import UUID
 
 from contracts.event import Event
+from contracts.numbers import TicketNumber
 
 
 class DeliverySettled(Event, frozen=True, kw_only=True):
@@ -25,9 +26,13 @@ class NotificationShown(Event, frozen=True, kw_only=True):
 
 
 class TicketOpened(Event, frozen=True, kw_only=True):
-    """A request to support was received; without `user_id` from a telephone number of no known user."""
+    """A request to support was received; without `user_id` from a telephone number of no known user.
+
+    `number` is the ticket's number for people; absent in events of earlier versions.
+    """
 
     TYPE: ClassVar[str] = "notifications.ticket_opened.v1"
     ticket_id: UUID
     source: Literal["app", "messaging"]
     user_id: UUID | None = None
+    number: TicketNumber | None = None

@@ -1,4 +1,4 @@
-"""Events of the orders service."""
+"""Events of the orders service. `number` is the order's number for people; absent in events of earlier versions."""
 
 from typing import ClassVar, Final, Literal
 from uuid import UUID
@@ -7,6 +7,7 @@ import msgspec
 
 from contracts.event import Event
 from contracts.money import AmountRule, MinorAmount
+from contracts.numbers import OrderNumber
 
 PIN_DELIVERY: Final = "orders to notifications: delivery PINs"
 """The purpose for which `PIN_DELIVERY_KEY` encrypts: both services derive the same key from it."""
@@ -36,6 +37,7 @@ class OrderPlaced(Event, frozen=True, kw_only=True):
     payment_due_at: str
     items: tuple[PlacedItem, ...]
     campus_id: UUID | None = None
+    number: OrderNumber | None = None
 
 
 class OrderCancelled(Event, frozen=True, kw_only=True):
@@ -46,6 +48,7 @@ class OrderCancelled(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     reason: str
+    number: OrderNumber | None = None
 
 
 class OrderExpired(Event, frozen=True, kw_only=True):
@@ -56,6 +59,7 @@ class OrderExpired(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     reason: str
+    number: OrderNumber | None = None
 
 
 class RefundRequested(Event, frozen=True, kw_only=True):
@@ -77,6 +81,7 @@ class RefundRequested(Event, frozen=True, kw_only=True):
     reason: str
     commission_minor: MinorAmount | None = None
     delivery_fee_minor: MinorAmount | None = None
+    number: OrderNumber | None = None
 
 
 class DeliveryPinIssued(Event, frozen=True, kw_only=True):
@@ -90,6 +95,7 @@ class DeliveryPinIssued(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     pin_sealed: str
     issue: int
+    number: OrderNumber | None = None
 
 
 class OrderDispatched(Event, frozen=True, kw_only=True):
@@ -97,6 +103,7 @@ class OrderDispatched(Event, frozen=True, kw_only=True):
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
+    number: OrderNumber | None = None
 
 
 class OrderDelivered(Event, frozen=True, kw_only=True):
@@ -108,6 +115,7 @@ class OrderDelivered(Event, frozen=True, kw_only=True):
     vendor_id: UUID
     delivered_at: str
     verified_by: UUID
+    number: OrderNumber | None = None
 
 
 class OrderDisputed(Event, frozen=True, kw_only=True):
@@ -116,6 +124,7 @@ class OrderDisputed(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     reason: str
+    number: OrderNumber | None = None
 
 
 class DisputeResolved(Event, frozen=True, kw_only=True):
@@ -127,6 +136,7 @@ class DisputeResolved(Event, frozen=True, kw_only=True):
     refund_minor: MinorAmount
     release_minor: MinorAmount
     refund_id: UUID | None = None
+    number: OrderNumber | None = None
 
 
 class ReturnRequested(Event, frozen=True, kw_only=True):
@@ -137,6 +147,7 @@ class ReturnRequested(Event, frozen=True, kw_only=True):
     return_request_id: UUID
     buyer_id: UUID
     vendor_id: UUID
+    number: OrderNumber | None = None
 
 
 class ReturnDecided(Event, frozen=True, kw_only=True):
@@ -149,6 +160,7 @@ class ReturnDecided(Event, frozen=True, kw_only=True):
     vendor_id: UUID
     outcome: Literal["approved", "rejected"] | None = None
     refund_minor: MinorAmount | None = None
+    number: OrderNumber | None = None
 
 
 class OrderCompleted(Event, frozen=True, kw_only=True):
@@ -158,6 +170,7 @@ class OrderCompleted(Event, frozen=True, kw_only=True):
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
+    number: OrderNumber | None = None
 
 
 class ReviewPosted(Event, frozen=True, kw_only=True):

@@ -1,4 +1,7 @@
-"""Events of the payments service. Amounts in kobo."""
+"""Events of the payments service. Amounts in kobo.
+
+`number` is the order's number for people; absent without an order, and for an order of which payments knows none.
+"""
 
 from typing import ClassVar, Final, Literal
 from uuid import UUID
@@ -7,6 +10,7 @@ import msgspec
 
 from contracts.event import Event
 from contracts.money import AmountRule, CheckedAmounts, MinorAmount, MinorTotal
+from contracts.numbers import OrderNumber
 
 
 class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -71,6 +75,7 @@ class EscrowHeld(Event, frozen=True, kw_only=True):
     delivery_fee_minor: MinorAmount
     reference: str
     held_at: str
+    number: OrderNumber | None = None
 
 
 class EscrowReleased(Event, frozen=True, kw_only=True):
@@ -96,6 +101,7 @@ class EscrowReleased(Event, frozen=True, kw_only=True):
     remaining_vendor_minor: MinorAmount
     statement: ReleaseStatement | None = None
     escrow: EscrowState | None = None
+    number: OrderNumber | None = None
 
 
 class EscrowRefunded(Event, frozen=True, kw_only=True):
@@ -119,6 +125,7 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
     remaining_vendor_minor: MinorAmount
     statement: ReleaseStatement | None = None
     escrow: EscrowState | None = None
+    number: OrderNumber | None = None
 
 
 class RefundSettled(Event, frozen=True, kw_only=True):
@@ -131,6 +138,7 @@ class RefundSettled(Event, frozen=True, kw_only=True):
     order_id: UUID | None = None
     buyer_id: UUID | None = None
     currency: str | None = None
+    number: OrderNumber | None = None
 
     @property
     def subject(self) -> str:
@@ -145,6 +153,7 @@ class RefundFailed(Event, frozen=True, kw_only=True):
     order_id: UUID | None = None
     buyer_id: UUID | None = None
     currency: str | None = None
+    number: OrderNumber | None = None
 
     @property
     def subject(self) -> str:
@@ -184,6 +193,7 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
     remaining_vendor_minor: MinorAmount | None = None
     statement: ReleaseStatement | None = None
     escrow: EscrowState | None = None
+    number: OrderNumber | None = None
 
 
 class VendorStatementIssued(Event, frozen=True, kw_only=True):
@@ -202,6 +212,7 @@ class EscrowStated(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     escrow: EscrowState
+    number: OrderNumber | None = None
 
 
 class ChargeQuarantined(Event, frozen=True, kw_only=True):
@@ -216,6 +227,7 @@ class ChargeQuarantined(Event, frozen=True, kw_only=True):
     # The buyer of the referenced order; None when no order is known.
     buyer_id: UUID | None = None
     quarantined_charge_id: UUID | None = None
+    number: OrderNumber | None = None
 
 
 class PaymentFailed(Event, frozen=True, kw_only=True):
@@ -229,6 +241,7 @@ class PaymentFailed(Event, frozen=True, kw_only=True):
     amount_minor: MinorAmount
     currency: str
     failure_reason: str
+    number: OrderNumber | None = None
 
 
 class TransferEvent(Event, frozen=True, kw_only=True):

@@ -1,10 +1,14 @@
-"""Events of the payouts service. Amounts in kobo."""
+"""Events of the payouts service. Amounts in kobo.
+
+`number` is the payout's number for people; absent without a payout, and in events of earlier versions.
+"""
 
 from typing import ClassVar, Literal
 from uuid import UUID
 
 from contracts.event import Event
 from contracts.money import MinorAmount
+from contracts.numbers import PayoutNumber
 
 Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
 
@@ -14,6 +18,7 @@ class PayoutEvent(Event, frozen=True, kw_only=True):
     vendor_id: UUID
     amount_minor: MinorAmount
     reference: str | None = None
+    number: PayoutNumber | None = None
 
 
 class PayoutRequested(PayoutEvent, frozen=True, kw_only=True):
@@ -51,6 +56,7 @@ class PayoutDelayed(Event, frozen=True, kw_only=True):
     amount_minor: MinorAmount
     cause: str
     exception_id: UUID | None = None
+    number: PayoutNumber | None = None
 
 
 class ExceptionEvent(Event, frozen=True, kw_only=True):
@@ -61,6 +67,7 @@ class ExceptionEvent(Event, frozen=True, kw_only=True):
     payout_id: UUID | None = None
     batch_id: UUID | None = None
     vendor_id: UUID | None = None
+    number: PayoutNumber | None = None
 
 
 class ExceptionOpened(ExceptionEvent, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
+from common.primitives.public_numbers import NumberKind, new_number
 from common.process.service import http_app
 from notifications.app import SERVICE
 from testkit.fixtures import DatabaseUrls
@@ -142,6 +143,7 @@ class AssistantUpstream:
     def order_of(self, user_id: UUID, **more: Any) -> dict[str, Any]:
         order = {
             "id": str(new_id()),
+            "number": new_number(NumberKind.ORDER),
             "status": "dispatched",
             "totalMinor": 530_000,
             "refundedMinor": 0,
@@ -166,6 +168,8 @@ class AssistantUpstream:
         rows: Sequence[dict[str, Any]] = self.products
         if parts[2] == "orders":
             rows = [row for row in self.orders if self.shows_all_orders or row["buyerId"] == user_id]
+            if (wanted := request.query_params.get("q")) is not None:
+                rows = [row for row in rows if wanted in (row["number"], row["id"])]
         if len(parts) == 3:
             return JSONResponse({"success": True, "data": list(rows)})
         found = next((row for row in rows if row["id"] == parts[3]), None)

@@ -74,9 +74,10 @@ async def test_the_built_in_assistant_reads_orders_with_the_callers_token(built_
     built_in.upstream.market_tokens.clear()
     mine, theirs = built_in.upstream.order_of(buyer), built_in.upstream.order_of(other)
     reply = (await built_in.chat(buyer, "Where is my order?")).json()["data"]["reply"]
-    assert mine["id"] in reply
+    assert mine["number"] in reply
+    assert mine["id"] not in reply
     assert "is on its way" in reply
-    assert theirs["id"] not in reply
+    assert theirs["number"] not in reply
     foreign = (await built_in.chat(buyer, f"What about {theirs['id']}?")).json()["data"]["reply"]
     assert "You have no order with this number." in foreign
     assert len(built_in.upstream.market_tokens) == 2
@@ -208,7 +209,7 @@ async def test_a_model_reads_with_the_callers_token_only(assistant: AssistantSce
     assistant.upstream.products = [product("Suya", 150_000, "x" * 5_000)]
     tool_calls = (
         ("list_my_orders", "{}"),
-        ("show_my_order", json.dumps({"orderId": order["id"].upper()})),
+        ("show_my_order", json.dumps({"orderNumber": order["number"].lower().replace("-", "\u2013")})),
         ("search_products", json.dumps({"query": "suya", "maxPriceNaira": 2000.5})),
         ("show_product", json.dumps({"productId": assistant.upstream.products[0]["id"]})),
         ("search_help", json.dumps({"query": "refund"})),
@@ -223,7 +224,8 @@ async def test_a_model_reads_with_the_callers_token_only(assistant: AssistantSce
     assert assistant.upstream.market_tokens == [token] * 4
     orders, one, found, shown, article = [call["result"] for call in assistant.upstream.results()]
     assert orders == [one]
-    assert one["id"] == order["id"]
+    assert one["number"] == order["number"]
+    assert order["id"] not in json.dumps(assistant.upstream.requests)
     assert (one["total"], one["status"], one["asker"]) == ("NGN 5,300", "dispatched", "buyer")
     assert found == [shown]
     assert len(shown["description"]) <= 240

@@ -235,9 +235,9 @@ async def test_no_tool_reads_orders_of_other_users(assistant: AssistantScenario)
     tool_calls = [
         [
             ("list_my_orders", json.dumps({"userId": theirs["buyerId"], "limit": 1_000})),
-            ("show_my_order", json.dumps({"orderId": one})),
-            ("show_my_order", json.dumps({"orderId": f"{one}/delivery-pin"})),
-            ("show_my_order", json.dumps({"orderId": f"../orders/{one}/delivery-pin"})),
+            ("show_my_order", json.dumps({"orderNumber": one})),
+            ("show_my_order", json.dumps({"orderNumber": f"{one}/delivery-pin"})),
+            ("show_my_order", json.dumps({"orderNumber": f"../orders/{one}/delivery-pin"})),
             ("show_product", json.dumps({"productId": "../profiles/current"})),
             ("show_product", json.dumps({"productId": [one]})),
             ("cancel_order", json.dumps({"orderId": one})),
@@ -270,7 +270,8 @@ async def test_no_tool_reads_orders_of_other_users(assistant: AssistantScenario)
     assert results[1] == {"error": "not found"}
     assert [call["error"] for call in results[8:14]]
     market_requests = [path for path, _ in assistant.upstream.market_requests]
-    assert market_requests == ["/api/orders", f"/api/orders/{one}", "/api/products"]
+    assert market_requests == ["/api/orders", "/api/orders", "/api/products"]
+    assert assistant.upstream.market_requests[1][1] == {"q": one, "limit": "1"}
     assert set(assistant.upstream.market_requests[2][1]) == {"limit", "inStock", "q", "sort"}
     assert assistant.upstream.market_requests[2][1]["q"].startswith("rice campusId 1 xxx")
     assert len(assistant.upstream.market_requests[2][1]["q"]) <= 100
@@ -297,7 +298,7 @@ async def test_an_order_of_a_vendor_is_shown_to_that_vendor(assistant: Assistant
     assistant.upstream.replies = [calls_tools(("list_my_orders", "{}")), replies_with("One.")]
     await assistant.chat(new_id(), "what did I sell?", roles=["merchant"], vendor_id=vendor_id)
     [orders] = [call["result"] for call in assistant.upstream.results()]
-    assert [(order["id"], order["asker"]) for order in orders] == [(sold["id"], "vendor")]
+    assert [(order["number"], order["asker"]) for order in orders] == [(sold["number"], "vendor")]
 
 
 async def test_replies_contain_no_foreign_link(assistant: AssistantScenario) -> None:

@@ -62,7 +62,9 @@ def test_a_message_of_one_endless_word_is_looked_up_like_any_other(character: st
         ("show me textbooks", [("search_products", {"query": "textbooks"})]),
         ("Where is my order?", [("list_my_orders", {})]),
         ("my orders please", [("list_my_orders", {})]),
-        (f"status of {ORDER}", [("show_my_order", {"orderId": ORDER})]),
+        (f"status of {ORDER}", [("show_my_order", {"orderNumber": ORDER})]),
+        ("status of cm r80t\u2013m2ng?", [("show_my_order", {"orderNumber": "CM-R80T-M2NG"})]),
+        ("Where is order #CM-R80T-M2NG", [("show_my_order", {"orderNumber": "CM-R80T-M2NG"})]),
         ("How does the delivery PIN work?", [("search_help", {"query": "How does the delivery PIN work?"})]),
         (
             "I want a refund for my order",
@@ -166,7 +168,7 @@ def test_results_have_a_size_and_every_tool_is_described() -> None:
         name, parameters = tool["function"]["name"], tool["function"]["parameters"]
         example = {
             field: ORDER
-            if field.endswith("Id")
+            if field.endswith(("Id", "Number"))
             else 5
             if "Price" in field
             else True

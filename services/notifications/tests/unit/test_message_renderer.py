@@ -3,12 +3,15 @@
 import pytest
 
 from notifications.domain.approved_templates import APPROVED_TEMPLATES
+from notifications.domain.feed import FeedEntry
 from notifications.domain.sms_segments import SEGMENTS_MAX, truncate_to_segments
-from notifications.domain.templates import CATALOG, check_complete, read_parameters
-from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer, naira_text, order_number
+from notifications.domain.templates import CATALOG, IDS, NUMBERS, check_complete, read_parameters
+from notifications.templates.examples import example_of
+from notifications.templates.renderer import RECIPIENT_NAME, MessageRenderer, naira_text
 
 SAMPLES = {
     "text": "0192f3c4-0000-7000-8000-00003f2a91bc",
+    "number": "CM-R80T-M2NG",
     "kobo": 1_234_567,
     "lines": [{"name": "Jollof", "quantity": 2, "lineTotalMinor": 500_000}],
     "purpose": "sign_in",
@@ -52,6 +55,7 @@ def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, cha
 # The largest accepted values; each emoji is two units of a text message.
 LARGEST = {
     "text": "😀" * 500,
+    "number": "CM-ZZZZ-ZZZZ",
     "kobo": 10**15,
     "lines": [{"name": "😀" * 500, "quantity": 10**6, "lineTotalMinor": 10**15}] * 100,
     "purpose": "password_reset",
@@ -179,8 +183,40 @@ def test_kobo_are_shown_as_naira_with_two_decimals(amount_minor: int, shown: str
     assert naira_text(amount_minor) == shown
 
 
-def test_an_order_is_named_by_the_end_of_its_id() -> None:
-    assert order_number("0192f3c4-0000-7000-8000-00003f2a91bc") == "3F2A91BC"
+NUMBERED = [
+    (name, number) for name, template in CATALOG.items() for number in sorted(NUMBERS & template.parameters.keys())
+]
+IDS_SHOWN = {name: f"0192f3c4-5a10-7c31-9f{place:02d}-2c7d3fd0d960c{place}" for place, name in enumerate(sorted(IDS))}
+
+
+def texts_of(name: str, values: dict[str, object]) -> dict[str, str]:
+    """All texts of a message by channel, and the feed's."""
+    given = {**example_of(name), **values, RECIPIENT_NAME: "Chidi"}
+    messages = {channel: RENDERER.message(channel, name, given) for channel in CATALOG[name].channels}
+    entry = RENDERER.feed_entry(name, given) if CATALOG[name].in_feed else FeedEntry("", "")
+    shown = {one: " ".join([m.subject, m.text, m.html, *m.parameters]) for one, m in messages.items()}
+    return {**shown, "feed": f"{entry.title} {entry.body}"}
+
+
+@pytest.mark.parametrize("name", CATALOG)
+@pytest.mark.parametrize("with_number", [True, False])
+def test_no_text_shows_an_id_or_a_part_of_one(name: str, with_number: bool) -> None:
+    ids = {one: value for one, value in IDS_SHOWN.items() if one in CATALOG[name].parameters}
+    values = {**ids, **({} if with_number else dict.fromkeys(NUMBERS & CATALOG[name].parameters.keys()))}
+    for channel, text in texts_of(name, values).items():
+        letters = text.lower().replace("-", "")
+        for value in ids.values():
+            plain = value.replace("-", "")
+            assert not [place for place in range(27) if plain[place : place + 6] in letters], channel
+
+
+@pytest.mark.parametrize(("name", "number"), NUMBERED)
+def test_a_message_names_its_subject_by_the_number_for_people(name: str, number: str) -> None:
+    shown = texts_of(name, {})
+    assert example_of(name)[number] in shown.get("email", shown["feed"])
+    # The code of an authentication template is the messaging app's only parameter.
+    short = {"sms", "feed", "push"} & shown.keys()
+    assert [channel for channel in short if example_of(name)[number] not in shown[channel]] == []
 
 
 def test_unverified_bank_details_are_not_called_payout_details() -> None:

@@ -24,6 +24,7 @@ def new_order() -> Callable[[State], Order]:
             escrow_minor=0,
             return_due_at=None,
             commission_minor=7_500,
+            number="CM-0000-0001",
         )
 
     return make

@@ -96,6 +96,7 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
         event.delivery_fee_minor,
         event.currency,
         datetime.fromisoformat(event.payment_due_at),
+        event.number,
     )
     await projections.record_order_if_new(uow, order, dependencies.clock.now())
 

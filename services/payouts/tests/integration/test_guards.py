@@ -233,16 +233,18 @@ TABLES: Final = {
         },
     ),
     "payout_requests": GuardedTable(
-        row={"status": "pending"},
+        row={"status": "pending", "number": "PO-0000-0001"},
         checks={
             "payout_requests_amount_positive": {"amount": 0},
+            "payout_requests_number_form": {"number": "PO-1234-567"},
             "payout_requests_awaited_says_why": {"restitution_awaited_since": NOW},
             "payout_requests_retry_count_at_most_3": {"retry_count": -1},
             "payout_requests_status_known": {"status": "x"},
         },
         unique={
-            "payout_requests_pkey": {"requested_by": OTHERS},
-            "payout_requests_key_once": ({"idempotency_key": OURS}, {"id": OTHERS}),
+            "payout_requests_pkey": {"requested_by": OTHERS, "number": "PO-0000-0002"},
+            "payout_requests_number_once": {"id": OTHERS},
+            "payout_requests_key_once": ({"idempotency_key": OURS}, {"id": OTHERS, "number": "PO-0000-0002"}),
         },
         references={"payout_requests_bank_details": {"bank_details_version_id": OTHERS}},
         policies={

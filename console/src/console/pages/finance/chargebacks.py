@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
 from console.money import money
 from console.pages.finance.decisions import AMOUNT, FOREIGN, LEDGER, for_reader
 from console.parts import command
@@ -25,7 +25,7 @@ CHARGEBACKS = ListView(
         Column("Answer by", lambda row: None if row["decidedAt"] or row["respondedAt"] else row["dueAt"], "left"),
         Column("Answered", "respondedAt", "time"),
         Column("Reason", "reason"),
-        Column("Order", "orderId", "id", link="/orders/{orderId}"),
+        ORDER_COLUMN,
         Column("Opened", "createdAt", "time"),
     ),
     filters=(

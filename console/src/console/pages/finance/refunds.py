@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
 from console.money import money, posting_rows
 from console.pages.finance.decisions import (
     AMOUNT,
@@ -34,7 +34,7 @@ REFUNDS = ListView(
         FOREIGN,
         Column("Kind", "kind"),
         Column("Failure", "failure"),
-        Column("Order", "orderId", "id", link="/orders/{orderId}"),
+        ORDER_COLUMN,
         Column("Owed since", "createdAt", "time"),
     ),
     filters=(

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.families import Screens
-from console.lists import Column, Filter, ListView, choices, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, choices, show_list
 from console.money import posting_rows, sided
 from console.pages.finance.decisions import LEDGER, approved, balance_of, for_reader, is_outdated, names_of_decision
 from console.parts import command
@@ -23,7 +23,7 @@ RESOLUTIONS = ListView(
         Column("Status", "status", "badge"),
         Column("To the buyer", "refundMinor", "naira"),
         Column("Dispute", "dispute.reason"),
-        Column("Order", "orderId", "id", link="/orders/{orderId}"),
+        ORDER_COLUMN,
         Column("Prepared", "createdAt", "time"),
     ),
     filters=(

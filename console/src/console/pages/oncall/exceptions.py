@@ -38,7 +38,10 @@ EXCEPTIONS = ListView(
         Column("Respond", lambda one: None if one["closedAt"] else one["respondBy"], "left"),
         Column("Cause", lambda one: spoken(one["cause"]), link="/payout-exceptions/{id}"),
         Column("Amount", "amountMinor", "naira"),
-        Column("Of", lambda one: "payout" if one["payoutId"] else "batch" if one["batchId"] else "vendor"),
+        Column(
+            "Of",
+            lambda one: one["payoutNumber"] or "payout" if one["payoutId"] else "batch" if one["batchId"] else "vendor",
+        ),
         Column("Vendor", "vendorId", "id"),
         Column("Opened", "openedAt", "time"),
         Column("Status", "status", "badge"),

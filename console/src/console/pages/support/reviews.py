@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from console.families import Screens
-from console.lists import Column, Filter, ListView, show_list
+from console.lists import ORDER_COLUMN, Column, Filter, ListView, show_list
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -15,7 +15,7 @@ REVIEWS = ListView(
         Column("Text", "text"),
         Column("Hidden", "hiddenAt", "time"),
         Column("Because", "hiddenBecause"),
-        Column("Order", "orderId", "id", link="/orders/{orderId}"),
+        ORDER_COLUMN,
         Column("Written", "createdAt", "time"),
     ),
     filters=(Filter("hidden", "Hidden", (("true", "hidden"), ("false", "shown"))),),

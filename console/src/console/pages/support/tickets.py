@@ -32,6 +32,7 @@ CANNED_REPLIES: Final = (
 TICKETS = ListView(
     "/api/support-tickets",
     columns=(
+        Column("Number", "number", link="/support-tickets/{id}"),
         Column("Subject", "subject", link="/support-tickets/{id}"),
         Column("Status", "status", "badge"),
         Column("Priority", "priority", "badge"),
@@ -42,6 +43,7 @@ TICKETS = ListView(
         Column("Last change", "updatedAt", "ago"),
     ),
     filters=(
+        Filter("number", "Number"),
         Filter("status", "Status", choices("open", "pending", "closed")),
         Filter("priority", "Priority", PRIORITIES),
         Filter("awaiting", "Awaiting", choices("answer")),

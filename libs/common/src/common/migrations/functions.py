@@ -54,6 +54,44 @@ def create_idempotent_commands_v1(service: str) -> None:
     op.execute(f"REVOKE UPDATE, DELETE ON idempotent_commands FROM campus_{service}_service")
 
 
+def number_rows_v1(service: str, table: str, kind: str, prefix: str) -> None:
+    """Give each row of a table a number for people: `prefix`, `-` and eight characters of Crockford's base 32.
+
+    The default draws it, also for rows that the version before inserts. A number in use is drawn again; the unique index
+    decides between concurrent draws. The function has the owner's rights, because a caller sees no numbers of others.
+    Where the table is large, create the index with CONCURRENTLY before the release: then this finds it.
+    """
+    op.execute(f"ALTER TABLE {table} ADD COLUMN number text")
+    op.execute(f"CREATE UNIQUE INDEX IF NOT EXISTS {table}_number_once ON {table} (number)")
+    op.execute(
+        f"""
+        CREATE FUNCTION new_{kind}_number() RETURNS text
+            LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+        DECLARE drawn bytea; symbols text;
+        BEGIN
+            LOOP
+                drawn := uuid_send(gen_random_uuid());
+                -- Bytes 6 and 8 of a random UUID hold its version and its variant.
+                SELECT string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', get_byte(drawn, place) % 32 + 1, 1), '')
+                INTO symbols FROM unnest(ARRAY[0, 1, 2, 3, 4, 5, 9, 10]) AS place;
+                symbols := '{prefix}-' || substr(symbols, 1, 4) || '-' || substr(symbols, 5);
+                EXIT WHEN NOT EXISTS (SELECT FROM {table} WHERE number = symbols);
+            END LOOP;
+            RETURN symbols;
+        END $$
+        """
+    )
+    op.execute(f"REVOKE EXECUTE ON FUNCTION new_{kind}_number FROM public")
+    op.execute(f"GRANT EXECUTE ON FUNCTION new_{kind}_number TO campus_{service}_api, campus_{service}_service")
+    op.execute(f"ALTER TABLE {table} ALTER COLUMN number SET DEFAULT new_{kind}_number()")
+    op.execute(f"UPDATE {table} SET number = new_{kind}_number() WHERE number IS NULL")
+    form = f"^{prefix}-[0-9A-HJKMNP-TV-Z]{{4}}-[0-9A-HJKMNP-TV-Z]{{4}}$"
+    op.execute(
+        f"ALTER TABLE {table} ADD CONSTRAINT {table}_number_form CHECK (number IS NOT NULL AND number ~ '{form}') NOT VALID"
+    )
+    op.execute(f"ALTER TABLE {table} VALIDATE CONSTRAINT {table}_number_form")
+
+
 def create_ledger_v1(service: str) -> None:
     """The double-entry ledger, its hash chain and its list of accounts. Its triggers only reject changes."""
     for statement in _LEDGER_V1:

@@ -21,6 +21,7 @@ from contracts.orders import (
     ReturnRequested,
 )
 from notifications import queries, store
+from notifications.consumers.subject_parameters import order_parameters
 from notifications.dependencies import Dependencies
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest, notification_id_of, pin_channel
 from notifications.domain.errors import ContactUnknown
@@ -37,7 +38,14 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
         {"name": item.name, "quantity": item.quantity, "lineTotalMinor": item.line_total_minor} for item in event.items
     ]
     await store.save_order_summary(
-        uow, event.order_id, event.vendor_id, event.total_minor, event.delivery_fee_minor, items, event.buyer_id
+        uow,
+        event.order_id,
+        event.vendor_id,
+        event.total_minor,
+        event.delivery_fee_minor,
+        items,
+        event.buyer_id,
+        event.number,
     )
 
 
@@ -50,7 +58,7 @@ async def on_delivery_pin_issued(
         raise ContactUnknown
     if contact.is_erased:
         return Outcome.IGNORED
-    parameters = {"orderId": str(event.order_id)}
+    parameters = await order_parameters(uow, event)
     notification_id = notification_id_of("delivery_pin", event.order_id, event.issue)
     channel, template = pin_channel(contact)
     delivery_context = dependencies.delivery_context()
@@ -75,7 +83,7 @@ async def on_order_dispatched(
         dependencies.delivery_context(),
         event.buyer_id,
         "order_dispatched",
-        {"orderId": str(event.order_id)},
+        await order_parameters(uow, event),
         event.order_id,
         vendor_id=event.vendor_id,
     )
@@ -90,7 +98,7 @@ async def on_order_delivered(
         dependencies.delivery_context(),
         event.buyer_id,
         "order_delivered",
-        {"orderId": str(event.order_id)},
+        await order_parameters(uow, event),
         event.order_id,
         vendor_id=event.vendor_id,
     )
@@ -99,7 +107,7 @@ async def on_order_delivered(
 async def on_return_requested(
     event: ReturnRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    parameters = {"orderId": str(event.order_id)}
+    parameters = await order_parameters(uow, event)
     about = event.return_request_id
     notify_vendor(
         uow,
@@ -117,7 +125,7 @@ async def on_return_decided(
 ) -> None:
     decided: dict[str, Any] = {"outcome": event.outcome, "refundMinor": event.refund_minor}
     parameters = {name: value for name, value in decided.items() if value is not None}
-    parameters["orderId"] = str(event.order_id)
+    parameters |= await order_parameters(uow, event)
     notify_user(
         uow,
         dependencies.delivery_context(),
@@ -133,7 +141,7 @@ async def on_order_cancelled(
     event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Notify the buyer only: vendors are not notified of unpaid orders."""
-    parameters = {"orderId": str(event.order_id)}
+    parameters = await order_parameters(uow, event)
     template = await _closing_template(uow, event.order_id, "order_cancelled")
     notify_user(
         uow,
@@ -149,7 +157,7 @@ async def on_order_cancelled(
 async def on_order_expired(
     event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    parameters = {"orderId": str(event.order_id)}
+    parameters = await order_parameters(uow, event)
     template = await _closing_template(uow, event.order_id, "order_expired")
     notify_user(
         uow,
@@ -171,7 +179,7 @@ async def on_order_disputed(
     event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Omit the reason: it may contain the buyer's contact data."""
-    parameters = {"orderId": str(event.order_id)}
+    parameters = await order_parameters(uow, event)
     notify_user(
         uow,
         dependencies.delivery_context(),
@@ -187,7 +195,7 @@ async def alert_vendor_on_order_disputed(
     event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     vendor = await queries.get_vendor(uow, event.vendor_id)
-    parameters = {"orderId": str(event.order_id)}
+    parameters = await order_parameters(uow, event)
     notify_user(
         uow,
         dependencies.delivery_context(),
@@ -203,7 +211,9 @@ async def on_dispute_resolved(
     event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     about = (event.order_id, event.outcome, event.refund_id, event.buyer_id)
-    notify_user(uow, dependencies.delivery_context(), event.buyer_id, "dispute_resolved", _decision(event), *about)
+    notify_user(
+        uow, dependencies.delivery_context(), event.buyer_id, "dispute_resolved", await _decision(uow, event), *about
+    )
 
 
 async def notify_vendor_on_dispute_resolved(
@@ -212,13 +222,18 @@ async def notify_vendor_on_dispute_resolved(
     vendor = await queries.get_vendor(uow, event.vendor_id)
     about = (event.order_id, event.outcome, event.refund_id, event.vendor_id)
     notify_user(
-        uow, dependencies.delivery_context(), vendor.owner_user_id, "dispute_resolved", _decision(event), *about
+        uow,
+        dependencies.delivery_context(),
+        vendor.owner_user_id,
+        "dispute_resolved",
+        await _decision(uow, event),
+        *about,
     )
 
 
-def _decision(event: DisputeResolved) -> dict[str, Any]:
+async def _decision(uow: UnitOfWork, event: DisputeResolved) -> dict[str, Any]:
     return {
-        "orderId": str(event.order_id),
+        **await order_parameters(uow, event),
         "outcome": event.outcome,
         "refundMinor": event.refund_minor,
         "releaseMinor": event.release_minor,

@@ -15,6 +15,7 @@ from contracts.payments import (
     RefundSettled,
 )
 from notifications import queries, store
+from notifications.consumers.subject_parameters import order_parameters
 from notifications.dependencies import Dependencies
 from notifications.domain.errors import OrderUnknown
 from notifications.use_cases.deliveries.notify_user import notify_user
@@ -26,7 +27,7 @@ HOME_CURRENCY: Final = "NGN"
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     """Confirm the paid order to the buyer, and request the dispatch from the vendor."""
     order, delivery_context = await queries.get_order_summary(uow, event.order_id), dependencies.delivery_context()
-    items = {"orderId": str(event.order_id), "items": order.items}
+    items = {**await order_parameters(uow, event), "items": order.items}
     amounts = {"totalMinor": order.total_minor, "deliveryFeeMinor": order.delivery_fee_minor}
     confirmed = {**items, **amounts}
     notify_user(
@@ -47,7 +48,7 @@ async def on_escrow_released(
     """Notify the vendor of the credit in the wallet, unless the whole release belongs to the platform."""
     if event.net_minor == 0:
         return
-    parameters = {"orderId": str(event.order_id), "netMinor": event.net_minor}
+    parameters = {**await order_parameters(uow, event), "netMinor": event.net_minor}
     notify_vendor(
         uow, dependencies.delivery_context(), event.vendor_id, "order_completed", parameters, event.release_id
     )
@@ -57,7 +58,7 @@ async def on_escrow_refunded(
     event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Notify the buyer: the refund is posted and requested from the payment gateway."""
-    parameters = {"orderId": str(event.order_id), "amountMinor": event.amount_minor}
+    parameters = {**await order_parameters(uow, event), "amountMinor": event.amount_minor}
     notify_user(uow, dependencies.delivery_context(), event.buyer_id, "refund_on_its_way", parameters, event.refund_id)
 
 
@@ -66,7 +67,7 @@ async def notify_vendor_on_escrow_refunded(
 ) -> None:
     """Warn the vendor against handing over a refunded order."""
     parameters = {
-        "orderId": str(event.order_id),
+        **await order_parameters(uow, event),
         "amountMinor": event.amount_minor,
         "fromVendorMinor": event.from_vendor_minor,
     }
@@ -78,7 +79,12 @@ async def on_refund_settled(
 ) -> None:
     if event.buyer_id is not None:
         notify_user(
-            uow, dependencies.delivery_context(), event.buyer_id, "refund_settled", _refund(event), event.refund_id
+            uow,
+            dependencies.delivery_context(),
+            event.buyer_id,
+            "refund_settled",
+            await _refund(uow, event),
+            event.refund_id,
         )
 
 
@@ -88,13 +94,17 @@ async def on_refund_failed(
     """Notify the buyer once, even if further attempts fail."""
     if event.buyer_id is not None:
         notify_user(
-            uow, dependencies.delivery_context(), event.buyer_id, "refund_failed", _refund(event), event.refund_id
+            uow,
+            dependencies.delivery_context(),
+            event.buyer_id,
+            "refund_failed",
+            await _refund(uow, event),
+            event.refund_id,
         )
 
 
-def _refund(event: RefundSettled | RefundFailed) -> dict[str, Any]:
-    order = {"orderId": str(event.order_id)} if event.order_id is not None else {}
-    return order | ({"amountMinor": event.amount_minor} if event.currency is None else {})
+async def _refund(uow: UnitOfWork, event: RefundSettled | RefundFailed) -> dict[str, Any]:
+    return await order_parameters(uow, event) | ({"amountMinor": event.amount_minor} if event.currency is None else {})
 
 
 async def on_charge_quarantined(
@@ -105,7 +115,7 @@ async def on_charge_quarantined(
         return
     if not await store.save_payment_under_review(uow, event.order_id):
         raise OrderUnknown(event.order_id)
-    parameters: dict[str, Any] = {"orderId": str(event.order_id)}
+    parameters: dict[str, Any] = await order_parameters(uow, event)
     if event.currency == HOME_CURRENCY:
         parameters["amountMinor"] = event.amount_minor
     about = event.quarantined_charge_id or event.reference
@@ -117,7 +127,7 @@ async def on_payment_failed(
 ) -> None:
     """Notify the buyer, who may retry with a new reference."""
     parameters = {
-        "orderId": str(event.order_id),
+        **await order_parameters(uow, event),
         "amountMinor": event.amount_minor,
         "failureReason": event.failure_reason,
     }
@@ -137,7 +147,7 @@ async def on_charge_disputed(
 ) -> None:
     """Notify the vendor of an opened or decided chargeback, with the vendor's share in kobo."""
     about = event.chargeback_id or event.order_id
-    parameters: dict[str, Any] = {"orderId": str(event.order_id)}
+    parameters: dict[str, Any] = await order_parameters(uow, event)
     if event.outcome is None:
         parameters |= {"amountMinor": event.vendor_minor} if event.vendor_minor else {}
         notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about)

@@ -10,6 +10,7 @@ from contracts.payouts import (
     PayoutProcessed,
     PayoutReversed,
 )
+from notifications.consumers.subject_parameters import payout_parameters
 from notifications.dependencies import Dependencies
 from notifications.use_cases.deliveries.notify_vendor import notify_vendor
 
@@ -17,7 +18,7 @@ from notifications.use_cases.deliveries.notify_vendor import notify_vendor
 async def on_payout_processed(
     event: PayoutProcessed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
+    parameters = {**payout_parameters(event), "amountMinor": event.amount_minor}
     notify_vendor(
         uow, dependencies.delivery_context(), event.vendor_id, "payout_processed", parameters, event.payout_id
     )
@@ -27,7 +28,7 @@ async def on_payout_delayed(
     event: PayoutDelayed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Notify once for each exception: a payout may be delayed repeatedly."""
-    parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor, "cause": event.cause}
+    parameters = {**payout_parameters(event), "amountMinor": event.amount_minor, "cause": event.cause}
     notify_vendor(
         uow,
         dependencies.delivery_context(),
@@ -44,14 +45,14 @@ async def on_payout_failed(
     # The vendor cancelled it; the bank details are fine.
     if event.cancelled:
         return
-    parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
+    parameters = {**payout_parameters(event), "amountMinor": event.amount_minor}
     notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "payout_failed", parameters, event.payout_id)
 
 
 async def on_payout_reversed(
     event: PayoutReversed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
+    parameters = {**payout_parameters(event), "amountMinor": event.amount_minor}
     notify_vendor(
         uow, dependencies.delivery_context(), event.vendor_id, "payout_reversed", parameters, event.reconciliation_id
     )

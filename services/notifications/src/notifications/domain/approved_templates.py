@@ -38,96 +38,96 @@ class ApprovedTemplate:
 
 APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
     "order_confirmation": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName", "totalMinor"),
+        ("recipientName", "orderNumber", "businessName", "totalMinor"),
         "Hi {{1}}, we have your payment for order {{2}} from {{3}}. The total is {{4}} with the delivery. "
         "We hold it safely until you have your goods.",
     ),
     "vendor_dispatch_alert": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName"),
+        ("recipientName", "orderNumber", "businessName"),
         "Hi {{1}}, the new order {{2}} for {{3}} is paid. Please hand it over soon, and ask the buyer for the delivery PIN.",
     ),
     "order_dispatched": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName"),
+        ("recipientName", "orderNumber", "businessName"),
         "Hi {{1}}, your order {{2}} from {{3}} is on its way. Keep your delivery PIN ready for the handover.",
     ),
     "order_delivered": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName"),
+        ("recipientName", "orderNumber", "businessName"),
         "Hi {{1}}, your order {{2}} from {{3}} was delivered. If anything is wrong with it, tell us in the app.",
     ),
     "return_requested": ApprovedTemplate(
-        ("recipientName", "orderId"),
+        ("recipientName", "orderNumber"),
         "Hi {{1}}, a buyer wants to return goods of order {{2}}. Please decide on the page of the order.",
     ),
     "return_request_update": ApprovedTemplate(
-        ("recipientName", "orderId", "outcome", "refundMinor"),
+        ("recipientName", "orderNumber", "outcome", "refundMinor"),
         "Hi {{1}}, your return request for order {{2}} was decided. The decision is: {{3}}. "
         "The refund is: {{4}}. Read more on the page of the order.",
     ),
     # The PIN is for the seller at the handover: the warning about sharing would be wrong.
     "delivery_pin": ApprovedTemplate(("pin",), category="AUTHENTICATION"),
     "delivery_pin_ready": ApprovedTemplate(
-        ("recipientName", "orderId"),
+        ("recipientName", "orderNumber"),
         "Hi {{1}}, the delivery PIN of order {{2}} is ready. Read it on the page of the order.",
     ),
     "order_cancelled": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName"),
+        ("recipientName", "orderNumber", "businessName"),
         "Hi {{1}}, your order {{2}} from {{3}} was cancelled before it was paid. You owe nothing for it.",
     ),
     "order_expired": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName"),
+        ("recipientName", "orderNumber", "businessName"),
         "Hi {{1}}, your order {{2}} from {{3}} was not paid in time and is closed. Order again whenever you like.",
     ),
     "order_closed_under_review": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName"),
+        ("recipientName", "orderNumber", "businessName"),
         "Hi {{1}}, your order {{2}} from {{3}} is closed while we check the payment that we received for it. "
         "Your money is safe.",
     ),
     "payment_under_review": ApprovedTemplate(
-        ("recipientName", "orderId"),
+        ("recipientName", "orderNumber"),
         "Hi {{1}}, we received your payment for order {{2}} and are checking it. "
         "Your money is safe; please do not pay again.",
     ),
     "payment_failed": ApprovedTemplate(
-        ("recipientName", "orderId", "amountMinor", "failureReason"),
+        ("recipientName", "orderNumber", "amountMinor", "failureReason"),
         "Hi {{1}}, your payment for order {{2}} of {{3}} was declined. The reason is: {{4}}. "
         "Open the order in the app to try again.",
     ),
     "order_completed": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName", "netMinor"),
+        ("recipientName", "orderNumber", "businessName", "netMinor"),
         "Hi {{1}}, the money of order {{2}} for {{3}} was released: {{4}} is now in your wallet.",
     ),
     "order_refunded": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName", "amountMinor"),
+        ("recipientName", "orderNumber", "businessName", "amountMinor"),
         "Hi {{1}}, order {{2}} for {{3}} is refunded: {{4}} goes back to the buyer. Keep goods that have not left you.",
     ),
     "refund_on_its_way": ApprovedTemplate(
-        ("recipientName", "orderId", "amountMinor"),
+        ("recipientName", "orderNumber", "amountMinor"),
         "Hi {{1}}, your refund for order {{2}} of {{3}} is on its way to your bank.",
     ),
     "refund_settled": ApprovedTemplate(
-        ("recipientName", "orderId", "amountMinor"),
+        ("recipientName", "orderNumber", "amountMinor"),
         "Hi {{1}}, your refund for order {{2}} of {{3}} was paid out to your bank.",
     ),
     "refund_failed": ApprovedTemplate(
-        ("recipientName", "orderId", "amountMinor"),
+        ("recipientName", "orderNumber", "amountMinor"),
         "Hi {{1}}, your refund for order {{2}} of {{3}} was not accepted by your bank. Our team is working on it.",
     ),
     "dispute_opened": ApprovedTemplate(
-        ("recipientName", "orderId"),
+        ("recipientName", "orderNumber"),
         "Hi {{1}}, a dispute about order {{2}} is open. Its money stays held until we decide.",
     ),
     "dispute_resolved": ApprovedTemplate(
-        ("recipientName", "orderId", "outcome", "refundMinor"),
+        ("recipientName", "orderNumber", "outcome", "refundMinor"),
         "Hi {{1}}, the dispute about order {{2}} was decided. The decision is for: {{3}}. "
         "The refund to the buyer is {{4}} in all.",
     ),
     "chargeback_opened": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName", "amountMinor"),
+        ("recipientName", "orderNumber", "businessName", "amountMinor"),
         "Hi {{1}}, the buyer's bank asks for money of order {{2}} for {{3}} back. The amount is {{4}} for now. "
         "Keep your proof of delivery.",
     ),
     "chargeback_decided": ApprovedTemplate(
-        ("recipientName", "orderId", "businessName", "outcome"),
+        ("recipientName", "orderNumber", "businessName", "outcome"),
         "Hi {{1}}, the buyer's bank has decided about order {{2}} for {{3}}. The case is {{4}} for you. "
         "Read more in the app.",
     ),
@@ -169,7 +169,7 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
         "Hi {{1}}, the suspension of your shop {{2}} is over. You can sell again.",
     ),
     "ticket_reply": ApprovedTemplate(
-        ("recipientName", "ticketId"),
+        ("recipientName", "ticketNumber"),
         "Hi {{1}}, support has answered your ticket {{2}} today. Write here to go on with it, or read it in the app.",
     ),
     "erasure_refused": ApprovedTemplate(

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from common.primitives.ids import parse_uuid
 from common.primitives.money import AMOUNT_MINOR_MAX
+from common.primitives.public_numbers import NumberKind, read_number_or_id
 from notifications.domain.conversations import Requester, ToolCall
 from notifications.domain.help_articles import search_articles
 
@@ -43,7 +44,12 @@ TOOLS: Final = (
     ),
     _tool_schema("show_product", "One product in full.", ("productId",), productId=("string", "Its id.")),
     _tool_schema("list_my_orders", "The latest orders of the person who asks."),
-    _tool_schema("show_my_order", "One order of the person who asks.", ("orderId",), orderId=("string", "Its id.")),
+    _tool_schema(
+        "show_my_order",
+        "One order of the person who asks.",
+        ("orderNumber",),
+        orderNumber=("string", "Its number, such as CM-R80T-M2NG."),
+    ),
     _tool_schema(
         "search_help",
         "How the marketplace works: payment, delivery PIN, refunds, returns, disputes, selling, payouts, account, support.",
@@ -94,7 +100,7 @@ def read_call(call: ToolCall) -> Lookup | ImmediateResult | RejectedCall:
         case "list_my_orders":
             return Lookup("list_my_orders", "/api/orders", {"limit": str(ORDERS_MAX)})
         case "show_my_order":
-            return _lookup_by_id("show_my_order", "/api/orders", arguments.get("orderId"))
+            return _order_lookup(arguments.get("orderNumber"))
         case "search_help":
             return _help_search(arguments)
         case _:
@@ -128,7 +134,9 @@ def visible_result(lookup: Lookup, found: Any, requester: Requester) -> Any:
         case "list_my_orders":
             return [_order(row, requester) for row in _rows(found) if _is_own_order(row, requester)]
         case "show_my_order":
-            return _order(found, requester) if isinstance(found, dict) and _is_own_order(found, requester) else None
+            # A search by number finds at most one order; a number of nobody may find names of items.
+            named = [row for row in _rows(found) if lookup.parameters["q"] in (row.get("number"), row.get("id"))]
+            return next((_order(row, requester) for row in named if _is_own_order(row, requester)), None)
         case _:
             return None
 
@@ -168,6 +176,13 @@ def _lookup_by_id(tool: Tool, folder: str, given: Any) -> Lookup | RejectedCall:
     return RejectedCall("the id must be a UUID") if one_id is None else Lookup(tool, f"{folder}/{one_id}", {})
 
 
+def _order_lookup(given: Any) -> Lookup | RejectedCall:
+    named = read_number_or_id(given, NumberKind.ORDER) if isinstance(given, str) else None
+    if named is None:
+        return RejectedCall("orderNumber must be an order's number, such as CM-R80T-M2NG")
+    return Lookup("show_my_order", "/api/orders", {"q": str(named), "limit": "1"})
+
+
 def _search_words(query: str) -> str:
     """Return letters, digits and spaces of a query."""
     words = "".join(character if character.isalnum() else " " for character in query)
@@ -205,7 +220,7 @@ def _is_sold_by(row: Mapping[str, Any], requester: Requester) -> bool:
 def _order(row: Mapping[str, Any], requester: Requester) -> dict[str, Any]:
     items = _rows(row.get("items"))
     summary = {
-        "id": row.get("id"),
+        "number": row.get("number"),
         "status": row.get("status"),
         "total": naira_text(row.get("totalMinor")),
         "refunded": naira_text(row.get("refundedMinor")),

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from common.primitives.public_numbers import NumberKind, read_number_or_id
 from notifications.domain.conversations import ChatMessage, ToolCall
 
 INTRODUCTION: Final = (
@@ -17,7 +18,11 @@ ABILITIES: Final = (
 )
 _UNAVAILABLE: Final = "I could not reach the marketplace just now. Please ask again in a moment."
 
-_ID: Final = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE | re.ASCII)
+# An order's number as people type it, or its id.
+_ORDER_NAME: Final = re.compile(
+    r"\bcm[\W_]{0,3}[0-9a-z]{4}[\W_]{0,3}[0-9a-z]{4}\b|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b",
+    re.IGNORECASE | re.ASCII,
+)
 _AMOUNT: Final = r"(?:₦|ngn|naira|n)?\s*(\d[\d,]*(?:\.\d+)?)\s*(k\b|thousand\b)?(?:\s*(?:naira|ngn)\b)?"
 _CEILING: Final = re.compile(
     rf"\b(?:under|below|less than|cheaper than|at most|not more than|no more than|up to|max(?:imum)?(?: of)?|within)\s+{_AMOUNT}",
@@ -69,8 +74,8 @@ def requested_calls(message: str) -> tuple[ToolCall, ...]:
     """Return the tool calls that a message needs; none for an unrecognized question."""
     text = message.lower()
     calls: list[tuple[str, dict[str, Any]]] = []
-    if found := _ID.search(message):
-        calls.append(("show_my_order", {"orderId": found[0]}))
+    if order_name := _order_name(message):
+        calls.append(("show_my_order", {"orderNumber": order_name}))
     elif _RANGE.search(text) or _CEILING.search(text) or _FLOOR.search(text):
         calls.append(("search_products", _search(text)))
     else:
@@ -84,6 +89,11 @@ def requested_calls(message: str) -> tuple[ToolCall, ...]:
         ToolCall(f"look-{number}", name, json.dumps(arguments, ensure_ascii=False))
         for number, (name, arguments) in enumerate(calls, 1)
     )
+
+
+def _order_name(message: str) -> str | None:
+    named = (read_number_or_id(found[0], NumberKind.ORDER) for found in _ORDER_NAME.finditer(message))
+    return next((str(name) for name in named if name is not None), None)
 
 
 def compose_reply(calls: Sequence[ToolCall], results: Sequence[ChatMessage]) -> str:
@@ -145,7 +155,7 @@ def _order_line(order: Mapping[str, Any]) -> str:
     items_text = ", ".join(f"{item['quantity']} x {item['name']}" for item in order["items"])
     more = f" and {order['moreItems']} more" if order.get("moreItems") else ""
     meaning = _STATUSES.get(str(order["status"]), str(order["status"]))
-    return f"Order {order['id']} ({items_text}{more}; {order['total']}), status {order['status']}: it {meaning}."
+    return f"Order {order['number']} ({items_text}{more}; {order['total']}), status {order['status']}: it {meaning}."
 
 
 def _describe_articles(articles: Sequence[Mapping[str, Any]]) -> str:

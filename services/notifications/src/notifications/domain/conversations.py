@@ -20,8 +20,11 @@ _SECRET_NUMBER: Final = re.compile(
     r"\b(pin|otp|cvv|code|passcode|password)\b([^\d\n]{0,40}?)(?<!\d)\d(?:[ -]?\d){3,7}(?!\d)", re.IGNORECASE | re.ASCII
 )
 _CARD_NUMBER: Final = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)", re.ASCII)
-# Ids consist of digits too and are not secret.
-_ID: Final = re.compile(r"(\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b)", re.IGNORECASE | re.ASCII)
+# Ids and numbers for people consist of digits too and are not secret.
+_ID: Final = re.compile(
+    r"(\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b(?:CM|PO|CT|CP)-[0-9a-z]{4}-[0-9a-z]{4}\b)",
+    re.IGNORECASE | re.ASCII,
+)
 _TOKEN: Final = re.compile(r"eyJ[\w-]{4,}\.[\w-]+\.[\w-]*|\bBearer\s+\S+", re.IGNORECASE | re.ASCII)
 
 

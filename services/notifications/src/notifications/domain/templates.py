@@ -3,13 +3,15 @@
 The texts are in `templates/`; a test compares them with this catalog.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from common.primitives.problems import InvalidParam, ValidationFailed
+from common.primitives.public_numbers import NUMBER_PATTERN
 
-Kind = Literal["text", "kobo", "lines", "purpose"]
+Kind = Literal["text", "number", "kobo", "lines", "purpose"]
 
 TEXT_MAX: Final = 500
 LINES_MAX: Final = 100
@@ -17,6 +19,9 @@ LINES_MAX: Final = 100
 SECRET_MAX: Final = 64
 
 
+# Numbers for people. The ids beside them are for links and are in no text (contract section 17.18).
+NUMBERS: Final = frozenset({"orderNumber", "payoutNumber", "ticketNumber"})
+IDS: Final = frozenset({"orderId", "payoutId", "ticketId", "messageId"})
 _LINE: Final = ("name", "quantity", "lineTotalMinor")
 _ORDER_AND_AMOUNT: Final = frozenset({"orderId", "amountMinor"})
 _EVERY_CHANNEL: Final = frozenset({"push", "messaging", "sms", "email"})
@@ -26,7 +31,8 @@ _EVERY_CHANNEL: Final = frozenset({"push", "messaging", "sms", "email"})
 class Template:
     """One message. `secrets` are encrypted until sending; `in_feed` means that the app shows it.
 
-    `optional` parameters may be missing even in requests of our own consumers.
+    `optional` parameters may be missing even in requests of our own consumers. Numbers for people always may: an event of
+    an earlier version has none.
     """
 
     parameters: Mapping[str, Kind]
@@ -35,6 +41,9 @@ class Template:
     in_feed: bool = True
     optional: frozenset[str] = field(default_factory=frozenset)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "optional", self.optional | (NUMBERS & self.parameters.keys()))
+
     @property
     def sensitive(self) -> bool:
         return bool(self.secrets)
@@ -42,47 +51,86 @@ class Template:
 
 CATALOG: Final[Mapping[str, Template]] = {
     "order_confirmation": Template(
-        {"orderId": "text", "businessName": "text", "totalMinor": "kobo", "deliveryFeeMinor": "kobo", "items": "lines"}
+        {
+            "orderId": "text",
+            "orderNumber": "number",
+            "businessName": "text",
+            "totalMinor": "kobo",
+            "deliveryFeeMinor": "kobo",
+            "items": "lines",
+        }
     ),
-    "vendor_dispatch_alert": Template({"orderId": "text", "businessName": "text", "items": "lines"}),
-    "order_dispatched": Template({"orderId": "text", "businessName": "text"}),
-    "order_delivered": Template({"orderId": "text", "businessName": "text"}),
-    "return_requested": Template({"orderId": "text", "businessName": "text"}),
+    "vendor_dispatch_alert": Template(
+        {"orderId": "text", "orderNumber": "number", "businessName": "text", "items": "lines"}
+    ),
+    "order_dispatched": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
+    "order_delivered": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
+    "return_requested": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
     "return_request_update": Template(
-        {"orderId": "text", "outcome": "text", "refundMinor": "kobo"}, optional=frozenset({"outcome", "refundMinor"})
+        {"orderId": "text", "orderNumber": "number", "outcome": "text", "refundMinor": "kobo"},
+        optional=frozenset({"outcome", "refundMinor"}),
     ),
     # The PIN releases money: it is sent to the buyer's phone and never by mail.
     "delivery_pin": Template(
-        {"orderId": "text"}, channels=frozenset({"sms", "messaging", "push"}), secrets=frozenset({"pin"})
+        {"orderId": "text", "orderNumber": "number"},
+        channels=frozenset({"sms", "messaging", "push"}),
+        secrets=frozenset({"pin"}),
     ),
-    "delivery_pin_ready": Template({"orderId": "text"}),
-    "order_cancelled": Template({"orderId": "text", "businessName": "text"}),
-    "order_expired": Template({"orderId": "text", "businessName": "text"}),
+    "delivery_pin_ready": Template({"orderId": "text", "orderNumber": "number"}),
+    "order_cancelled": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
+    "order_expired": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
     # A closed order with a quarantined payment: the text makes no claim about the payment.
-    "order_closed_under_review": Template({"orderId": "text", "businessName": "text"}),
+    "order_closed_under_review": Template({"orderId": "text", "orderNumber": "number", "businessName": "text"}),
     # Money in another currency was never an order's, and is named without its amount.
-    "payment_under_review": Template({"orderId": "text", "amountMinor": "kobo"}, optional=frozenset({"amountMinor"})),
-    "payment_failed": Template({"orderId": "text", "amountMinor": "kobo", "failureReason": "text"}),
-    "order_completed": Template({"orderId": "text", "businessName": "text", "netMinor": "kobo"}),
-    "order_refunded": Template(
-        {"orderId": "text", "businessName": "text", "amountMinor": "kobo", "fromVendorMinor": "kobo"}
+    "payment_under_review": Template(
+        {"orderId": "text", "orderNumber": "number", "amountMinor": "kobo"}, optional=frozenset({"amountMinor"})
     ),
-    "refund_on_its_way": Template({"orderId": "text", "amountMinor": "kobo"}),
+    "payment_failed": Template(
+        {"orderId": "text", "orderNumber": "number", "amountMinor": "kobo", "failureReason": "text"}
+    ),
+    "order_completed": Template(
+        {"orderId": "text", "orderNumber": "number", "businessName": "text", "netMinor": "kobo"}
+    ),
+    "order_refunded": Template(
+        {
+            "orderId": "text",
+            "orderNumber": "number",
+            "businessName": "text",
+            "amountMinor": "kobo",
+            "fromVendorMinor": "kobo",
+        }
+    ),
+    "refund_on_its_way": Template({"orderId": "text", "orderNumber": "number", "amountMinor": "kobo"}),
     # Money in another currency was never an order's, and is named without its amount.
-    "refund_settled": Template({"orderId": "text", "amountMinor": "kobo"}, optional=_ORDER_AND_AMOUNT),
-    "refund_failed": Template({"orderId": "text", "amountMinor": "kobo"}, optional=_ORDER_AND_AMOUNT),
-    "dispute_opened": Template({"orderId": "text"}),
-    "dispute_resolved": Template({"orderId": "text", "outcome": "text", "refundMinor": "kobo", "releaseMinor": "kobo"}),
+    "refund_settled": Template(
+        {"orderId": "text", "orderNumber": "number", "amountMinor": "kobo"}, optional=_ORDER_AND_AMOUNT
+    ),
+    "refund_failed": Template(
+        {"orderId": "text", "orderNumber": "number", "amountMinor": "kobo"}, optional=_ORDER_AND_AMOUNT
+    ),
+    "dispute_opened": Template({"orderId": "text", "orderNumber": "number"}),
+    "dispute_resolved": Template(
+        {"orderId": "text", "orderNumber": "number", "outcome": "text", "refundMinor": "kobo", "releaseMinor": "kobo"}
+    ),
     "chargeback_opened": Template(
-        {"orderId": "text", "businessName": "text", "amountMinor": "kobo"}, optional=frozenset({"amountMinor"})
+        {"orderId": "text", "orderNumber": "number", "businessName": "text", "amountMinor": "kobo"},
+        optional=frozenset({"amountMinor"}),
     ),
     "chargeback_decided": Template(
-        {"orderId": "text", "businessName": "text", "outcome": "text", "amountMinor": "kobo"}
+        {"orderId": "text", "orderNumber": "number", "businessName": "text", "outcome": "text", "amountMinor": "kobo"}
     ),
-    "payout_failed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
-    "payout_reversed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
-    "payout_processed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
-    "payout_delayed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo", "cause": "text"}),
+    "payout_failed": Template(
+        {"payoutId": "text", "payoutNumber": "number", "businessName": "text", "amountMinor": "kobo"}
+    ),
+    "payout_reversed": Template(
+        {"payoutId": "text", "payoutNumber": "number", "businessName": "text", "amountMinor": "kobo"}
+    ),
+    "payout_processed": Template(
+        {"payoutId": "text", "payoutNumber": "number", "businessName": "text", "amountMinor": "kobo"}
+    ),
+    "payout_delayed": Template(
+        {"payoutId": "text", "payoutNumber": "number", "businessName": "text", "amountMinor": "kobo", "cause": "text"}
+    ),
     # `standing` is "unverified" for an account that receives no payout.
     "bank_details_changed": Template(
         {"businessName": "text", "last4": "text", "standing": "text"}, optional=frozenset({"standing"})
@@ -94,7 +142,9 @@ CATALOG: Final[Mapping[str, Template]] = {
     "vendor_suspended": Template({"businessName": "text", "reason": "text"}),
     "vendor_reinstated": Template({"businessName": "text"}),
     # Customers read replies in the ticket. `messageId` finds the text for the messaging app.
-    "ticket_reply": Template({"ticketId": "text", "messageId": "text"}, optional=frozenset({"messageId"})),
+    "ticket_reply": Template(
+        {"ticketId": "text", "ticketNumber": "number", "messageId": "text"}, optional=frozenset({"messageId"})
+    ),
     # `matters` lists open obligations. `account_erased` is sent to an address that is then deleted.
     "erasure_refused": Template({"matters": "text"}),
     "account_erased": Template({}, channels=frozenset({"email"}), in_feed=False),
@@ -183,6 +233,7 @@ def _normalized(kind: str, value: object) -> object:
 
 _REQUIREMENTS: Final[Mapping[str, str]] = {
     "text": f"must be a text of 1 to {TEXT_MAX} characters",
+    "number": "must be a number for people, such as CM-R80T-M2NG",
     "kobo": "must be an integer in kobo, not below 0",
     "lines": f"must be a list of at most {LINES_MAX} {{name, quantity?, lineTotalMinor?}}",
     "whole lines": "must be a list of {name, quantity, lineTotalMinor}",
@@ -194,6 +245,8 @@ _REQUIREMENTS: Final[Mapping[str, str]] = {
 def _fits(kind: str, value: Any) -> bool:
     if kind == "kobo":
         return _is_count(value)
+    if kind == "number":
+        return isinstance(value, str) and re.fullmatch(NUMBER_PATTERN, value) is not None
     if kind == "whole lines":
         return _fits("lines", value) and all(line.keys() == set(_LINE) and None not in line.values() for line in value)
     if kind == "lines":

@@ -3,6 +3,7 @@
 from notifications.queries.alerts import ALERT_SORTS, find_alert, page_of_alerts
 from notifications.queries.contacts import (
     find_contact,
+    find_order_number,
     get_order_summary,
     get_recipients,
     get_vendor,
@@ -35,6 +36,7 @@ __all__ = [
     "find_delivery_of_attempt",
     "find_device",
     "find_last_position",
+    "find_order_number",
     "find_position_of",
     "find_preferences",
     "get_order_summary",

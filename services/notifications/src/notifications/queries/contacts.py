@@ -26,6 +26,7 @@ ORDER BY r.number
 _STAFF_ROLES: Final = "SELECT staff_roles FROM contacts WHERE user_id = $1"
 _VENDOR: Final = "SELECT owner_user_id, business_name FROM vendors WHERE vendor_id = $1"
 _ORDER: Final = "SELECT total_minor, delivery_fee_minor, items FROM order_summaries WHERE order_id = $1"
+_ORDER_NUMBER: Final = "SELECT number FROM order_summaries WHERE order_id = $1"
 _UNDER_REVIEW: Final = "SELECT payment_under_review FROM order_summaries WHERE order_id = $1"
 
 
@@ -106,6 +107,12 @@ async def get_vendor(uow: UnitOfWork, vendor_id: UUID) -> VendorContact:
     if row is None:
         raise VendorUnknown(vendor_id)
     return VendorContact(*row)
+
+
+async def find_order_number(uow: UnitOfWork, order_id: UUID) -> str | None:
+    """Return the order's number for people; None before its placement arrives, and for one of an earlier version."""
+    number: str | None = await uow.fetch_value(_ORDER_NUMBER, order_id)
+    return number
 
 
 async def get_order_summary(uow: UnitOfWork, order_id: UUID) -> OrderSummary:

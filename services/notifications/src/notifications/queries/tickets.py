@@ -11,7 +11,7 @@ from notifications.domain.deliveries import Contact, masked
 
 _TICKET: Final = """
 SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff,
-       phone_masked, created_at, updated_at, closed_at
+       phone_masked, created_at, updated_at, closed_at, number, number_of_order(order_id)
 FROM support_tickets
 """
 _ONE: Final = _TICKET + "WHERE id = $1"
@@ -25,6 +25,7 @@ _PAGE: Final = (
     + """
 WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR priority = $2) AND ($3::uuid IS NULL OR assignee_id = $3)
   AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5)) {awaiting}
+  AND ($7::text IS NULL OR number = $7) AND ($8::uuid IS NULL OR id = $8)
 ORDER BY created_at DESC, id DESC LIMIT $6
 """
 )
@@ -69,6 +70,8 @@ class TicketRow(NamedTuple):
     created_at: datetime
     updated_at: datetime
     closed_at: datetime | None
+    number: str
+    order_number: str | None
 
 
 class FreeText(NamedTuple):
@@ -93,13 +96,15 @@ async def list_tickets(
     rows_max: int,
     *,
     awaiting_response: bool = False,
+    named: str | UUID | None = None,
 ) -> list[TicketRow]:
     """Return the tickets that the caller may see, newest first, after a cursor position; with `awaiting_response` those
-    that wait for the caller's reply as staff.
+    that wait for the caller's reply as staff; with `named` the one with this number or id.
     """
     at, ticket_id = after or (None, None)
     statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if awaiting_response else "")
-    rows = await uow.fetch(statement, status, priority, assignee_id, at, ticket_id, rows_max)
+    number, wanted_id = (None, named) if isinstance(named, UUID) else (named, None)
+    rows = await uow.fetch(statement, status, priority, assignee_id, at, ticket_id, rows_max, number, wanted_id)
     return [TicketRow(*row) for row in rows]
 
 
@@ -149,11 +154,13 @@ def ticket_response(
     is_own = ticket.user_id == reader_id
     response: dict[str, Any] = {
         "id": str(ticket.id),
+        "number": ticket.number,
         "subject": ticket.subject,
         "status": ticket.status,
         "priority": ticket.priority,
         "source": ticket.source,
         "orderId": _text(ticket.order_id),
+        "orderNumber": ticket.order_number,
         "assigneeId": _text(ticket.assignee_id),
         "unread": ticket.unread_by_customer if is_own else ticket.unread_by_staff,
         "revision": ticket.revision,

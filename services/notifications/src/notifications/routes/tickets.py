@@ -13,12 +13,14 @@ from common.media.cleanup import expect_image
 from common.media.uploads import FILE_SHOWN, read_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
+from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.primitives.revisions import IfMatch, etag, revision_meant
 from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
     Cursor,
     Limit,
+    QueryText,
     dependencies_of,
     guarded_router,
     ok,
@@ -73,6 +75,10 @@ async def list_support_tickets(
         Literal["answer"] | None,
         Query(description="Only open ones of others that are assigned to the caller or to nobody."),
     ] = None,
+    number: Annotated[
+        QueryText | None,
+        Query(max_length=100, description="The ticket's number (`CT-XXXX-XXXX`) or id, in any form that people type."),
+    ] = None,
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
@@ -84,13 +90,16 @@ async def list_support_tickets(
         priority or "",
         assignee_id or "",
         awaiting or "",
+        number or "",
         caller.id,
         _is_staff(caller),
     ]
     after = time_position(dependencies.cursors, scope, cursor)
+    # Any other text is the number of no ticket.
+    named = None if number is None else read_number_or_id(number, NumberKind.TICKET) or ""
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         tickets = await queries.list_tickets(
-            uow, status, priority, assignee_id, after, limit + 1, awaiting_response=awaiting is not None
+            uow, status, priority, assignee_id, after, limit + 1, awaiting_response=awaiting is not None, named=named
         )
     customers = await _customers(dependencies, caller, tickets[:limit])
     page = cursor_page(

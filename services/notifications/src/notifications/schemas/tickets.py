@@ -59,11 +59,13 @@ class Ticket(ResponseShape):
     """`unread` counts the unread messages of the reader's side; `revision` grows with status, priority and assignee."""
 
     id: UUID
+    number: Annotated[str, Field(description="The number for people: `CT-XXXX-XXXX`.")]
     subject: str
     status: Status
     priority: Priority
     source: Source
     order_id: UUID | None
+    order_number: Annotated[str | None, Field(description="The order's number for people; null where it is not known.")]
     assignee_id: UUID | None
     unread: int
     revision: int

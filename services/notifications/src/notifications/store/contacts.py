@@ -38,8 +38,8 @@ SET owner_user_id = excluded.owner_user_id, business_name = excluded.business_na
 WHERE v.sequence < excluded.sequence
 """
 _SAVE_ORDER: Final = """
-INSERT INTO order_summaries (order_id, vendor_id, total_minor, delivery_fee_minor, items, buyer_id)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO order_summaries (order_id, vendor_id, total_minor, delivery_fee_minor, items, buyer_id, number)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (order_id) DO NOTHING
 """
 
@@ -91,6 +91,7 @@ async def save_order_summary(
     delivery_fee_minor: int,
     items: Sequence[Mapping[str, Any]],
     buyer_id: UUID,
+    number: str | None,
 ) -> None:
-    """Store the amounts, in kobo, and lines of an order. They never change after checkout."""
-    await uow.execute(_SAVE_ORDER, order_id, vendor_id, total_minor, delivery_fee_minor, list(items), buyer_id)
+    """Store the number, the amounts, in kobo, and lines of an order. They never change after checkout."""
+    await uow.execute(_SAVE_ORDER, order_id, vendor_id, total_minor, delivery_fee_minor, list(items), buyer_id, number)

@@ -27,6 +27,7 @@ _OPEN: Final = """
 INSERT INTO support_tickets
     (id, user_id, source, subject, order_id, status, priority, revision, unread_by_staff, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, 'open', 'normal', 1, 1, $6, $6)
+RETURNING number
 """
 _NUMBER: Final = """
 UPDATE support_tickets
@@ -92,7 +93,7 @@ SET recipient = 'erased:' || d.id, sealed = '{}', claim_id = NULL, claimed_at = 
 FROM locked WHERE d.id = locked.id AND d.recipient NOT LIKE 'erased:%'
 """
 _REPLY: Final = """
-SELECT m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked
+SELECT m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked, t.number
 FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id = $1
 """
 
@@ -116,6 +117,7 @@ class StaffReply(NamedTuple):
     user_id: UUID | None
     phone_encrypted: str | None
     phone_masked: str | None
+    number: str
 
 
 async def lock_number(uow: UnitOfWork, phone_key: str) -> None:
@@ -151,8 +153,10 @@ async def save_opened_ticket(
     subject: MaskedText,
     order_id: UUID | None,
     now: datetime,
-) -> None:
-    await uow.execute(_OPEN, ticket_id, user_id, source, subject, order_id, now)
+) -> str:
+    """Store a ticket and return its number for people."""
+    number: str = await uow.fetch_value(_OPEN, ticket_id, user_id, source, subject, order_id, now)
+    return number
 
 
 async def save_number(

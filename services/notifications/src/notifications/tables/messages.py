@@ -39,6 +39,7 @@ order_summaries = sa.Table(
     sa.Column("items", JSONB, nullable=False),
     sa.Column("buyer_id", sa.Uuid),
     sa.Column("payment_under_review", sa.Boolean, nullable=False, server_default=sa.text("false")),
+    sa.Column("number", sa.Text),
 )
 
 notifications = sa.Table(
@@ -298,6 +299,12 @@ support_tickets = sa.Table(
     sa.Column("updated_at", INSTANT, nullable=False),
     sa.Column("closed_at", INSTANT),
     sa.Column("app_user_key", sa.Text),
+    sa.Column("number", sa.Text, server_default=sa.text("new_ticket_number()")),
+    sa.CheckConstraint(
+        "number IS NOT NULL AND number ~ '^CT-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'",
+        name="support_tickets_number_form",
+    ),
+    sa.Index("support_tickets_number_once", "number", unique=True),
     sa.CheckConstraint("source IN ('app', 'messaging')", name="support_tickets_source_known"),
     sa.CheckConstraint("status IN ('open', 'pending', 'closed')", name="support_tickets_status_known"),
     sa.CheckConstraint("priority IN ('low', 'normal', 'high', 'urgent')", name="support_tickets_priority_known"),

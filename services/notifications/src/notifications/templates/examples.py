@@ -15,6 +15,7 @@ _ITEMS: Final = [
 # By parameter name; templates with other values are listed below.
 _DEFAULT_VALUES: Final[Mapping[str, Any]] = {
     "orderId": _ORDER,
+    "orderNumber": "CM-R80T-M2NG",
     "businessName": _SHOP,
     "items": _ITEMS,
     "totalMinor": 600_000,
@@ -25,6 +26,7 @@ _DEFAULT_VALUES: Final[Mapping[str, Any]] = {
     "refundMinor": 200_000,
     "releaseMinor": 400_000,
     "payoutId": _PAYOUT,
+    "payoutNumber": "PO-7K3D-9QXW",
     "cause": "name_mismatch",
     "last4": "6785",
     "standing": "verified",
@@ -37,6 +39,7 @@ _DEFAULT_VALUES: Final[Mapping[str, Any]] = {
     "code": "000000",
     "ticketId": "0192f3cb-77aa-7b02-b3c4-1d2e3f405162",
     "matters": "an order that is not finished; money in your wallet",
+    "ticketNumber": "CT-4H2V-0BZE",
     "messageId": "0192f3cb-8c01-7e55-9d10-6a7b8c9d0e1f",
 }
 _TEMPLATE_VALUES: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -45,7 +45,6 @@ class MessageRenderer:
             environment.filters["naira"] = naira_text
             environment.filters["plain_naira"] = plain_naira_text
             environment.filters["short"] = short
-            environment.filters["order_number"] = order_number
             environment.filters["sign_in_change"] = sign_in_change
 
     def message(self, channel: str, template: str, values: Mapping[str, object]) -> Message:
@@ -90,8 +89,7 @@ def _approved_parameter(template: str, name: str, values: Mapping[str, object]) 
         return NOT_GIVEN
     if kind == "kobo" and isinstance(value, int):
         return naira_text(value)
-    text = order_number(str(value)) if name in ("orderId", "payoutId", "ticketId") else str(value)
-    return text[:PARAMETER_MAX] or NOT_GIVEN
+    return str(value)[:PARAMETER_MAX] or NOT_GIVEN
 
 
 def _all_of(template: str, values: Mapping[str, object]) -> dict[str, object]:
@@ -137,8 +135,3 @@ _SIGN_IN_CHANGES: Final[Mapping[str | None, str]] = {
 def sign_in_change(change: str | None) -> str:
     """Describe the changed part of a user's sign-in."""
     return _SIGN_IN_CHANGES.get(change, "what you sign in with was changed")
-
-
-def order_number(identifier: str) -> str:
-    """Return the end of an id, short enough for a phone call."""
-    return identifier.replace("-", "")[-8:].upper()

@@ -27,6 +27,7 @@ class Order:
     escrow_minor: int
     return_due_at: datetime | None
     commission_minor: int
+    number: str
 
     @property
     def stock_is_reserved(self) -> bool:

@@ -12,7 +12,8 @@ from orders.queries.pages import Row, newest_page, response_row
 
 # The author stays between the buyer and staff.
 _COLUMNS: Final = 'id, vendor_id AS "vendorId", product_id AS "productId", rating, text, created_at AS "createdAt"'
-_OWN_COLUMNS: Final = f'''{_COLUMNS}, order_id AS "orderId", buyer_id AS "buyerId", hidden_at AS "hiddenAt",
+_OWN_COLUMNS: Final = f'''{_COLUMNS}, order_id AS "orderId",
+    (SELECT number FROM orders WHERE orders.id = order_id) AS "orderNumber", buyer_id AS "buyerId", hidden_at AS "hiddenAt",
     hidden_because AS "hiddenBecause"'''
 _REVIEW: Final = f"SELECT {_OWN_COLUMNS} FROM reviews WHERE id = $1"
 _MEAN: Final = (

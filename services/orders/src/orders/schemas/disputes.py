@@ -72,6 +72,7 @@ class PreparedResolution(ResponseShape):
 class DisputeResolution(ResponseShape):
     id: UUID
     order_id: UUID
+    order_number: Annotated[str | None, Field(description="The order's number for people: `CM-XXXX-XXXX`.")]
     outcome: Literal["buyer", "vendor", "split"]
     refund_minor: int
     release_minor: Annotated[int | None, Field(description="Set by the approval.")]

@@ -36,6 +36,7 @@ class ReturnedItem(ResponseShape):
 class ReturnRequest(ResponseShape):
     id: UUID
     order_id: UUID
+    order_number: Annotated[str | None, Field(description="The order's number for people: `CM-XXXX-XXXX`.")]
     buyer_id: UUID
     vendor_id: UUID
     status: ReturnStatus

@@ -49,6 +49,7 @@ class OwnReview(Review):
     """The review as its author and staff see it."""
 
     order_id: UUID
+    order_number: Annotated[str | None, Field(description="The order's number for people: `CM-XXXX-XXXX`.")]
     buyer_id: UUID
     hidden_at: datetime | None
     hidden_because: str | None

@@ -10,7 +10,7 @@ from orders.domain.transitions import State, Trigger
 
 _ORDER_COLUMNS: Final = """
     id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at, escrow_minor, return_due_at,
-    commission_minor
+    commission_minor, number
 """
 _FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
 _LOCK_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"

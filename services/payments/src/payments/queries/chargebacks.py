@@ -11,7 +11,7 @@ from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 
 _CHARGEBACK: Final = """
-SELECT b.id, b.identity, b.order_id, b.amount_minor, b.currency, b.status, b.reason, b.loss_minor, b.due_at, b.responded_at, b.opened_at,
+SELECT b.id, b.identity, b.order_id, number_of_order(b.order_id) AS order_number, b.amount_minor, b.currency, b.status, b.reason, b.loss_minor, b.due_at, b.responded_at, b.opened_at,
        b.decided_at
 FROM chargebacks b
 """
@@ -54,6 +54,7 @@ def _chargeback(row: asyncpg.Record) -> dict[str, Any]:
         "id": row["id"],
         "disputeId": row["identity"],
         "orderId": row["order_id"],
+        "orderNumber": row["order_number"],
         "amountMinor": row["amount_minor"],
         "currency": row["currency"],
         "status": row["status"],

@@ -11,7 +11,7 @@ from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 
 _CASE: Final = """
-SELECT id, kind, subject, reference, order_id, ours_minor, theirs_minor, unexplained_minor, currency, detail, status, opened_at,
+SELECT id, kind, subject, reference, order_id, number_of_order(order_id) AS order_number, ours_minor, theirs_minor, unexplained_minor, currency, detail, status, opened_at,
        seen_at, closed_at, closed_by, evidence
 FROM reconciliation_cases
 """
@@ -41,6 +41,7 @@ def _case(row: asyncpg.Record) -> dict[str, Any]:
         "subject": row["subject"],
         "reference": row["reference"],
         "orderId": row["order_id"],
+        "orderNumber": row["order_number"],
         "oursMinor": row["ours_minor"],
         "theirsMinor": row["theirs_minor"],
         "unexplainedMinor": row["unexplained_minor"],

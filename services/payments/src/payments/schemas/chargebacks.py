@@ -87,6 +87,9 @@ class Chargeback(ResponseShape):
     id: UUID
     dispute_id: str
     order_id: UUID | None
+    order_number: str | None = Field(
+        description="The order's number for people; null without an order, and where it is not known."
+    )
     amount_minor: int
     currency: str
     status: Literal["opened", "won", "lost"]

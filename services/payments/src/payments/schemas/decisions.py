@@ -62,6 +62,9 @@ class QuarantinedCharge(ResponseShape):
     id: UUID
     reference: str
     order_id: UUID | None
+    order_number: str | None = Field(
+        description="The order's number for people; null without an order, and where it is not known."
+    )
     amount_minor: int = Field(description="In the charge's own currency.")
     currency: str
     reason: str
@@ -96,6 +99,9 @@ class RefundDecision(Decision):
 class Refund(ResponseShape):
     id: UUID
     order_id: UUID | None
+    order_number: str | None = Field(
+        description="The order's number for people; null without an order, and where it is not known."
+    )
     kind: RefundKind
     amount_minor: int = Field(description="In the charge's own currency.")
     currency: str

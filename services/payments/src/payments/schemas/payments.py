@@ -33,6 +33,7 @@ class PaymentIntent(ResponseShape):
 class Payment(ResponseShape):
     id: UUID
     order_id: UUID
+    order_number: str | None = Field(description="The order's number for people; null where it is not known.")
     reference: str
     amount_minor: int
     currency: str

@@ -22,6 +22,9 @@ class ReconciliationCase(ResponseShape):
     subject: str
     reference: str | None
     order_id: UUID | None
+    order_number: str | None = Field(
+        description="The order's number for people; null without an order, and where it is not known."
+    )
     ours_minor: int = Field(description="Kobo by the book or by the order.")
     theirs_minor: int = Field(description="Kobo by the gateway, or by the charge for a difference inside.")
     unexplained_minor: int

@@ -21,11 +21,12 @@ class PayableOrder:
     commission_minor: int
     delivery_fee_minor: int
     expected: ExpectedPayment
+    number: str | None
 
 
 _LOCK_PAYABLE_ORDER: Final = """
 SELECT i.id AS intent_id, r.settlement, o.id, o.buyer_id, o.vendor_id, o.total_minor, o.commission_minor,
-       o.delivery_fee_minor, o.status
+       o.delivery_fee_minor, o.status, o.number
 FROM payment_references r
 JOIN payment_intents i ON i.id = r.intent_id
 JOIN payable_orders o ON o.id = i.order_id
@@ -61,9 +62,9 @@ async def lock_payable_order(uow: UnitOfWork, reference: str) -> PayableOrder | 
     row = await uow.fetch_row(_LOCK_PAYABLE_ORDER, reference)
     if row is None:
         return None
-    intent_id, settlement, order_id, buyer_id, vendor_id, total, commission, delivery_fee, status = row
+    intent_id, settlement, order_id, buyer_id, vendor_id, total, commission, delivery_fee, status, number = row
     expected = ExpectedPayment(order_id, total, settlement, status == "paid_escrow")
-    return PayableOrder(intent_id, order_id, buyer_id, vendor_id, commission, delivery_fee, expected)
+    return PayableOrder(intent_id, order_id, buyer_id, vendor_id, commission, delivery_fee, expected, number)
 
 
 async def charge_is_known(uow: UnitOfWork, charge: Charge) -> bool:

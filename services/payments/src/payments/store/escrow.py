@@ -22,6 +22,7 @@ class HeldOrder:
     escrow: Escrow
     held_minor: int
     held_at: datetime
+    number: str | None
 
 
 _RECORD_ESCROW: Final = """
@@ -44,7 +45,8 @@ WHERE id = $10 OR (order_id = $1 AND status IN ('opening', 'pending'))
 _LOCK_ESCROW: Final = """
 SELECT order_id, buyer_id, vendor_id, charge_id, dispute_sequence, locked_vendor_minor, locked_commission_minor,
        locked_delivery_fee_minor, released_vendor_minor, released_commission_minor, released_delivery_fee_minor,
-       refunded_minor, disputed_at, held_minor, held_at
+       refunded_minor, disputed_at, held_minor, held_at,
+       (SELECT number FROM payable_orders WHERE id = order_id) AS number
 FROM escrows WHERE order_id = $1 FOR UPDATE
 """
 _LIST_ORDERS_AFTER: Final = """
@@ -94,6 +96,7 @@ async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:
         escrow,
         row["held_minor"],
         row["held_at"],
+        row["number"],
     )
 
 

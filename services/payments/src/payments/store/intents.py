@@ -56,6 +56,7 @@ class LockedIntent(NamedTuple):
     amount_minor: int
     currency: str
     status: str
+    order_number: str | None
 
 
 class UnpaidAttempt(NamedTuple):
@@ -126,7 +127,7 @@ UPDATE payment_intents SET opening_until = NULL WHERE id = $1 AND reference = $2
 """
 # Locks the order, as settling and closing its payments do.
 _LOCK_ATTEMPT: Final = """
-SELECT i.id, i.order_id, i.buyer_id, i.reference, i.amount_minor, i.currency, i.status
+SELECT i.id, i.order_id, i.buyer_id, i.reference, i.amount_minor, i.currency, i.status, o.number
 FROM payment_references r JOIN payment_intents i ON i.id = r.intent_id JOIN payable_orders o ON o.id = i.order_id
 WHERE r.reference = $1 FOR UPDATE OF o
 """

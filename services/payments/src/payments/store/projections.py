@@ -13,8 +13,8 @@ ON CONFLICT (user_id) DO UPDATE SET email = excluded.email, heard_at = excluded.
 """
 _RECORD_ORDER: Final = """
 INSERT INTO payable_orders (id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor, currency, status,
-                            payment_due_at, heard_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, 'Processing', $8, $9)
+                            payment_due_at, number, heard_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 'Processing', $8, $9, $10)
 ON CONFLICT (id) DO NOTHING
 """
 _LOCK_ORDER: Final = "SELECT status FROM payable_orders WHERE id = $1 FOR UPDATE"
@@ -42,6 +42,7 @@ class PlacedOrder(NamedTuple):
     delivery_fee_minor: int
     currency: str
     payment_due_at: datetime
+    number: str | None
 
 
 async def record_order_if_new(uow: UnitOfWork, order: PlacedOrder, now: datetime) -> None:

@@ -35,6 +35,7 @@ class LockedRefund(NamedTuple):
     needs_account: bool
     retry_recipient_code: str | None
     gateway: GatewayName
+    order_number: str | None
 
     @property
     def attempt(self) -> RefundAttempt:
@@ -57,7 +58,8 @@ RETURNING true
 _SELECT: Final = """
 SELECT f.id, f.kind, f.order_id, f.buyer_id, f.amount_minor, f.currency, f.status, f.gateway_refund_id, f.submitted_at,
        f.questions, f.due_at, f.attempt_id, f.recipient_code, f.charge_id, c.reference, c.gateway_id,
-       f.needs_account_at IS NOT NULL, f.retry_recipient_code, c.gateway
+       f.needs_account_at IS NOT NULL, f.retry_recipient_code, c.gateway,
+       (SELECT number FROM payable_orders WHERE id = f.order_id)
 FROM refunds f JOIN charges c ON c.id = f.charge_id
 """
 _LOCK_REFUND: Final = f"{_SELECT} WHERE f.id = $1 FOR UPDATE OF f"

@@ -24,6 +24,7 @@ sa.Table(
     required("status", sa.Text),
     required("payment_due_at", INSTANT),
     required("heard_at", INSTANT),
+    sa.Column("number", sa.Text),
     sa.Index("payable_orders_of_buyer", "buyer_id"),
     sa.Index("payable_orders_of_vendor", "vendor_id"),
 )

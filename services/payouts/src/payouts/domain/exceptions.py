@@ -39,6 +39,8 @@ class OpenException:
     classified: bool = False
     # The attempt; None for a batch or a vendor.
     transfer_id: UUID | None = None
+    # The payout's number for people.
+    number: str | None = None
 
     @property
     def held_vendor_id(self) -> UUID | None:

@@ -67,6 +67,7 @@ class LockedPayout:
     attempts: tuple[Attempt, ...]
     returned: str | None
     holds: tuple[UUID, ...] = ()
+    number: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

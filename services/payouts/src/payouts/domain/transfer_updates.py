@@ -71,6 +71,8 @@ class LockedTransfer:
     has_other_attempts: bool = True
     # Its unrecorded success was recovered from the vendor, and not returned since.
     recovered: bool = False
+    # The payout's number for people.
+    number: str | None = None
 
 
 def as_reversal(transfer: LockedTransfer, update: TransferUpdate) -> TransferUpdate:

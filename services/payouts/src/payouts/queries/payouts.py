@@ -8,13 +8,14 @@ from uuid import UUID
 from asyncpg import Record
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.web.pages import Found, OffsetPage
 from common.web.pending_work import COUNT_MAX
 from payouts.queries.rows import response_of
 from payouts.store.payouts import READY
 
 _PAYOUT_COLUMNS: Final = """
-SELECT p.id, p.vendor_id, p.amount AS amount_minor, p.currency, p.status, v.bank_code, v.last4 AS account_last4, p.retry_count,
+SELECT p.id, p.number, p.vendor_id, p.amount AS amount_minor, p.currency, p.status, v.bank_code, v.last4 AS account_last4, p.retry_count,
        p.transfer_reference, p.transfer_code, p.transfer_failure, p.created_at, p.updated_at, p.processed_at,
        t.id AS transfer__id, t.attempt AS transfer__attempt, t.reference AS transfer__reference, t.status AS transfer__status,
        t.transfer_code AS transfer__transfer_code, t.failure AS transfer__failure, t.created_at AS transfer__created_at,
@@ -30,6 +31,8 @@ LEFT JOIN LATERAL (
 LEFT JOIN payout_exceptions AS e ON e.payout_id = p.id AND e.status = 'open'
 """
 _FIND_PAYOUT: Final = _PAYOUT_COLUMNS + "WHERE p.id = $1"
+_FIND_BY_ID: Final = "SELECT id FROM payout_requests WHERE id = $1"
+_FIND_BY_NUMBER: Final = "SELECT id FROM payout_requests WHERE number = $1"
 _PAYOUT_FILTER: Final = """
 WHERE ($1::text IS NULL OR p.status = $1) AND ($2::uuid IS NULL OR p.vendor_id = $2) AND ($3::uuid[] IS NULL OR p.id = ANY ($3))
 """
@@ -51,6 +54,14 @@ async def find_payout(uow: UnitOfWork, payout_id: UUID) -> dict[str, Any] | None
 async def list_ready(uow: UnitOfWork, now: datetime) -> list[UUID]:
     """The payouts that a dispatch would send now, oldest first. Callers may not read all that decides it."""
     return [row["id"] for row in await uow.fetch(_LIST_READY, now)]
+
+
+async def list_named(uow: UnitOfWork, number: str) -> list[UUID]:
+    """The visible payout with this number or id, as a user typed it; empty when there is none."""
+    named = read_number_or_id(number, NumberKind.PAYOUT)
+    if named is None:
+        return []
+    return [row["id"] for row in await uow.fetch(_FIND_BY_ID if isinstance(named, UUID) else _FIND_BY_NUMBER, named)]
 
 
 async def page_of_payouts(

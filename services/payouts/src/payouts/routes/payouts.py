@@ -7,7 +7,15 @@ from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE
 from common.primitives.problems import NotFound
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.web.http import (
+    CurrentCaller,
+    QueryText,
+    dependencies_of,
+    guarded_router,
+    ok,
+    requires,
+    requires_one_of,
+)
 from common.web.idempotency import IdempotencyKey, OptionalIdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
@@ -54,6 +62,10 @@ async def list_payouts(
     awaiting: Annotated[
         Literal["dispatch"] | None, Query(description="Only those that a dispatch would send now, at most 1,000.")
     ] = None,
+    number: Annotated[
+        QueryText | None,
+        Query(max_length=100, description="The payout's number (`PO-XXXX-XXXX`) or id, in any form that people type."),
+    ] = None,
 ) -> Response:
     """Lists the merchant's own payouts; finance and auditors see all."""
     dependencies = dependencies_of(request, Dependencies)
@@ -62,6 +74,9 @@ async def list_payouts(
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             only = await queries.list_ready(uow, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        if number is not None:
+            named = await queries.list_named(uow, number)
+            only = named if only is None else [payout_id for payout_id in named if payout_id in only]
         found = await queries.page_of_payouts(uow, page, status, vendor_id, only)
     return respond_offset_page(request, page, found)
 

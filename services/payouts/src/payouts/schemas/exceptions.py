@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from common.web.schemas import RequestBody, ResponseShape
 from payouts.domain.severity import Cause, Severity
@@ -26,6 +26,7 @@ class CloseExceptionRequest(RequestBody):
 class PayoutException(ResponseShape):
     id: UUID
     payout_id: UUID | None
+    payout_number: Annotated[str | None, Field(description="The payout's number for people: `PO-XXXX-XXXX`.")]
     batch_id: UUID | None
     vendor_id: UUID | None
     cause: Cause

@@ -1,8 +1,10 @@
 """Request bodies and responses of payouts."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
+
+from pydantic import Field
 
 from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 from payouts.domain.severity import Cause, Severity
@@ -34,6 +36,7 @@ class OpenPayoutException(ResponseShape):
 
 class Payout(ResponseShape):
     id: UUID
+    number: Annotated[str, Field(description="The number for people: `PO-XXXX-XXXX`.")]
     vendor_id: UUID
     amount_minor: int
     currency: str

@@ -30,7 +30,8 @@ ON CONFLICT DO NOTHING
 """
 _OPEN_EXCEPTION_COLUMNS: Final = """
 SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.respond_by, e.opened_at,
-       e.transfer_id, EXISTS (SELECT FROM payout_exception_acts AS a WHERE a.exception_id = e.id AND a.kind = 'classified') AS classified
+       e.transfer_id, EXISTS (SELECT FROM payout_exception_acts AS a WHERE a.exception_id = e.id AND a.kind = 'classified') AS classified,
+       (SELECT p.number FROM payout_requests AS p WHERE p.id = e.payout_id) AS number
 FROM payout_exceptions AS e
 """
 _LOCK_EXCEPTION: Final = _OPEN_EXCEPTION_COLUMNS + "WHERE e.id = $1 FOR NO KEY UPDATE OF e"
@@ -206,4 +207,5 @@ def _open_exception(row: Any) -> OpenException:
         row["status"] == "open",
         row["classified"],
         row["transfer_id"],
+        row["number"],
     )

@@ -16,6 +16,7 @@ _SAVE_PAYOUT: Final = """
 INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at,
                              idempotency_key)
 VALUES ($1, $2, $3, 'NGN', 'pending', $4, $5, $6, $6, $7)
+RETURNING number
 """
 _FIND_BY_KEY: Final = "SELECT id, amount FROM payout_requests WHERE requested_by = $1 AND idempotency_key = $2"
 _SAVE_BATCH: Final = """
@@ -129,9 +130,10 @@ async def save_payout(
     by: UUID,
     at: datetime,
     key: UUID | None = None,
-) -> None:
-    """Saves a pending payout. `key` is unique for its user."""
-    await uow.execute(_SAVE_PAYOUT, payout_id, vendor_id, amount_minor, version_id, by, at, key)
+) -> str:
+    """Saves a pending payout and returns its number. `key` is unique for its user."""
+    number: str = await uow.fetch_value(_SAVE_PAYOUT, payout_id, vendor_id, amount_minor, version_id, by, at, key)
+    return number
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from payouts.domain.gateways import GatewayName
 from payouts.domain.returns import Attempt, LockedPayout
 
 _LOCK_PAYOUT: Final = """
-SELECT vendor_id, amount, status, retry_count, transfer_reference FROM payout_requests WHERE id = $1 FOR UPDATE
+SELECT vendor_id, amount, status, retry_count, transfer_reference, number FROM payout_requests WHERE id = $1 FOR UPDATE
 """
 # Under the payout's lock no submission of a reserved attempt can start.
 _LOCK_ATTEMPTS: Final = """
@@ -84,7 +84,7 @@ async def lock_payout_with_attempts(uow: UnitOfWork, payout_id: UUID) -> LockedP
     attempts = tuple(Attempt(*attempt) for attempt in await uow.fetch(_LOCK_ATTEMPTS, payout_id))
     returned = await uow.fetch_value(_FIND_RETURN, payout_id)
     holds = tuple(hold["id"] for hold in await uow.fetch(_LIST_HOLDS, payout_id))
-    fields: Any = (payout_id, *row, attempts, returned, holds)
+    fields: Any = (payout_id, *row[:5], attempts, returned, holds, row[5])
     return LockedPayout(*fields)
 
 

@@ -33,7 +33,7 @@ UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserv
 # Payout before transfer, everywhere: two that need both never wait for each other in a circle.
 _LOCK_TRANSFER: Final = """
 SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, p.status AS payout_status,
-       t.asks, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at, t.fee, t.gateway
+       t.asks, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at, t.fee, t.gateway, p.number
 FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE {} FOR UPDATE OF p, t
 """
@@ -150,7 +150,7 @@ async def lock_transfer(
     effective_status, arrived_at, is_reversed, has_other_attempts, recovered = history
     returned = row["payout_status"] == "processed" and is_reversed
     # The columns are in the order of the fields; the effective status is between those of the payout and of the calls.
-    ending = (arrived_at, returned, row["fee"], row["gateway"], has_other_attempts, recovered)
+    ending = (arrived_at, returned, row["fee"], row["gateway"], has_other_attempts, recovered, row["number"])
     fields: Any = (*row[:9], effective_status, *row[9:13], *ending)
     return LockedTransfer(*fields)
 

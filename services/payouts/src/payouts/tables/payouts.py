@@ -30,6 +30,12 @@ payout_requests = sa.Table(
     sa.Column("restitution_awaited_since", INSTANT),
     sa.Column("restitution_reason", sa.Text),
     sa.Column("idempotency_key", sa.Uuid),
+    sa.Column("number", sa.Text, server_default=sa.text("new_payout_number()")),
+    sa.CheckConstraint(
+        "number IS NOT NULL AND number ~ '^PO-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'",
+        name="payout_requests_number_form",
+    ),
+    sa.Index("payout_requests_number_once", "number", unique=True),
     sa.Index(
         "payout_requests_key_once",
         "requested_by",

@@ -6,10 +6,11 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
+from common.primitives.public_numbers import NumberKind, read_number_or_id
 from notifications import queries, store
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest
 from notifications.domain.errors import ChannelNotConfigured
-from notifications.domain.templates import names_to_encrypt, read_parameters, template_of
+from notifications.domain.templates import Template, names_to_encrypt, read_parameters, template_of
 from notifications.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
 
@@ -34,7 +35,7 @@ async def accept_message(
     if channel not in delivery_context.channels:
         raise ChannelNotConfigured(channel, delivery_context.channels)
     definition = template_of(template, channel)
-    parameters = read_parameters(definition, values)
+    parameters = await _with_order_number(uow, definition, read_parameters(definition, values))
     secret_names = names_to_encrypt(definition, sensitive=sensitive)
     context = str(notification_id)
     request = NotificationRequest(
@@ -64,3 +65,13 @@ async def accept_message(
         is_opted_out=preferences.opted_out(template, channel),
     )
     return await queries.find_delivery(uow, notification_id, channel, recipients)
+
+
+async def _with_order_number(uow: UnitOfWork, template: Template, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Add the number of the order that `orderId` names by its id or by its number, unless the caller gave one."""
+    if "orderNumber" not in template.parameters or "orderNumber" in parameters:
+        return parameters
+    number = read_number_or_id(str(parameters.get("orderId", "")), NumberKind.ORDER)
+    if isinstance(number, UUID):
+        number = await queries.find_order_number(uow, number)
+    return parameters if number is None else {**parameters, "orderNumber": number}

@@ -28,7 +28,7 @@ async def advance_pin(uow: UnitOfWork, delivery_context: DeliveryContext, notifi
                 notification_id,
                 channel,
                 "delivery_pin",
-                {name: value for name, value in pin.payload.items() if name == "orderId"},
+                {name: value for name, value in pin.payload.items() if name in ("orderId", "orderNumber")},
                 user_id=pin.user_id,
                 encrypted=store.encrypted_of(pin.sealed),
             )

@@ -24,7 +24,7 @@ async def notify_reply(uow: UnitOfWork, message_id: UUID, delivery_context: Deli
     if reply is None or not reply.body:
         return False
     notification_id = notification_id_of(TEMPLATE, message_id)
-    parameters = {"ticketId": str(reply.ticket_id), "messageId": str(message_id)}
+    parameters = {"ticketId": str(reply.ticket_id), "ticketNumber": reply.number, "messageId": str(message_id)}
     is_known = reply.user_id is not None
     if reply.user_id is not None:
         notify_user(uow, delivery_context, reply.user_id, TEMPLATE, parameters, message_id)

@@ -15,8 +15,8 @@ async def open_ticket(
 ) -> UUID:
     """Open a ticket with its first message, with masked digits. The caller has checked the order."""
     ticket_id = new_id()
-    await tickets.save_opened_ticket(uow, ticket_id, user_id, "app", mask_digits(subject), order_id, now)
+    number = await tickets.save_opened_ticket(uow, ticket_id, user_id, "app", mask_digits(subject), order_id, now)
     masked = mask_digits(text)
     await tickets.save_ticket_message(uow, new_id(), ticket_id, "customer", user_id, "app", "text", masked, now)
-    uow.publish(TicketOpened(ticket_id=ticket_id, user_id=user_id, source="app"))
+    uow.publish(TicketOpened(ticket_id=ticket_id, user_id=user_id, source="app", number=number))
     return ticket_id

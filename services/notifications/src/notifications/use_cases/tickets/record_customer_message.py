@@ -58,8 +58,8 @@ async def record_customer_message(
     text = mask_digits(message.text)
     ticket_id: UUID = current_id or new_id()
     if current_id is None:
-        await tickets.save_opened_ticket(uow, ticket_id, user_id, SOURCE, subject_of(text), None, now)
-        uow.publish(TicketOpened(ticket_id=ticket_id, user_id=user_id, source=SOURCE))
+        number = await tickets.save_opened_ticket(uow, ticket_id, user_id, SOURCE, subject_of(text), None, now)
+        uow.publish(TicketOpened(ticket_id=ticket_id, user_id=user_id, source=SOURCE, number=number))
     else:
         await tickets.record_ticket_activity(uow, ticket_id, "open", "customer", now)
     encrypted = encryptor.encrypt(message.phone, str(ticket_id))

@@ -46,7 +46,11 @@ async def issue_delivery_pin(uow: UnitOfWork, pins: PinIssuer, order: Order, iss
     encrypted_for_notifications = pins.transport.encrypt(pin, str(order.id))
     uow.publish(
         DeliveryPinIssued(
-            order_id=order.id, buyer_id=order.buyer_id, pin_sealed=encrypted_for_notifications, issue=issue
+            order_id=order.id,
+            buyer_id=order.buyer_id,
+            pin_sealed=encrypted_for_notifications,
+            issue=issue,
+            number=order.number,
         )
     )
     return pin

@@ -73,5 +73,6 @@ async def _deliver(
             vendor_id=order.vendor_id,
             delivered_at=iso(now),
             verified_by=verified_by,
+            number=order.number,
         )
     )

@@ -63,5 +63,6 @@ async def approve_resolution(
             refund_minor=refund_minor,
             release_minor=release_minor,
             refund_id=refund_id,
+            number=order.number,
         )
     )

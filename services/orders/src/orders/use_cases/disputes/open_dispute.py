@@ -15,5 +15,11 @@ async def open_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, *, n
     await store.save_transition(uow, order, "disputed", complaint.trigger, now, windows)
     await disputes.record_dispute(uow, order, complaint, now)
     uow.publish(
-        OrderDisputed(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=complaint.reason)
+        OrderDisputed(
+            order_id=order.id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
+            reason=complaint.reason,
+            number=order.number,
+        )
     )

@@ -48,7 +48,13 @@ async def cancel_order(
         publish_stock_changes(uow, await store.free_stock(uow, order.id))
     if transition == "cancelled":
         uow.publish(
-            OrderCancelled(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason)
+            OrderCancelled(
+                order_id=order.id,
+                buyer_id=order.buyer_id,
+                vendor_id=order.vendor_id,
+                reason=reason,
+                number=order.number,
+            )
         )
     else:
         await request_refund(uow, order, order.total_minor, reason, now)

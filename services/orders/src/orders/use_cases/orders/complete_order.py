@@ -40,7 +40,10 @@ async def complete_order(
                 outcome="vendor",
                 refund_minor=0,
                 release_minor=0,
+                number=order.number,
             )
         )
-    uow.publish(OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))
+    uow.publish(
+        OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
+    )
     return None

@@ -28,4 +28,6 @@ async def dispatch_order(
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     await store.save_transition(uow, order, transition, "vendor_dispatches", now, windows)
-    uow.publish(OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))
+    uow.publish(
+        OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
+    )

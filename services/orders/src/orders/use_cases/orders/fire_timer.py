@@ -50,7 +50,15 @@ async def fire_timer(
     if order.stock_is_reserved:
         publish_stock_changes(uow, await store.free_stock(uow, order.id))
     if transition == "expired":
-        uow.publish(OrderExpired(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason))
+        uow.publish(
+            OrderExpired(
+                order_id=order.id,
+                buyer_id=order.buyer_id,
+                vendor_id=order.vendor_id,
+                reason=reason,
+                number=order.number,
+            )
+        )
     else:
         await request_refund(uow, order, order.total_minor, reason, now)
     return None

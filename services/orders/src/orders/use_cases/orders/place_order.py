@@ -180,6 +180,7 @@ def _new_order(
 def _order_placed(order: NewOrder) -> OrderPlaced:
     return OrderPlaced(
         order_id=order.id,
+        number=order.number,
         buyer_id=order.buyer_id,
         vendor_id=order.vendor_id,
         campus_id=order.campus_id,

@@ -38,6 +38,8 @@ async def record_refund_posted(
         await store.save_refund(uow, refund_id, order_id, refund, status, now)
     if remaining_minor == 0 and order.status == "delivered":
         await store.save_transition(uow, order, "paid", "escrow_fully_released", now, windows)
-        uow.publish(OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))
+        uow.publish(
+            OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, number=order.number)
+        )
         return None
     return Rejection.REPEATED if refund.counted else None

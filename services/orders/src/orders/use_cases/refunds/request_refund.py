@@ -29,6 +29,7 @@ async def request_refund(
             reason=reason,
             commission_minor=commission_minor,
             delivery_fee_minor=None if commission_minor is None else 0,
+            number=order.number,
         )
     )
     return refund_id

@@ -61,5 +61,6 @@ async def approve_return(
             vendor_id=order.vendor_id,
             outcome="approved",
             refund_minor=refund.refund_minor,
+            number=order.number,
         )
     )

@@ -34,5 +34,6 @@ async def reject_return(
             buyer_id=order.buyer_id,
             vendor_id=order.vendor_id,
             outcome="rejected",
+            number=order.number,
         )
     )

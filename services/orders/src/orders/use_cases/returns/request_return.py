@@ -42,7 +42,11 @@ async def request_return(
     await record_command_result(uow, command, request_id)
     uow.publish(
         ReturnRequested(
-            order_id=order.id, return_request_id=request_id, buyer_id=order.buyer_id, vendor_id=order.vendor_id
+            order_id=order.id,
+            return_request_id=request_id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
+            number=order.number,
         )
     )
     return request_id

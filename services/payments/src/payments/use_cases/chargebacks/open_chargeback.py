@@ -37,6 +37,7 @@ async def open_chargeback(
                 remaining_minor=held.escrow.locked.total_minor,
                 remaining_vendor_minor=held.escrow.locked.vendor_minor,
                 escrow=describe_escrow(held, held.escrow),
+                number=held.number,
             )
         )
     alert_chargeback(uow, chargeback_id, "opened", charge, amount_minor)

@@ -64,6 +64,7 @@ async def record_chargeback_lost(
                 remaining_vendor_minor=after.locked.vendor_minor,
                 statement=statement,
                 escrow=describe_escrow(held, after),
+                number=held.number,
             )
         )
     alert_chargeback(uow, chargeback.id, "lost", charge, amount_minor, allocation.loss_minor)

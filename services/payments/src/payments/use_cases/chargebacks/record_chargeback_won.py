@@ -63,6 +63,7 @@ async def record_chargeback_won(
                 remaining_vendor_minor=after.locked.vendor_minor,
                 statement=statement,
                 escrow=describe_escrow(held, after),
+                number=held.number,
             )
         )
         if allocation.from_locked.total_minor:

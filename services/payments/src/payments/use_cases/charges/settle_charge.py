@@ -116,5 +116,6 @@ async def _quarantine(
             reason=reason,
             buyer_id=order.buyer_id if order else None,
             quarantined_charge_id=quarantined_id,
+            number=order.number if order else None,
         )
     )

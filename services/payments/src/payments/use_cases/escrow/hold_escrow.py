@@ -44,6 +44,7 @@ async def hold_escrow(
             delivery_fee_minor=order.delivery_fee_minor,
             reference=reference,
             held_at=iso(now),
+            number=order.number,
         )
     )
     if surplus.amount_minor:

@@ -31,7 +31,13 @@ async def publish_escrows(database: Database) -> int:
                     raise AssertionError("an escrow is never deleted")
                 state = describe_escrow(held, held.escrow)
                 uow.publish(
-                    EscrowStated(order_id=order_id, buyer_id=held.buyer_id, vendor_id=held.vendor_id, escrow=state)
+                    EscrowStated(
+                        order_id=order_id,
+                        buyer_id=held.buyer_id,
+                        vendor_id=held.vendor_id,
+                        escrow=state,
+                        number=held.number,
+                    )
                 )
         if not order_ids:
             return published

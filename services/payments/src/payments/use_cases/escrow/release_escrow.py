@@ -48,6 +48,7 @@ async def release_escrow(
             remaining_vendor_minor=plan.after.locked.vendor_minor,
             statement=statement,
             escrow=describe_escrow(held, plan.after),
+            number=held.number,
         )
     )
     return plan

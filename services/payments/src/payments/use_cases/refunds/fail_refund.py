@@ -31,6 +31,7 @@ async def fail_refund(
             order_id=refund.order_id,
             buyer_id=refund.buyer_id,
             currency=foreign_currency(refund.currency),
+            number=refund.order_number,
         )
     )
     alert_refund(uow, refund, failure, needs_account=needs_account_at is not None)

@@ -25,5 +25,6 @@ async def finish_refund(uow: UnitOfWork, refund: LockedRefund, gateway_refund_id
             order_id=refund.order_id,
             buyer_id=refund.buyer_id,
             currency=foreign_currency(refund.currency),
+            number=refund.order_number,
         )
     )

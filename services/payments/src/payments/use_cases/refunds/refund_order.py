@@ -67,6 +67,7 @@ async def refund_order(
             remaining_vendor_minor=plan.after.locked.vendor_minor,
             statement=statement,
             escrow=describe_escrow(held, after),
+            number=held.number,
         )
     )
     if returned_minor:

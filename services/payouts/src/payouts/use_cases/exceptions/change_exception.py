@@ -26,6 +26,7 @@ async def change_exception(uow: UnitOfWork, exception: OpenException, action: Ex
             payout_id=exception.payout_id,
             batch_id=exception.batch_id,
             vendor_id=exception.vendor_id,
+            number=exception.number,
         )
     )
     if action.after.severity < action.before.severity:

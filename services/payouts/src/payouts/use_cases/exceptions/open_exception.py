@@ -49,7 +49,7 @@ async def open_exception(
             if exception is not None:
                 await revise_exception(uow, exception, Finding(cause, severity), detail, now)
         return False
-    _alert_operators(uow, opening)
+    _alert_operators(uow, opening, held.number if isinstance(held, LockedTransfer) else None)
     if isinstance(held, LockedTransfer):
         _notify_vendor(uow, held, opening)
         if held.batch_id is not None and trouble.vendors_in_batch > VENDORS_OF_ONE_BATCH:
@@ -68,11 +68,12 @@ def _notify_vendor(uow: UnitOfWork, held: LockedTransfer, opening: store.Opening
             amount_minor=held.amount_minor,
             cause=opening.trouble.cause,
             exception_id=opening.id,
+            number=held.number,
         )
     )
 
 
-def _alert_operators(uow: UnitOfWork, opening: store.OpeningException) -> None:
+def _alert_operators(uow: UnitOfWork, opening: store.OpeningException, number: str | None) -> None:
     cause, due = opening.trouble.cause, iso(opening.respond_by)
     uow.publish(
         ExceptionOpened(
@@ -83,6 +84,7 @@ def _alert_operators(uow: UnitOfWork, opening: store.OpeningException) -> None:
             payout_id=opening.payout_id,
             batch_id=opening.batch_id,
             vendor_id=opening.vendor_id,
+            number=number,
         )
     )
     uow.publish(

@@ -29,6 +29,7 @@ async def resolve_exception(
             payout_id=exception.payout_id,
             batch_id=exception.batch_id,
             vendor_id=exception.vendor_id,
+            number=exception.number,
         )
     )
     uow.publish(AlertCleared(alert_id=new_id(), dedup_key=alert_key(exception.id), reason=reason), source="payouts")

@@ -37,9 +37,9 @@ async def request_payout(
         return requested.id
     version_id = check_payout_request(wallet, amount_minor, minimum_minor)
     payout_id = new_id()
-    await store.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now, key)
+    number = await store.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now, key)
     line = WalletLine("payout", -amount_minor, payout_id=payout_id)
     posting_of = partial(accounts.payout_requested, payout_id, vendor_id, amount_minor)
     await debit_wallet(uow, vendor_id, wallet, f"payout:{payout_id}", line, posting_of, now)
-    uow.publish(PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=amount_minor))
+    uow.publish(PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=amount_minor, number=number))
     return payout_id

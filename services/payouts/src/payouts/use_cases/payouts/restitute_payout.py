@@ -38,6 +38,7 @@ async def restitute_payout(
             amount_minor=payout.amount_minor,
             reference=payout.reference,
             cancelled=cancelled,
+            number=payout.number,
         )
     )
     await close_open_exception(uow, payout_id, "The amount was returned to the wallet.", now)

@@ -21,6 +21,7 @@ async def reverse_payout(uow: UnitOfWork, payout: LockedPayout, reconciliation_i
             amount_minor=payout.amount_minor,
             reference=payout.reference,
             reconciliation_id=reconciliation_id,
+            number=payout.number,
         )
     )
     await close_open_exception(uow, payout.id, "Reversed: the amount was returned to the wallet.", now)

@@ -81,11 +81,13 @@ async def _recreate_payout(
 ) -> UUID:
     wallet = await store.lock_wallet(uow, vendor_id)
     payout_id, by = new_id(), await found_transfers.find_owner(uow, vendor_id) or vendor_id
-    await store.save_payout(uow, payout_id, vendor_id, found.amount_minor, version_id, by, now)
+    number = await store.save_payout(uow, payout_id, vendor_id, found.amount_minor, version_id, by, now)
     line = WalletLine("payout", -found.amount_minor, payout_id=payout_id)
     posting_of = partial(accounts.payout_requested, payout_id, vendor_id, found.amount_minor)
     await debit_wallet(uow, vendor_id, wallet, f"payout:{payout_id}", line, posting_of, now)
-    uow.publish(PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=found.amount_minor))
+    uow.publish(
+        PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=found.amount_minor, number=number)
+    )
     return payout_id
 
 

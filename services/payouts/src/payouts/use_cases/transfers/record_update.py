@@ -88,4 +88,5 @@ def _about_payout(
         vendor_id=transfer.vendor_id,
         amount_minor=transfer.amount_minor,
         reference=transfer.reference,
+        number=transfer.number,
     )
