@@ -5,6 +5,7 @@ import pytest
 
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
+from common.primitives.public_numbers import NumberKind, read_number
 from contracts.permissions import permissions_of
 
 from .conftest import Scenario
@@ -154,3 +155,34 @@ async def test_a_crash_before_the_commit_stores_nothing(scenario: Scenario) -> N
             raise Crash
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
     assert await scenario.app.published("payouts.payout_requested.v1") == []
+
+
+async def test_a_payout_has_a_number_and_is_found_by_it(scenario: Scenario) -> None:
+    vendor = await scenario.ready_vendor(300_000)
+    first, second = [await scenario.payout(vendor, 100_000) for _ in range(2)]
+    payout = await scenario.read_payout(first)
+    number = payout["number"]
+    assert read_number(number, NumberKind.PAYOUT) == number
+    assert number != (await scenario.read_payout(second))["number"]
+    published = await scenario.app.published("payouts.payout_requested.v1")
+    assert {event["payoutId"]: event["number"] for event in published}[first] == number
+    symbols = number.removeprefix("PO-")
+    owner = scenario.app.headers(vendor.owner, **vendor.claims())
+    for headers in (owner, scenario.maker()):
+        for typed in (number.lower(), f"#{symbols}", f"po {symbols.replace('-', ' ')}", first.upper()):
+            found = await scenario.app.client.get("/api/payouts", params={"number": typed}, headers=headers)
+            assert [one["id"] for one in found.json()["data"]] == [first]
+    other = scenario.app.headers((await scenario.vendor()).owner, **(await scenario.vendor()).claims())
+    for typed, headers in (("PO-0000-0000", owner), ("rice", owner), (number, other)):
+        found = await scenario.app.client.get("/api/payouts", params={"number": typed}, headers=headers)
+        assert found.json()["data"] == []
+
+
+async def test_every_event_of_a_payout_carries_its_number(scenario: Scenario, immediate: object) -> None:
+    vendor = await scenario.ready_vendor(300_000)
+    payout_id = await scenario.payout(vendor, 100_000)
+    number = (await scenario.read_payout(payout_id))["number"]
+    assert (await scenario.dispatch(uuid4())).status_code == 200
+    for fact in ("requested", "submitted", "processed"):
+        events = await scenario.app.published(f"payouts.payout_{fact}.v1")
+        assert [event["number"] for event in events] == [number]

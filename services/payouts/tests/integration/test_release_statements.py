@@ -225,8 +225,8 @@ async def test_a_forged_payout_is_not_sent(scenario: Any, urls: Any, sandbox: An
     admin = await asyncpg.connect(urls.admin)
     try:
         forged = await admin.fetchval(
-            "INSERT INTO payout_requests SELECT (json_populate_record(p, json_build_object('id', $2::uuid, 'amount', 900000, 'number', new_payout_number()))).* "
-            "FROM payout_requests AS p WHERE id = $1 RETURNING id",
+            "INSERT INTO payout_requests SELECT (json_populate_record(p, json_build_object('id', $2::uuid, "
+            "'amount', 900000, 'number', new_payout_number()))).* FROM payout_requests AS p WHERE id = $1 RETURNING id",
             UUID(real), new_id(),
         )  # fmt: skip
     finally:

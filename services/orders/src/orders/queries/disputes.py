@@ -22,7 +22,8 @@ FROM dispute_evidence WHERE order_id = $1 ORDER BY created_at, id
 _HAS_EVIDENCE: Final = "SELECT EXISTS (SELECT FROM dispute_evidence WHERE id = $1 AND order_id = $2)"
 _RESOLUTION_COLUMNS: Final = """
     resolution.id, resolution.order_id AS "orderId",
-    (SELECT number FROM orders WHERE orders.id = resolution.order_id) AS "orderNumber", resolution.outcome, resolution.refund_minor AS "refundMinor",
+    (SELECT number FROM orders WHERE orders.id = resolution.order_id) AS "orderNumber",
+    resolution.outcome, resolution.refund_minor AS "refundMinor",
     resolution.release_minor AS "releaseMinor", resolution.refund_id AS "refundId", resolution.status,
     jsonb_build_object(
         'cause', dispute.cause, 'reason', dispute.reason, 'details', dispute.details,

@@ -12,7 +12,8 @@ from orders.queries.pages import Row, newest_page, response_row
 
 _COLUMNS: Final = """
     request.id, request.order_id AS "orderId",
-    (SELECT number FROM orders WHERE orders.id = request.order_id) AS "orderNumber", request.buyer_id AS "buyerId", request.vendor_id AS "vendorId", request.status,
+    (SELECT number FROM orders WHERE orders.id = request.order_id) AS "orderNumber",
+    request.buyer_id AS "buyerId", request.vendor_id AS "vendorId", request.status,
     request.reason,
     (
         SELECT jsonb_agg(

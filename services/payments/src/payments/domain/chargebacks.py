@@ -43,6 +43,7 @@ class DisputedCharge:
     amount_minor: int
     currency: str
     order_id: UUID | None
+    order_number: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

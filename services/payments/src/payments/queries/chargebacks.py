@@ -11,7 +11,8 @@ from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 
 _CHARGEBACK: Final = """
-SELECT b.id, b.identity, b.order_id, number_of_order(b.order_id) AS order_number, b.amount_minor, b.currency, b.status, b.reason, b.loss_minor, b.due_at, b.responded_at, b.opened_at,
+SELECT b.id, b.identity, b.order_id, number_of_order(b.order_id) AS order_number,
+       b.amount_minor, b.currency, b.status, b.reason, b.loss_minor, b.due_at, b.responded_at, b.opened_at,
        b.decided_at
 FROM chargebacks b
 """

@@ -15,7 +15,8 @@ from payments.store.intents import Intent
 PaymentStatus = Literal["opening", "pending", "failed", "paid", "quarantined", "overpaid", "closed"]
 
 _PAYMENT: Final = """
-SELECT id, order_id, number_of_order(order_id) AS order_number, reference, amount_minor, currency, status, channel, created_at, paid_at, failure_reason FROM payment_intents
+SELECT id, order_id, number_of_order(order_id) AS order_number,
+       reference, amount_minor, currency, status, channel, created_at, paid_at, failure_reason FROM payment_intents
 """
 # The caller's own payments, and all for staff. The row policy enforces it; the planner needs it here.
 _OWN: Final = "(buyer_id = app_user_id() OR app_may('ledger:read') OR app_may('payments:read'))"

@@ -15,7 +15,8 @@ from payments.domain.quarantine import QuarantineStep
 
 # Only the newest decision counts; the earlier ones were rejected.
 _CHARGE: Final = """
-SELECT q.id, q.reference, q.order_id, number_of_order(q.order_id) AS order_number, q.amount_minor, q.currency, q.reason, q.status, q.refund_id, q.created_at,
+SELECT q.id, q.reference, q.order_id, number_of_order(q.order_id) AS order_number,
+       q.amount_minor, q.currency, q.reason, q.status, q.refund_id, q.created_at,
        d.id AS decision_id, d.outcome, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at, d.decided_by,
        d.decided_at, d.rejection
 FROM quarantined_charges q LEFT JOIN LATERAL (

@@ -11,7 +11,8 @@ from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 
 _CASE: Final = """
-SELECT id, kind, subject, reference, order_id, number_of_order(order_id) AS order_number, ours_minor, theirs_minor, unexplained_minor, currency, detail, status, opened_at,
+SELECT id, kind, subject, reference, order_id, number_of_order(order_id) AS order_number,
+       ours_minor, theirs_minor, unexplained_minor, currency, detail, status, opened_at,
        seen_at, closed_at, closed_by, evidence
 FROM reconciliation_cases
 """

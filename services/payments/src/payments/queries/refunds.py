@@ -17,7 +17,8 @@ from payments.domain.refunds import RefundStep
 from payments.queries.quarantine import decision_view
 
 _REFUND: Final = """
-SELECT f.id, f.order_id, number_of_order(f.order_id) AS order_number, f.kind, f.amount_minor, f.currency, f.status, f.reason AS why, f.failure,
+SELECT f.id, f.order_id, number_of_order(f.order_id) AS order_number,
+       f.kind, f.amount_minor, f.currency, f.status, f.reason AS why, f.failure,
        f.needs_account_at IS NOT NULL AS needs_account, f.attempt_id, f.created_at,
        f.settled_at, d.id AS decision_id, d.action, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at,
        d.decided_by, d.decided_at, d.rejection, d.recipient_code, d.account_last4, d.bank_code, d.account_name, d.name_at_bank

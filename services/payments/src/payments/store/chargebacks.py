@@ -40,7 +40,7 @@ class DueChargeback(NamedTuple):
 # The lock serializes the chargebacks of one charge. Of two charges under one reference the gateway's id selects one,
 # else the charge that holds an order.
 _LOCK_DISPUTED: Final = """
-SELECT c.id, c.reference, c.amount_minor, c.currency, e.order_id
+SELECT c.id, c.reference, c.amount_minor, c.currency, e.order_id, number_of_order(e.order_id)
 FROM charges c LEFT JOIN escrows e ON e.charge_id = c.id
 WHERE CASE WHEN $1::text IS NULL THEN c.gateway_id = $2 ELSE c.reference = $1 END
 ORDER BY (c.gateway_id = $2) DESC NULLS LAST, (e.order_id IS NOT NULL) DESC, c.id LIMIT 1

@@ -25,7 +25,8 @@ def alert_chargeback(
     loss_minor: int = 0,
 ) -> None:
     """Raise one alert for each chargeback and status: SEV-1 for an uncovered loss, else SEV-2. Amounts in minor units."""
-    about = f"Order {charge.order_id}" if charge.order_id is not None else "No order is held by this charge"
+    number = charge.order_number or "without a number"
+    about = f"Order {number}" if charge.order_id is not None else "No order is held by this charge"
     amounts = f"{amount_minor} of {charge.amount_minor} in {charge.currency}, smallest unit"
     detail = f"{about}, charge {charge.reference}: {amounts}. {_DETAIL[status]}"
     if loss_minor:

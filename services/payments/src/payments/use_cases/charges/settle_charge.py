@@ -103,7 +103,7 @@ async def _quarantine(
     charge_id = await charges.record_charge(uow, charge, webhook_id, order_id, "quarantined", now)
     await ledger.post(uow, postings.quarantine(charge.identity, charge.reference, charge.amount_minor, charge.currency))
     quarantined_id = await charges.record_quarantined(uow, charge_id, charge, order_id, reason, now)
-    alert_quarantine(uow, quarantined_id, charge, order_id, reason)
+    alert_quarantine(uow, quarantined_id, charge, order, reason)
     if order is not None:
         # The gateway's transaction is used up: the buyer's next attempt needs a new reference.
         await charges.save_intent_spent(uow, order.intent_id, "quarantined")

@@ -8,6 +8,7 @@ from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
 from payments.domain.charges import Charge
 from payments.domain.quarantine import alert_key
+from payments.store.charges import PayableOrder
 
 _REASONS: Final = {
     "underpaid": "less than the order's total",
@@ -17,9 +18,11 @@ _REASONS: Final = {
 }
 
 
-def alert_quarantine(uow: UnitOfWork, quarantined_id: UUID, charge: Charge, order_id: UUID | None, reason: str) -> None:
+def alert_quarantine(
+    uow: UnitOfWork, quarantined_id: UUID, charge: Charge, order: PayableOrder | None, reason: str
+) -> None:
     """One alert for each quarantined charge."""
-    about = f"Order {order_id}" if order_id is not None else "No order is known"
+    about = "No order is known" if order is None else f"Order {order.number or 'without a number'}"
     uow.publish(
         AlertRaised(
             alert_id=new_id(),

@@ -9,7 +9,8 @@ from payments.store.refunds import LockedRefund
 
 def alert_refund(uow: UnitOfWork, refund: LockedRefund, failure: str, *, needs_account: bool) -> None:
     """Raise a SEV-2 alert (contract sections 6 and 7). With `needs_account` the gateway waits for an account of the payer."""
-    about = f"Refund {refund.id} of {refund.amount_minor} {refund.currency} (minor units), order {refund.order_id}: {failure.rstrip('.')}."
+    order = "no order" if refund.order_id is None else f"order {refund.order_number or 'without a number'}"
+    about = f"A refund of {refund.amount_minor} {refund.currency} (minor units), {order}: {failure.rstrip('.')}."
     alert = _needs_account if needs_account else _failed
     uow.publish(alert(refund, about), source="payments")
 

@@ -4,8 +4,8 @@ from alembic import op
 
 from common.migrations.functions import number_rows_v1
 
-revision = "0007"
-down_revision = "0006"
+revision = "0008"
+down_revision = "0007"
 branch_labels = None
 depends_on = None
 
