@@ -1,4 +1,4 @@
-"""A person sees numbers, never an id or a part of one (contract section 17.18)."""
+"""A person sees numbers, never an id or a part of one (contract section 1.7)."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ def events_of(module) -> list[type[Event]]:
     ("module", "subject"),
     [(orders, "order_id"), (payments, "order_id"), (payouts, "payout_id"), (notifications, "ticket_id")],
 )
-def test_every_event_with_an_order_payout_or_ticket_carries_its_number(module, subject: str) -> None:
+def test_every_event_of_an_order_payout_or_ticket_has_its_number(module, subject: str) -> None:
     about = [event for event in events_of(module) if subject in event.__struct_fields__ and event not in UNNUMBERED]
     assert about
     assert [event.TYPE for event in about if "number" not in event.__struct_fields__] == []
@@ -47,7 +47,7 @@ def test_no_message_template_names_an_id() -> None:
     assert {name for template in APPROVED_TEMPLATES.values() for name in template.parameters} & IDS == set()
 
 
-def test_no_service_cuts_an_id_for_a_person() -> None:
+def test_no_service_shortens_an_id() -> None:
     """The fault of a second order number: the last eight digits of the id in every message."""
     cut = {
         path.relative_to(ROOT).as_posix()

@@ -18,6 +18,7 @@ PURE = (
     "common.primitives.decisions",
     "common.messaging.faults",
     "common.primitives.problems",
+    "common.primitives.public_numbers",
     "common.primitives.money",
     "common.ledger.posting",
     "common.primitives.cells",

@@ -1,4 +1,4 @@
-"""Numbers for people are read in every form that people type (contract section 17.18)."""
+"""Numbers for people are read in every form that people type (contract section 1.7)."""
 
 import re
 from uuid import UUID

@@ -121,13 +121,13 @@ AS $function$
 REVOKE EXECUTE ON FUNCTION notifications_of_order FROM public;
 GRANT EXECUTE ON FUNCTION notifications_of_order TO campus_notifications_api;
 
-CREATE OR REPLACE FUNCTION public.number_of_order(wanted_order_id uuid)
+CREATE OR REPLACE FUNCTION public.number_of_order(searched_order_id uuid)
  RETURNS text
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-        SELECT number FROM order_summaries WHERE order_id = wanted_order_id
+        SELECT number FROM order_summaries WHERE order_id = searched_order_id
     $function$;
 REVOKE EXECUTE ON FUNCTION number_of_order FROM public;
 GRANT EXECUTE ON FUNCTION number_of_order TO campus_notifications_api;
@@ -595,7 +595,7 @@ CREATE TABLE support_tickets (
     number text DEFAULT new_ticket_number(),
     CONSTRAINT support_tickets_pkey PRIMARY KEY (id),
     CONSTRAINT support_tickets_closed_whole CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
-    CONSTRAINT support_tickets_number_form CHECK (((number IS NOT NULL) AND (number ~ '^CT-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'::text))),
+    CONSTRAINT support_tickets_number_form CHECK (((number IS NOT NULL) AND (number ~ '^CT(-[0-9A-HJKMNP-TV-Z]{4}){2}$'::text))),
     CONSTRAINT support_tickets_priority_known CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text, 'urgent'::text]))),
     CONSTRAINT support_tickets_source_known CHECK ((source = ANY (ARRAY['app'::text, 'messaging'::text]))),
     CONSTRAINT support_tickets_status_known CHECK ((status = ANY (ARRAY['open'::text, 'pending'::text, 'closed'::text])))

@@ -105,13 +105,13 @@ AS $function$
         RETURN NULL;
     END $function$;
 
-CREATE OR REPLACE FUNCTION public.number_of_order(wanted_order_id uuid)
+CREATE OR REPLACE FUNCTION public.number_of_order(searched_order_id uuid)
  RETURNS text
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-        SELECT number FROM payable_orders WHERE id = wanted_order_id
+        SELECT number FROM payable_orders WHERE id = searched_order_id
     $function$;
 REVOKE EXECUTE ON FUNCTION number_of_order FROM public;
 GRANT EXECUTE ON FUNCTION number_of_order TO campus_payments_api;

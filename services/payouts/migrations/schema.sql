@@ -594,7 +594,7 @@ CREATE TABLE payout_requests (
     CONSTRAINT payout_requests_bank_details FOREIGN KEY (bank_details_version_id) REFERENCES bank_detail_versions(id),
     CONSTRAINT payout_requests_amount_positive CHECK ((amount > 0)),
     CONSTRAINT payout_requests_awaited_says_why CHECK (((restitution_awaited_since IS NULL) = (restitution_reason IS NULL))),
-    CONSTRAINT payout_requests_number_form CHECK (((number IS NOT NULL) AND (number ~ '^PO-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'::text))),
+    CONSTRAINT payout_requests_number_form CHECK (((number IS NOT NULL) AND (number ~ '^PO(-[0-9A-HJKMNP-TV-Z]{4}){2}$'::text))),
     CONSTRAINT payout_requests_retry_count_at_most_3 CHECK (((retry_count >= 0) AND (retry_count <= 3))),
     CONSTRAINT payout_requests_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'processed'::text, 'failed'::text])))
 );

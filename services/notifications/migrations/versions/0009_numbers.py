@@ -1,4 +1,4 @@
-"""Numbers for people (contract section 17.18): of each ticket, and of the orders that messages are about.
+"""Numbers for people (contract section 1.7): of each ticket, and of the orders that messages are about.
 
 Null: placed before orders published the number.
 """
@@ -19,9 +19,9 @@ _UPGRADE: Final = (
     "ALTER TABLE order_summaries ADD COLUMN number text",
     # With the owner's rights: a caller reads no summaries. Whoever sees an order's id may see its number.
     """
-    CREATE FUNCTION number_of_order(wanted_order_id uuid) RETURNS text
+    CREATE FUNCTION number_of_order(searched_order_id uuid) RETURNS text
         LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-        SELECT number FROM order_summaries WHERE order_id = wanted_order_id
+        SELECT number FROM order_summaries WHERE order_id = searched_order_id
     $$
     """,
     "REVOKE EXECUTE ON FUNCTION number_of_order FROM public",

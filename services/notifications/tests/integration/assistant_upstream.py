@@ -168,8 +168,8 @@ class AssistantUpstream:
         rows: Sequence[dict[str, Any]] = self.products
         if parts[2] == "orders":
             rows = [row for row in self.orders if self.shows_all_orders or row["buyerId"] == user_id]
-            if (wanted := request.query_params.get("q")) is not None:
-                rows = [row for row in rows if wanted in (row["number"], row["id"])]
+            if (searched := request.query_params.get("q")) is not None:
+                rows = [row for row in rows if searched in (row["number"], row["id"])]
         if len(parts) == 3:
             return JSONResponse({"success": True, "data": list(rows)})
         found = next((row for row in rows if row["id"] == parts[3]), None)

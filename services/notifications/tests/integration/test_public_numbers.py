@@ -1,4 +1,4 @@
-"""Messages, tickets and searches name orders, payouts and tickets by one number (contract section 17.18)."""
+"""Messages, tickets and searches name orders, payouts and tickets by one number (contract section 1.7)."""
 
 import msgspec
 import pytest

@@ -204,14 +204,14 @@ def test_no_text_shows_an_id_or_a_part_of_one(name: str, with_number: bool) -> N
     ids = {one: value for one, value in IDS_SHOWN.items() if one in CATALOG[name].parameters}
     values = {**ids, **({} if with_number else dict.fromkeys(NUMBERS & CATALOG[name].parameters.keys()))}
     for channel, text in texts_of(name, values).items():
-        letters = text.lower().replace("-", "")
+        plain_text = text.lower().replace("-", "")
         for value in ids.values():
             plain = value.replace("-", "")
-            assert not [place for place in range(27) if plain[place : place + 6] in letters], channel
+            assert not [place for place in range(27) if plain[place : place + 6] in plain_text], channel
 
 
 @pytest.mark.parametrize(("name", "number"), NUMBERED)
-def test_a_message_names_its_subject_by_the_number_for_people(name: str, number: str) -> None:
+def test_a_message_shows_the_number_of_its_subject(name: str, number: str) -> None:
     shown = texts_of(name, {})
     assert example_of(name)[number] in shown.get("email", shown["feed"])
     # The code of an authentication template is the messaging app's only parameter.

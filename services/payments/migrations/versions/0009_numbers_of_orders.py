@@ -1,4 +1,4 @@
-"""The number of each order for people (contract section 17.18). Null: placed before orders published the number."""
+"""The number of each order for people (contract section 1.7). Null: placed before orders published the number."""
 
 from typing import Final
 
@@ -13,9 +13,9 @@ _UPGRADE: Final = (
     "ALTER TABLE payable_orders ADD COLUMN number text",
     # With the owner's rights: a caller reads the orders of others by id only where a list shows the id.
     """
-    CREATE FUNCTION number_of_order(wanted_order_id uuid) RETURNS text
+    CREATE FUNCTION number_of_order(searched_order_id uuid) RETURNS text
         LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-        SELECT number FROM payable_orders WHERE id = wanted_order_id
+        SELECT number FROM payable_orders WHERE id = searched_order_id
     $$
     """,
     "REVOKE EXECUTE ON FUNCTION number_of_order FROM public",

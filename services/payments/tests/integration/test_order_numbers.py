@@ -1,4 +1,4 @@
-"""Payments names an order by its number for people in events, alerts and lists (contract section 17.18)."""
+"""Payments names an order by its number for people in events, alerts and lists (contract section 1.7)."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ async def listed(app: PaymentsApp, path: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("number", [NUMBER, None])
-async def test_events_and_lists_carry_the_number_that_the_order_published(app: PaymentsApp, number: str | None) -> None:
+async def test_events_and_lists_have_the_number_that_the_order_published(app: PaymentsApp, number: str | None) -> None:
     """None: the order was placed before orders published numbers."""
     placed = await app.paid_order(number=number)
     await app.service.deliver(app.refund_requested(placed, 100_000))

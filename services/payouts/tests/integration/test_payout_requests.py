@@ -178,7 +178,7 @@ async def test_a_payout_has_a_number_and_is_found_by_it(scenario: Scenario) -> N
         assert found.json()["data"] == []
 
 
-async def test_every_event_of_a_payout_carries_its_number(scenario: Scenario, immediate: object) -> None:
+async def test_every_event_of_a_payout_has_its_number(scenario: Scenario, immediate: object) -> None:
     vendor = await scenario.ready_vendor(300_000)
     payout_id = await scenario.payout(vendor, 100_000)
     number = (await scenario.read_payout(payout_id))["number"]

@@ -84,8 +84,8 @@ def number_rows_v1(service: str, table: str, kind: str, prefix: str) -> None:
     op.execute(f"REVOKE EXECUTE ON FUNCTION new_{kind}_number FROM public")
     op.execute(f"GRANT EXECUTE ON FUNCTION new_{kind}_number TO campus_{service}_api, campus_{service}_service")
     op.execute(f"ALTER TABLE {table} ALTER COLUMN number SET DEFAULT new_{kind}_number()")
-    op.execute(f"UPDATE {table} SET number = new_{kind}_number() WHERE number IS NULL")
-    form = f"^{prefix}-[0-9A-HJKMNP-TV-Z]{{4}}-[0-9A-HJKMNP-TV-Z]{{4}}$"
+    op.execute(f"UPDATE {table} AS unnumbered SET number = new_{kind}_number() WHERE number IS NULL")
+    form = f"^{prefix}(-[0-9A-HJKMNP-TV-Z]{{4}}){{2}}$"
     op.execute(
         f"ALTER TABLE {table} ADD CONSTRAINT {table}_number_form CHECK (number IS NOT NULL AND number ~ '{form}') NOT VALID"
     )

@@ -12,6 +12,7 @@ __all__ = [
     "limits",
     "money",
     "problems",
+    "public_numbers",
     "retry",
     "revisions",
     "signatures",

@@ -134,7 +134,7 @@ def visible_result(lookup: Lookup, found: Any, requester: Requester) -> Any:
         case "list_my_orders":
             return [_order(row, requester) for row in _rows(found) if _is_own_order(row, requester)]
         case "show_my_order":
-            # A search by number finds at most one order; a number of nobody may find names of items.
+            # A search by number finds at most one order; the number of no order may find names of items.
             named = [row for row in _rows(found) if lookup.parameters["q"] in (row.get("number"), row.get("id"))]
             return next((_order(row, requester) for row in named if _is_own_order(row, requester)), None)
         case _:

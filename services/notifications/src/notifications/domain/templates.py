@@ -19,7 +19,7 @@ LINES_MAX: Final = 100
 SECRET_MAX: Final = 64
 
 
-# Numbers for people. The ids beside them are for links and are in no text (contract section 17.18).
+# Numbers for people. The ids beside them are for links and are in no text (contract section 1.7).
 NUMBERS: Final = frozenset({"orderNumber", "payoutNumber", "ticketNumber"})
 IDS: Final = frozenset({"orderId", "payoutId", "ticketId", "messageId"})
 _LINE: Final = ("name", "quantity", "lineTotalMinor")

@@ -103,8 +103,8 @@ async def list_tickets(
     """
     at, ticket_id = after or (None, None)
     statement = _PAGE.format(awaiting=f"AND {AWAITING_TICKET}" if awaiting_response else "")
-    number, wanted_id = (None, named) if isinstance(named, UUID) else (named, None)
-    rows = await uow.fetch(statement, status, priority, assignee_id, at, ticket_id, rows_max, number, wanted_id)
+    number, searched_id = (None, named) if isinstance(named, UUID) else (named, None)
+    rows = await uow.fetch(statement, status, priority, assignee_id, at, ticket_id, rows_max, number, searched_id)
     return [TicketRow(*row) for row in rows]
 
 

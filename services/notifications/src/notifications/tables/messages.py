@@ -301,8 +301,7 @@ support_tickets = sa.Table(
     sa.Column("app_user_key", sa.Text),
     sa.Column("number", sa.Text, server_default=sa.text("new_ticket_number()")),
     sa.CheckConstraint(
-        "number IS NOT NULL AND number ~ '^CT-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'",
-        name="support_tickets_number_form",
+        "number IS NOT NULL AND number ~ '^CT(-[0-9A-HJKMNP-TV-Z]{4}){2}$'", name="support_tickets_number_form"
     ),
     sa.Index("support_tickets_number_once", "number", unique=True),
     sa.CheckConstraint("source IN ('app', 'messaging')", name="support_tickets_source_known"),

@@ -32,8 +32,7 @@ payout_requests = sa.Table(
     sa.Column("idempotency_key", sa.Uuid),
     sa.Column("number", sa.Text, server_default=sa.text("new_payout_number()")),
     sa.CheckConstraint(
-        "number IS NOT NULL AND number ~ '^PO-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'",
-        name="payout_requests_number_form",
+        "number IS NOT NULL AND number ~ '^PO(-[0-9A-HJKMNP-TV-Z]{4}){2}$'", name="payout_requests_number_form"
     ),
     sa.Index("payout_requests_number_once", "number", unique=True),
     sa.Index(

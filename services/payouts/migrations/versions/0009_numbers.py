@@ -1,11 +1,11 @@
-"""The number of each payout for people (contract section 17.18)."""
+"""The number of each payout for people (contract section 1.7)."""
 
 from alembic import op
 
 from common.migrations.functions import number_rows_v1
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 branch_labels = None
 depends_on = None
 
