@@ -116,6 +116,13 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
     ("payouts", "the held amount of each wallet equals its open chargebacks and contradicted transfers"): Fault(
         f"held:{VENDOR}", {"payouts": balance(f"held:{VENDOR}", 5)}
     ),
+    ("payouts", "an open chargeback holds what is at stake, as far as the wallet has it"): Fault(
+        VENDOR,
+        {
+            "payouts": "INSERT INTO chargebacks (id, order_id, vendor_id, status, vendor_minor, uncovered_minor, sequence) "
+            f"VALUES ('{ORDER}', '{ORDER}', '{VENDOR}', 'opened', 5, 5, 1); " + balance(f"wallet:{VENDOR}", 5)
+        },
+    ),
     ("payouts", "money that may have been paid twice is held, and waits for two people with an open exception"): Fault(
         PAYOUT, {"payouts": payout("failed") + transfer("success")}
     ),

@@ -26,6 +26,7 @@ class _Chargeback:
     """A chargeback by its newest event, and what the wallet holds for it."""
 
     order_id: str
+    vendor_id: str
     sequence: int = 0
     is_open: bool = False
     vendor_minor: int = 0
@@ -49,6 +50,8 @@ class PayoutsLedger:
         self._posted: set[str] = set()
         # The number of open holds of each payout whose money may have been paid twice.
         self._holds: dict[str, int] = defaultdict(int)
+        # Holds that the posting of a command causes, by key.
+        self._caused: dict[str, DerivedPosting] = {}
         # The fee of each transfer as the ledger has it.
         self._fees: dict[str, int] = {}
         self._by_event: Final[Mapping[str, Callable[[RecordedEvent], list[DerivedPosting]]]] = {
@@ -62,6 +65,8 @@ class PayoutsLedger:
             "payout_processed": self._process,
             "restitution": lambda payout: self._return(payout, "restitution"),
             "reversal": lambda payout: self._return(payout, "reversal"),
+            "chargeback_hold": lambda subject: self._take_caused(f"chargeback_hold:{subject}"),
+            "chargeback_hold_returned": lambda subject: self._take_caused(f"chargeback_hold_returned:{subject}"),
             "transfer_hold": self._hold_transfer,
             "hold_released": self._release_hold,
             "recovery": self._recover,
@@ -124,17 +129,18 @@ class PayoutsLedger:
             self._posted.add(key)
             self._credited[data["orderId"]] += net_minor
             postings = self._credit("release", key, "escrow_released", data["vendorId"], net_minor, event)
-        return postings + self._hold(event)
+        return postings
 
     def _refund(self, event: RecordedEvent) -> list[DerivedPosting]:
         data = event.data
         self._record_share(event, data["remainingVendorMinor"])
-        key, amount_minor = f"refund:{data['refundId']}", data["fromVendorMinor"]
-        if key in self._posted or not amount_minor:
-            return []
-        self._posted.add(key)
-        self._credited[data["orderId"]] -= amount_minor
-        return self._debit("refund", key, "escrow_released", data["vendorId"], amount_minor, str(event))
+        key, amount_minor, vendor_id = f"refund:{data['refundId']}", data["fromVendorMinor"], data["vendorId"]
+        postings = list[DerivedPosting]()
+        if key not in self._posted:
+            self._posted.add(key)
+            self._credited[data["orderId"]] -= amount_minor
+            postings = self._debit("refund", key, "escrow_released", vendor_id, amount_minor, str(event))
+        return postings + self._adjust_holds(vendor_id, key, str(event))
 
     def _chargeback(self, event: RecordedEvent) -> list[DerivedPosting]:
         """A loss is debited whenever it arrives; an older event holds and returns nothing."""
@@ -142,7 +148,7 @@ class PayoutsLedger:
         if data.get("remainingVendorMinor") is not None:
             self._record_share(event, data["remainingVendorMinor"])
         chargeback_id, order_id, vendor_id = data["chargebackId"], data["orderId"], data["vendorId"]
-        chargeback = self._chargebacks.setdefault(chargeback_id, _Chargeback(order_id))
+        chargeback = self._chargebacks.setdefault(chargeback_id, _Chargeback(order_id, vendor_id))
         key = f"chargeback:{chargeback_id}:{event.sequence}"
         lost_minor, won_minor = data.get("fromVendorMinor", 0), data.get("toVendorMinor", 0)
         is_newest, postings = event.sequence > chargeback.sequence, list[DerivedPosting]()
@@ -150,35 +156,46 @@ class PayoutsLedger:
             held_minor, chargeback.held_minor = chargeback.held_minor, 0
             chargeback.sequence, chargeback.vendor_minor = event.sequence, data.get("vendorMinor", 0)
             chargeback.is_open = data.get("outcome") is None
-            if chargeback.is_open:
-                return self._hold(event)
             postings += self._credit("hold_released", f"{key}:held", f"held:{vendor_id}", vendor_id, held_minor, event)
         self._credited[order_id] -= lost_minor
         postings += self._debit("chargeback", key, "escrow_released", vendor_id, lost_minor, str(event))
+        self._credited[order_id] += won_minor
+        postings += self._credit("chargeback_won", key, "escrow_released", vendor_id, won_minor, event)
         if is_newest:
-            self._credited[order_id] += won_minor
-            postings += self._credit("chargeback_won", key, "escrow_released", vendor_id, won_minor, event)
+            postings += self._adjust_holds(vendor_id, str(event.sequence), str(event))
         return postings
 
-    def _hold(self, event: RecordedEvent) -> list[DerivedPosting]:
-        """Open chargebacks hold what escrow does not cover, at most what the wallet has and received for the order."""
-        order_id, vendor_id = event.data["orderId"], event.data["vendorId"]
-        opened = sorted(
-            (key, one) for key, one in self._chargebacks.items() if one.order_id == order_id and one.is_open
-        )
-        held_minor = sum(one.held_minor for _, one in opened)
-        uncovered_minor = (
-            sum(one.vendor_minor for _, one in opened) - held_minor - self._shares.get(order_id, (0, 0))[1]
-        )
-        rest = max(0, min(self._wallets[vendor_id], self._credited[order_id] - held_minor, uncovered_minor))
+    def _adjust_holds(self, vendor_id: str, cause: str, source: str) -> list[DerivedPosting]:
+        """What escrow does not cover is held, at most what the wallet has and received for the order; the rest returns."""
         postings = []
-        for chargeback_id, one in opened:
-            more_minor = min(rest, one.vendor_minor - one.held_minor)
-            one.held_minor += more_minor
-            rest -= more_minor
-            key = f"chargeback_hold:{chargeback_id}:{event.sequence}"
-            postings += self._debit("hold", key, f"held:{vendor_id}", vendor_id, more_minor, str(event))
+        for returns_first in (True, False):
+            for key, chargeback, added_minor in self._plan_holds(vendor_id):
+                if (added_minor < 0) != returns_first:
+                    continue
+                chargeback.held_minor += added_minor
+                if added_minor > 0:
+                    held = f"chargeback_hold:{key}:{cause}"
+                    postings += self._debit("hold", held, f"held:{vendor_id}", vendor_id, added_minor, source)
+                else:
+                    held, origin = f"chargeback_hold_returned:{key}:{cause}", f"held:{vendor_id}"
+                    postings += self._post_credit("hold_released", held, origin, vendor_id, -added_minor, source)
         return postings
+
+    def _plan_holds(self, vendor_id: str) -> list[tuple[str, _Chargeback, int]]:
+        """Each change of an open chargeback of the vendor, by its key."""
+        opened = [(key, one) for key, one in self._chargebacks.items() if one.vendor_id == vendor_id and one.is_open]
+        available_minor, changes = self._wallets[vendor_id], list[tuple[str, _Chargeback, int]]()
+        for order_id in sorted({one.order_id for _, one in opened}):
+            of_order = [(key, one) for key, one in opened if one.order_id == order_id]
+            disputed_minor = sum(one.vendor_minor for _, one in of_order) - self._shares.get(order_id, (0, 0))[1]
+            rest = max(0, min(self._credited[order_id], disputed_minor))
+            for key, one in sorted(of_order, key=lambda pair: pair[0]):
+                at_stake_minor = min(rest, one.vendor_minor)
+                rest -= at_stake_minor
+                added_minor = min(at_stake_minor - one.held_minor, available_minor)
+                available_minor -= max(0, added_minor)
+                changes.append((key, one, added_minor))
+        return [change for change in changes if change[2]]
 
     # Commands, and reports of the gateway
 
@@ -209,7 +226,7 @@ class PayoutsLedger:
             raise NoInput(f"no cancellation and no approved {kind} of payout {payout}")
         origin = f"in_transit:{payout}" if kind == "restitution" else "gateway_cash"
         amount_minor = int(command.body["amountMinor"])
-        return self._credit(kind, f"{kind}:{payout}", origin, command.vendor_id, amount_minor, source)[0]
+        return self._first(self._credit(kind, f"{kind}:{payout}", origin, command.vendor_id, amount_minor, source))
 
     def _hold_transfer(self, hold: str) -> DerivedPosting:
         """The amount of a payout of which the gateway reported one more transfer as paid."""
@@ -232,9 +249,8 @@ class PayoutsLedger:
         command, source = self._requested(payout), f"approved hold_released of payout {payout}"
         self._holds[payout] -= 1
         origin, amount_minor = f"held:{command.vendor_id}", int(command.body["amountMinor"])
-        return self._credit("hold_released", f"hold_released:{hold}", origin, command.vendor_id, amount_minor, source)[
-            0
-        ]
+        key = f"hold_released:{hold}"
+        return self._first(self._credit("hold_released", key, origin, command.vendor_id, amount_minor, source))
 
     def _recover(self, transfer: str) -> DerivedPosting:
         command, source = self._reconciled(transfer, "recovery")
@@ -249,7 +265,8 @@ class PayoutsLedger:
     def _return_recovery(self, transfer: str) -> DerivedPosting:
         command, source = self._reconciled(transfer, "recovery_returned")
         key, amount_minor = f"recovery_returned:{transfer}", int(command.body["amountMinor"])
-        return self._credit("recovery_returned", key, "gateway_cash", command.vendor_id, amount_minor, source)[0]
+        origin, vendor_id = "gateway_cash", command.vendor_id
+        return self._first(self._credit("recovery_returned", key, origin, vendor_id, amount_minor, source))
 
     def _fee(self, subject: str) -> DerivedPosting:
         """A fee that the gateway deducted with a transfer, or returned with its money; then the two follow each other."""
@@ -290,7 +307,26 @@ class PayoutsLedger:
 
     # The wallet
 
+    def _first(self, postings: list[DerivedPosting]) -> DerivedPosting:
+        """The posting of a command; the holds that it causes are derived with it."""
+        self._caused |= {posting.key: posting for posting in postings[1:]}
+        return postings[0]
+
+    def _take_caused(self, key: str) -> DerivedPosting:
+        if key not in self._caused:
+            raise NoInput("no credit of a command causes this hold")
+        return self._caused.pop(key)
+
     def _credit(
+        self, type_: str, key: str, origin: str, vendor_id: str, amount_minor: int, source: object
+    ) -> list[DerivedPosting]:
+        """To the wallet, and then to the holds of open chargebacks. Nothing for an amount of 0."""
+        if not amount_minor:
+            return []
+        postings = self._post_credit(type_, key, origin, vendor_id, amount_minor, source)
+        return postings + self._adjust_holds(vendor_id, key, str(source))
+
+    def _post_credit(
         self, type_: str, key: str, origin: str, vendor_id: str, amount_minor: int, source: object
     ) -> list[DerivedPosting]:
         """To the wallet; debt is repaid first. Nothing for an amount of 0."""

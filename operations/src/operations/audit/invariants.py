@@ -226,6 +226,12 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payouts",
+        "an open chargeback holds what is at stake, as far as the wallet has it",
+        "SELECT c.id, c.vendor_id, c.uncovered_minor, b.balance_minor FROM chargebacks c "
+        "JOIN ledger_balances b ON b.account = 'wallet:' || c.vendor_id WHERE c.uncovered_minor > 0 AND b.balance_minor > 0",
+    ),
+    Invariant(
+        "payouts",
         "money that may have been paid twice is held, and waits for two people with an open exception",
         "SELECT p.id, p.status, coalesce(paid.transfers, 0) AS transfers, coalesce(booked.postings, 0) AS postings, held.holds "
         "FROM payout_requests p LEFT JOIN (SELECT payout_id, count(*) AS transfers FROM payout_transfers "

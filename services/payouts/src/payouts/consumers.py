@@ -42,7 +42,6 @@ from payouts.use_cases.transfers.record_transfer_update import record_transfer_u
 from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
 from payouts.use_cases.wallets.credit_release import credit_release
 from payouts.use_cases.wallets.debit_refund import debit_refund
-from payouts.use_cases.wallets.hold_disputed import hold_disputed
 from payouts.use_cases.wallets.record_chargeback import record_chargeback
 from payouts.use_cases.wallets.record_escrow_share import record_escrow_share
 
@@ -129,7 +128,6 @@ async def on_escrow_released(
     stated = _statement(event.statement, event.vendor_id, key, event.net_minor)
     is_proven = await record_statement(uow, stated, now, line_key=key)
     await credit_release(uow, release, now, is_proven=is_proven)
-    await hold_disputed(uow, event.vendor_id, event.order_id, str(received.sequence), now)
     return applied_if(is_newest)
 
 

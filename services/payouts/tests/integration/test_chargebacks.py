@@ -10,6 +10,7 @@ from contracts.payments import ChargeDisputed, EscrowRefunded
 from payouts.domain.errors import ChargebackLossNotReceived
 
 from .conftest import Sandbox, Scenario, released
+from .test_release_statements import skipped
 
 
 def disputed(vendor: Any, order_id: Any, **changes: Any) -> ChargeDisputed:
@@ -229,4 +230,85 @@ async def test_concurrent_payout_requests_never_withdraw_a_hold(scenario: Scenar
     granted = sum(response.status_code == 201 for response in responses[2:])
     wallet = await scenario.wallet(vendor)
     assert wallet["availableMinor"] + wallet["heldMinor"] == 1_000 - 400 * granted
+    await assert_ledger_matches_wallet(scenario, vendor)
+
+
+async def money(scenario: Scenario, vendor: Any) -> tuple[int, int, int]:
+    wallet = await scenario.wallet(vendor)
+    return wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]
+
+
+def returned(vendor: Any, order_id: Any, from_vendor_minor: int) -> EscrowRefunded:
+    return EscrowRefunded(
+        order_id=order_id,
+        buyer_id=new_id(),
+        vendor_id=vendor.id,
+        refund_id=new_id(),
+        amount_minor=from_vendor_minor,
+        from_vendor_minor=from_vendor_minor,
+        remaining_minor=0,
+        remaining_vendor_minor=0,
+    )
+
+
+async def test_a_return_during_a_dispute_takes_the_vendors_share_once(scenario: Scenario) -> None:
+    vendor = await scenario.ready_vendor(95_000)
+    event = await scenario.release(vendor, 95_000)
+    opened = disputed(vendor, event.order_id, amount_minor=100_000, vendor_minor=95_000)
+    await scenario.app.deliver(opened, sequence=5)
+    assert await money(scenario, vendor) == (95_000, 95_000, 0)
+    await scenario.app.deliver(returned(vendor, event.order_id, 95_000), sequence=6)
+    assert await money(scenario, vendor) == (95_000, 0, 0)
+    won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
+    await scenario.app.deliver(won, sequence=7)
+    assert await money(scenario, vendor) == (95_000, 0, 0)
+    await assert_ledger_matches_wallet(scenario, vendor)
+
+
+async def test_a_partial_return_reduces_the_hold_of_an_empty_wallet(scenario: Scenario) -> None:
+    vendor = await scenario.vendor()
+    event = await scenario.release(vendor, 900)
+    await scenario.app.deliver(disputed(vendor, event.order_id, vendor_minor=900), sequence=5)
+    assert await money(scenario, vendor) == (0, 900, 0)
+    await scenario.app.deliver(returned(vendor, event.order_id, 300), sequence=6)
+    assert await money(scenario, vendor) == (0, 600, 0)
+    await assert_ledger_matches_wallet(scenario, vendor)
+
+
+async def test_a_payout_of_disputed_money_is_not_sent_until_later_credits_cover_it(
+    scenario: Scenario, sandbox: Sandbox
+) -> None:
+    vendor = await scenario.ready_vendor(100)
+    before = await scenario.payout(vendor, 100)
+    event = await scenario.release(vendor, 900)
+    payout = await scenario.payout(vendor, 900)
+    await scenario.app.deliver(disputed(vendor, event.order_id, vendor_minor=900))
+    assert await skipped(scenario, payout) == "disputed"
+    assert await skipped(scenario, before) is None, "requested before the order's money was credited"
+    # Credits of every kind are held, up to the amount at stake.
+    await scenario.release(vendor, 500)
+    assert await money(scenario, vendor) == (0, 500, 0)
+    assert await skipped(scenario, payout) == "disputed"
+    other = await scenario.release(vendor, 1_000)
+    assert await money(scenario, vendor) == (600, 900, 0)
+    assert await skipped(scenario, payout) is None
+    assert sorted(transfer["amount"] for transfer in await sandbox.transfers()) == [100, 900]
+    await scenario.app.deliver(returned(vendor, other.order_id, 700), sequence=6)
+    assert await money(scenario, vendor) == (0, 900, 100)
+    await assert_ledger_matches_wallet(scenario, vendor)
+
+
+async def test_a_cancelled_payout_of_disputed_money_is_held(scenario: Scenario) -> None:
+    vendor = await scenario.ready_vendor(900)
+    event = await scenario.release(vendor, 100)
+    payout = await scenario.payout(vendor, 1_000)
+    opened = disputed(vendor, event.order_id, vendor_minor=100)
+    await scenario.app.deliver(opened, sequence=5)
+    headers = scenario.app.headers(vendor.owner, **vendor.claims())
+    response = await scenario.app.client.post(f"/api/payouts/{payout}/cancel", headers=headers)
+    assert response.status_code == 200, response.text
+    assert await money(scenario, vendor) == (900, 100, 0)
+    how: dict[str, Any] = {"chargeback_id": opened.chargeback_id, "outcome": "lost", "from_vendor_minor": 100}
+    await scenario.app.deliver(disputed(vendor, event.order_id, **how), sequence=6)
+    assert await money(scenario, vendor) == (900, 0, 0)
     await assert_ledger_matches_wallet(scenario, vendor)

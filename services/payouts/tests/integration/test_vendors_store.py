@@ -10,7 +10,7 @@ import pytest
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.bank_accounts import NameCheck
-from payouts.domain.chargebacks import ChargebackUpdate, KnownChargeback, OpenChargeback
+from payouts.domain.chargebacks import ChargebackUpdate, HoldChange, KnownChargeback, OpenChargeback
 from payouts.domain.schedules import Schedule
 from payouts.domain.wallet import WalletLine
 from payouts.store import bank_details, chargebacks, schedules, wallets
@@ -195,41 +195,54 @@ async def test_numbers_that_another_worker_encrypts_are_encrypted_once(
 
 async def test_a_dispute_has_its_newest_state_and_its_own_hold(scenario: Scenario) -> None:
     vendor, now = await scenario.ready_vendor(1_000), scenario.clock.now()
-    orders = [(await scenario.release(vendor, 900)).order_id for _ in range(2)]
-    other = ChargebackUpdate(new_id(), orders[0], vendor.id, "opened", 700, 0, 0)
-    own = ChargebackUpdate(new_id(), orders[1], vendor.id, "opened", 900, 0, 0)
+    neighbour = await scenario.ready_vendor(1_000)
+    orders = sorted([(await scenario.release(vendor, 900)).order_id for _ in range(2)])
+    other = ChargebackUpdate(new_id(), orders[0], vendor.id, "opened", 700)
+    own = ChargebackUpdate(new_id(), orders[1], vendor.id, "opened", 900)
+    foreign = ChargebackUpdate(new_id(), orders[1], neighbour.id, "opened", 1)
     async with unit_of_work(scenario) as uow:
         await wallets.lock_wallet(uow, vendor.id)
-        save, find = chargebacks.save_chargeback, chargebacks.find_chargeback
-        assert await save(uow, other, 5)
-        assert await save(uow, own, 5)
-        await chargebacks.add_hold(uow, own.id, 300)
-        await chargebacks.add_hold(uow, own.id, 1)
+        save, find, listed = chargebacks.save_chargeback, chargebacks.find_chargeback, chargebacks.list_open_chargebacks
+        for update in (other, own, foreign):
+            assert await save(uow, update, 5)
+        for added_minor in (300, 2, -1):
+            await chargebacks.change_hold(uow, HoldChange(own.id, own.order_id, added_minor, 7 + added_minor))
         assert await find(uow, own.id) == KnownChargeback("opened", 301)
         assert await find(uow, other.id) == KnownChargeback("opened", 0)
         assert await find(uow, uuid4()) is None
-        assert await chargebacks.list_open_chargebacks(uow, own.order_id) == [OpenChargeback(own.id, 900, 301)]
+        assert await listed(uow, vendor.id) == [
+            OpenChargeback(other.id, other.order_id, 700, 0, 0, 0, 900),
+            OpenChargeback(own.id, own.order_id, 900, 301, 6, 0, 900),
+        ]
+        # A hold is no credit, and the wallet of another vendor received nothing for the order.
+        line = WalletLine("hold", -500, order_id=own.order_id)
+        await wallets.append_lines(uow, vendor.id, f"hold:{new_id()}", 2_800, [line], now)
+        assert [one.credited_minor for one in await listed(uow, vendor.id)] == [900, 900]
+        assert [one.credited_minor for one in await listed(uow, neighbour.id)] == [0]
         for sequence in (5, 4):
             assert not await save(uow, replace(own, status="lost"), sequence)
         assert await find(uow, own.id) == KnownChargeback("opened", 301)
         assert await save(uow, replace(own, status="lost"), 6)
         assert await find(uow, own.id) == KnownChargeback("lost", 0)
-        assert await chargebacks.list_open_chargebacks(uow, own.order_id) == []
-        assert len(await chargebacks.list_open_chargebacks(uow, other.order_id)) == 1
-        assert await chargebacks.sum_credited(uow, vendor.id, own.order_id) == 900
-        assert await chargebacks.sum_credited(uow, uuid4(), own.order_id) == 0
-        line = WalletLine("hold", -500, order_id=own.order_id)
-        await wallets.append_lines(uow, vendor.id, f"hold:{new_id()}", 2_800, [line], now)
-        assert await chargebacks.sum_credited(uow, vendor.id, own.order_id) == 900
+        assert [one.id for one in await listed(uow, vendor.id)] == [other.id]
+        # A decided one holds nothing any more.
+        await chargebacks.change_hold(uow, HoldChange(own.id, own.order_id, 5, 5))
+        assert await find(uow, own.id) == KnownChargeback("lost", 0)
 
 
 async def test_the_share_that_is_left_in_escrow_is_that_of_the_order(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     held = [await scenario.hold(vendor, amount_minor) for amount_minor in (500, 700)]
     async with unit_of_work(scenario) as uow:
-        shares = [await chargebacks.find_remaining_share(uow, event.order_id) for event in held]
-        assert shares == [500, 700]
-        assert await chargebacks.find_remaining_share(uow, uuid4()) == 0
+        for event in held:
+            await chargebacks.save_chargeback(
+                uow, ChargebackUpdate(new_id(), event.order_id, vendor.id, "opened", 1), 5
+            )
+        listed = await chargebacks.list_open_chargebacks(uow, vendor.id)
+        assert {one.order_id: one.remaining_minor for one in listed} == {
+            held[0].order_id: 500,
+            held[1].order_id: 700,
+        }
         assert (await wallets.lock_wallet(uow, vendor.id)).locked_minor == 1_200
         assert (await wallets.lock_wallet(uow, new_id())).locked_minor == 0
 

@@ -1,16 +1,20 @@
 """How much of a wallet the open chargebacks of one order hold (contract sections 6 to 8). Amounts in kobo."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
-from payouts.domain.chargebacks import OpenChargeback, allocate_holds
+from payouts.domain.chargebacks import HoldChange, OpenChargeback, plan_holds
 
 FIRST, SECOND = UUID(int=1), UUID(int=2)
 
 
+ORDER, OTHER_ORDER = UUID(int=3), UUID(int=4)
+
+
 def opened(vendor_minor: int, held_minor: int = 0, id_: UUID = FIRST) -> OpenChargeback:
-    return OpenChargeback(id_, vendor_minor, held_minor)
+    return OpenChargeback(id_, ORDER, vendor_minor, held_minor, 0, 0, 0)
 
 
 # chargebacks, the vendor's part still in escrow, received for the order, available -> further holds
@@ -36,7 +40,11 @@ def opened(vendor_minor: int, held_minor: int = 0, id_: UUID = FIRST) -> OpenCha
         ([opened(701, 200)], 0, 701, 900, {FIRST: 501}),
         ([opened(701, 200)], 0, 500, 900, {FIRST: 300}),
         ([opened(701, 200)], 400, 701, 900, {FIRST: 101}),
-        ([opened(701, 200)], 0, 150, 900, {}),
+        # A refund of the order returns what no loss can debit any more.
+        ([opened(701, 200)], 0, 150, 900, {FIRST: -50}),
+        ([opened(701, 701)], 0, 0, 900, {FIRST: -701}),
+        ([opened(701, 701)], 0, -5, 0, {FIRST: -701}),
+        ([opened(701, 701)], 701, 701, 0, {FIRST: -701}),
         # Two disputes of one order: in order, and together at most what the wallet received.
         ([opened(400), opened(301, id_=SECOND)], 0, 701, 900, {FIRST: 400, SECOND: 301}),
         ([opened(400), opened(301, id_=SECOND)], 0, 701, 500, {FIRST: 400, SECOND: 100}),
@@ -52,4 +60,21 @@ def test_a_dispute_holds_what_escrow_does_not_cover_and_the_wallet_received(
     available_minor: int,
     holds: dict[UUID, int],
 ) -> None:
-    assert allocate_holds(chargebacks, remaining_minor, credited_minor, available_minor) == holds
+    of_order = [replace(one, remaining_minor=remaining_minor, credited_minor=credited_minor) for one in chargebacks]
+    changes = plan_holds(of_order, available_minor)
+    assert {change.chargeback_id: change.added_minor for change in changes if change.added_minor} == holds
+
+
+def test_what_the_wallet_lacks_is_uncovered_until_a_later_credit() -> None:
+    first = OpenChargeback(FIRST, ORDER, 700, 0, 0, 0, 700)
+    second = OpenChargeback(SECOND, OTHER_ORDER, 300, 100, 0, 0, 300)
+    assert plan_holds([first, second], 600) == [
+        HoldChange(FIRST, ORDER, 600, 100),
+        HoldChange(SECOND, OTHER_ORDER, 0, 200),
+    ]
+    later = [replace(first, held_minor=600, uncovered_minor=100), replace(second, uncovered_minor=200)]
+    assert plan_holds(later, 0) == []
+    assert plan_holds(later, 250) == [
+        HoldChange(FIRST, ORDER, 100, 0),
+        HoldChange(SECOND, OTHER_ORDER, 150, 50),
+    ]

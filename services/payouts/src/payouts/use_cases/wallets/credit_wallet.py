@@ -1,14 +1,14 @@
-"""Credit a vendor's wallet: debt is repaid first."""
+"""Credit a vendor's wallet: debt is repaid first, then open chargebacks hold what is at stake."""
 
 from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.ledger import posting as ledger
 from common.ledger.posting import Posting
-from payouts import store
-from payouts.domain.wallet import WalletLine, WalletSnapshot, repayment
+from payouts.domain.wallet import WalletLine, WalletSnapshot
+from payouts.use_cases.wallets.adjust_holds import adjust_holds
+from payouts.use_cases.wallets.post_credit import post_credit
 
 
 async def credit_wallet(
@@ -20,14 +20,8 @@ async def credit_wallet(
     posting_of: Callable[[int], Posting],
     now: datetime,
 ) -> None:
-    """Writes the statement lines and the posting of one credit. `posting_of` gets the part that repays debt, in kobo.
-
-    `wallet` must be read under its lock. A credit of nothing writes its line, and no posting.
+    """Every credit, whatever its kind. `wallet` must be read under its lock; `posting_of` gets the part that repays debt,
+    in kobo.
     """
-    repaid_minor = repayment(wallet.debt_minor, line.net_minor)
-    lines = [line]
-    if repaid_minor:
-        lines.append(WalletLine("debt_repaid", -repaid_minor, line.order_id, line.payout_id))
-    await store.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
-    if line.net_minor:
-        await ledger.post(uow, posting_of(repaid_minor))
+    await post_credit(uow, vendor_id, wallet, key, line, posting_of, now)
+    await adjust_holds(uow, vendor_id, key, now)

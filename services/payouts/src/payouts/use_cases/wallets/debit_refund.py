@@ -7,26 +7,32 @@ from common.database.unit_of_work import UnitOfWork
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
-from payouts.domain.wallet import Refund
+from payouts.domain.wallet import Refund, WalletSnapshot
+from payouts.use_cases.wallets.adjust_holds import adjust_holds
 from payouts.use_cases.wallets.build_order_line import build_order_line
 from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_proven: bool = False) -> None:
-    """Posts the vendor's part once, by the refund's id; what the wallet lacks becomes debt. Raises ReleaseContradicts.
+    """Posts the vendor's part once, by the refund's id; what the wallet lacks becomes debt. An open chargeback of the order
+    then holds less. Raises ReleaseContradicts.
 
     A signed refund never contradicts, as with a release. One that takes back only commission or delivery fee has a line
     of net 0, so that the lines of the order add up.
     """
-    if not any(refunded.taken):
-        return
-    vendor_id, key = refunded.vendor_id, f"refund:{refunded.id}"
-    wallet = await store.lock_wallet(uow, vendor_id)
-    before = await store.find_line_net(uow, key, "refund")
-    if before is not None:
-        if before != -refunded.taken.net_minor and not is_proven:
+    key = f"refund:{refunded.id}"
+    wallet = await store.lock_wallet(uow, refunded.vendor_id)
+    if any(refunded.taken):
+        before = await store.find_line_net(uow, key, "refund")
+        if before is None:
+            await _debit(uow, refunded, wallet, key, now)
+        elif before != -refunded.taken.net_minor and not is_proven:
             raise ReleaseContradicts(key)
-        return
-    line = await build_order_line(uow, "refund", vendor_id, refunded.order_id, refunded.taken.negated())
-    posting_of = partial(accounts.refund, key, vendor_id, refunded.taken.net_minor)
+    await adjust_holds(uow, refunded.vendor_id, key, now)
+
+
+async def _debit(uow: UnitOfWork, refunded: Refund, wallet: WalletSnapshot, key: str, now: datetime) -> None:
+    vendor_id, taken = refunded.vendor_id, refunded.taken
+    line = await build_order_line(uow, "refund", vendor_id, refunded.order_id, taken.negated())
+    posting_of = partial(accounts.refund, key, vendor_id, taken.net_minor)
     await debit_wallet(uow, vendor_id, wallet, key, line, posting_of, now)

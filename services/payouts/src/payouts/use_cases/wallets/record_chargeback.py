@@ -13,15 +13,14 @@ from payouts.domain.chargebacks import ChargebackUpdate
 from payouts.domain.errors import ChargebackLossNotReceived
 from payouts.domain.wallet import WalletLine
 from payouts.store import chargebacks
+from payouts.use_cases.wallets.adjust_holds import adjust_holds
 from payouts.use_cases.wallets.build_order_line import build_order_line
 from payouts.use_cases.wallets.credit_wallet import credit_wallet
 from payouts.use_cases.wallets.debit_wallet import debit_wallet
-from payouts.use_cases.wallets.hold_disputed import hold_disputed
 
 
 async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int, now: datetime) -> bool:
     """Opened: holds the amount. Won: releases the hold. Lost: debits the amount; the wallet's shortfall becomes debt.
-
 
     An event older than the last holds and releases nothing. A loss is still debited and its reversal credited, once:
     payments has posted them, whatever came after. Returns whether the event is the newest. Raises ChargebackLossNotReceived.
@@ -36,14 +35,12 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
         await _debit_if_new(uow, update, key, now)
         await _credit_if_new(uow, update, key, now)
         return False
-    if update.status == "opened":
-        await hold_disputed(uow, update.vendor_id, update.order_id, str(sequence), now)
-        return True
     if known is not None and known.held_minor:
         line = WalletLine("hold_released", known.held_minor, update.order_id)
         await _credit(uow, update, f"{key}:held", line, accounts.hold_released, now)
     await _debit_if_new(uow, update, key, now)
     await _credit_if_new(uow, update, key, now)
+    await adjust_holds(uow, update.vendor_id, str(sequence), now)
     return True
 
 
