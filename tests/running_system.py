@@ -25,6 +25,7 @@ SETTINGS = {
     "RATE_TIER_3": "100000",
     "RATE_TIER_4": "100000",
     "RATE_TIER_4_ADDRESS": "100000",
+    "RATE_REFUSED_REFRESHES": "100000",
     "RATE_TIER_5": "100000",
     # Quick, with a last step for whatever is late on a busy machine.
     "RETRY_DELAYS_SECONDS": "0.2,0.5,1,5,15",

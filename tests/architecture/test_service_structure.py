@@ -25,6 +25,7 @@ PURE = (
     "common.primitives.clock",
     "common.primitives.ids",
     "common.primitives.retry",
+    "common.primitives.shared_addresses",
     "common.web.csv_export",
     "common.auth.caller",
     "common.web.outbound_addresses",

@@ -15,6 +15,7 @@ SETTINGS = {
     "RATE_TIER_3": "1000000",
     "RATE_TIER_4": "1000000",
     "RATE_TIER_4_ADDRESS": "1000000",
+    "RATE_REFUSED_REFRESHES": "1000000",
     # Dense enough for a test, long enough to bridge the restart of a server.
     "RETRY_DELAYS_SECONDS": "0.5,1,2,5,10",
     # Longer than any request here. A gateway whose database died under it cannot give the lease back.

@@ -4,7 +4,7 @@ It fails on 5xx, undocumented statuses, bodies, headers and media types, accepte
 have no token, unknown methods without 405, and removed resources that are still found. Valid requests may be rejected:
 ids of missing resources match the schema. `default` responses are removed from the document: an error that only
 `default` describes counts as undocumented. It writes random data: use a disposable system, started with RATE_TIER_1 to
-_5, RATE_TIER_4_ADDRESS and RATE_MACHINES raised.
+_5, RATE_TIER_4_ADDRESS, RATE_REFUSED_REFRESHES and RATE_MACHINES raised.
 
 `--each-once` tries each operation as one account with the permission, with requests fixed by a seed and no time limit
 (`.ci/run`).

@@ -88,7 +88,7 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
         verifier=runtime.verifier,
         clock=runtime.clock,
         addresses=ClientAddresses(settings.trusted_proxies),
-        tiers=Tiers(_limits_of(settings)),
+        tiers=Tiers(_limits_of(settings), settings.shared_addresses),
         quotas=quotas,
         window_seconds=settings.rate_window_seconds,
         timeouts=ClientTimeouts(
@@ -178,6 +178,7 @@ def _limits_of(settings: Settings) -> Limits:
         account_address=settings.rate_tier_4_address,
         machines=settings.rate_machines,
         images=settings.rate_tier_media,
+        refused_refreshes=settings.rate_refused_refreshes,
     )
 
 

@@ -24,8 +24,14 @@ def account_named_in(body: bytes) -> str:
     A password reset names it by its token.
     """
     credentials = _credentials_in(body)
-    named = (credentials.email or "").strip().lower() or _number(credentials.phone or "") or credentials.token
+    named = _mailbox((credentials.email or "").strip().lower()) or _number(credentials.phone or "") or credentials.token
     return _hashed(named)
+
+
+def _mailbox(email: str) -> str:
+    """Return the address without a tag: a mailbox counts once whatever follows `+`."""
+    local, at, domain = email.rpartition("@")
+    return f"{local.partition('+')[0] or local}@{domain}" if at else email
 
 
 # The last ten digits identify a number, with or without country code.

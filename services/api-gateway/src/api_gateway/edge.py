@@ -56,6 +56,8 @@ _HEAD_ERRORS: Final[Mapping[int, str]] = {
 _UNKNOWN_ROUTE: Final = "unknown"
 # Scanners and search engines cause these all day; logging them would only fill the log.
 _COMMON_ERRORS: Final = frozenset({401, 404, 429, 499})
+# A refresh token that identity rejects: unknown, expired, or no token at all.
+_REFUSED: Final = frozenset({401, 403, 422})
 _STRICT: Final = frozenset({Quota.SENSITIVE, Quota.ACCOUNT, Quota.SESSION})
 
 
@@ -293,12 +295,29 @@ class Edge:
         check_announced_body(route, call.headers)
         body = await read_whole_body(call.receive, route, self._body_seconds(call))
         if route.quota is Quota.SESSION:
-            counters = self.tiers.of_session(session_named_in(body), call.address)
-        else:
-            counters = self.tiers.of_account(account_named_in(body), call.address)
+            await self._refresh(call, route, body)
+            return
+        counters = self.tiers.of_account(account_named_in(body), call.address)
         quota_status = await self.quotas.count(counters, call.now, strict=True)
         self._apply_quota(call, counters[0], quota_status)
         await self._forward(call, route, body)
+
+    async def _refresh(self, call: Call, route: Route, body: bytes) -> None:
+        """Count a refresh by its session. A refused one counts against its address as well, and is 429 beyond that ceiling.
+
+        A valid token passes even then: a script with invalid ones must not sign out all users behind the same address.
+        """
+        refused = self.tiers.of_refused_refresh(call.address)
+        session = session_named_in(body)
+        counter = self.tiers.of_session(session) if session else refused
+        self._apply_quota(call, counter, await self.quotas.count((counter,), call.now, strict=True))
+        response = await self.forwarder.send_request(call, route, body, watch_client=True)
+        try:
+            if session and response.status in _REFUSED:
+                self._apply_quota(call, refused, await self.quotas.count((refused,), call.now, strict=True))
+            await self.forwarder.relay(call, response)
+        finally:
+            response.release()
 
     async def _process_body(self, call: Call, route: Route) -> None:
         check_announced_body(route, call.headers)

@@ -23,6 +23,7 @@ from api_gateway.routing import Access, Route
 from api_gateway.upstream import Upstreams
 from common.observability.telemetry import trace_headers
 from common.primitives.problems import Problem, ValidationFailed
+from common.web.client_address import CLIENT_ADDRESS
 
 # A response stored under a key is held in memory. The longest one is a dispatch of some hundred transfers.
 STORED_BYTES_MAX: Final = 1024 * 1024
@@ -55,6 +56,9 @@ class Forwarder:
         upstream = self._upstreams[route.upstream]
         method = "GET" if call.method == "HEAD" else call.method
         own_headers = {"x-request-id": call.request_id, **trace_headers()}
+        if route.access is Access.CREDENTIALS:
+            # Identity counts wrong codes and messages by source. A client's own header of this name is not passed.
+            own_headers[CLIENT_ADDRESS] = call.address
         own = "".join([f"{name}: {text}\r\n" for name, text in own_headers.items()]).encode()
         is_stream = not isinstance(body, bytes)
         if is_stream:

@@ -42,7 +42,7 @@ class Quota(Enum):
     BY_CALLER = "tier 1, 2 or 3"
     SENSITIVE = "tier 4, by user or address"
     ACCOUNT = "tier 4, by address and account named in the body, with a ceiling by address"
-    SESSION = "tier 4, by the session named in the body, with a ceiling by address"
+    SESSION = "tier 4, by the session named in the body; refused tokens by address"
     ASSISTANT = "tier 5"
     IMAGES = "outside the tiers, by address, with a limit for images"
     MACHINES = "outside the tiers, by address"

@@ -10,14 +10,14 @@ from common.process.settings import (
     SIGNATURE_HEADER_DEFAULT,
     HttpAddress,
     Origins,
-    ServiceSettings,
+    SharedAddressSettings,
     SignatureHeader,
 )
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-class Settings(ServiceSettings):
+class Settings(SharedAddressSettings):
     """Addresses of the services, quotas, timeouts, and the retention of idempotency records."""
 
     # The gateway signs no cursors and calls no functions: its only secret is its database's password.
@@ -79,6 +79,12 @@ class Settings(ServiceSettings):
     )
     rate_tier_4_address: int = Field(
         default=60, ge=1, description="Sign-in requests of an address over all accounts in a window", examples=["60"]
+    )
+    rate_refused_refreshes: int = Field(
+        default=60,
+        ge=1,
+        description="Refresh tokens of an address that may be refused in a window; valid ones do not count",
+        examples=["60"],
     )
     # A page of the catalog shows twenty images, and a campus shares few addresses.
     rate_tier_media: int = Field(

@@ -7,6 +7,7 @@ from uuid import UUID
 from api_gateway.routing import Quota
 from api_gateway.sliding_window import Counter
 from common.auth.caller import Caller
+from common.primitives.shared_addresses import SharedAddresses
 from contracts.permissions import STAFF_ROLES
 
 _TIER_3_ROLES: Final = STAFF_ROLES | {"merchant"}
@@ -14,7 +15,9 @@ _TIER_3_ROLES: Final = STAFF_ROLES | {"merchant"}
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Requests in a window by tier. `account_address` is the limit of one address over all accounts."""
+    """Requests in a window by tier. `account_address` is the limit of one address over all accounts, `refused_refreshes`
+    that of refresh tokens without a session.
+    """
 
     anonymous: int
     buyer: int
@@ -24,15 +27,19 @@ class Limits:
     account_address: int
     machines: int
     images: int
+    refused_refreshes: int
 
 
 class Tiers:
-    """Return the counters of a request. Those of users are cached, because every request needs one."""
+    """Return the counters of a request. Those of users are cached, because every request needs one.
+
+    Ceilings of an address are multiplied where many people share it (`RATE_SHARED_ADDRESSES`).
+    """
 
     USERS_MAX: Final = 10_000
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, limits: Limits, shared_addresses: SharedAddresses) -> None:
+        self._limits, self._shared = limits, shared_addresses
         self._of_user: dict[tuple[UUID, bool], Counter] = {}
 
     def of(self, quota: Quota, caller: Caller | None, address: str) -> Counter:
@@ -40,31 +47,36 @@ class Tiers:
         if quota is Quota.BY_CALLER:
             return self.of_address(address) if caller is None else self._of_caller(caller)
         if quota is Quota.MACHINES:
-            return Counter("machines", address, self._limits.machines)
+            return self._of_address("machines", address, self._limits.machines)
         if quota is Quota.IMAGES:
-            return Counter("media", address, self._limits.images)
-        if quota is Quota.ASSISTANT and caller is not None:
+            return self._of_address("media", address, self._limits.images)
+        if caller is None:
+            return self._of_address("4", address, self._limits.sensitive)
+        if quota is Quota.ASSISTANT:
             return Counter("5", str(caller.user_id), self._limits.assistant)
-        subject = address if caller is None else str(caller.user_id)
-        return Counter("4", subject, self._limits.sensitive)
+        return Counter("4", str(caller.user_id), self._limits.sensitive)
 
     def of_account(self, account: str, address: str) -> list[Counter]:
         """Return the counters of an account named in the body: at this address, and the address over all accounts."""
         return [
             Counter("4", f"{address}:{account}", self._limits.sensitive),
-            Counter("4-address", address, self._limits.account_address),
+            self._of_address("4-address", address, self._limits.account_address),
         ]
 
-    def of_session(self, session: str, address: str) -> list[Counter]:
-        """Return the counters of a refresh: the session at any address, and the address over all sessions."""
-        return [
-            Counter("4", f"session:{session}" if session else address, self._limits.sensitive),
-            Counter("4-address", address, self._limits.account_address),
-        ]
+    def of_session(self, session: str) -> Counter:
+        """Return the counter of a refresh: its session, at any address."""
+        return Counter("4", f"session:{session}", self._limits.sensitive)
+
+    def of_refused_refresh(self, address: str) -> Counter:
+        """Return the counter of a refresh token that was refused, or is missing: its address, apart from sign-ins."""
+        return self._of_address("4-refused", address, self._limits.refused_refreshes)
 
     def of_address(self, address: str) -> Counter:
         """Return the counter of tier 1."""
-        return Counter("1", address, self._limits.anonymous)
+        return self._of_address("1", address, self._limits.anonymous)
+
+    def _of_address(self, tier: str, address: str, limit: int) -> Counter:
+        return Counter(tier, address, self._shared.ceiling(limit, address))
 
     def _of_caller(self, caller: Caller) -> Counter:
         above_buyer = not _TIER_3_ROLES.isdisjoint(caller.roles)

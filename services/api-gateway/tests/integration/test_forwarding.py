@@ -38,6 +38,17 @@ async def test_the_version_prefix_is_the_same_route(app: GatewayApp) -> None:
     assert app.upstream.last["path"] == "/api/products"
 
 
+async def test_only_the_gateway_names_the_address_of_a_sign_in(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(trusted_proxies="127.0.0.0/8")
+    forged = {"X-Client-Address": "192.0.2.99"}
+    for address, named in (("203.0.113.5", "203.0.113.5"), ("2001:db8::7", "2001:db8::/64")):
+        headers = forged | {"X-Forwarded-For": address}
+        await app.client.post("/api/auth/otp", json={"email": "ada@x.example"}, headers=headers)
+        assert app.upstream.last["headers"]["x-client-address"] == named
+    await app.client.get("/api/orders", headers=app.bearer() | forged)
+    assert "x-client-address" not in app.upstream.last["headers"]
+
+
 async def test_no_identity_header_of_a_client_reaches_a_service(app: GatewayApp) -> None:
     forged = {
         "X-User-Id": "forged",

@@ -121,6 +121,68 @@ async def test_refresh_counts_its_session_though_the_token_rotates(open_gateway:
     assert await refresh("two.0") == 201
 
 
+async def refresh_status(app: GatewayApp, token: str, address: str = "203.0.113.1") -> int:
+    headers = {"X-Forwarded-For": address}
+    return (await app.client.post("/api/auth/refresh", json={"refreshToken": token}, headers=headers)).status_code
+
+
+async def login_status(app: GatewayApp, email: str, address: str = "203.0.113.1") -> int:
+    headers = {"X-Forwarded-For": address}
+    return (await app.client.post("/api/auth/login", json={"email": email}, headers=headers)).status_code
+
+
+async def test_refreshes_of_many_sessions_use_up_no_sign_in_of_their_address(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(rate_tier_4_address=3, rate_refused_refreshes=3)
+    assert {await refresh_status(app, f"{number}.a") for number in range(20)} == {201}
+    assert await login_status(app, "ada@x.example") == 201
+
+
+async def test_refused_refreshes_have_a_ceiling_that_stops_neither_valid_ones_nor_sign_ins(
+    open_gateway: OpenGateway,
+) -> None:
+    app = await open_gateway(rate_refused_refreshes=3, rate_tier_4_address=2, trusted_proxies="127.0.0.0/8")
+    app.upstream.response = (401, {"code": "AUTH_UNAUTHORIZED"})
+    assert [await refresh_status(app, f"{uuid4()}.junk") for _ in range(5)] == [401, 401, 401, 429, 429]
+    assert await refresh_status(app, "no token") == 429
+    assert await refresh_status(app, f"{uuid4()}.junk", "203.0.113.2") == 401
+    app.upstream.response = (201, {"success": True})
+    assert await refresh_status(app, f"{uuid4()}.valid") == 201
+    assert [await login_status(app, f"{name}@x.example") for name in ("a", "b", "c")] == [201, 201, 429]
+
+
+async def test_a_refresh_without_a_token_counts_as_a_refused_one(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(rate_refused_refreshes=2, rate_tier_4=1)
+    statuses = [(await app.client.post("/api/auth/refresh", json={})).status_code for _ in range(3)]
+    assert statuses == [201, 201, 429]
+
+
+async def test_a_shared_address_has_the_ceilings_of_many(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(
+        rate_tier_1=1,
+        rate_tier_4=1,
+        rate_tier_4_address=2,
+        rate_shared_addresses="198.51.100.0/24, 2001:db8:17::/48",
+        rate_shared_factor=3,
+        trusted_proxies="127.0.0.0/8",
+    )
+
+    async def browse(address: str) -> int:
+        return (await app.client.get("/api/products", headers={"X-Forwarded-For": address})).status_code
+
+    assert [await browse("203.0.113.1") for _ in range(2)] == [201, 429]
+    for address in ("198.51.100.7", "2001:db8:17:5::9"):
+        assert [await browse(address) for _ in range(4)] == [201, 201, 201, 429]
+        emails = [f"{number}@x.example" for number in range(7)]
+        assert [await login_status(app, email, address) for email in emails] == [201] * 6 + [429]
+    # The counter of one account stays: its guesses are not those of a campus.
+    assert [await login_status(app, "ada@x.example", "198.51.100.8") for _ in range(2)] == [201, 429]
+
+
+async def test_a_mailbox_counts_once_whatever_tag_follows_it(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(rate_tier_4=2)
+    assert [await login_status(app, f"ada+{tag}@x.example") for tag in ("a", "b", "c")] == [201, 201, 429]
+
+
 async def test_after_a_trusted_proxy_each_client_is_counted(open_gateway: OpenGateway) -> None:
     app = await open_gateway(rate_tier_1=1, trusted_proxies="127.0.0.0/8")
 

@@ -15,6 +15,7 @@ __all__ = [
     "public_numbers",
     "retry",
     "revisions",
+    "shared_addresses",
     "signatures",
     "tls",
 ]

@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from common.auth.issuers import TrustedIssuer, check_issuers_together, read_trusted_issuers
 from common.primitives.cells import Cell, Cells
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
+from common.primitives.shared_addresses import SHARED_FACTOR, Network, SharedAddresses
 
 # One day. A longer delay would hide a failure that belongs into the dead letters.
 RETRY_SECONDS_MAX = 86_400
@@ -61,6 +62,10 @@ SIGNATURE_HEADER_DEFAULT = "x-gateway-signature"
 HttpAddress = Annotated[str, Field(pattern="^https?://[^/\\s]+")]
 # A comma list of origins of web pages. An invalid origin stops the start. The port `*` means any port.
 Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_normalized_origins)]
+# A comma list of networks in CIDR notation, or of addresses.
+Networks = Annotated[tuple[Network, ...], NoDecode, BeforeValidator(_split)]
+# A comma list of ISO 3166 codes.
+Countries = Annotated[tuple[Annotated[str, Field(pattern="^[A-Z]{2}$")], ...], NoDecode, BeforeValidator(_split)]
 
 
 class ServiceSettings(BaseSettings):
@@ -232,6 +237,29 @@ class ServiceSettings(BaseSettings):
     def from_environment(cls) -> Self:
         """Returns the settings, or exits and names every missing and every invalid variable."""
         return read_settings(cls)
+
+
+class SharedAddressSettings(ServiceSettings):
+    """The addresses that many people share, for the services that count by address."""
+
+    rate_shared_addresses: Networks = Field(
+        default=(),
+        description="Networks whose addresses many people share, such as a campus' NAT, separated by commas: the ceilings of an "
+        "address are multiplied by RATE_SHARED_FACTOR",
+        examples=["197.210.64.0/28,2001:db8:17::/48"],
+    )
+    rate_shared_factor: int = Field(
+        default=SHARED_FACTOR,
+        ge=1,
+        le=1000,
+        description="Factor of the ceilings of an address in RATE_SHARED_ADDRESSES",
+        examples=[str(SHARED_FACTOR)],
+    )
+
+    @property
+    def shared_addresses(self) -> SharedAddresses:
+        """The multiplier of an address' ceilings."""
+        return SharedAddresses(self.rate_shared_addresses, self.rate_shared_factor)
 
 
 SettingsT = TypeVar("SettingsT", bound=BaseSettings)

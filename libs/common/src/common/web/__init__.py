@@ -1,6 +1,7 @@
 """HTTP of a service: the application, guards, envelope, error handlers, standard routes, event streams."""
 
 __all__ = [
+    "client_address",
     "csv_export",
     "dead_letter_routes",
     "envelope",
