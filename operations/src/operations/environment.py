@@ -74,6 +74,8 @@ PASSED_ON = (
     "ACCESS_LOG",
     "SMS_API_KEY",
     "SMS_SENDER",
+    "SMS_COUNTRIES",
+    "SMS_BUDGET_*",
     "MAIL_FROM",
     "ON_CALL_KEY",
     "GATEWAY_PROVIDER",

@@ -86,6 +86,17 @@ CREATE POLICY campuses_open ON campuses FOR INSERT
 CREATE POLICY campuses_read ON campuses FOR SELECT
     USING ((active OR app_may('campuses:manage_all'::text) OR (app_may('campuses:manage'::text) AND (id = app_campus_id())) OR app_may('campuses:read'::text)));
 
+CREATE TABLE code_tries (
+    code_id uuid NOT NULL,
+    source_hash bytea NOT NULL,
+    tries integer NOT NULL,
+    CONSTRAINT code_tries_pkey PRIMARY KEY (code_id, source_hash),
+    CONSTRAINT code_tries_code FOREIGN KEY (code_id) REFERENCES issued_codes(id) ON DELETE CASCADE,
+    CONSTRAINT code_tries_at_most_5 CHECK (((tries >= 1) AND (tries <= 5)))
+);
+ALTER TABLE code_tries ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON code_tries TO campus_identity_service;
+
 CREATE TABLE commission_changes (
     id uuid NOT NULL,
     vendor_id uuid NOT NULL,
@@ -217,6 +228,29 @@ CREATE TABLE inbox (
 CREATE INDEX inbox_handled ON inbox USING btree (handled_at);
 GRANT SELECT, INSERT, UPDATE, DELETE ON inbox TO campus_identity_service;
 
+CREATE TABLE issued_codes (
+    id uuid NOT NULL,
+    purpose text NOT NULL,
+    address_hash bytea NOT NULL,
+    source_hash bytea NOT NULL,
+    code_hash bytea NOT NULL,
+    issued_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    used_at timestamp with time zone,
+    user_id uuid,
+    CONSTRAINT issued_codes_pkey PRIMARY KEY (id),
+    CONSTRAINT issued_codes_account FOREIGN KEY (user_id) REFERENCES accounts(user_id),
+    CONSTRAINT issued_codes_purpose_known CHECK ((purpose = ANY (ARRAY['sign_in'::text, 'password_reset'::text, 'already_registered'::text]))),
+    CONSTRAINT issued_codes_tries_at_most_30 CHECK (((tries >= 0) AND (tries <= 30)))
+);
+CREATE INDEX issued_codes_of_address ON issued_codes USING btree (address_hash, purpose, expires_at);
+CREATE INDEX issued_codes_of_reset ON issued_codes USING btree (code_hash) WHERE (purpose = 'password_reset'::text);
+CREATE INDEX issued_codes_of_user ON issued_codes USING btree (user_id) WHERE (user_id IS NOT NULL);
+CREATE INDEX issued_codes_oldest ON issued_codes USING btree (issued_at);
+ALTER TABLE issued_codes ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON issued_codes TO campus_identity_service;
+
 CREATE TABLE login_failures (
     address_hash bytea NOT NULL,
     failures integer NOT NULL,
@@ -227,6 +261,17 @@ CREATE TABLE login_failures (
 CREATE INDEX login_failures_oldest ON login_failures USING btree (last_failed_at);
 ALTER TABLE login_failures ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE, DELETE ON login_failures TO campus_identity_service;
+
+CREATE TABLE message_counts (
+    subject_hash bytea NOT NULL,
+    window_ends_at timestamp with time zone NOT NULL,
+    messages integer NOT NULL,
+    CONSTRAINT message_counts_pkey PRIMARY KEY (subject_hash),
+    CONSTRAINT message_counts_messages_not_negative CHECK ((messages >= 0))
+);
+CREATE INDEX message_counts_oldest ON message_counts USING btree (window_ends_at);
+ALTER TABLE message_counts ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON message_counts TO campus_identity_service;
 
 CREATE TABLE one_time_codes (
     purpose text NOT NULL,

@@ -35,6 +35,8 @@ from identity.credentials.totp import Totp
 from identity.dependencies import Dependencies
 from identity.domain.errors import CannotAppoint, KeysStillInUse, UnknownKey
 from identity.domain.institutions import Institutions
+from identity.domain.message_budgets import TextPolicy
+from identity.domain.one_time_codes import SENDING_QUEUE
 from identity.queries.own_actions import OWN_ACTIONS, STAFF_ACTIONS
 from identity.queries.pending_work import PENDING_WORK
 from identity.queries.personal_records import SECTIONS
@@ -44,14 +46,15 @@ from identity.store.retention import RETENTION_RULES
 from identity.timers import (
     CHECK_EVERY_SECONDS,
     ERASURE_METRIC_EVERY_SECONDS,
+    GUESS_METRIC_EVERY_SECONDS,
     record_erasure_age_once,
+    record_guessed_accounts_once,
     record_signing_key_age_once,
     revoke_distrusted_sessions_once,
 )
 from identity.use_cases.accounts.find_user import find_user
 from identity.use_cases.accounts.load_demo import DemoSecrets, load_demo
 from identity.use_cases.accounts.publish_profiles import publish_profiles
-from identity.use_cases.codes.request_code import SENDING_QUEUE
 from identity.use_cases.signing_keys.ensure_signing_key import ensure_signing_key
 from identity.use_cases.signing_keys.retire_compromised_key import retire_compromised_key
 from identity.use_cases.signing_keys.retire_keys import retire_keys
@@ -94,6 +97,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             further_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers),
             staff_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers if entry.allow_staff_roles),
             referral_reward_minor=settings.referral_reward_minor,
+            text_policy=_text_policy_of(settings),
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
         )
         runtime.verifier.user_lookup = LocalUserLookup(runtime.database, dependencies.hashes, runtime.clock)
@@ -115,6 +119,19 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 async def _hash_key(database: Database, encryption: Encryption, shared: tuple[str, str]) -> bytes:
     known = next((hash_key_of_release_before(key) for key in shared if key), None)
     return await ensure_hash_key(database, encryption.hash_key, "identity", of_release_before=known)
+
+
+def _text_policy_of(settings: Settings) -> TextPolicy:
+    return TextPolicy(
+        countries=frozenset(settings.sms_countries),
+        account_per_day=settings.sms_budget_account_per_day,
+        number_per_hour=settings.sms_budget_number_per_hour,
+        number_per_day=settings.sms_budget_number_per_day,
+        prefix_per_hour=settings.sms_budget_prefix_per_hour,
+        address_per_hour=settings.sms_budget_address_per_hour,
+        total_per_hour=settings.sms_budget_total_per_hour,
+        shared_addresses=settings.shared_addresses,
+    )
 
 
 def read_institutions(cells: Cells | None = None) -> Institutions:
@@ -147,6 +164,7 @@ def loops(dependencies: Dependencies) -> list[Loop]:
         Loop(
             "age of requests to be erased", partial(record_erasure_age_once, dependencies), ERASURE_METRIC_EVERY_SECONDS
         ),
+        Loop("guessed accounts", partial(record_guessed_accounts_once, dependencies), GUESS_METRIC_EVERY_SECONDS),
     ]
 
 

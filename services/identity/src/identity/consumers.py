@@ -9,7 +9,7 @@ from common.messaging.messages import Outcome, Received, Subscription, WorkItem,
 from common.primitives.encryption import DecryptionFailed, UnknownKey
 from contracts import orders, payments, payouts
 from identity.dependencies import Dependencies
-from identity.use_cases.codes.request_code import SENDING_QUEUE
+from identity.domain.one_time_codes import SENDING_QUEUE
 from identity.use_cases.codes.send_code import CodeToSend, send_code
 from identity.use_cases.erasure.record_evaluation import record_evaluation
 

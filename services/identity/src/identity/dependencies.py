@@ -15,6 +15,7 @@ from identity.credentials.recovery_codes import RecoveryCodes
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.totp import Totp
 from identity.domain.institutions import Institutions
+from identity.domain.message_budgets import TextPolicy
 from identity.use_cases.accounts.load_demo import DemoSecrets
 
 
@@ -40,4 +41,5 @@ class Dependencies:
     # The subset of `further_issuers` whose tokens may assert staff roles.
     staff_issuers: frozenset[str]
     referral_reward_minor: int
+    text_policy: TextPolicy
     demo: DemoSecrets

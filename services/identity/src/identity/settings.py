@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from common.primitives.encryption import FurtherKey, PurposeKey
-from common.process.settings import ServiceSettings
+from common.process.settings import Countries, SharedAddressSettings
 
 DemoTotpSecret = Annotated[
     str,
@@ -19,7 +19,7 @@ DemoTotpSecret = Annotated[
 ]
 
 
-class Settings(ServiceSettings):
+class Settings(SharedAddressSettings):
     """The service's own variables. Without demo or bootstrap secrets, no demo accounts and no first administrator
     exist.
     """
@@ -54,6 +54,36 @@ class Settings(ServiceSettings):
     )
     referral_reward_minor: int = Field(
         default=50_000, ge=0, description="Reward of a referred user, in kobo. 0 pays nothing", examples=["50000"]
+    )
+    sms_countries: Countries = Field(
+        default=("NG",),
+        min_length=1,
+        description="Countries whose mobile numbers are accepted, as ISO 3166 codes separated by commas",
+        examples=["NG,GH"],
+    )
+    sms_budget_account_per_day: int = Field(
+        default=20, ge=1, description="Codes by text that a signed-in user may request in a day", examples=["20"]
+    )
+    sms_budget_number_per_hour: int = Field(
+        default=5, ge=1, description="Codes by text that may be requested for a number in an hour", examples=["5"]
+    )
+    sms_budget_number_per_day: int = Field(
+        default=15, ge=1, description="Codes by text that may be requested for a number in a day", examples=["15"]
+    )
+    sms_budget_address_per_hour: int = Field(
+        default=30,
+        ge=1,
+        description="Codes by text that an address may request in an hour; multiplied for RATE_SHARED_ADDRESSES",
+        examples=["30"],
+    )
+    sms_budget_prefix_per_hour: int = Field(
+        default=500,
+        ge=1,
+        description="Codes by text that are sent to a prefix in an hour: the country and the first three digits",
+        examples=["500"],
+    )
+    sms_budget_total_per_hour: int = Field(
+        default=5_000, ge=1, description="Codes by text that are sent in an hour in all", examples=["5000"]
     )
     passkey_rp_id: str = Field(
         default="",

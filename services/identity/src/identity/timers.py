@@ -1,16 +1,21 @@
-"""Background loops: revoke sessions of distrusted issuers, update the age metrics."""
+"""Background loops: revoke sessions of distrusted issuers, update the metrics of ages and guesses."""
 
+from datetime import timedelta
 from typing import Final
 
 from common.auth.caller import ServiceItself
 from identity.dependencies import Dependencies
-from identity.metrics import ERASURE_OPEN_SECONDS, SIGNING_KEY_TIME
-from identity.store import erasure, keys
+from identity.metrics import ERASURE_OPEN_SECONDS, GUESSED_ACCOUNTS, SIGNING_KEY_TIME
+from identity.store import erasure, guesses, keys
 from identity.use_cases.sessions.revoke_distrusted_sessions import revoke_distrusted_sessions
 
 REVOKING_DISTRUSTED: Final = ServiceItself("sessions of issuers that are no longer trusted")
 READING_KEY_AGE: Final = ServiceItself("age of the signing key")
 READING_ERASURE_AGE: Final = ServiceItself("age of open erasure requests")
+COUNTING_GUESSES: Final = ServiceItself("accounts at which credentials are guessed")
+# Guesses spread over a day, one for each account, would look like mistakes.
+GUESSES_WITHIN: Final = timedelta(hours=1)
+GUESS_METRIC_EVERY_SECONDS: Final = 60.0
 CHECK_EVERY_SECONDS: Final = 600.0
 # The alert's threshold is an hour.
 ERASURE_METRIC_EVERY_SECONDS: Final = 60.0
@@ -41,3 +46,11 @@ async def record_erasure_age_once(dependencies: Dependencies) -> None:
         pending_since = await erasure.list_oldest_pending(uow)
     for service, since in pending_since.items():
         ERASURE_OPEN_SECONDS.labels(service).set((now - since).total_seconds() if since else 0)
+
+
+async def record_guessed_accounts_once(dependencies: Dependencies) -> None:
+    """Set the number of accounts at which credentials were guessed within the last hour."""
+    async with dependencies.database.unit_of_work(acting_as=COUNTING_GUESSES) as uow:
+        counts = await guesses.count_guessed_accounts(uow, dependencies.clock.now() - GUESSES_WITHIN)
+    for by, count in counts.items():
+        GUESSED_ACCOUNTS.labels(by).set(count)

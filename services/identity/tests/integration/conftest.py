@@ -59,8 +59,12 @@ class IdentityApp:
     def dependencies(self) -> Any:
         return self.service.dependencies
 
-    async def post(self, path: str, body: Any = None, *, token: str | None = None) -> httpx.Response:
+    async def post(
+        self, path: str, body: Any = None, *, token: str | None = None, source: str | None = None
+    ) -> httpx.Response:
+        """`source` is the client's address, as the gateway names it."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers |= {"X-Client-Address": source} if source else {}
         return await self.client.post(path, json={} if body is None else body, headers=headers)
 
     async def get(self, path: str, *, token: str | None = None, **params: Any) -> httpx.Response:
@@ -74,7 +78,8 @@ class IdentityApp:
         if number_proven:
             await self.service.fetch("UPDATE profiles SET confirmed_phone = phone WHERE id = $1", user_id)
         for statement in (
-            "DELETE FROM one_time_codes", "DELETE FROM sign_up_passwords", "DELETE FROM outbox WHERE queue = 'identity.codes'",
+            "DELETE FROM issued_codes", "DELETE FROM message_counts", "DELETE FROM sign_up_passwords",
+            "DELETE FROM outbox WHERE queue = 'identity.codes'",
         ):  # fmt: skip
             await self.service.fetch(statement)
         return user_id
@@ -118,8 +123,16 @@ def clock() -> ManualClock:
     return ManualClock(datetime(2026, 9, 1, 8, tzinfo=UTC))
 
 
+@pytest.fixture
+def more_settings() -> dict[str, Any]:
+    """Settings of the service; a test names its own by `parametrize`."""
+    return {}
+
+
 @pytest_asyncio.fixture
-async def app(fresh_database: DatabaseFactory, broker_url: str, clock: ManualClock) -> AsyncIterator[IdentityApp]:
+async def app(
+    fresh_database: DatabaseFactory, broker_url: str, clock: ManualClock, more_settings: dict[str, Any]
+) -> AsyncIterator[IdentityApp]:
     """The identity service on a database of its own; it fetches its keys from its own served address."""
     urls = await fresh_database("identity")
     address = _Address()
@@ -138,6 +151,7 @@ async def app(fresh_database: DatabaseFactory, broker_url: str, clock: ManualClo
             service_role_key_previous=PREVIOUS_SERVICE_ROLE_KEY,
             demo_password=DEMO_PASSWORD,
             **totp,
+            **more_settings,
         ) as service:
             address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
             yield IdentityApp(service, clock, urls, jwks_url)

@@ -33,10 +33,10 @@ async def test_a_request_for_an_unknown_address_stores_the_same_rows_and_sends_n
     await app.sign_up(EMAIL)
     left = []
     for email in (EMAIL, "nobody@unilag.edu.ng"):
-        before = await app.count("one_time_codes"), await app.count("outbox")
+        before = await app.count("issued_codes"), await app.count("outbox")
         await app.post("/api/auth/otp", {"email": email})
         await app.post("/api/auth/password/forgot", {"email": email})
-        after = await app.count("one_time_codes"), await app.count("outbox")
+        after = await app.count("issued_codes"), await app.count("outbox")
         left.append((after[0] - before[0], after[1] - before[1]))
     assert left[0] == left[1] == (2, 2)
     assert {message["to"] for message in await sent(app)} == {EMAIL}

@@ -24,6 +24,9 @@ CREDENTIALS = (
     "passkey_challenges",
     "signing_keys",
     "one_time_codes",
+    "issued_codes",
+    "code_tries",
+    "message_counts",
     "sign_up_passwords",
     "login_failures",
 )

@@ -118,6 +118,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(app
                 encryptor=dependencies.encryption.codes,
                 institutions=Institutions([], {}),
                 hashes=dependencies.hashes,
+                text_policy=dependencies.text_policy,
                 reward_minor=0,
                 now=app.clock.now(),
             )

@@ -45,7 +45,7 @@ async def test_a_suspended_user_cannot_sign_in_by_any_method(staff: StaffAdminis
     await app.service.work("identity.codes")
     assert await app.service.published("identity.one_time_code_issued.v1") == sent
     live = await app.service.fetch(
-        "SELECT id FROM one_time_codes WHERE user_id = $1 AND expires_at > $2", support.id, app.clock.now()
+        "SELECT id FROM issued_codes WHERE user_id = $1 AND expires_at > $2", support.id, app.clock.now()
     )
     assert live == []
     federated = FederatedIdentity(

@@ -9,13 +9,10 @@ from common.primitives.ids import new_id
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.login_delays import LONGEST_PAUSE_SECONDS, pause_seconds
 from identity.domain.one_time_codes import (
-    ISSUED_IN_DAY_MAX,
-    ISSUED_IN_HOUR_MAX,
     TRIES_MAX,
-    Issuable,
+    TRIES_OF_SOURCE_MAX,
     IssuedCode,
-    RateExceeded,
-    evaluate_request,
+    codes_with_tries_left,
     is_redeemable,
 )
 from identity.domain.sessions import revocation_of
@@ -25,40 +22,8 @@ NOW = datetime(2026, 9, 1, 8, 0, 0, 500_000, tzinfo=UTC)
 
 
 def issued(**changes: object) -> IssuedCode:
-    code = IssuedCode(new_id(), b"", NOW, NOW + timedelta(minutes=10), 0, None, NOW, 1, NOW, 1, new_id())
+    code = IssuedCode(new_id(), b"", NOW + timedelta(minutes=10), 0, None, new_id())
     return replace(code, **changes)  # type: ignore[arg-type]
-
-
-def codes_given(interval: timedelta, for_time: timedelta) -> int:
-    """The number of codes that a user receives who requests one at this interval."""
-    last: IssuedCode | None = None
-    given, now = 0, NOW
-    while now < NOW + for_time:
-        verdict = evaluate_request(last, now)
-        if isinstance(verdict, Issuable):
-            given += 1
-            last = issued(
-                issued_at=now,
-                hour_began_at=verdict.hour_began_at,
-                issued_in_hour=verdict.issued_in_hour,
-                day_began_at=verdict.day_began_at,
-                issued_in_day=verdict.issued_in_day,
-            )
-        now += interval
-    return given
-
-
-def test_an_address_gets_a_bounded_number_of_codes() -> None:
-    assert codes_given(timedelta(seconds=5), timedelta(seconds=29)) == 1
-    assert codes_given(timedelta(seconds=5), timedelta(minutes=59)) == ISSUED_IN_HOUR_MAX
-    assert codes_given(timedelta(seconds=5), timedelta(hours=23)) == ISSUED_IN_DAY_MAX
-    assert codes_given(timedelta(minutes=20), timedelta(days=2)) == 2 * ISSUED_IN_DAY_MAX
-
-
-def test_who_used_a_code_may_have_the_next_one_at_once() -> None:
-    used = issued(used_at=NOW, issued_in_hour=ISSUED_IN_HOUR_MAX, issued_in_day=ISSUED_IN_DAY_MAX)
-    assert evaluate_request(used, NOW) == Issuable(NOW, 1, NOW, 1)
-    assert evaluate_request(replace(used, used_at=None), NOW) == RateExceeded()
 
 
 @pytest.mark.parametrize(
@@ -73,6 +38,13 @@ def test_who_used_a_code_may_have_the_next_one_at_once() -> None:
 )
 def test_a_code_is_valid_until_used_tried_too_often_or_expired(code: IssuedCode, live: bool) -> None:
     assert is_redeemable(code, NOW) is live
+    assert codes_with_tries_left([code], {}, NOW) == [code] * live
+
+
+def test_a_source_may_try_a_code_five_times() -> None:
+    spent, left = issued(), issued()
+    tries = {spent.id: TRIES_OF_SOURCE_MAX, left.id: TRIES_OF_SOURCE_MAX - 1}
+    assert codes_with_tries_left([spent, left], tries, NOW) == [left]
 
 
 def test_logins_are_slowed_down_to_a_bound_and_forgiven_after_an_hour() -> None:

@@ -35,7 +35,7 @@ from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
 from common.process.service import background
 from contracts.event import Event
-from contracts.identity import OneTimeCodeIssued, ReferralOutcome, UserProvisioned, VendorApproved
+from contracts.identity import OneTimeCodeIssued, ProfileChanged, ReferralOutcome, UserProvisioned, VendorApproved
 from contracts.orders import (
     PIN_DELIVERY,
     DeliveryPinIssued,
@@ -402,6 +402,12 @@ class Scenario:
     def buyer(self, phone: str | None = PHONE, *, proven: bool = True) -> UserProvisioned:
         return provisioned(
             self.buyer_id, "chidi@unilag.edu.ng", phone=phone, phone_confirmed=proven, full_name="Chidi Okafor"
+        )
+
+    def changed_buyer(self, *, proven: bool) -> ProfileChanged:
+        """The buyer names a number, proved or not."""
+        return ProfileChanged(
+            user_id=self.buyer_id, email="chidi@unilag.edu.ng", phone=PHONE, phone_confirmed=proven, full_name="Chidi"
         )
 
     def placed(self) -> OrderPlaced:

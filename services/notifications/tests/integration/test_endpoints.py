@@ -200,6 +200,15 @@ async def test_a_user_without_the_address_is_refused(scenario: Scenario) -> None
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "channel")
 
 
+async def test_a_pin_for_an_unproven_number_is_refused_and_other_texts_are_sent(scenario: Scenario) -> None:
+    await scenario.project_users(phone=None)
+    await scenario.receive(scenario.changed_buyer(proven=False))
+    response = await scenario.request_delivery(**request_of(scenario))
+    assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "channel")
+    await scenario.receive(scenario.changed_buyer(proven=True))
+    assert (await scenario.request_delivery(**request_of(scenario))).status_code == 200
+
+
 async def test_a_notification_id_of_another_user_is_409(scenario: Scenario) -> None:
     await scenario.project_users()
     body = request_of(scenario)

@@ -8,7 +8,7 @@ from contracts.orders import ReturnDecided, ReturnRequested
 from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
 from notifications.domain.errors import ContactUnknown, OrderUnknown
 
-from .conftest import Providers, Scenario, code_issued, html_of, text_of, without_random_values
+from .conftest import PHONE, Providers, Scenario, code_issued, html_of, text_of, without_random_values
 
 
 def mails_to(providers: Providers, address):
@@ -51,6 +51,20 @@ async def test_a_buyer_without_a_phone_gets_a_mail_without_the_pin(scenario: Sce
     [mail] = mails_to(providers, "chidi@unilag.edu.ng")
     assert "042917" not in without_random_values(mail.as_string())
     assert "042917" not in without_random_values(text_of(mail))
+
+
+async def test_a_pin_goes_to_no_number_that_its_owner_has_not_proved(scenario: Scenario, providers: Providers) -> None:
+    await scenario.project_users(phone=None)
+    await scenario.receive(scenario.changed_buyer(proven=False))
+    await scenario.receive(scenario.pin("042917"))
+    await scenario.send_queued()
+    assert providers.texts == []
+    [mail] = mails_to(providers, "chidi@unilag.edu.ng")
+    assert "042917" not in without_random_values(text_of(mail))
+    await scenario.receive(scenario.changed_buyer(proven=True))
+    await scenario.receive(scenario.pin("111111", issue=2))
+    await scenario.send_queued()
+    assert [(f"+{text['to']}", "111111" in text["sms"]) for text in providers.texts] == [(PHONE, True)]
 
 
 async def test_a_paid_order_notifies_buyer_and_vendor(scenario: Scenario, providers: Providers) -> None:
@@ -215,7 +229,9 @@ async def test_an_event_before_its_subject_stores_nothing(scenario: Scenario, pr
 
 
 async def test_a_stale_profile_never_overwrites_a_newer_one(scenario: Scenario, providers: Providers) -> None:
-    newer = ProfileChanged(user_id=scenario.buyer_id, email="new@unilag.edu.ng", phone="+2348031112222")
+    newer = ProfileChanged(
+        user_id=scenario.buyer_id, email="new@unilag.edu.ng", phone="+2348031112222", phone_confirmed=True
+    )
     await scenario.receive(newer, sequence=5)
     await scenario.receive(scenario.buyer(), sequence=1)
     await scenario.receive(scenario.pin())

@@ -99,9 +99,10 @@ def test_a_providers_error_is_stored_without_secrets() -> None:
     assert len(redacted({}, "x" * 1000)) == 200
 
 
-def test_a_pin_goes_by_sms_when_there_is_a_phone() -> None:
+def test_a_pin_goes_by_sms_when_there_is_a_proven_phone() -> None:
     with_phone = Contact(new_id(), "a@b.ng", "+2348030000001", None)
-    assert pin_channel(with_phone) == ("sms", "delivery_pin")
+    assert pin_channel(replace(with_phone, phone_confirmed=True)) == ("sms", "delivery_pin")
+    assert pin_channel(with_phone) == ("email", "delivery_pin_ready")
     assert pin_channel(Contact(new_id(), "a@b.ng", None, None)) == ("email", "delivery_pin_ready")
 
 

@@ -205,6 +205,20 @@ SECRETS: Final = (
         "The token signing key is older than a year.",
     ),
     Alert(
+        "guesses-over-many-accounts",
+        "SEV-2",
+        "max by (by) (identity_guessed_accounts) > 200",
+        "5m",
+        "Wrong {{ $labels.by }}s at {{ $value }} accounts within an hour: an attacker guesses over many accounts.",
+    ),
+    Alert(
+        "text-budget-exhausted",
+        "SEV-2",
+        'sum by (budget) (increase(identity_messages_refused_total{budget=~"prefix|total"}[10m])) > 0',
+        "1m",
+        "Codes by text are refused: the hourly budget of texts ({{ $labels.budget }}) is used up.",
+    ),
+    Alert(
         "certificate-expires",
         "SEV-2",
         "certmanager_certificate_expiration_timestamp_seconds - time() < 3 * 86400",

@@ -1,5 +1,6 @@
 """The named errors of this service."""
 
+from collections.abc import Collection
 from datetime import timedelta
 
 from common.primitives.problems import Conflict, Forbidden, InvalidParam, RateLimited, Unauthorized, ValidationFailed
@@ -18,6 +19,15 @@ class ConfirmationRequired(Forbidden):
 
     def __init__(self, detail: str | None = None) -> None:
         super().__init__(detail, extensions={"confirmationRequired": True})
+
+
+class ConfirmationWithoutMail(ConfirmationRequired):
+    """No further code is mailed now: the budget of the mailbox is used up."""
+
+    detail = (
+        "Confirm your mail address first, with the last code that was sent to it. Too many codes were requested: no "
+        "further one was sent now."
+    )
 
 
 class EmailNotConfirmed(ConfirmationRequired):
@@ -39,6 +49,23 @@ class WrongCode(ValidationFailed):
 
     def __init__(self) -> None:
         super().__init__(invalid_params=[InvalidParam("code", "is wrong or was used before")])
+
+
+class TooManyMessages(RateLimited):
+    """The budget of a mailbox, number, account, address or of all texts is used up. Unknown addresses count alike."""
+
+    detail = "Too many codes were requested. Codes that you have received stay valid. Wait and try again."
+
+    def __init__(self, wait: timedelta) -> None:
+        super().__init__(headers={"Retry-After": str(max(1, -(-int(wait.total_seconds() * 1000) // 1000)))})
+
+
+class NumberNotAccepted(ValidationFailed):
+    """The number is no mobile number of a country that texts are sent to (contract section 10.2)."""
+
+    def __init__(self, countries: Collection[str]) -> None:
+        reason = f"is not a mobile number of {', '.join(sorted(countries))}"
+        super().__init__(f"The phone number {reason}.", invalid_params=[InvalidParam("phone", reason)])
 
 
 class WrongOneTimeCode(ValidationFailed):

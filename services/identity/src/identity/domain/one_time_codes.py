@@ -1,11 +1,12 @@
-"""Codes sent to an address: how often one may be requested, and when it may be redeemed."""
+"""Codes sent to an address: how long one is valid, and how often a source may try it (decision 93)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-# `already_registered` has no code: its row counts the mails to an address of a repeated sign-up.
+# `already_registered` has no code: it mails the owner of an address about a repeated sign-up.
 Purpose = Literal["sign_in", "password_reset", "already_registered"]
 Channel = Literal["sms", "email"]
 
@@ -16,17 +17,18 @@ LIFE: Final[dict[Purpose, timedelta]] = {
     "password_reset": timedelta(minutes=30),
     "already_registered": timedelta(minutes=30),
 }
+SENDING_QUEUE: Final = "identity.codes"
 CODE_DIGITS: Final = 6
-# With these three limits, a year of guessing at one address succeeds in less than 3 % of cases.
-TRIES_MAX: Final = 5
-ISSUED_IN_HOUR_MAX: Final = 5
-ISSUED_IN_DAY_MAX: Final = 15
-# A request before the first code could arrive keeps that code valid.
-RESEND_AFTER: Final = timedelta(seconds=30)
+# Wrong codes of another source use up its own tries, and not those of the owner.
+TRIES_OF_SOURCE_MAX: Final = 5
+# Six sources together; a guesser with more of them needs a new code, which the owner receives.
+TRIES_MAX: Final = 30
+# Of the sent ones: a message may overtake the one before it. Requests of others displace no code of this source.
+CODES_OF_SOURCE_MAX: Final = 2
 # A login before the confirmation sends a new code at most once a minute (contract section 10.1).
 LOGIN_RESEND_AFTER: Final = timedelta(minutes=1)
-HOUR: Final = timedelta(hours=1)
-DAY: Final = timedelta(days=1)
+# Repeated sign-ups of a registered address: the mail holds no code, so one at a time is enough.
+REGISTERED_RESEND_AFTER: Final = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,53 +40,44 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeRequest:
+    """A requested code. `source` is the client's address; `claimant_id` the signed-in user who proves their number."""
+
+    purpose: Purpose
+    destination: Destination
+    source: str
+    claimant_id: UUID | None = None
+
+
+class CodeKey(NamedTuple):
+    """The properties that the codes of one source for one address share. Address and source are keyed hashes."""
+
+    purpose: Purpose
+    address_hash: bytes
+    source_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class IssuedCode:
-    """The current code of a purpose and an address, as stored."""
+    """A code of a purpose and an address, as stored. `tries` counts the wrong ones of all sources."""
 
     id: UUID
     code_hash: bytes
-    issued_at: datetime
     expires_at: datetime
     tries: int
     used_at: datetime | None
-    hour_began_at: datetime
-    issued_in_hour: int
-    day_began_at: datetime
-    issued_in_day: int
     user_id: UUID | None
-
-
-@dataclass(frozen=True, slots=True)
-class Issuable:
-    """A new code may be issued; it counts in these windows."""
-
-    hour_began_at: datetime
-    issued_in_hour: int
-    day_began_at: datetime
-    issued_in_day: int
-
-
-@dataclass(frozen=True, slots=True)
-class RateExceeded:
-    """No new code: the last one is recent, or the limit is reached."""
-
-
-def evaluate_request(
-    last: IssuedCode | None, now: datetime, *, resend_after: timedelta = RESEND_AFTER
-) -> Issuable | RateExceeded:
-    """Whether another code may be issued for an address. Redeeming the last code resets the limits."""
-    if last is None or last.used_at is not None:
-        return Issuable(now, 1, now, 1)
-    if now - last.issued_at < resend_after:
-        return RateExceeded()
-    same_hour, same_day = now - last.hour_began_at < HOUR, now - last.day_began_at < DAY
-    in_hour, in_day = last.issued_in_hour if same_hour else 0, last.issued_in_day if same_day else 0
-    if in_hour >= ISSUED_IN_HOUR_MAX or in_day >= ISSUED_IN_DAY_MAX:
-        return RateExceeded()
-    hour_began_at = last.hour_began_at if same_hour else now
-    return Issuable(hour_began_at, in_hour + 1, last.day_began_at if same_day else now, in_day + 1)
 
 
 def is_redeemable(code: IssuedCode, now: datetime) -> bool:
     """Whether the code is unused, unexpired, and has tries left."""
     return code.used_at is None and now < code.expires_at and code.tries < TRIES_MAX
+
+
+def codes_with_tries_left(
+    codes: Sequence[IssuedCode], tries_of_source: Mapping[UUID, int], now: datetime
+) -> list[IssuedCode]:
+    """Return the codes that a source may still try, by the number of its wrong tries of each."""
+    return [
+        code for code in codes if is_redeemable(code, now) and tries_of_source.get(code.id, 0) < TRIES_OF_SOURCE_MAX
+    ]

@@ -1,10 +1,11 @@
 """One-time codes, and password reset and change (contract section 10.2)."""
 
-from uuid import UUID
+from typing import Literal
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.web.client_address import client_address_of
 from common.web.http import (
     CurrentCaller,
     before_sign_in,
@@ -17,7 +18,7 @@ from common.web.optional_caller import OptionalCaller
 from common.web.responses import responses_for
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongOneTimeCode
-from identity.domain.one_time_codes import LIFE, Destination, Purpose
+from identity.domain.one_time_codes import LIFE, CodeRequest, Purpose
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.codes import (
@@ -33,6 +34,7 @@ from identity.schemas.codes import (
 from identity.schemas.sessions import Tokens
 from identity.use_cases.accounts.match_password import match_password
 from identity.use_cases.codes.request_code import request_code
+from identity.use_cases.codes.request_text import request_text
 from identity.use_cases.codes.verify_code import verify_code
 from identity.use_cases.passwords.change_password import PasswordChange, change_password
 from identity.use_cases.passwords.reset_password import reset_password
@@ -44,16 +46,27 @@ router = guarded_router(tags=["auth"])
 @router.post("/api/auth/otp", operation_id="auth.requestCode", responses={200: {"model": SentCode}})
 @before_sign_in
 async def request_code_route(request: Request, caller: OptionalCaller, body: SendCodeRequest) -> Response:
-    """Sends a code to a mail address or phone number. The response is the same without an account.
+    """Sends a code to a mail address or a mobile number. The response is the same without an account.
 
-    A signed-in caller confirms their own number with it.
+    A signed-in caller confirms their own number with it. 429 when no further code is sent; the last two stay valid.
     """
+    if body.destination.channel == "email":
+        return await _mail_requested(request, "sign_in", body.destination.address)
     dependencies = dependencies_of(request, Dependencies)
-    claimant_id = caller.user_id if body.destination.channel == "sms" else None
-    if claimant_id is not None:
+    if caller.user_id is not None:
         async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
             await open_federated_session(uow, caller, dependencies.staff_issuers)
-    return await _code_requested(request, "sign_in", body.destination, claimant_id)
+    code_request = CodeRequest("sign_in", body.destination, client_address_of(request), caller.user_id)
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await request_text(
+            uow,
+            dependencies.encryption.codes,
+            dependencies.hashes,
+            dependencies.text_policy,
+            code_request,
+            now=dependencies.clock.now(),
+        )
+    return _accepted(request, "sign_in")
 
 
 @router.post("/api/auth/otp/verify", operation_id="auth.verifyCode", responses=responses_for(Tokens, 403))
@@ -76,6 +89,7 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Veri
             body.destination,
             body.code,
             caller,
+            source=client_address_of(request),
             matching_hash=matching_hash,
             user_agent=request.headers.get("user-agent"),
             issuer=dependencies.issuer,
@@ -92,8 +106,11 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Veri
 @router.post("/api/auth/password/forgot", operation_id="auth.forgotPassword", responses={200: {"model": SentCode}})
 @before_sign_in
 async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -> Response:
-    """Mails a token to reset the password. The response is the same without an account."""
-    return await _code_requested(request, "password_reset", Destination("email", body.email))
+    """Mails a token to reset the password. The response is the same without an account.
+
+    429 when no further mail is sent; the last two tokens stay valid.
+    """
+    return await _mail_requested(request, "password_reset", body.email)
 
 
 @router.post("/api/auth/password/reset", operation_id="auth.resetPassword", responses={200: {"model": PasswordReset}})
@@ -103,7 +120,13 @@ async def reset_password_route(request: Request, body: ResetPasswordRequest) -> 
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     user_id, revoked = await reset_password(
-        dependencies.database, dependencies.passwords, dependencies.hashes, body.token, body.password, now=now
+        dependencies.database,
+        dependencies.passwords,
+        dependencies.hashes,
+        body.token,
+        body.password,
+        source=client_address_of(request),
+        now=now,
     )
     apply_revocation(dependencies, user_id, revoked.revocation, now)
     return ok(request, {"sessionsEnded": revoked.count})
@@ -131,9 +154,7 @@ async def change_password_route(request: Request, caller: CurrentCaller, body: C
     return ok(request, {"sessionsEnded": revoked.count})
 
 
-async def _code_requested(
-    request: Request, purpose: Purpose, destination: Destination, claimant_id: UUID | None = None
-) -> Response:
+async def _mail_requested(request: Request, purpose: Literal["sign_in", "password_reset"], email: str) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await request_code(
@@ -141,8 +162,13 @@ async def _code_requested(
             dependencies.encryption.codes,
             dependencies.hashes,
             purpose,
-            destination,
+            email,
+            client_address_of(request),
+            counted_as=purpose,
             now=dependencies.clock.now(),
-            claimant_id=claimant_id,
         )
+    return _accepted(request, purpose)
+
+
+def _accepted(request: Request, purpose: Purpose) -> Response:
     return ok(request, {"expiresIn": int(LIFE[purpose].total_seconds())})

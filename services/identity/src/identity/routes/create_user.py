@@ -8,6 +8,7 @@ from starlette.responses import Response
 from common.auth.caller import ServiceItself
 from common.web.http import dependencies_of, guarded_router, ok, service_key_only
 from identity.dependencies import Dependencies
+from identity.domain.addresses import e164_or_none
 from identity.schemas.profiles import CreatedUser, CreateUserRequest, ExternalUserMetadata
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
 
@@ -21,10 +22,11 @@ async def create_user_route(request: Request, body: CreateUserRequest) -> Respon
     """Creates the profile of a user of another system. Repeating it returns the same profile."""
     dependencies = dependencies_of(request, Dependencies)
     metadata = body.user.user_metadata or ExternalUserMetadata()
+    phone = e164_or_none(body.user.phone)
     user = NewUser(
         body.user.id,
         body.user.email,
-        body.user.phone,
+        phone if phone and dependencies.text_policy.accepts(phone) else None,
         metadata.full_name,
         metadata.referral_token,
         email_confirmed=body.user.email_confirmed,

@@ -40,7 +40,9 @@ async def change_profile_route(
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        changed = await change_profile(uow, caller, changes, revision, now=dependencies.clock.now())
+        changed = await change_profile(
+            uow, caller, changes, revision, text_policy=dependencies.text_policy, now=dependencies.clock.now()
+        )
         profile = changed.response(caller)
     return ok(request, profile, headers=etag(profile))
 

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.primitives.problems import NotFound
+from common.web.client_address import client_address_of
 from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
@@ -53,7 +54,9 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
     The response is the same for an address that has an account.
     """
     dependencies = dependencies_of(request, Dependencies)
-    sign_up_request = SignUp(body.email, body.password, body.full_name, body.phone, body.referral_token)
+    sign_up_request = SignUp(
+        body.email, body.password, body.full_name, body.phone, body.referral_token, client_address_of(request)
+    )
     user_id = await sign_up(
         dependencies.database,
         dependencies.passwords,
@@ -61,6 +64,7 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
         encryptor=dependencies.encryption.codes,
         institutions=dependencies.institutions,
         hashes=dependencies.hashes,
+        text_policy=dependencies.text_policy,
         reward_minor=dependencies.referral_reward_minor,
         now=dependencies.clock.now(),
     )
@@ -81,7 +85,7 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
         dependencies.throttle,
         dependencies.hashes,
         dependencies.signing_keys,
-        LogIn(body.email, body.password, request.headers.get("user-agent")),
+        LogIn(body.email, body.password, request.headers.get("user-agent"), client_address_of(request)),
         encryptor=dependencies.encryption.codes,
         issuer=dependencies.issuer,
         now=dependencies.clock.now(),

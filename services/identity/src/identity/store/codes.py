@@ -1,38 +1,55 @@
 """One-time codes by purpose and address, and the confirmation of addresses."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from identity.domain.one_time_codes import Destination, Issuable, IssuedCode, Purpose
+from identity.domain.one_time_codes import CODES_OF_SOURCE_MAX, CodeKey, Destination, IssuedCode, Purpose
 
 # Two concurrent requests for one address would each consider themselves the first.
 _LOCK_ADDRESS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('code:' || encode($1, 'hex'), 0))"
-_COLUMNS: Final = """
-SELECT id, code_hash, issued_at, expires_at, tries, used_at,
-    hour_began_at, issued_in_hour, day_began_at, issued_in_day, user_id
-FROM one_time_codes
-"""
-_FIND_CODE: Final = f"{_COLUMNS} WHERE purpose = $1 AND address_hash = $2"
-_LOCK_CODE: Final = f"{_COLUMNS} WHERE purpose = $1 AND address_hash = $2 FOR UPDATE"
+_COLUMNS: Final = "SELECT id, code_hash, expires_at, tries, used_at, user_id FROM issued_codes"
+_VALID: Final = "purpose = $1 AND address_hash = $2 AND used_at IS NULL AND expires_at > $3"
+_LIST_VALID: Final = f"{_COLUMNS} WHERE {_VALID} ORDER BY id"
+# In a fixed order, so that two transactions on the codes of one address cannot deadlock.
+_LOCK_VALID: Final = f"{_LIST_VALID} FOR UPDATE"
 _FIND_RESET: Final = f"{_COLUMNS} WHERE purpose = 'password_reset' AND code_hash = $1"
-_LOCK_RESET: Final = f"{_COLUMNS} WHERE purpose = 'password_reset' AND code_hash = $1 FOR UPDATE"
-_SAVE_CODE: Final = """
-INSERT INTO one_time_codes (purpose, address_hash, id, code_hash, issued_at, expires_at,
-    hour_began_at, issued_in_hour, day_began_at, issued_in_day)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-ON CONFLICT (purpose, address_hash) DO UPDATE SET id = excluded.id, code_hash = excluded.code_hash,
-    issued_at = excluded.issued_at, expires_at = excluded.expires_at, tries = 0, used_at = NULL, user_id = NULL,
-    hour_began_at = excluded.hour_began_at, issued_in_hour = excluded.issued_in_hour,
-    day_began_at = excluded.day_began_at, issued_in_day = excluded.issued_in_day
+_LOCK_RESET: Final = f"{_FIND_RESET} FOR UPDATE"
+_FIND_LAST_ISSUED: Final = """
+SELECT max(issued_at) FROM issued_codes WHERE purpose = $1 AND address_hash = $2 AND source_hash = $3
 """
-_SAVE_RECIPIENT: Final = "UPDATE one_time_codes SET user_id = $2 WHERE id = $1"
-_COUNT_TRY: Final = "UPDATE one_time_codes SET tries = tries + 1 WHERE id = $1"
-_MARK_USED: Final = "UPDATE one_time_codes SET used_at = $2 WHERE id = $1"
-_END_CODES: Final = (
-    "UPDATE one_time_codes SET expires_at = $2 WHERE user_id = $1 AND used_at IS NULL AND expires_at > $2"
+# Of those that its source requested. The caller has locked the codes of the address.
+_DISPLACE: Final = f"""
+UPDATE issued_codes SET expires_at = $2 WHERE id IN (
+    SELECT sent.id FROM issued_codes newest JOIN issued_codes sent USING (purpose, address_hash, source_hash)
+    WHERE newest.id = $1 AND sent.user_id IS NOT NULL AND sent.used_at IS NULL AND sent.expires_at > $2
+    ORDER BY sent.issued_at DESC, sent.id DESC OFFSET {CODES_OF_SOURCE_MAX}
 )
+"""
+_SAVE_CODE: Final = """
+INSERT INTO issued_codes (id, purpose, address_hash, source_hash, code_hash, issued_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+"""
+_SAVE_RECIPIENT: Final = "UPDATE issued_codes SET user_id = $2 WHERE id = $1"
+_FIND_TRIES: Final = "SELECT code_id, tries FROM code_tries WHERE code_id = ANY ($1::uuid[]) AND source_hash = $2"
+_COUNT_TRY: Final = "UPDATE issued_codes SET tries = tries + 1 WHERE id = ANY ($1::uuid[])"
+_COUNT_TRY_OF_SOURCE: Final = """
+INSERT INTO code_tries AS t (code_id, source_hash, tries) SELECT code_id, $2, 1 FROM unnest($1::uuid[]) AS code_id
+ON CONFLICT (code_id, source_hash) DO UPDATE SET tries = t.tries + 1
+"""
+_MARK_USED: Final = "UPDATE issued_codes SET used_at = $2 WHERE id = $1"
+_END_CODES_OF_ADDRESS: Final = f"""
+WITH locked AS MATERIALIZED (SELECT id FROM issued_codes WHERE {_VALID} ORDER BY id FOR UPDATE)
+UPDATE issued_codes SET expires_at = $3 FROM locked WHERE issued_codes.id = locked.id
+"""
+_END_CODES: Final = """
+WITH locked AS MATERIALIZED (
+    SELECT id FROM issued_codes WHERE user_id = $1 AND used_at IS NULL AND expires_at > $2 ORDER BY id FOR UPDATE
+)
+UPDATE issued_codes SET expires_at = $2 FROM locked WHERE issued_codes.id = locked.id
+"""
 _USER_OF_EMAIL: Final = "SELECT user_id FROM accounts WHERE email = $1"
 # A code by SMS signs in the user who confirmed the number (contract section 10.1), however many accounts name it.
 _USER_OF_PHONE: Final = "SELECT id FROM profiles WHERE confirmed_phone = $1 AND phone = $1 AND erased_at IS NULL"
@@ -57,13 +74,14 @@ async def lock_address(uow: UnitOfWork, address_hash: bytes) -> None:
     await uow.execute(_LOCK_ADDRESS, address_hash)
 
 
-async def find_code(uow: UnitOfWork, purpose: Purpose, address_hash: bytes) -> IssuedCode | None:
-    return _code(await uow.fetch_row(_FIND_CODE, purpose, address_hash))
+async def list_valid_codes(uow: UnitOfWork, purpose: Purpose, address_hash: bytes, now: datetime) -> list[IssuedCode]:
+    """Return the unused and unexpired codes of an address."""
+    return [IssuedCode(**row) for row in await uow.fetch(_LIST_VALID, purpose, address_hash, now)]
 
 
-async def lock_code(uow: UnitOfWork, purpose: Purpose, address_hash: bytes) -> IssuedCode | None:
-    """Return the code, locked: of two concurrent redemptions the second finds it used."""
-    return _code(await uow.fetch_row(_LOCK_CODE, purpose, address_hash))
+async def lock_valid_codes(uow: UnitOfWork, purpose: Purpose, address_hash: bytes, now: datetime) -> list[IssuedCode]:
+    """Return them locked: of two concurrent redemptions the second finds none."""
+    return [IssuedCode(**row) for row in await uow.fetch(_LOCK_VALID, purpose, address_hash, now)]
 
 
 async def find_reset(uow: UnitOfWork, token_hash: bytes) -> IssuedCode | None:
@@ -74,32 +92,43 @@ async def lock_reset(uow: UnitOfWork, token_hash: bytes) -> IssuedCode | None:
     return _code(await uow.fetch_row(_LOCK_RESET, token_hash))
 
 
+async def find_last_issued(uow: UnitOfWork, key: CodeKey) -> datetime | None:
+    """Return the time of the source's last code for the address."""
+    issued_at: datetime | None = await uow.fetch_value(_FIND_LAST_ISSUED, *key)
+    return issued_at
+
+
 async def save_code(
-    uow: UnitOfWork,
-    purpose: Purpose,
-    address_hash: bytes,
-    code_id: UUID,
-    code_hash: bytes,
-    counted: Issuable,
-    *,
-    now: datetime,
-    expires_at: datetime,
+    uow: UnitOfWork, key: CodeKey, code_id: UUID, code_hash: bytes, *, now: datetime, expires_at: datetime
 ) -> None:
-    """Replace the code of this purpose and address."""
-    windows = (counted.hour_began_at, counted.issued_in_hour, counted.day_began_at, counted.issued_in_day)
-    await uow.execute(_SAVE_CODE, purpose, address_hash, code_id, code_hash, now, expires_at, *windows)
+    await uow.execute(_SAVE_CODE, code_id, *key, code_hash, now, expires_at)
 
 
-async def save_recipient(uow: UnitOfWork, code_id: UUID, user_id: UUID) -> None:
+async def save_recipient(uow: UnitOfWork, code_id: UUID, user_id: UUID, now: datetime) -> None:
+    """Record that a code is sent. Of the sent ones of its source the last two stay valid; the caller has locked them."""
     await uow.execute(_SAVE_RECIPIENT, code_id, user_id)
+    await uow.execute(_DISPLACE, code_id, now)
 
 
-async def count_try(uow: UnitOfWork, code_id: UUID) -> None:
-    await uow.execute(_COUNT_TRY, code_id)
+async def find_tries(uow: UnitOfWork, code_ids: Sequence[UUID], source_hash: bytes) -> dict[UUID, int]:
+    """Return the number of a source's wrong tries of each code. The caller has locked the codes."""
+    rows = await uow.fetch(_FIND_TRIES, list(code_ids), source_hash)
+    return {row["code_id"]: row["tries"] for row in rows}
+
+
+async def count_wrong_try(uow: UnitOfWork, code_ids: Sequence[UUID], source_hash: bytes) -> None:
+    """Count a wrong try of each code. The caller has locked the codes."""
+    await uow.execute(_COUNT_TRY, list(code_ids))
+    await uow.execute(_COUNT_TRY_OF_SOURCE, list(code_ids), source_hash)
 
 
 async def mark_used(uow: UnitOfWork, code_id: UUID, now: datetime) -> None:
     await uow.execute(_MARK_USED, code_id, now)
+
+
+async def expire_codes_of_address(uow: UnitOfWork, purpose: Purpose, address_hash: bytes, now: datetime) -> None:
+    """Expire every unused code of an address."""
+    await uow.execute(_END_CODES_OF_ADDRESS, purpose, address_hash, now)
 
 
 async def expire_codes(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:

@@ -47,6 +47,7 @@ _DELETE: Final = (
     "DELETE FROM passkeys WHERE user_id = $1",
     "DELETE FROM passkey_challenges WHERE user_id = $1",
     "DELETE FROM one_time_codes WHERE user_id = $1",
+    "DELETE FROM issued_codes WHERE user_id = $1",
     "DELETE FROM accounts WHERE user_id = $1",
     "DELETE FROM vendor_applications WHERE user_id = $1",
     "DELETE FROM role_grants WHERE user_id = $1",

@@ -5,11 +5,11 @@ from typing import Final
 
 from common.database.retention import RetentionRule, Rule
 from identity.domain.login_delays import FORGOTTEN_AFTER
-from identity.domain.one_time_codes import DAY
 
 IMMEDIATELY: Final = timedelta(0)
 # A revoked session of a further issuer is kept for longer than its tokens live.
 FOREIGN_TOKEN: Final = timedelta(days=7)
+CODE: Final = timedelta(days=1)
 SIGN_UP: Final = timedelta(days=30)
 # A session without refresh tokens can be neither refreshed nor stepped up. Its last access token expired long before.
 _EMPTY: Final = "NOT EXISTS (SELECT FROM refresh_tokens WHERE refresh_tokens.session_id = sessions.id)"
@@ -26,8 +26,10 @@ RETENTION_RULES: Final[tuple[Rule, ...]] = (
         called="sessions_of_issuers",
     ),
     RetentionRule("passkey_challenges", ("id",), "expires_at", IMMEDIATELY),
-    # The limits count codes over a day.
-    RetentionRule("one_time_codes", ("purpose", "address_hash"), "issued_at", DAY),
+    RetentionRule("issued_codes", ("id",), "issued_at", CODE),
+    # The codes of the version before.
+    RetentionRule("one_time_codes", ("purpose", "address_hash"), "issued_at", CODE),
+    RetentionRule("message_counts", ("subject_hash",), "window_ends_at", IMMEDIATELY),
     # An unconfirmed sign-up without a login for so long is abandoned.
     RetentionRule("sign_up_passwords", ("address_hash", "password_digest"), "created_at", SIGN_UP),
     RetentionRule("login_failures", ("address_hash",), "last_failed_at", FORGOTTEN_AFTER),

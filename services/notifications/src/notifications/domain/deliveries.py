@@ -50,6 +50,7 @@ class Contact:
     email: str
     phone: str | None
     full_name: str | None
+    phone_confirmed: bool = False
 
     @property
     def first_name(self) -> str:
@@ -69,6 +70,11 @@ class Contact:
     def address_on(self, channel: str) -> str | None:
         """Return the address for an address-based channel; None when the user has none."""
         return {"email": self.email or None, "sms": self.phone, "messaging": self.phone}.get(channel)
+
+    @property
+    def proven_phone(self) -> str | None:
+        """The number if its owner has confirmed it: a PIN goes to no other (contract section 12.1)."""
+        return self.phone if self.phone_confirmed else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +151,8 @@ def evaluate_claim(claimed_at: datetime | None, attempts: int, now: datetime, re
 
 
 def pin_channel(contact: Contact) -> tuple[Channel, str]:
-    """Return channel and template for a delivery PIN: SMS, or a mail without the PIN for a buyer without a phone."""
-    return ("sms", "delivery_pin") if contact.phone else ("email", "delivery_pin_ready")
+    """Return channel and template for a delivery PIN: SMS, or a mail without the PIN for a buyer without a proven number."""
+    return ("sms", "delivery_pin") if contact.proven_phone else ("email", "delivery_pin_ready")
 
 
 def masked(recipient: str) -> str:

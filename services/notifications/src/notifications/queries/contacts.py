@@ -10,10 +10,10 @@ from notifications.domain.deliveries import Contact
 from notifications.domain.errors import ContactUnknown, OrderUnknown, VendorUnknown
 from notifications.queries.preferences import preferences_of
 
-_CONTACT: Final = "SELECT user_id, email, phone, full_name FROM contacts WHERE user_id = $1"
+_CONTACT: Final = "SELECT user_id, email, phone, full_name, phone_confirmed FROM contacts WHERE user_id = $1"
 # One round trip for all messages of a transaction: a user, or the owner of a vendor.
 _RECIPIENTS: Final = """
-SELECT v.vendor_id, v.business_name, c.user_id, c.email, c.phone, c.full_name, p.channels, p.quiet_from, p.quiet_to,
+SELECT v.vendor_id, v.business_name, c.user_id, c.email, c.phone, c.full_name, c.phone_confirmed, p.channels, p.quiet_from, p.quiet_to,
     p.timezone, p.locale, p.revision, p.optional_mail, ARRAY(
         SELECT d.id::text FROM user_devices d WHERE d.user_id = c.user_id AND d.kind = ANY ($3) ORDER BY d.created_at, d.id
     ) AS device_ids
@@ -86,7 +86,7 @@ async def get_recipients(
             raise ContactUnknown
     return [
         Recipient(
-            Contact(row["user_id"], row["email"], row["phone"], row["full_name"]),
+            Contact(row["user_id"], row["email"], row["phone"], row["full_name"], row["phone_confirmed"]),
             Preferences() if row["revision"] is None else preferences_of(row),
             row["device_ids"],
             row["business_name"],

@@ -45,6 +45,15 @@ QUEUES: Final = Dashboard(
         Panel("Dead letters, 1 h", {"{{queue}}": "sum by (queue) (increase(dead_letters_total[1h]))"}),
         Panel("Dead letters waiting", {"{{service}}": "max by (service) (dead_letters_waiting)"}, threshold=1),
         Panel(
+            "Accounts with wrong credentials, 1 h",
+            {"{{by}}": "max by (by) (identity_guessed_accounts)"},
+            threshold=200,
+        ),
+        Panel(
+            "Requests of codes beyond a budget",
+            {"{{budget}}": "sum by (budget) (increase(identity_messages_refused_total[1h]))"},
+        ),
+        Panel(
             "Oldest open erasure by service",
             {"{{awaits}}": "max by (awaits) (identity_erasure_open_seconds)"},
             "s",

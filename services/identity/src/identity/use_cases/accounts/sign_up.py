@@ -11,8 +11,10 @@ from common.primitives.ids import new_id
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
 from identity.credentials.sign_up_passwords import sign_up_password
+from identity.domain.errors import NumberNotAccepted
 from identity.domain.institutions import Institutions
-from identity.domain.one_time_codes import Destination
+from identity.domain.message_budgets import TextPolicy
+from identity.domain.one_time_codes import REGISTERED_RESEND_AFTER, Purpose
 from identity.domain.referrals import Provisioned
 from identity.store import accounts, sign_ups
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
@@ -27,13 +29,14 @@ class _AddressRegistered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SignUp:
-    """The data of a sign-up; address and number in their normal forms."""
+    """The data of a sign-up, address and number in their normal forms, and the client's address."""
 
     email: str
     password: str
     full_name: str
     phone: str | None
     referral_token: str | None
+    source: str = ""
 
 
 async def sign_up(
@@ -44,6 +47,7 @@ async def sign_up(
     encryptor: Encryptor,
     institutions: Institutions,
     hashes: KeyedHashes,
+    text_policy: TextPolicy,
     reward_minor: int,
     now: datetime,
 ) -> UUID:
@@ -51,12 +55,26 @@ async def sign_up(
 
     A known address gets the same response after the same work: both hashes, the whole transaction (rolled back), and
     one commit that enqueues a mail to the owner. The sign-up's password is stored either way, so that a login with it
-    gets the same response.
+    gets the same response. Raises NumberNotAccepted, and TooManyMessages beyond the mailbox's budget of sign-ups.
     """
+    if request.phone is not None and not text_policy.accepts(request.phone):
+        raise NumberNotAccepted(text_policy.countries)
     password_hash = await passwords.hash(request.password)
     shown = await sign_up_password(passwords, hashes, request.email, request.password)
-    destination = Destination("email", request.email)
     user = NewUser(new_id(), request.email, request.phone, request.full_name, request.referral_token)
+
+    async def send_mail(uow: UnitOfWork, purpose: Purpose, resend_after: timedelta = timedelta(0)) -> None:
+        await request_code(
+            uow,
+            encryptor,
+            hashes,
+            purpose,
+            request.email,
+            request.source,
+            counted_as="sign_up",
+            now=now,
+            resend_after=resend_after,
+        )
 
     async def open_account(uow: UnitOfWork) -> Provisioned:
         provisioned = await provision_user(
@@ -65,8 +83,7 @@ async def sign_up(
         if not await accounts.record_account_if_new(uow, user.id, request.email, password_hash, now):
             raise _AddressRegistered
         await sign_ups.record_sign_up_password(uow, shown.address_hash, shown.digest, now)
-        # A code requested before the account existed was not sent, so it must not delay this one.
-        await request_code(uow, encryptor, hashes, "sign_in", destination, now=now, resend_after=timedelta(0))
+        await send_mail(uow, "sign_in")
         return provisioned
 
     try:
@@ -75,5 +92,5 @@ async def sign_up(
         async with database.unit_of_work(acting_as=SIGNING_UP) as uow:
             await accounts.count_repeated_sign_up(uow, request.email)
             await sign_ups.record_sign_up_password(uow, shown.address_hash, shown.digest, now)
-            await request_code(uow, encryptor, hashes, "already_registered", destination, now=now)
+            await send_mail(uow, "already_registered", REGISTERED_RESEND_AFTER)
     return user.id

@@ -2,6 +2,13 @@
 
 __all__ = [
     "request_code",
+    "request_text",
     "send_code",
     "verify_code",
+]
+STEPS = [
+    "count_messages",
+    "find_recipient",
+    "free_mail_budgets",
+    "issue_code",
 ]

@@ -1,24 +1,15 @@
-"""Request a code."""
+"""Request a code by mail."""
 
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
-from common.primitives.ids import new_digits, new_id, new_secret
+from identity.credentials.code_hashes import code_key_of
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.domain.one_time_codes import (
-    CODE_DIGITS,
-    LIFE,
-    RESEND_AFTER,
-    Destination,
-    Issuable,
-    Purpose,
-    evaluate_request,
-)
+from identity.domain.message_budgets import CountedAs, mail_budgets
+from identity.domain.one_time_codes import CodeRequest, Destination, Purpose
 from identity.store import codes
-
-SENDING_QUEUE = "identity.codes"
+from identity.use_cases.codes.issue_code import issue_code
 
 
 async def request_code(
@@ -26,38 +17,22 @@ async def request_code(
     encryptor: Encryptor,
     hashes: KeyedHashes,
     purpose: Purpose,
-    destination: Destination,
+    email: str,
+    source: str,
     *,
+    counted_as: CountedAs,
     now: datetime,
-    resend_after: timedelta = RESEND_AFTER,
-    claimant_id: UUID | None = None,
+    resend_after: timedelta = timedelta(0),
 ) -> None:
-    """Issue and count a code for an address, whether or not it has an account, and enqueue its delivery.
+    """Issue a code for a mail address, and mail it to its account if it has one.
 
-    The worker looks up the account after the response, so known and unknown addresses cost the same work. Beyond the
-    rate limit nothing happens and the last code stays valid. `claimant_id` is the signed-in user: the code of their
-    profile's number confirms it.
+    Nothing happens while the last code of this source is younger than `resend_after`. Raises TooManyMessages beyond the
+    budget of the mailbox; then the last codes stay valid.
     """
-    address_hash = hashes.of("address", destination.channel, destination.address)
-    await codes.lock_address(uow, address_hash)
-    verdict = evaluate_request(await codes.find_code(uow, purpose, address_hash), now, resend_after=resend_after)
-    if not isinstance(verdict, Issuable):
+    request = CodeRequest(purpose, Destination("email", email), source)
+    key = code_key_of(hashes, request)
+    await codes.lock_address(uow, key.address_hash)
+    last_issued_at = await codes.find_last_issued(uow, key)
+    if last_issued_at is not None and now - last_issued_at < resend_after:
         return
-    code_id = new_id()
-    code = new_digits(CODE_DIGITS) if purpose == "sign_in" else new_secret()
-    # A short code is only valid with its address; a reset token is presented alone.
-    code_hash = hashes.of(purpose, destination.address if purpose == "sign_in" else "", code)
-    expires_at = now + LIFE[purpose]
-    await codes.save_code(uow, purpose, address_hash, code_id, code_hash, verdict, now=now, expires_at=expires_at)
-    uow.enqueue_work(
-        SENDING_QUEUE,
-        code_id,
-        {
-            "codeId": str(code_id),
-            "purpose": purpose,
-            "channel": destination.channel,
-            "addressSealed": encryptor.encrypt(destination.address, str(code_id)),
-            "codeSealed": encryptor.encrypt(code, str(code_id)),
-            "claimantId": str(claimant_id) if claimant_id else None,
-        },
-    )
+    await issue_code(uow, encryptor, hashes, request, mail_budgets(counted_as, email, source), now=now)

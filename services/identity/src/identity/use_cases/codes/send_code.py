@@ -8,9 +8,11 @@ import msgspec
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
 from contracts.identity import OneTimeCodeIssued, SignUpRepeated
+from identity.credentials.code_hashes import address_hash_of
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.domain.one_time_codes import Channel, Destination, Purpose, is_redeemable
+from identity.domain.one_time_codes import Channel, Destination, Purpose
 from identity.store import codes
+from identity.use_cases.codes.find_recipient import find_recipient
 
 
 class CodeToSend(msgspec.Struct, frozen=True, rename="camel"):
@@ -27,22 +29,18 @@ class CodeToSend(msgspec.Struct, frozen=True, rename="camel"):
 async def send_code(
     uow: UnitOfWork, encryptor: Encryptor, hashes: KeyedHashes, item: CodeToSend, *, now: datetime
 ) -> None:
-    """Publish the code for the one account of the address; do nothing without an account or after a newer code.
+    """Publish the code for the one account of the address; do nothing without an account, or once it is not valid.
 
     A repeated sign-up gets a mail without a code. Raises DecryptionFailed when CODE_DELIVERY_KEY does not match.
     """
     destination = Destination(item.channel, encryptor.decrypt(item.address_sealed, str(item.code_id)))
-    address_hash = hashes.of("address", destination.channel, destination.address)
-    code = await codes.lock_code(uow, item.purpose, address_hash)
-    if code is None or code.id != item.code_id or code.user_id is not None or not is_redeemable(code, now):
+    valid = await codes.lock_valid_codes(uow, item.purpose, address_hash_of(hashes, destination), now)
+    if all(code.id != item.code_id or code.user_id is not None for code in valid):
         return
-    if item.claimant_id is not None and await codes.may_confirm_phone(uow, item.claimant_id, destination):
-        user_id: UUID | None = item.claimant_id
-    else:
-        user_id = await codes.find_sign_in_user(uow, destination)
+    user_id = await find_recipient(uow, destination, item.claimant_id)
     if user_id is None:
         return
-    await codes.save_recipient(uow, item.code_id, user_id)
+    await codes.save_recipient(uow, item.code_id, user_id, now)
     if item.purpose == "already_registered":
         uow.publish(SignUpRepeated(user_id=user_id, notification_id=item.code_id))
         return

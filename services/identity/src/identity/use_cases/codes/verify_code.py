@@ -1,20 +1,23 @@
 """Start a session with a code."""
 
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
+from identity.credentials.code_hashes import address_hash_of, source_hash_of
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
 from identity.domain.errors import SessionInvalid
-from identity.domain.one_time_codes import Destination, is_redeemable
+from identity.domain.one_time_codes import Destination, IssuedCode, codes_with_tries_left
 from identity.store import accounts, codes, profiles, sessions
 from identity.use_cases.accounts.confirm_email import confirm_email
 from identity.use_cases.accounts.publish_profile import publish_profile
+from identity.use_cases.codes.free_mail_budgets import free_mail_budgets
 from identity.use_cases.sessions.issue_tokens import issue_tokens
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions
 from identity.use_cases.sessions.start_session import start_session
@@ -37,6 +40,7 @@ async def verify_code(
     code: str,
     caller: Caller,
     *,
+    source: str,
     matching_hash: str | None = None,
     user_agent: str | None,
     issuer: str,
@@ -44,31 +48,37 @@ async def verify_code(
 ) -> Verified | None:
     """Redeem a code once and return tokens at AAL1; None for an invalid code.
 
-    None is a result and not an exception, because the count of tries must commit. The code confirms a mail address; the
-    first confirmation removes earlier credentials. It confirms a number only for the signed-in user who requested it
-    (contract section 10.1).
+    None is a result and not an exception, because the count of tries must commit. A wrong code counts for each valid code of
+    the address, by `source`, the client's address: an attacker uses up no try of the owner (contract section 10.2).
+
+    The code confirms a mail address; the first confirmation removes earlier credentials. It confirms a number only for the
+    signed-in user who requested it (contract section 10.1).
     """
-    address_hash = hashes.of("address", destination.channel, destination.address)
+    address_hash, source_hash = address_hash_of(hashes, destination), source_hash_of(hashes, source)
     shown = hashes.of("sign_in", destination.address, code)
-    seen = await codes.find_code(uow, "sign_in", address_hash)
+    seen = _matching(await codes.list_valid_codes(uow, "sign_in", address_hash, now), shown)
     if seen is not None and seen.user_id is not None:
-        # Lock order: profile, account, code.
+        # Lock order: profile, account, codes.
         await profiles.lock_profile(uow, seen.user_id)
         await accounts.lock_password_hash(uow, seen.user_id)
-    issued = await codes.lock_code(uow, "sign_in", address_hash)
-    if issued is None or not is_redeemable(issued, now):
-        return None
-    await codes.count_try(uow, issued.id)
-    user_id = issued.user_id
-    if not hmac.compare_digest(issued.code_hash, shown) or user_id is None or seen is None or user_id != seen.user_id:
+    # Two tries of one code wait for each other here, and the second reads the tries of the first.
+    issued = await codes.lock_valid_codes(uow, "sign_in", address_hash, now)
+    tries = await codes.find_tries(uow, [one.id for one in issued], source_hash)
+    tried = codes_with_tries_left(issued, tries, now)
+    match = _matching(tried, shown)
+    user_id = None if match is None else match.user_id
+    if match is None or user_id is None or seen is None or match.id != seen.id or user_id != seen.user_id:
+        await codes.count_wrong_try(uow, [one.id for one in tried], source_hash)
         return None
     claims = caller.user_id == user_id and await codes.may_confirm_phone(uow, user_id, destination)
     # The number may belong to another account since the code was sent.
     if not claims and await codes.find_sign_in_user(uow, destination) != user_id:
         return None
-    await codes.mark_used(uow, issued.id, now)
+    await codes.mark_used(uow, match.id, now)
+    await codes.expire_codes_of_address(uow, "sign_in", address_hash, now)
     revoked = None
     if destination.channel == "email":
+        await free_mail_budgets(uow, hashes, "sign_in", destination.address, source)
         revoked = await confirm_email(uow, hashes, user_id, destination.address, matching_hash=matching_hash, now=now)
     elif claims:
         for changed in await codes.save_confirmed_phone(uow, user_id, destination.address):
@@ -80,6 +90,10 @@ async def verify_code(
             uow, signing_keys, user_id, method="otp", user_agent=user_agent, issuer=issuer, now=now
         )
     return Verified(user_id, signed, revoked)
+
+
+def _matching(issued: Sequence[IssuedCode], shown: bytes) -> IssuedCode | None:
+    return next((one for one in issued if hmac.compare_digest(one.code_hash, shown)), None)
 
 
 async def _in_session_of_the_issuer(

@@ -12,13 +12,21 @@ from identity.domain.errors import WrongResetToken
 from identity.domain.one_time_codes import is_redeemable
 from identity.store import accounts, codes, login_failures, profiles
 from identity.use_cases.accounts.confirm_email import confirm_email
+from identity.use_cases.codes.free_mail_budgets import free_mail_budgets
 from identity.use_cases.sessions.revoke_sessions import RevokedSessions, revoke_sessions
 
 RESETTING_PASSWORD = ServiceItself("password reset")
 
 
 async def reset_password(
-    database: Database, passwords: Passwords, hashes: KeyedHashes, token: str, password: str, *, now: datetime
+    database: Database,
+    passwords: Passwords,
+    hashes: KeyedHashes,
+    token: str,
+    password: str,
+    *,
+    source: str,
+    now: datetime,
 ) -> tuple[UUID, RevokedSessions]:
     """Set a new password with a token, once. End all sessions and expire every other code. Return the user's id.
 
@@ -35,12 +43,18 @@ async def reset_password(
 
     return user_id, await database.transact(
         acting_as=RESETTING_PASSWORD,
-        work=lambda uow: _reset(uow, hashes, user_id, token_hash, password_hash, now),
+        work=lambda uow: _reset(uow, hashes, user_id, token_hash, password_hash, source, now),
     )
 
 
 async def _reset(
-    uow: UnitOfWork, hashes: KeyedHashes, user_id: UUID, token_hash: bytes, password_hash: str, now: datetime
+    uow: UnitOfWork,
+    hashes: KeyedHashes,
+    user_id: UUID,
+    token_hash: bytes,
+    password_hash: str,
+    source: str,
+    now: datetime,
 ) -> RevokedSessions:
     # Lock order: profile, account, code. Of two resets with one token the second finds it used.
     await profiles.lock_profile(uow, user_id)
@@ -55,5 +69,6 @@ async def _reset(
     await confirm_email(uow, hashes, user_id, email, matching_hash=None, now=now)
     await accounts.set_password_hash(uow, user_id, password_hash)
     await login_failures.clear_failures(uow, hashes.of("login", email))
+    await free_mail_budgets(uow, hashes, "password_reset", email, source)
     uow.publish(CredentialsChanged(user_id=user_id, change="password_reset"))
     return revoked

@@ -12,8 +12,8 @@ from identity.credentials.passwords import Passwords
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
 from identity.domain.addresses import normal_email
-from identity.domain.errors import ConfirmationRequired, WrongCredentials
-from identity.domain.one_time_codes import LOGIN_RESEND_AFTER, Destination
+from identity.domain.errors import ConfirmationRequired, ConfirmationWithoutMail, TooManyMessages, WrongCredentials
+from identity.domain.one_time_codes import LOGIN_RESEND_AFTER
 from identity.store import accounts, login_failures
 from identity.use_cases.codes.request_code import request_code
 from identity.use_cases.passwords.verify_password import UnconfirmedSignUp, VerifiedPassword, verify_password
@@ -26,11 +26,12 @@ CHECKS_MAX = 2
 
 @dataclass(frozen=True, slots=True)
 class LogIn:
-    """The credentials and the client program of a login."""
+    """The credentials of a login, and the client's address and program."""
 
     email: str
     password: str = field(repr=False)
     user_agent: str | None = None
+    source: str = ""
 
 
 async def log_in(
@@ -56,7 +57,7 @@ async def log_in(
         if verified is None:
             break
         if isinstance(verified, UnconfirmedSignUp):
-            await _send_code(database, encryptor, hashes, email, now)
+            await _send_code(database, encryptor, hashes, email, request.source, now)
             raise ConfirmationRequired
         signed = await _start(database, passwords, signing_keys, verified, request, issuer=issuer, now=now)
         if signed is not None:
@@ -64,11 +65,25 @@ async def log_in(
     raise WrongCredentials
 
 
-async def _send_code(database: Database, encryptor: Encryptor, hashes: KeyedHashes, email: str, now: datetime) -> None:
-    """Commit the code before the error is raised."""
-    destination = Destination("email", email)
-    async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
-        await request_code(uow, encryptor, hashes, "sign_in", destination, now=now, resend_after=LOGIN_RESEND_AFTER)
+async def _send_code(
+    database: Database, encryptor: Encryptor, hashes: KeyedHashes, email: str, source: str, now: datetime
+) -> None:
+    """Commit the code before the error is raised. Raises ConfirmationWithoutMail."""
+    try:
+        async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
+            await request_code(
+                uow,
+                encryptor,
+                hashes,
+                "sign_in",
+                email,
+                source,
+                counted_as="sign_in",
+                now=now,
+                resend_after=LOGIN_RESEND_AFTER,
+            )
+    except TooManyMessages:
+        raise ConfirmationWithoutMail from None
 
 
 async def _start(

@@ -94,7 +94,7 @@ async def _compose(
         check_complete(template, {**request.parameters, **secrets})
     if contact is None and request.user_id is not None:
         contact = await queries.find_contact(uow, request.user_id)
-    recipients = [recipient] if recipient else await _recipients(uow, contact, request.channel, delivery_context)
+    recipients = [recipient] if recipient else await _recipients(uow, contact, request, delivery_context)
     addresses = [(request.channel, address) for address in recipients]
     return compose_notification(
         request, addresses, delivery_context, contact=contact, in_feed=in_feed, preferences=preferences
@@ -102,11 +102,14 @@ async def _compose(
 
 
 async def _recipients(
-    uow: UnitOfWork, contact: Contact | None, channel: str, delivery_context: DeliveryContext
+    uow: UnitOfWork, contact: Contact | None, request: NotificationRequest, delivery_context: DeliveryContext
 ) -> list[str]:
     if contact is None:
         raise ContactUnknown
-    if channel == "push":
+    channel = request.channel
+    if request.template == "delivery_pin" and channel in ("sms", "messaging"):
+        recipients = [contact.proven_phone] if contact.proven_phone else []
+    elif channel == "push":
         recipients = await queries.list_device_ids(uow, contact.user_id, list(delivery_context.device_kinds))
     else:
         address = contact.address_on(channel)
