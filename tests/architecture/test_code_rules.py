@@ -73,6 +73,18 @@ def test_time_and_randomness_come_from_one_place(path) -> None:
 
 
 @for_each(PRODUCT)
+def test_csv_files_are_written_in_one_place(path) -> None:
+    """It quotes and escapes texts. A stream says in the file that it ended early."""
+    if path.name == "csv_export.py":
+        return
+    assert not [call for call in calls_of(path) if call.startswith("csv.")]
+    streams = [ast.unparse(node) for node in nodes_of(path) if isinstance(node, ast.Call)]
+    files = [text for text in streams if text.startswith("StreamingResponse(") and "text/csv" in text]
+    # `csv_of_orders` has read all its rows before.
+    assert all("csv_stream(" in text or "csv_of_orders(" in text for text in files)
+
+
+@for_each(PRODUCT)
 def test_no_session_state_outlives_its_transaction(path) -> None:
     """Pools do not reset connections (decision 2)."""
     for text in texts_of(path):

@@ -1,11 +1,16 @@
 """Every operation of the API declares its query parameters, and rejects all others (contract section 1.4)."""
 
+import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from pydantic import TypeAdapter
 
 from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, routers_of, template_of
 from common.auth.tokens import TokenVerifier
@@ -40,6 +45,12 @@ def parameters_of(service: str) -> Iterator[tuple[str, list[dict]]]:
             yield f"{method.upper()} {path}", shown
 
 
+def query_fields_of(dependant: Dependant) -> Iterator[Any]:
+    yield from dependant.query_params
+    for inner in dependant.dependencies:
+        yield from query_fields_of(inner)
+
+
 @pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
 def test_only_webhooks_accept_undeclared_parameters(service: str) -> None:
     lenient = {name for name, route in routes_of(service) if route.query_names is None}
@@ -52,6 +63,18 @@ def test_openapi_documents_every_accepted_parameter(service: str) -> None:
     for name, route in routes_of(service):
         if route.query_names is not None:
             assert route.query_names == shown[template_of(name)], name
+
+
+@pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)
+def test_a_date_alone_is_its_midnight_in_lagos_in_every_filter(service: str) -> None:
+    """And a time has an offset, or is rejected (contract section 1.8)."""
+    for name, route in routes_of(service):
+        for field in query_fields_of(route.dependant):
+            if '"date-time"' in json.dumps(TypeAdapter(field.field_info.annotation).json_schema()):
+                midnight, errors = field.validate("2026-01-31", {}, loc=())
+                assert (midnight, errors) == (datetime(2026, 1, 30, 23, tzinfo=UTC), []), (name, field.alias)
+                assert field.validate("2026-01-31T12:00:00", {}, loc=())[1], (name, field.alias)
+                assert field.validate("0001-01-01", {}, loc=())[1], (name, field.alias)
 
 
 @pytest.mark.parametrize("service", SERVICES_WITH_ENDPOINTS)

@@ -57,7 +57,7 @@ async def test_an_auditor_follows_kobo_through_the_ledger(visitor: Arrival, mark
     response = await auditor.context.request.get(
         f"{auditor.console_url}/transactions", params={"orderId": order["id"], "format": "csv"}
     )
-    rows = list(csv.DictReader(io.StringIO(await response.text())))
+    rows = list(csv.DictReader(io.StringIO((await response.body()).decode("utf-8-sig"))))
     assert [(row["Type"], row["Amount"]) for row in rows] == [
         ("charge", f"{order['totalMinor'] // 100}.{order['totalMinor'] % 100:02d}")
     ]

@@ -197,7 +197,7 @@ async def test_a_list_is_filtered_by_its_address_and_given_as_csv(
     assert await support.page.locator("tbody tr").count() == 1
     async with support.page.expect_download() as waited:
         await support.click("CSV", "link")
-    rows = (await (await waited.value).path()).read_text().splitlines()
-    assert rows[0] == "Order,Status,Total,Buyer,Vendor,Placed"
-    assert rows[1].startswith(f"{order['number']},paid_escrow,{order['totalMinor'] / 100:.2f},")
+    rows = (await (await waited.value).path()).read_text(encoding="utf-8-sig").splitlines()
+    assert rows[0] == '"Order","Status","Total","Buyer","Vendor","Placed"'
+    assert rows[1].startswith(f'"{order["number"]}","paid_escrow",{order["totalMinor"] / 100:.2f},')
     assert len(rows) == 2

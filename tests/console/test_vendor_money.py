@@ -38,7 +38,7 @@ async def _download(one: Visitor, path: str) -> list[dict[str, str]]:
         response = await http.get(path, headers={"Cookie": f"{cookie['name']}={cookie['value']}"})
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/csv; charset=utf-8"
-    return list(csv.DictReader(io.StringIO(response.text)))
+    return list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
 
 
 async def test_the_wallet_shows_every_kobo_of_the_api(visitor: Arrival, market: Marketplace, shop: Shop) -> None:

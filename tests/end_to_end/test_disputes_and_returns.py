@@ -186,6 +186,6 @@ async def test_staff_see_the_orders_of_their_campus_and_export_them(market: Mark
         assert order["id"] in {row["id"] for row in rows}
     response = await market.http.get("/api/campus-orders/export", params=query, headers=admin.headers)
     assert (response.status_code, response.headers["content-type"]) == (200, "text/csv; charset=utf-8")
-    assert order["id"] in {row["id"] for row in csv.DictReader(io.StringIO(response.text))}
+    assert order["id"] in {row["id"] for row in csv.DictReader(io.StringIO(response.content.decode("utf-8-sig")))}
     refused = await market.http.get("/api/campus-orders", headers=users.buyer.headers)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")

@@ -102,7 +102,7 @@ async def test_sales_are_a_file_through_the_edge(market: Marketplace, users: Use
     headers = {**users.vendor.headers, "Accept": "text/csv"}
     response = await market.http.get(OF_VENDOR, params={"groupBy": "product"}, headers=headers)
     assert (response.status_code, response.headers["content-type"]) == (200, "text/csv; charset=utf-8")
-    rows = list(csv.DictReader(io.StringIO(response.text, newline="")))
+    rows = list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"), newline="")))
     shown = {row["key"]: row for row in await all_rows(market, OF_VENDOR, users.vendor, groupBy="product")}
     assert {row["key"]: row["grossMinor"] for row in rows} == {
         key: str(row["grossMinor"]) for key, row in shown.items()

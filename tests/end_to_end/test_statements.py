@@ -48,7 +48,7 @@ async def test_a_month_is_equal_as_json_csv_and_page(market: Marketplace, users:
     response = await market.http.get(f"{STATEMENTS}/{name}/export", headers=users.vendor.headers)
     assert (response.status_code, response.headers["content-type"]) == (200, "text/csv; charset=utf-8")
     assert response.headers["cache-control"] == "no-store"
-    lines = list(csv.DictReader(io.StringIO(response.text, newline="")))
+    lines = list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"), newline="")))
     assert (len(lines), lines[-1]["balanceMinor"]) == (month["lines"], str(wallet["availableMinor"]))
     [release] = [line for line in lines if line["orderId"] == order["id"]]
     gross, *parts = (int(release[part]) for part in ("grossMinor", "commissionMinor", "deliveryFeeMinor", "netMinor"))

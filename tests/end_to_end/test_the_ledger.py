@@ -34,7 +34,7 @@ async def test_the_ledger_is_signed_verified_reconciled_and_exported(
     period = {"from": began.isoformat(), "to": (began + timedelta(days=31)).isoformat()}
     response = await market.http.get("/api/transactions/export", params=period, headers=auditor.headers)
     assert (response.status_code, response.headers["content-type"].split(";")[0]) == (200, "text/csv")
-    lines = list(csv.DictReader(io.StringIO(response.text)))
+    lines = list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
     assert {line["transactionId"] for line in lines} >= {line["id"] for line in kinds}
     assert sum(int(line["amountMinor"]) for line in lines) == 0
     refused = await market.http.get("/api/transactions/export", params=period, headers=users.maker.headers)

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
-from common.web.csv_export import as_text, csv_lines
+from common.web.csv_export import csv_head, csv_lines
 from console import formats
-from console.api import Json, Rows
+from console.api import ROWS_MAX, Json, Rows
 from console.parts import names_of
 from console.visit import Visit
 
@@ -168,11 +169,13 @@ async def csv_response(visit: Visit, view: ListView) -> Response:
         found = [row async for row in visit.api.every_row(view.path, **parameters)]
     else:
         found = (await visit.api.page(view.path, **parameters)).items
-    rows = [[column.label for column in view.columns]]
-    rows += [[_plain(column, row) for column in view.columns] for row in found]
+    rows = [[_plain(column, row) for column in view.columns] for row in found]
+    if len(rows) >= ROWS_MAX:
+        rows.append([f"ERROR: this file ends after {ROWS_MAX:,} rows, and more may exist. Narrow the filters."])
     name = visit.path.strip("/").replace("/", "-") or "list"
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return Response(csv_lines(rows), media_type="text/csv; charset=utf-8", headers=headers)
+    content = csv_head([column.label for column in view.columns]) + csv_lines(rows)
+    return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 async def _name_staff(visit: Visit, view: ListView, rows: list[Json]) -> None:
@@ -186,6 +189,5 @@ async def _name_staff(visit: Visit, view: ListView, rows: list[Json]) -> None:
 def _plain(column: Column, row: Json) -> Any:
     value = column.of(row)
     if column.kind == "naira" and value is not None:
-        sign = "-" if value < 0 else ""
-        return f"{sign}{abs(value) // 100}.{abs(value) % 100:02d}"
-    return as_text(value) if isinstance(value, str) else value
+        return Decimal(value).scaleb(-2)
+    return value

@@ -1,7 +1,5 @@
 """The ledger for finance and auditors: accounts, entries, trial balance, cases, audits, sales."""
 
-import re
-from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -24,15 +22,6 @@ BARS_MAX: Final = 20
 
 def _debits(transaction: Json) -> int:
     return sum(entry["amountMinor"] for entry in transaction["entries"] if entry["amountMinor"] > 0)
-
-
-def _lagos_days(visit: Visit) -> dict[str, str]:
-    """The chosen days as their midnights in Lagos: the API would read a date alone as UTC."""
-    days = {name: visit.query.get(name, "") for name in ("from", "to", "at")}
-    return {name: f"{day}T00:00:00+01:00" for name, day in days.items() if _DAY.fullmatch(day)}
-
-
-_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def _entries_link(row: Json) -> str:
@@ -69,13 +58,14 @@ TRANSACTIONS = ListView(
 
 @FAMILY.page("/transactions", title="Transactions", any_of=(LEDGER,), menu="Transactions")
 async def transactions_page(visit: Visit) -> Response:
-    return await show_list(visit, replace(TRANSACTIONS, fixed=_lagos_days(visit)), "ledger/transactions.html")
+    return await show_list(visit, TRANSACTIONS, "ledger/transactions.html")
 
 
 @FAMILY.page("/transactions/export", title="Export", any_of=("ledger:export",))
 async def export_page(visit: Visit) -> Response:
     """The API's own export: one line for each entry, of a period of any length."""
-    file = await visit.api.document("/api/transactions/export", accept="text/csv", **_lagos_days(visit))
+    period = {name: visit.query.get(name) or None for name in ("from", "to")}
+    file = await visit.api.document("/api/transactions/export", accept="text/csv", **period)
     headers = {"Content-Disposition": 'attachment; filename="ledger-entries.csv"'}
     return Response(file.content, media_type=file.media_type, headers=headers)
 
@@ -114,7 +104,7 @@ ACCOUNTS = ListView(
 
 @FAMILY.page("/ledger/accounts", title="Accounts", any_of=(LEDGER,), menu="Accounts")
 async def accounts_page(visit: Visit) -> Response:
-    return await show_list(visit, replace(ACCOUNTS, fixed=_lagos_days(visit)), "ledger/accounts.html")
+    return await show_list(visit, ACCOUNTS, "ledger/accounts.html")
 
 
 @FAMILY.page("/ledger/entries", title="Account", any_of=(LEDGER,))
@@ -130,7 +120,6 @@ async def entries_page(visit: Visit) -> Response:
             Filter("to", "Before", kind="date"),
         ),
         empty="The account has no entry.",
-        fixed=_lagos_days(visit),
     )
     if visit.query.get("format") == "csv":
         return await csv_response(visit, view)
@@ -166,7 +155,7 @@ def _entry_columns(account: str) -> list[Column]:
 @FAMILY.page("/ledger/trial-balance", title="Trial balance", any_of=(LEDGER,), menu="Trial balance")
 async def trial_balance_page(visit: Visit) -> Response:
     """The sums of all entries by kind of account: each currency sums to zero, or the ledger is broken."""
-    lines: list[Json] = await visit.api.get("/api/ledger/trial-balance", **_lagos_days(visit))
+    lines: list[Json] = await visit.api.get("/api/ledger/trial-balance", at=visit.query.get("at") or None)
     currencies = list(dict.fromkeys(line["currency"] for line in lines))
     groups = [_group([line for line in lines if line["currency"] == currency], currency) for currency in currencies]
     return visit.render("ledger/trial_balance.html", groups=groups, at=visit.query.get("at", ""))

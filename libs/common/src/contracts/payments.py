@@ -38,8 +38,8 @@ def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence:
 # The vendor's share of what is in escrow.
 _REMAINING: Final = AmountRule("remaining_minor", ("remaining_vendor_minor",))
 # The parts of a reversal, and of its return.
-_TAKEN: Final = ("from_vendor_minor", "from_commission_minor", "from_delivery_fee_minor")
-_RETURNED: Final = ("to_vendor_minor", "to_commission_minor", "to_delivery_fee_minor")
+_REVERSED_PARTS: Final = ("from_vendor_minor", "from_commission_minor", "from_delivery_fee_minor")
+_RETURNED_PARTS: Final = ("to_vendor_minor", "to_commission_minor", "to_delivery_fee_minor")
 
 
 class EscrowState(CheckedAmounts, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
@@ -111,7 +111,7 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
     """
 
     TYPE: ClassVar[str] = "payments.escrow_refunded.v1"
-    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (AmountRule("amount_minor", _TAKEN), _REMAINING)
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (AmountRule("amount_minor", _REVERSED_PARTS), _REMAINING)
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
@@ -172,7 +172,7 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payments.charge_disputed.v1"
     # A loss is from the vendor, a win to the vendor, and an open dispute concerns the vendor's part.
     AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
-        *(AmountRule("amount_minor", parts) for parts in (("vendor_minor",), _TAKEN, _RETURNED)),
+        *(AmountRule("amount_minor", parts) for parts in (("vendor_minor",), _REVERSED_PARTS, _RETURNED_PARTS)),
         _REMAINING,
     )
     order_id: UUID

@@ -218,7 +218,7 @@ async def test_sales_are_a_file_for_who_accepts_csv(market: Market) -> None:
     response = await sales(market, headers, groupBy="category", limit=1)
     assert (response.status_code, response.headers["content-type"]) == (200, "text/csv; charset=utf-8")
     assert response.headers["cache-control"] == "no-store"
-    rows = list(csv.DictReader(io.StringIO(response.text, newline="")))
+    rows = list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"), newline="")))
     assert [(row["key"], row["label"], row["grossMinor"], row["units"]) for row in rows] == [
         ("'=cmd", "'=cmd", "100", "1"),
         ("meals", "meals", "400", "2"),
@@ -251,7 +251,7 @@ async def test_a_file_of_sales_has_each_of_ten_thousand_groups_and_more_are_422(
     await market.fetch(_COPY_LINES)
     headers = {**market.as_staff("finance_maker"), "Accept": "text/csv"}
     response = await sales(market, headers, groupBy="category")
-    keys = [row["key"] for row in csv.DictReader(io.StringIO(response.text, newline=""))]
+    keys = [row["key"] for row in csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"), newline=""))]
     assert keys == [f"{number:05}" for number in range(1, 10_001)]
     await paid_sale(market, (100, 1), category="meals")
     assert invalid_field_of(await sales(market, headers, groupBy="category")) == (422, "from")

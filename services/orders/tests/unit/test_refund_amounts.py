@@ -88,7 +88,7 @@ def test_a_returned_item_gives_its_commission_back_at_the_orders_rate(lines, poi
     assert worth.commission_minor == share_half_even(line.quantity * line.unit_price_minor, points)
 
 
-def test_the_last_return_names_no_commission_because_it_takes_the_rest() -> None:
+def test_the_last_return_names_no_commission() -> None:
     lines = {new_id(): OrderLine(1, 20_000, 0, 1), (last := new_id()): OrderLine(1, 10, 0, 0)}
     worth = refund_for_return(20_010, 1_000, [ReturnedItem(last, 1)], lines, PreviousRefunds(20_000, 0))
     assert (worth.refund_minor, worth.commission_minor) == (10, None)

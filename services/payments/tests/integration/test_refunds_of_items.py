@@ -1,4 +1,4 @@
-"""Refunds of items take their price and commission back, and never the delivery fee (contract section 17.14)."""
+"""Refunds of items take their price and commission back, and never the delivery fee (contract section 7.2)."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ async def _return_items(app: PaymentsApp, placed: OrderPlaced, amount_minor: int
     return (await app.service.published(REFUNDED))[-1]
 
 
-async def test_a_refund_of_items_leaves_the_delivery_fee_with_the_platform(app: PaymentsApp) -> None:
+async def test_a_refund_of_items_includes_no_delivery_fee(app: PaymentsApp) -> None:
     """500,000 were paid: items of 480,000 with a commission of 24,000, and a delivery fee of 20,000."""
     placed, _ = await paid(app)
     await app.service.deliver(app.delivered(placed))
@@ -43,7 +43,7 @@ async def test_a_refund_of_items_leaves_the_delivery_fee_with_the_platform(app: 
     await app.check_ledger()
 
 
-async def test_a_refund_of_items_before_the_release_takes_its_parts_from_escrow(app: PaymentsApp) -> None:
+async def test_a_refund_of_items_before_the_release_is_from_escrow(app: PaymentsApp) -> None:
     placed, _ = await paid(app)
     refunded = await _return_items(app, placed, 400_000, 20_000)
     assert (refunded["fromVendorMinor"], refunded["fromCommissionMinor"]) == (0, 0)

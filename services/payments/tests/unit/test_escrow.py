@@ -163,15 +163,15 @@ def test_all_held_and_released_money_can_be_refunded_and_not_a_kobo_more() -> No
     commission=some.floats(0, 0.5),
     fee=some.floats(0, 0.4),
     released=some.floats(0, 1),
-    taken=some.floats(0, 1),
+    refunded=some.floats(0, 1),
     rate=some.floats(0, 1),
 )
-def test_a_refund_of_items_takes_no_more_of_a_part_than_there_is(
-    total: int, commission: float, fee: float, released: float, taken: float, rate: float
+def test_a_refund_of_items_exceeds_no_part(
+    total: int, commission: float, fee: float, released: float, refunded: float, rate: float
 ) -> None:
     state = escrow.held(total, int(total * commission), int(total * fee))
     state = escrow.release(state, int(total * released)).after
-    amount = int(total * taken)
+    amount = int(total * refunded)
     of_items = Parts(amount - int(amount * rate), int(amount * rate), 0)
     back = escrow.refund(state, amount, of_items)
     moved, left = back.from_locked.plus(back.from_released), state.locked.plus(state.released)
@@ -184,7 +184,7 @@ def test_a_refund_of_items_takes_no_more_of_a_part_than_there_is(
     assert back.after.locked.plus(back.after.released).total_minor + back.after.refunded_minor == total
 
 
-def test_a_returned_item_leaves_the_whole_delivery_fee() -> None:
+def test_a_returned_item_includes_no_delivery_fee() -> None:
     """Items of 1,000,000 and 100 with a fee of 30,000: the dear one is returned."""
     state = escrow.release(escrow.held(1_030_100, 50_005, 30_000), 1_030_100).after
     back = escrow.refund(state, 1_000_000, Parts(950_000, 50_000, 0))

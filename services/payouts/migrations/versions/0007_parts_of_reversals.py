@@ -1,4 +1,4 @@
-"""Gross, commission and delivery fee of the lines that take released money back (contract section 17.14).
+"""Gross, commission and delivery fee of the lines that take released money back (contract section 8.1).
 
 Lines from before have a net amount only. They get the parts in proportion to the releases of their order, as the money
 was divided then, and are marked as estimated. A line of the version before, which still serves, has no commission.

@@ -137,8 +137,8 @@ async def on_escrow_refunded(
     is_newest = await record_escrow_share(
         uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence
     )
-    taken = Movement(event.from_vendor_minor, event.from_commission_minor, event.from_delivery_fee_minor)
-    refund = Refund(event.refund_id, event.order_id, event.vendor_id, taken)
+    reversal = Movement(event.from_vendor_minor, event.from_commission_minor, event.from_delivery_fee_minor)
+    refund = Refund(event.refund_id, event.order_id, event.vendor_id, reversal)
     now, key = dependencies.clock.now(), f"refund:{event.refund_id}"
     stated = _statement(event.statement, event.vendor_id, key, -event.from_vendor_minor)
     is_proven = await record_statement(uow, stated, now, line_key=key)

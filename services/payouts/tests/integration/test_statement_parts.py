@@ -1,4 +1,4 @@
-"""Lines that take released money back show gross, commission, delivery fee and net, and add up (contract section 17.14)."""
+"""Lines that take released money back show gross, commission, delivery fee and net, and add up (contract section 8.1)."""
 
 import importlib.util
 from typing import Any
@@ -39,9 +39,9 @@ async def test_reversals_show_what_had_reached_the_wallet(scenario: Scenario) ->
     vendor, order, chargeback = await scenario.vendor(), new_id(), new_id()
     shares = {"gross_minor": 500_000, "commission_minor": 24_000, "delivery_fee_minor": 20_000}
     await scenario.app.deliver(released(vendor, 456_000, order_id=order, **shares))
-    taken = {"from_vendor_minor": 380_000, "from_commission_minor": 20_000, "from_delivery_fee_minor": 0}
+    reversal = {"from_vendor_minor": 380_000, "from_commission_minor": 20_000, "from_delivery_fee_minor": 0}
     await scenario.app.deliver(
-        of_order(EscrowRefunded, vendor, order, refund_id=new_id(), amount_minor=400_000, **taken)
+        of_order(EscrowRefunded, vendor, order, refund_id=new_id(), amount_minor=400_000, **reversal)
     )
     lost = {"from_vendor_minor": 38_000, "from_commission_minor": 2_000, "from_delivery_fee_minor": 10_000}
     won = {"to_vendor_minor": 38_000, "to_commission_minor": 2_000, "to_delivery_fee_minor": 10_000}
@@ -66,9 +66,9 @@ async def test_a_refund_before_the_release_has_no_line(scenario: Scenario) -> No
     vendor, order = await scenario.vendor(), new_id()
     shares = {"gross_minor": 40_000, "commission_minor": 2_000}
     await scenario.app.deliver(released(vendor, 38_000, order_id=order, **shares))
-    taken = {"from_vendor_minor": 38_000, "from_commission_minor": 2_000, "from_delivery_fee_minor": 0}
+    reversal = {"from_vendor_minor": 38_000, "from_commission_minor": 2_000, "from_delivery_fee_minor": 0}
     await scenario.app.deliver(
-        of_order(EscrowRefunded, vendor, order, refund_id=new_id(), amount_minor=100_000, **taken)
+        of_order(EscrowRefunded, vendor, order, refund_id=new_id(), amount_minor=100_000, **reversal)
     )
     nothing = {"from_vendor_minor": 0, "from_commission_minor": 0, "from_delivery_fee_minor": 0}
     await scenario.app.deliver(
@@ -82,8 +82,8 @@ async def test_a_refund_of_the_platforms_part_alone_has_a_line_and_no_posting(sc
     vendor, order = await scenario.vendor(), new_id()
     shares = {"gross_minor": 1_000, "commission_minor": 50, "delivery_fee_minor": 100}
     await scenario.app.deliver(released(vendor, 850, order_id=order, **shares))
-    taken = {"from_vendor_minor": 0, "from_commission_minor": 0, "from_delivery_fee_minor": 1}
-    event = of_order(EscrowRefunded, vendor, order, refund_id=new_id(), amount_minor=1, **taken)
+    reversal = {"from_vendor_minor": 0, "from_commission_minor": 0, "from_delivery_fee_minor": 1}
+    event = of_order(EscrowRefunded, vendor, order, refund_id=new_id(), amount_minor=1, **reversal)
     for _ in range(2):
         await scenario.app.deliver(event)
     assert (await parts_of(scenario, vendor))[1:] == [("refund", -1, 0, -1, 0)]

@@ -39,7 +39,7 @@ async def exported(scenario: Scenario, vendor, month):
     response = await read(scenario, vendor, f"statements/{month}/export")
     assert (response.status_code, response.headers["content-type"]) == (200, "text/csv; charset=utf-8")
     assert response.headers["content-disposition"] == f'attachment; filename="statement-{month}.csv"'
-    return list(csv.DictReader(io.StringIO(response.text, newline="")))
+    return list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"), newline="")))
 
 
 async def test_a_statement_line_has_the_status_of_its_payout(scenario: Scenario) -> None:
@@ -121,7 +121,10 @@ async def test_a_filtered_statement_keeps_a_stable_cursor(scenario: Scenario, cl
     assert (line["kind"], line["netMinor"]) == ("refund", -5)
     assert (await read(scenario, vendor, "statement", **{"from": "2030-01-01"})).json()["data"] == []
     assert (await read(scenario, vendor, "statement", to="2026-01-01")).json()["data"] == []
-    for params in ({"kind": "gift"}, {"from": "yesterday"}, {"to": "1767225600"}):
+    # A date alone is its midnight in Lagos: the day began an hour before the first line.
+    assert (await read(scenario, vendor, "statement", to="2026-01-01T00:59:59+01:00")).json()["data"] == []
+    assert len((await read(scenario, vendor, "statement", limit=100, **{"from": "2026-01-01"})).json()["data"]) > 6
+    for params in ({"kind": "gift"}, {"from": "yesterday"}, {"to": "1767225600"}, {"to": "2026-01-01T05:00:00"}):
         assert (await read(scenario, vendor, "statement", **params)).status_code == 422, params
 
 

@@ -129,8 +129,8 @@ def test_a_period_is_skipped_for_the_reason_a_request_would_be_refused_for(
 @given(st.integers(-(10**15), 10**15))
 def test_naira_text_is_exact_to_the_kobo(amount_minor) -> None:
     assert int(re.sub(r"[₦,.]", "", format_naira(amount_minor))) == amount_minor
-    assert int(decimal_naira(amount_minor).replace(".", "")) == amount_minor
-    assert format_naira(amount_minor)[-3] == decimal_naira(amount_minor)[-3] == "."
+    assert decimal_naira(amount_minor) * 100 == amount_minor
+    assert format_naira(amount_minor)[-3] == str(decimal_naira(amount_minor))[-3] == "."
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_naira_text_is_exact_to_the_kobo(amount_minor) -> None:
     ],
 )
 def test_kobo_are_shown_as_naira_with_two_decimals(amount_minor: int, decimal: str, formatted: str) -> None:
-    assert (decimal_naira(amount_minor), format_naira(amount_minor)) == (decimal, formatted)
+    assert (str(decimal_naira(amount_minor)), format_naira(amount_minor)) == (decimal, formatted)
 
 
 LINE = {
@@ -155,10 +155,10 @@ LINE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("reason", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "  =HYPERLINK(1)", "\n=1"])
+@pytest.mark.parametrize("reason", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "  =HYPERLINK(1)", "\nx"])
 def test_gateway_text_is_never_a_formula(reason: str) -> None:
     [names, cells] = csv.reader(
-        io.StringIO(csv_heading() + csv_of_lines([{**LINE, "payoutFailure": reason}]), newline="")
+        io.StringIO(csv_heading()[1:] + csv_of_lines([{**LINE, "payoutFailure": reason}]), newline="")
     )
     line = dict(zip(names, cells, strict=True))
     assert line["payoutFailure"] == f"'{reason}"

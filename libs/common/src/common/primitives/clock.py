@@ -1,5 +1,6 @@
 """The only caller of time in the project, so that a test can be the clock."""
 
+import re
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
@@ -33,6 +34,12 @@ class ManualClock:
         self._now += by
 
 
+# Africa/Lagos is one hour ahead of UTC all year.
+_LAGOS_OFFSET: Final = "+01:00"
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+OFFSET_REQUIRED: Final = (
+    "must have an offset such as Z or +01:00; a date alone, such as 2026-01-31, is its midnight in Lagos"
+)
 _MILLISECONDS_END: Final = len("2026-01-01T00:00:00.000")
 _WITHOUT_FRACTION: Final = len("2026-01-01T00:00:00Z")
 
@@ -47,9 +54,19 @@ def iso(instant: datetime) -> str:
 
 
 def read_instant(text: str) -> datetime:
-    """Parse a date or instant in ISO 8601; without a zone it is UTC. Raises ValueError."""
-    instant = datetime.fromisoformat(text)
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    """Parse an instant with its offset in ISO 8601, or a date, which is its midnight in Lagos. Raises ValueError.
+
+    A time without an offset is rejected (contract section 1.8).
+    """
+    instant = datetime.fromisoformat(date_in_lagos(text))
+    if instant.tzinfo is None:
+        raise ValueError(OFFSET_REQUIRED)
+    return instant.astimezone(UTC)
+
+
+def date_in_lagos(text: str) -> str:
+    """The midnight in Lagos of a date alone; any other text unchanged."""
+    return f"{text}T00:00:00{_LAGOS_OFFSET}" if _DATE.fullmatch(text) else text
 
 
 def iso_or_none(instant: datetime | None) -> str | None:

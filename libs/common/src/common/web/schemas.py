@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from common.primitives.clock import OFFSET_REQUIRED, date_in_lagos
 from common.primitives.money import AMOUNT_MINOR_MAX
 
 # The decision hash in a response (contract section 5.5).
@@ -32,16 +33,23 @@ def _in_digits(value: Any) -> Any:
     return value
 
 
+def _date_in_lagos(value: Any) -> Any:
+    return date_in_lagos(_written_out(value))
+
+
 def _in_utc(instant: datetime) -> datetime:
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    if instant.tzinfo is None:
+        raise ValueError(OFFSET_REQUIRED)
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("is in no calendar of ours") from error
 
 
 # A time in a body: ISO 8601 with an offset.
 Instant = Annotated[AwareDatetime, BeforeValidator(_written_out)]
-# A time in a query: ISO 8601; UTC without an offset, midnight for a date alone.
-QueryInstant = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
-# For a time in a query without an offset that is not UTC, before a validator of its own.
-IN_ISO_8601 = BeforeValidator(_written_out)
+# A time in a query (contract section 1.8): ISO 8601 with an offset, or a date alone, which is its midnight in Lagos.
+QueryInstant = Annotated[datetime, BeforeValidator(_date_in_lagos), AfterValidator(_in_utc)]
 # For a number in a query, after its bounds: decimal digits only.
 IN_DIGITS = BeforeValidator(_in_digits)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.primitives.clock import iso, iso_or_none
-from common.web.csv_export import as_text, csv_lines
+from common.web.csv_export import csv_head, csv_lines
 
 # A spreadsheet opens this many rows well; a longer period is exported in parts.
 EXPORT_ROWS_MAX: Final = 10_000
@@ -56,12 +56,12 @@ class ExportedOrder(NamedTuple):
 
 
 def csv_of_orders(orders: Sequence[ExportedOrder]) -> Iterator[str]:
-    """RFC 4180 with a header line, in chunks. A text that a spreadsheet would run as a formula is shown as text."""
-    yield csv_lines([_COLUMNS])
+    """The file in chunks."""
+    yield csv_head(_COLUMNS)
     for start in range(0, len(orders), _CHUNK_ROWS):
         yield csv_lines(_cells(order) for order in orders[start : start + _CHUNK_ROWS])
 
 
 def _cells(order: ExportedOrder) -> Sequence[Any]:
     *plain, created_at, updated_at, delivered_at, note, number = order
-    return (*plain, iso(created_at), iso(updated_at), iso_or_none(delivered_at), as_text(note), number)
+    return (*plain, iso(created_at), iso(updated_at), iso_or_none(delivered_at), note, number)

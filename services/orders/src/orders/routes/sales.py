@@ -1,21 +1,19 @@
 """Sales of a vendor, of a campus and of the marketplace (contract section 6.8)."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta, timezone
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
-from pydantic import AfterValidator
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.primitives.problems import NotFound
-from common.web.csv_export import as_text, csv_lines
+from common.web.csv_export import csv_head, csv_lines
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires_one_of
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
-from common.web.schemas import IN_ISO_8601
+from common.web.schemas import QueryInstant
 from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
 from orders.domain.sales import CSV_COLUMNS, EXPORT_GROUPS_MAX
@@ -27,21 +25,12 @@ router = guarded_router(tags=["sales"])
 READERS: Final = ("campus_orders:read", "ledger:read")
 _CSV: Final = "text/csv"
 _FILE_HEADERS: Final = {"Content-Disposition": 'attachment; filename="sales.csv"', "Cache-Control": "no-store"}
-# One hour ahead of UTC all year.
-_LAGOS: Final = timezone(timedelta(hours=1), "Africa/Lagos")
-
-
-def _in_lagos(instant: datetime) -> datetime:
-    return instant if instant.tzinfo else instant.replace(tzinfo=_LAGOS)
-
-
-_LagosInstant = Annotated[datetime, IN_ISO_8601, AfterValidator(_in_lagos)]
 _From = Annotated[
-    _LagosInstant | None,
+    QueryInstant | None,
     Query(alias="from", description="Paid at or after this; a date alone is its midnight in Lagos."),
 ]
 _To = Annotated[
-    _LagosInstant | None, Query(alias="to", description="Paid before this; a date alone is its midnight in Lagos.")
+    QueryInstant | None, Query(alias="to", description="Paid before this; a date alone is its midnight in Lagos.")
 ]
 _Page = Annotated[OffsetPage, Depends(offset_page(*SALE_SORTS))]
 
@@ -105,7 +94,4 @@ def _prefers_csv(accept: str) -> bool:
 
 
 def _csv(groups: Sequence[Mapping[str, Any]]) -> str:
-    """RFC 4180 with a header line. A text that a spreadsheet would run as a formula is shown as text."""
-    _, _, *figures = CSV_COLUMNS
-    lines = [(as_text(one["key"]), as_text(one["label"]), *(one[name] for name in figures)) for one in groups]
-    return csv_lines([CSV_COLUMNS, *lines])
+    return csv_head(CSV_COLUMNS) + csv_lines([one[name] for name in CSV_COLUMNS] for one in groups)

@@ -91,7 +91,7 @@ def refund(escrow: Escrow, amount_minor: int, of_items: Parts | None = None) -> 
     """Plan a refund from the locked amount first, then from earlier releases. Raises RefundExceedsHeld.
 
     A refund of a mere amount takes each part in proportion. A refund of items takes the parts `of_items`, less what a bank
-    returned of them; a part that is too small is made good by the others (contract section 17.14).
+    returned of them; a part that is too small is made good by the others (contract section 7.2).
     """
     left = escrow.locked.plus(escrow.released)
     if amount_minor > left.total_minor:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from common.web.csv_export import as_text, csv_lines
+from common.web.csv_export import csv_head, csv_lines
 
 # The bounds of a period that names none.
 BEFORE_EVERYTHING: Final = datetime(1, 1, 1, tzinfo=UTC)
@@ -15,20 +15,20 @@ COLUMNS: Final = ("transactionId", "type", "postingKey", "currency", "createdAt"
 
 
 def csv_heading() -> str:
-    """The header line (RFC 4180)."""
-    return csv_lines([COLUMNS])
+    """The begin of the file."""
+    return csv_head(COLUMNS)
 
 
 def csv_of_transactions(transactions: Iterable[Mapping[str, Any]]) -> str:
-    """One line for each entry, in kobo, debit positive. Spreadsheet formulas are escaped."""
+    """One line for each entry, in kobo, debit positive."""
     return csv_lines(
         (
             transaction["id"],
-            as_text(transaction["type"]),
-            as_text(transaction["postingKey"]),
+            transaction["type"],
+            transaction["postingKey"],
             transaction["currency"],
             transaction["createdAt"],
-            as_text(entry["account"]),
+            entry["account"],
             entry["amountMinor"],
         )
         for transaction in transactions

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from common.primitives.problems import ValidationFailed
+from common.web.csv_export import csv_stream
 from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
@@ -102,7 +103,7 @@ async def export_transactions(
             text, after = await batch(after)
             yield text
 
-    return StreamingResponse(batches(), headers=FILE, media_type="text/csv")
+    return StreamingResponse(csv_stream(batches()), headers=FILE, media_type="text/csv")
 
 
 @router.get(

@@ -1,9 +1,10 @@
 """A vendor's month as a CSV file."""
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
-from common.web.csv_export import as_text, csv_lines
+from common.web.csv_export import csv_head, csv_lines
 
 # Lasts some milliseconds: other requests are served between two pages.
 PAGE_LINES: Final = 200
@@ -25,12 +26,12 @@ _COLUMNS: Final = (
 
 
 def csv_heading() -> str:
-    """The header line."""
-    return csv_lines([_COLUMNS])
+    """The begin of the file."""
+    return csv_head(_COLUMNS)
 
 
 def csv_of_lines(lines: Iterable[Mapping[str, Any]]) -> str:
-    """Statement lines in kobo; the last two amounts also in naira. Text from the gateway is never a formula."""
+    """Statement lines in kobo; the last two amounts also in naira."""
     return csv_lines(
         (
             line["at"],
@@ -38,7 +39,7 @@ def csv_of_lines(lines: Iterable[Mapping[str, Any]]) -> str:
             line["orderId"],
             line["payoutId"],
             line["payoutStatus"],
-            as_text(line["payoutFailure"]),
+            line["payoutFailure"],
             line["grossMinor"],
             line["commissionMinor"],
             line["deliveryFeeMinor"],
@@ -51,10 +52,9 @@ def csv_of_lines(lines: Iterable[Mapping[str, Any]]) -> str:
     )
 
 
-def decimal_naira(amount_minor: int) -> str:
-    """Returns kobo as naira with two decimals, `-1234.50`. Exact: no float is involved."""
-    whole, kobo = divmod(abs(amount_minor), 100)
-    return f"{'-' if amount_minor < 0 else ''}{whole}.{kobo:02d}"
+def decimal_naira(amount_minor: int) -> Decimal:
+    """Returns kobo as naira with two decimals, `-1234.50`."""
+    return Decimal(amount_minor).scaleb(-2)
 
 
 def format_naira(amount_minor: int) -> str:

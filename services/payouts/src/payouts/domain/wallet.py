@@ -93,12 +93,12 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """A refund of an order; `taken` is what it takes back from the receivers of releases (nothing while all was in escrow)."""
+    """A refund of an order; `reversed` is what it takes back from the receivers of releases (nothing while all was in escrow)."""
 
     id: UUID
     order_id: UUID
     vendor_id: UUID
-    taken: Movement
+    reversed: Movement
 
 
 @dataclass(frozen=True, slots=True)

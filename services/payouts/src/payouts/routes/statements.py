@@ -7,6 +7,7 @@ from fastapi import Request, Response
 from starlette.responses import StreamingResponse
 
 from common.auth.caller import Caller
+from common.web.csv_export import csv_stream
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from common.web.responses import responses_for
 from payouts import queries, schemas
@@ -53,7 +54,7 @@ async def export_monthly_statement(request: Request, caller: CurrentCaller, mont
         "Cache-Control": "no-store",
     }
     pages = await _pages(request, caller, statement, csv_of_lines, csv_heading(), "")
-    return StreamingResponse(pages, headers=headers, media_type="text/csv")
+    return StreamingResponse(csv_stream(pages), headers=headers, media_type="text/csv")
 
 
 @router.get(

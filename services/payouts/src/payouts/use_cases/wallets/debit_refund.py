@@ -22,17 +22,17 @@ async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_p
     """
     key = f"refund:{refunded.id}"
     wallet = await store.lock_wallet(uow, refunded.vendor_id)
-    if any(refunded.taken):
+    if any(refunded.reversed):
         before = await store.find_line_net(uow, key, "refund")
         if before is None:
             await _debit(uow, refunded, wallet, key, now)
-        elif before != -refunded.taken.net_minor and not is_proven:
+        elif before != -refunded.reversed.net_minor and not is_proven:
             raise ReleaseContradicts(key)
     await adjust_holds(uow, refunded.vendor_id, key, now)
 
 
 async def _debit(uow: UnitOfWork, refunded: Refund, wallet: WalletSnapshot, key: str, now: datetime) -> None:
-    vendor_id, taken = refunded.vendor_id, refunded.taken
-    line = await build_order_line(uow, "refund", vendor_id, refunded.order_id, taken.negated())
-    posting_of = partial(accounts.refund, key, vendor_id, taken.net_minor)
+    vendor_id, reversal = refunded.vendor_id, refunded.reversed
+    line = await build_order_line(uow, "refund", vendor_id, refunded.order_id, reversal.negated())
+    posting_of = partial(accounts.refund, key, vendor_id, reversal.net_minor)
     await debit_wallet(uow, vendor_id, wallet, key, line, posting_of, now)
