@@ -13,7 +13,6 @@ from common.primitives.problems import (
 )
 
 # A reissue by the buyer unlocks the PIN and needs about this time.
-LOCKED_PIN_RETRY_AFTER_SECONDS = 60
 
 
 class UnknownProduct(ValidationFailed):
@@ -113,16 +112,26 @@ class DeliveryPinInvalid(Problem):
 
 
 class DeliveryPinLocked(RateLimited):
-    """Five wrong attempts: only a reissue by the buyer unlocks the order's PIN."""
+    """Five wrong attempts. Waiting unlocks nothing: `Retry-After` is the time until the order changes by itself."""
 
-    detail = "Too many wrong attempts. The buyer must reissue the delivery PIN."
-
-    def __init__(self) -> None:
-        super().__init__(headers={"Retry-After": str(LOCKED_PIN_RETRY_AFTER_SECONDS)})
+    def __init__(self, reissues_remaining: int, retry_after_seconds: int) -> None:
+        left = f"{reissues_remaining} time" if reissues_remaining == 1 else f"{reissues_remaining} times"
+        remedy = (
+            f"The buyer can have the PIN reissued, {left} more."
+            if reissues_remaining
+            else "It cannot be reissued any more: the buyer can dispute the order, and support decides it."
+        )
+        super().__init__(
+            f"Five wrong attempts have locked this delivery PIN. {remedy}",
+            headers={"Retry-After": str(retry_after_seconds)},
+        )
 
 
 class ReissueLimitReached(Conflict):
-    detail = "The delivery PIN of this order has reached its limit of reissues. Contact support."
+    detail = (
+        "The delivery PIN of this order was reissued three times, which is the limit. Dispute the order: support decides "
+        "whether it was delivered."
+    )
 
 
 class ReviewNotAllowed(ValidationFailed):

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 from common.primitives.problems import Problem
-from orders.domain.errors import DeliveryPinLocked, ForbiddenTransition, NoDeliveryPinYet
+from orders.domain.errors import ForbiddenTransition, NoDeliveryPinYet
 from orders.domain.transitions import Rejection, State, next_state
 
 # Five attempts at six digits find a PIN once in 200,000 orders (contract section 6).
@@ -73,8 +73,17 @@ class PinKey:
         return [hmac.digest(key, b"request" + order_id.bytes + pin.encode(), "sha256") for key in self._keys]
 
 
-def evaluate_attempt(state: State, pin: IssuedPin | None, offered_digests: Sequence[bytes]) -> CorrectPin | WrongPin:
-    """Evaluate an attempt. Raises ForbiddenTransition (409) and DeliveryPinLocked (429), which count no attempt."""
+@dataclass(frozen=True, slots=True)
+class LockedPin:
+    """Five wrong attempts were made; even the correct PIN is rejected until a reissue."""
+
+    reissues_remaining: int
+
+
+def evaluate_attempt(
+    state: State, pin: IssuedPin | None, offered_digests: Sequence[bytes]
+) -> CorrectPin | WrongPin | LockedPin:
+    """Evaluate an attempt; a locked PIN counts none. Raises ForbiddenTransition (409)."""
     transition = next_state(state, "pin_accepted")
     if transition is Rejection.FORBIDDEN or pin is None:
         raise ForbiddenTransition(state)
@@ -83,7 +92,7 @@ def evaluate_attempt(state: State, pin: IssuedPin | None, offered_digests: Seque
         # The order is delivered: a guess gains nothing, and must not lock out a repeated correct PIN.
         return CorrectPin(delivers=False) if correct else WrongPin(attempts_remaining(pin.wrong_tries), counts=False)
     if pin.wrong_tries >= WRONG_ATTEMPTS_MAX:
-        raise DeliveryPinLocked
+        return LockedPin(ISSUES_MAX - pin.issue)
     return CorrectPin(delivers=True) if correct else WrongPin(attempts_remaining(pin.wrong_tries + 1))
 
 

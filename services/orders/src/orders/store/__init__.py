@@ -38,7 +38,7 @@ from orders.store.stock import (
     reserve_stock_again,
     save_product_if_new,
 )
-from orders.store.timers import claim_timer, delete_timer, list_due_timers
+from orders.store.timers import claim_timer, delete_timer, find_next_timer, list_due_timers
 
 __all__ = [
     "CheckoutFacts",
@@ -51,6 +51,7 @@ __all__ = [
     "count_wrong_attempt",
     "delete_timer",
     "find_newest_pin",
+    "find_next_timer",
     "find_order",
     "find_order_by_key",
     "find_verification",

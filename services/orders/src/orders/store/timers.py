@@ -13,6 +13,7 @@ SELECT FROM order_timers AS timer JOIN orders ON orders.id = timer.order_id
 WHERE timer.order_id = $1 AND timer.kind = $2 AND timer.due_at <= $3
 FOR NO KEY UPDATE OF orders SKIP LOCKED
 """
+_NEXT_TIMER: Final = "SELECT min(due_at) FROM order_timers WHERE order_id = $1"
 _DELETE_TIMER: Final = "DELETE FROM order_timers WHERE order_id = $1 AND kind = $2"
 
 
@@ -24,6 +25,12 @@ async def list_due_timers(reads: Reads, now: datetime, limit: int) -> list[tuple
 async def claim_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind, now: datetime) -> bool:
     """Lock the timer's order; False when the timer does not exist or another transaction has locked the order."""
     return await uow.fetch_row(_CLAIM_TIMER, order_id, kind, now) is not None
+
+
+async def find_next_timer(uow: UnitOfWork, order_id: UUID) -> datetime | None:
+    """The time of the order's next timer; None without any."""
+    due_at: datetime | None = await uow.fetch_value(_NEXT_TIMER, order_id)
+    return due_at
 
 
 async def delete_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind) -> None:

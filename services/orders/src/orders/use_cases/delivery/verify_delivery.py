@@ -1,7 +1,8 @@
 """Verify a delivery by the buyer's PIN."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import ceil
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -10,9 +11,10 @@ from common.primitives.idempotency import IdempotencyKeyReused
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDelivered
 from orders import store
+from orders.domain.errors import DeliveryPinLocked
 from orders.domain.order_roles import VERIFIER_ROLES, OrderRole
 from orders.domain.orders import Order, Windows
-from orders.domain.pins import CorrectPin, PinKey, WrongPin, evaluate_attempt
+from orders.domain.pins import CorrectPin, LockedPin, PinKey, WrongPin, evaluate_attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,10 @@ async def verify_delivery(
     issued = await store.lock_pin(uow, order.id)
     offered = [] if issued is None else pins.digests(order.id, issued.issue, attempt.pin)
     verdict = evaluate_attempt(order.status, issued, offered)
+    if isinstance(verdict, LockedPin):
+        due_at = await store.find_next_timer(uow, order.id)
+        wait = timedelta() if due_at is None else due_at - now
+        raise DeliveryPinLocked(verdict.reissues_remaining, max(1, ceil(wait.total_seconds())))
     remaining = verdict.attempts_remaining if isinstance(verdict, WrongPin) else None
     recorded = store.Verification(fingerprints[0], remaining)
     if not await store.record_verification_if_new(uow, attempt.caller_id, attempt.key, order.id, recorded, now):
