@@ -788,7 +788,7 @@ CREATE TABLE refund_decisions (
     name_at_bank text,
     CONSTRAINT refund_decisions_pkey PRIMARY KEY (id),
     CONSTRAINT refund_decisions_refund FOREIGN KEY (refund_id) REFERENCES refunds(id),
-    CONSTRAINT refund_decisions_action_known CHECK ((action = ANY (ARRAY['retry'::text, 'other_destination'::text]))),
+    CONSTRAINT refund_decisions_action_known CHECK ((action = ANY (ARRAY['retry'::text, 'other_destination'::text, 'correct'::text]))),
     CONSTRAINT refund_decisions_by_two CHECK ((decided_by <> prepared_by)),
     CONSTRAINT refund_decisions_decided_by_somebody CHECK ((((status = ANY (ARRAY['prepared'::text, 'overtaken'::text])) = (decided_by IS NULL)) AND ((decided_by IS NULL) = (decided_at IS NULL)))),
     CONSTRAINT refund_decisions_destination_when_other CHECK (((action = 'other_destination'::text) = (num_nulls(recipient_code, account_last4, bank_code, account_name) = 0))),
@@ -828,7 +828,7 @@ CREATE TABLE refunds (
     CONSTRAINT refunds_attempt_once UNIQUE (attempt_id),
     CONSTRAINT refunds_charge FOREIGN KEY (charge_id) REFERENCES charges(id),
     CONSTRAINT refunds_amount_above_zero CHECK ((amount_minor > 0)),
-    CONSTRAINT refunds_kind_known CHECK ((kind = ANY (ARRAY['order'::text, 'overpayment'::text, 'quarantine'::text]))),
+    CONSTRAINT refunds_kind_known CHECK ((kind = ANY (ARRAY['order'::text, 'overpayment'::text, 'quarantine'::text, 'outside'::text]))),
     CONSTRAINT refunds_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'submitting'::text, 'submitted'::text, 'settled'::text, 'failed'::text, 'prepared'::text])))
 );
 CREATE INDEX refunds_due ON refunds USING btree (due_at) WHERE (due_at IS NOT NULL);

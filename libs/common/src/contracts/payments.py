@@ -30,7 +30,8 @@ class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
 def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence: int, net_minor: int) -> bytes:
     """The signed bytes of a statement. `source` names the movement.
 
-    It is `release:<id>`, `refund:<id>`, `chargeback:<id>:<outcome>`, or `opening:<vendor>` for a statement without a movement.
+    It is `release:<id>`, `refund:<id>`, `chargeback:<id>:<outcome>`, `outside_refund:<id>:<outcome>`, or
+    `opening:<vendor>` for a statement without a movement.
     """
     return f"campus.release-statement.v1|{vendor_id}|{source}|{amount_minor}|{sequence}|{net_minor}".encode("ascii")
 
@@ -193,6 +194,39 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
     remaining_vendor_minor: MinorAmount | None = None
     statement: ReleaseStatement | None = None
     escrow: EscrowState | None = None
+    number: OrderNumber | None = None
+
+
+class OutsideRefundRecorded(Event, frozen=True, kw_only=True):
+    """A refund of `amount_minor` was made in the gateway's dashboard, and is debited to the order's money.
+
+    `outcome` is `returned` when it was not paid, or not the order's: the money is the order's again. `from_vendor_minor` is the
+    deduction from the vendor's earnings, `to_vendor_minor` its return. The other amounts of both are commission and delivery fee
+    that a release had paid to the platform. `remaining_minor` and `remaining_vendor_minor` are the order's parts in escrow after
+    the movement.
+    """
+
+    TYPE: ClassVar[str] = "payments.outside_refund_recorded.v1"
+    AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = (
+        *(AmountRule("amount_minor", parts) for parts in (_REVERSED_PARTS, _RETURNED_PARTS)),
+        _REMAINING,
+    )
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    refund_id: UUID
+    amount_minor: MinorAmount
+    outcome: Literal["recorded", "returned"] = "recorded"
+    from_vendor_minor: MinorAmount = 0
+    from_commission_minor: MinorAmount = 0
+    from_delivery_fee_minor: MinorAmount = 0
+    to_vendor_minor: MinorAmount = 0
+    to_commission_minor: MinorAmount = 0
+    to_delivery_fee_minor: MinorAmount = 0
+    remaining_minor: MinorAmount
+    remaining_vendor_minor: MinorAmount
+    statement: ReleaseStatement | None = None
+    escrow: EscrowState
     number: OrderNumber | None = None
 
 

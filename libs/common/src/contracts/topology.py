@@ -61,6 +61,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.RefundSettled,
         payments.RefundFailed,
         payments.ChargeDisputed,
+        payments.OutsideRefundRecorded,
     ),
     "payments": (
         identity.SessionRevoked,
@@ -89,6 +90,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.EscrowReleased,
         payments.EscrowRefunded,
         payments.ChargeDisputed,
+        payments.OutsideRefundRecorded,
         payments.VendorStatementIssued,
         payments.TransferSucceeded,
         payments.TransferFailed,
@@ -180,6 +182,7 @@ PUBLIC: Final[tuple[type[Event], ...]] = (
     payments.RefundSettled,
     payments.RefundFailed,
     payments.ChargeDisputed,
+    payments.OutsideRefundRecorded,
     payments.ChargeQuarantined,
     payments.TransferSucceeded,
     payments.TransferFailed,

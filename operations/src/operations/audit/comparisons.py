@@ -65,7 +65,7 @@ WHERE (e.account LIKE 'wallet:%' OR e.account LIKE 'vendor_debt:%') AND e.transa
 """
 _POSTED_TO_VENDORS: Final = """
 SELECT (CASE WHEN t.type = 'refund' THEN 'refund:' || t.posting_key
-        WHEN t.type LIKE 'chargeback%' THEN 'chargeback:' || split_part(t.posting_key, ':', 2)
+        WHEN t.type LIKE 'chargeback%' OR t.type LIKE 'outside_refund%' THEN 'chargeback:' || split_part(t.posting_key, ':', 2)
         ELSE t.posting_key END || ' ' || split_part(e.account, ':', 2)) COLLATE "C" AS line,
        -sum(e.amount_minor)::bigint AS minor
 FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id

@@ -83,7 +83,7 @@ _FOUND_TRANSFER: Final = "SELECT outcome FROM found_transfers WHERE reference = 
 _DISPUTES: Final = """
 SELECT b.identity, b.status, b.amount_minor, c.amount_minor AS charge_minor, c.currency
 FROM chargebacks b JOIN charges c ON c.id = b.charge_id
-WHERE c.gateway = ANY ($1::text[]) AND b.identity NOT LIKE 'transaction:%' ORDER BY b.identity COLLATE "C"
+WHERE c.gateway = ANY ($1::text[]) AND b.identity NOT LIKE ALL ('{transaction:%,outside:%}') ORDER BY b.identity COLLATE "C"
 """
 _SETTLEMENTS: Final = """
 SELECT substr(t.posting_key, 1 + length('settlement:')) COLLATE "C" AS id, e.amount_minor, e.currency::text AS currency
@@ -281,7 +281,7 @@ def _is_same_dispute(ours: asyncpg.Record | None, theirs: Reported | None) -> bo
         return False
     if theirs.status != "lost" or theirs.amount_minor == 0:
         return True
-    # All of the charge for another currency, and never more (contract section 17.16).
+    # All of the charge for another currency, and never more (contract section 7.7).
     is_foreign = theirs.currency.upper() not in ("", ours["currency"])
     charge_minor: int = ours["charge_minor"]
     lost_minor = charge_minor if is_foreign else min(theirs.amount_minor, charge_minor)

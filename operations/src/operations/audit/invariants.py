@@ -82,7 +82,8 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "the payable refunds in the ledger equal the unsettled refunds",
         "SELECT r.id, r.status, r.amount_minor, b.balance_minor FROM refunds r "
         "LEFT JOIN ledger_balances b ON b.account = 'refund_payable:' || r.id "
-        "WHERE coalesce(b.balance_minor, 0) <> CASE r.status WHEN 'settled' THEN 0 ELSE r.amount_minor END",
+        "WHERE coalesce(b.balance_minor, 0) <> CASE WHEN r.status = 'settled' OR (r.kind, r.status) = ('outside', 'failed') "
+        "THEN 0 ELSE r.amount_minor END",
     ),
     Invariant(
         "payments",
@@ -132,8 +133,9 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "b.locked_vendor_minor + b.locked_commission_minor + b.locked_delivery_fee_minor + b.released_vendor_minor + "
         "b.released_commission_minor + b.released_delivery_fee_minor + b.loss_minor + coalesce((SELECT sum(r.amount_minor) "
         "FROM chargeback_refunds r WHERE r.chargeback_id = b.id), 0)) AS parts (minor) LEFT JOIN (SELECT split_part(posting_key, "
-        "':', 2) AS id, sum(CASE type WHEN 'chargeback' THEN 1 ELSE -1 END) AS losses FROM ledger_transactions WHERE type IN "
-        "('chargeback', 'chargeback_won') GROUP BY 1) AS posted ON posted.id = b.id::text "
+        "':', 2) AS id, sum(CASE WHEN type IN ('chargeback', 'outside_refund') THEN 1 ELSE -1 END) AS losses FROM "
+        "ledger_transactions WHERE type IN ('chargeback', 'chargeback_won', 'outside_refund', 'outside_refund_returned') "
+        "GROUP BY 1) AS posted ON posted.id = b.id::text "
         "WHERE parts.minor <> CASE b.status WHEN 'lost' THEN b.amount_minor ELSE 0 END "
         "OR coalesce(posted.losses, 0) <> CASE b.status WHEN 'lost' THEN 1 ELSE 0 END",
     ),

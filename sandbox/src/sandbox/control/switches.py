@@ -15,7 +15,7 @@ from sandbox.gateway.checkout import end_checkout
 from sandbox.gateway.disputes import DISPUTE_ACTIONS, find_dispute, move_dispute, open_dispute
 from sandbox.gateway.fields import read_amount_minor, read_currency, read_moment, read_text, row_id
 from sandbox.gateway.refund_routes import refund_view
-from sandbox.gateway.refunds import find_refund, request_account, settle_refund
+from sandbox.gateway.refunds import accept_refund, find_refund, request_account, settle_refund
 from sandbox.gateway.settlements import settle_balance, settlement_view
 from sandbox.gateway.transfer_routes import transfer_view
 from sandbox.gateway.transfers import FAILURE_DEFAULT, REVERSAL_DEFAULT, find_transfer, move_transfer
@@ -24,6 +24,8 @@ from sandbox.web import JsonResponse, RefusedError, read_body, read_json
 from sandbox.world import world_of
 
 SECONDS_PER_HOUR = 3600
+# The note of a refund that the merchant's staff make by hand.
+DASHBOARD_NOTE = "Refunded in the dashboard"
 
 
 async def show_faults(request: Request) -> Response:
@@ -110,15 +112,21 @@ async def change_refund(request: Request) -> Response:
 
 
 async def change_charge(request: Request) -> Response:
-    """`pay` and `decline` take the fields of the payment page; `dispute` takes the `amount` in kobo and `due_at`."""
+    """`pay` and `decline` take the fields of the payment page; `dispute` takes the `amount` in kobo and `due_at`; `refund`, made in
+    the gateway's dashboard, takes the `amount`.
+    """
     world = world_of(request)
     charge = find_charge(world.database, "reference", request.path_params["reference"])
     if charge is None:
         raise RefusedError(404, "No such charge")
     action, body = request.path_params["act"], await _optional_json(request)
-    if action != "dispute":
+    if action not in ("dispute", "refund"):
         return JsonResponse(charge_view(end_checkout(world, charge["access_code"], action, body)))
     amount_minor = read_amount_minor(body["amount"]) if "amount" in body else None
+    if action == "refund":
+        refund = accept_refund(world, charge, amount_minor, DASHBOARD_NOTE, "", None)
+        world.clearing_wake.set()
+        return JsonResponse(refund_view(refund))
     by_default = moment_text(time.time() + world.switches.dispute_hours * SECONDS_PER_HOUR)
     due_at = read_moment(body["due_at"]) if "due_at" in body else by_default
     return JsonResponse(dict(open_dispute(world, charge, amount_minor, due_at)))

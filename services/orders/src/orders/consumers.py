@@ -28,6 +28,7 @@ from contracts.payments import (
     EscrowReleased,
     EscrowState,
     EscrowStated,
+    OutsideRefundRecorded,
     RefundFailed,
     RefundSettled,
 )
@@ -186,6 +187,12 @@ async def on_charge_disputed(
     return _OUTCOMES[rejection]
 
 
+async def on_outside_refund_recorded(
+    event: OutsideRefundRecorded, received: Received, uow: UnitOfWork, _: Dependencies
+) -> Outcome:
+    return _OUTCOMES[await project_sale(uow, event.order_id, _sale(event.escrow), received.sequence)]
+
+
 _OUTCOMES: Final[Mapping[Rejection | None, Outcome]] = {
     None: Outcome.APPLIED,
     Rejection.REPEATED: Outcome.DUPLICATE,
@@ -258,4 +265,5 @@ SUBSCRIPTIONS: list[Subscription[Any]] = [
     Subscription(RefundSettled, on_refund_settled),
     Subscription(RefundFailed, on_refund_failed),
     Subscription(ChargeDisputed, on_charge_disputed),
+    Subscription(OutsideRefundRecorded, on_outside_refund_recorded),
 ]

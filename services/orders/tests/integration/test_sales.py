@@ -12,7 +12,14 @@ from common.messaging.faults import NotYetKnown
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, VendorApproved, VendorClosed
-from contracts.payments import EscrowHeld, EscrowRefunded, EscrowReleased, EscrowState, EscrowStated
+from contracts.payments import (
+    EscrowHeld,
+    EscrowRefunded,
+    EscrowReleased,
+    EscrowState,
+    EscrowStated,
+    OutsideRefundRecorded,
+)
 from contracts.permissions import permissions_of
 
 from .conftest import Market
@@ -70,6 +77,15 @@ async def paid_sale(market: Market, *lines, buyer_id=None, **columns):
 async def state_escrow(market: Market, order, sequence=2, **amounts):
     event = EscrowStated(**parties(order), escrow=state(market, order, **amounts))
     return await market.receive(event, sequence=sequence)
+
+
+async def test_a_refund_made_outside_reduces_the_sale(market: Market) -> None:
+    order = await paid_sale(market, (100_000, 1))
+    about = {"refund_id": new_id(), "amount_minor": 40_000, "remaining_minor": 60_000, "remaining_vendor_minor": 60_000}
+    escrow = state(market, order, locked=60_000)
+    await market.receive(OutsideRefundRecorded(**parties(order), **about, escrow=escrow), sequence=2)
+    figures = await sums(market)
+    assert (figures["refundedMinor"], figures["lockedMinor"]) == (40_000, 60_000)
 
 
 async def sales(market: Market, headers=None, vendor_id=None, **query):

@@ -290,6 +290,24 @@ async def test_reconciliation_recovers_a_chargeback_that_was_lost_without_a_webh
     await app.check_ledger()
 
 
+@pytest.mark.parametrize("is_reported", [True, False])
+async def test_a_refund_made_in_the_dashboard_is_recorded(app: Any, is_reported: bool) -> None:
+    placed, reference = await paid_order(app)
+    refund = await app.gateway.control("POST", f"charges/{reference}/refund", {"amount": 200_000})
+    await app.gateway.control("POST", f"refunds/{refund['id']}/process", {})
+    if is_reported:
+        await process(app, await newest_body(app, "refund.completed"))
+    else:
+        await reconcile_all(app)
+        await app.service.work("payments.webhooks")
+    [row] = await app.service.fetch("SELECT kind, amount_minor, status FROM refunds")
+    assert tuple(row) == ("outside", 200_000, "settled")
+    assert (await app.balances())[f"escrow:{placed.order_id}"] == -300_000
+    await reconcile_all(app)
+    assert await app.service.fetch("SELECT 1 FROM reconciliation_cases WHERE status = 'open'") == []
+    await app.check_ledger()
+
+
 async def test_a_settlement_to_the_bank_is_posted_once(app: Any) -> None:
     _, reference = await paid_order(app)
     settled = await app.gateway.control("POST", "settlements", {"gateway": "flutterwave"})

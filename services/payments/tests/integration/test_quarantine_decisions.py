@@ -264,7 +264,7 @@ async def test_a_concurrently_disputed_charge_is_not_accepted(
             )
 
     async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        assert await record_chargeback_update(uow, event, update, app.clock.now())
+        assert await record_chargeback_update(uow, event, update, "webhook", app.clock.now())
         approval = asyncio.create_task(_approve(app, charge_id))
         await eventually(waits_for_the_dispute)
 

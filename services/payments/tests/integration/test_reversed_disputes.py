@@ -1,4 +1,4 @@
-"""Disputes that the gateway decides again, and disputes that name no charge (contract section 17.16)."""
+"""Disputes that the gateway decides again, and disputes that name no charge (contract section 7.7)."""
 
 from typing import Any
 

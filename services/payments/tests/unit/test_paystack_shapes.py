@@ -162,11 +162,11 @@ EVENTS = [
         },
         _changed(PAID, status="failed", failure_reason="Insufficient Funds", paid_at=None),
     ),
-    (_refund_event("pending"), None),
-    (_refund_event("processing"), None),
-    (_refund_event("processed", refund_reference="132013318360"), RefundEvent("ch-1", 100_000)),
-    (_refund_event("failed", amount=100_000, refund_reference="TRF_1"), RefundEvent("ch-1", 100_000)),
-    (_refund_event("needs-attention", id="77"), RefundEvent("ch-1", 100_000)),
+    (_refund_event("pending"), RefundEvent("ch-1", 100_000, "pending")),
+    (_refund_event("processing"), RefundEvent("ch-1", 100_000, "processing")),
+    (_refund_event("processed", refund_reference="132013318360"), RefundEvent("ch-1", 100_000, "processed")),
+    (_refund_event("failed", amount=100_000, refund_reference="TRF_1"), RefundEvent("ch-1", 100_000, "failed")),
+    (_refund_event("needs-attention", id="77"), RefundEvent("ch-1", 100_000, "needs-attention")),
 ]
 
 
@@ -231,7 +231,17 @@ async def test_each_status_of_a_refund_has_its_reading(changes: dict[str, Any], 
     body = _success(_refund(**changes))
     check_response("GET", "/refund/77", 200, body)
     reason = changes.get("reason", "PROCESSED")
-    expected = RefundUpdate("77", NOTE, status, 100_000, "NGN", reason, updated_at)
+    expected = RefundUpdate(
+        "77",
+        NOTE,
+        status,
+        100_000,
+        "NGN",
+        reason,
+        updated_at,
+        transaction_reference="ch-1",
+        transaction_id="5501",
+    )
     assert await _gateway(200, body).find_refund("77") == expected
     meta = {"total": 1, "skipped": 0, "perPage": "100", "page": 1, "pageCount": 1, "failedRefundCount": 0}
     page = _success([_refund(**changes)], meta=meta)

@@ -20,6 +20,7 @@ from contracts.payments import (
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
+    OutsideRefundRecorded,
     ReleaseStatement,
     TransferEvent,
     TransferFailed,
@@ -171,6 +172,29 @@ async def on_charge_disputed(
     return applied_if(await record_chargeback(uow, update, received.sequence, now))
 
 
+async def on_outside_refund_recorded(
+    event: OutsideRefundRecorded, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
+    """Moves the wallet like the decision of a chargeback."""
+    await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+    status: ChargebackStatus = "lost" if event.outcome == "recorded" else "won"
+    update = ChargebackUpdate(
+        event.refund_id,
+        event.order_id,
+        event.vendor_id,
+        status,
+        0,
+        lost=Movement(event.from_vendor_minor, event.from_commission_minor, event.from_delivery_fee_minor),
+        won=Movement(event.to_vendor_minor, event.to_commission_minor, event.to_delivery_fee_minor),
+    )
+    now = dependencies.clock.now()
+    source = f"outside_refund:{event.refund_id}:{event.outcome}"
+    moved_minor = event.to_vendor_minor - event.from_vendor_minor
+    stated = _statement(event.statement, event.vendor_id, source, moved_minor)
+    await record_statement(uow, stated, now, line_key=f"chargeback:{update.id}:{received.sequence}")
+    return applied_if(await record_chargeback(uow, update, received.sequence, now))
+
+
 async def on_vendor_statement_issued(
     event: VendorStatementIssued, _: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
@@ -238,6 +262,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),
     Subscription(ChargeDisputed, on_charge_disputed),
+    Subscription(OutsideRefundRecorded, on_outside_refund_recorded),
     Subscription(VendorStatementIssued, on_vendor_statement_issued),
     Subscription(TransferSucceeded, on_transfer_succeeded, alone=True),
     Subscription(TransferFailed, on_transfer_failed, alone=True),

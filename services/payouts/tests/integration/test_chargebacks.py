@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from common.primitives.ids import new_id
-from contracts.payments import ChargeDisputed, EscrowRefunded
+from contracts.payments import ChargeDisputed, EscrowRefunded, EscrowState, OutsideRefundRecorded
 from payouts.domain.errors import ChargebackLossNotReceived
 
 from .conftest import Sandbox, Scenario, released
@@ -202,6 +202,30 @@ async def test_a_dispute_lost_twice_ends_in_the_same_wallet_in_every_order(scena
         await deliver_with_retries(scenario, update, (1, *arrival))
         wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
+
+
+async def test_a_refund_made_outside_is_debited_and_returned_in_every_order(scenario: Scenario) -> None:
+    for arrival in permutations((1, 2, 3)):
+        vendor = await scenario.ready_vendor(100)
+        order, refund = new_id(), new_id()
+        about = {
+            "order_id": order,
+            "buyer_id": new_id(),
+            "vendor_id": vendor.id,
+            "refund_id": refund,
+            "amount_minor": 1_000,
+        }
+        state = {"held_at": "2026-01-01T00:00:00.000Z", "held_minor": 1_000, "locked_minor": 0, "net_minor": 0}
+        escrow = EscrowState(**state, commission_minor=0, delivery_fee_minor=0)
+        about |= {"remaining_minor": 0, "remaining_vendor_minor": 0, "escrow": escrow}
+        update = {
+            1: released(vendor, 900, order_id=order),
+            2: OutsideRefundRecorded(**about, from_vendor_minor=900),
+            3: OutsideRefundRecorded(**about, outcome="returned", to_vendor_minor=900),
+        }
+        await deliver_with_retries(scenario, update, arrival)
+        wallet = await scenario.wallet(vendor)
+        assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (1_000, 0, 0), arrival
 
 
 async def test_a_late_loss_is_debited_once(scenario: Scenario) -> None:

@@ -39,7 +39,7 @@ REFUNDS = ListView(
     ),
     filters=(
         Filter("status", "Status", choices("pending", "submitting", "submitted", "settled", "failed", "prepared")),
-        Filter("kind", "Kind", choices("order", "overpayment", "quarantine")),
+        Filter("kind", "Kind", choices("order", "overpayment", "quarantine", "outside")),
         Filter("awaiting", "Awaiting", choices("preparation", "approval")),
         Filter("orderId", "Order id"),
     ),

@@ -196,6 +196,7 @@ def read_refund(data: Mapping[str, Any]) -> RefundUpdate:
     """
     amount = data.get("amount_refunded") if "amount_refunded" in data else data.get("AmountRefunded")
     status, identifier = text_of(data.get("status")) or "", identifier_of(data.get("id"))
+    transaction = identifier_of(data.get("tx_id"))
     return RefundUpdate(
         gateway_refund_id=None if identifier is None else PREFIX + identifier,
         note=text_of(data.get("comments")),
@@ -205,6 +206,7 @@ def read_refund(data: Mapping[str, Any]) -> RefundUpdate:
         failure=status if status == "failed" else None,
         updated_at=instant_of(data.get("updated_at")) or instant_of(data.get("updatedAt")),
         is_anonymous="comments" not in data,
+        transaction_id=None if transaction is None else PREFIX + transaction,
     )
 
 
@@ -240,7 +242,7 @@ def read_transfer(data: Mapping[str, Any]) -> TransferUpdate:
 
 
 def read_chargeback(data: Mapping[str, Any]) -> ChargebackUpdate:
-    """Read a chargeback, whatever it lacks: an odd one freezes its charge (section 17.16). Raises MalformedEvent without an id."""
+    """Read a chargeback, whatever it lacks: an odd one freezes its charge (section 7.7). Raises MalformedEvent without an id."""
     status, identity = text_of(data.get("status")) or "", identity_of_chargeback(data)
     transaction, reference = identifier_of(data.get("transaction_id")), text_of(data.get("tx_ref"))
     return ChargebackUpdate(

@@ -38,7 +38,7 @@ def event_of(data: Mapping[str, Any]) -> str:
 
 
 def read_dispute(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
-    """Read a dispute, whatever it lacks: an odd one freezes its charge (section 17.16).
+    """Read a dispute, whatever it lacks: an odd one freezes its charge (section 7.7).
 
     The transaction is an object, or its id; times have two spellings.
     """

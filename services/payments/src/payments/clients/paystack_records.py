@@ -24,7 +24,7 @@ from payments.domain.accounts import NO_CURRENCY
 from payments.domain.charges import Charge, ChargeStatus
 from payments.domain.errors import MalformedEvent
 from payments.domain.reconciliation import UnreadableRow
-from payments.domain.refunds import RefundEvent, RefundUpdate
+from payments.domain.refunds import IN_PROGRESS_STATUSES, RefundEvent, RefundUpdate
 from payments.domain.revisions import GatewaySubject
 from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.webhooks import UNKNOWN_EVENT, Arrival, read_body
@@ -60,6 +60,9 @@ _SETTLED_STATUSES: Final[Mapping[str, frozenset[str]]] = {
     "transfer": frozenset({"success", "failed", "reversed"}),
     "refund": frozenset({"processed", "failed"}),
 }
+_REFUND_EVENTS: Final = frozenset(
+    f"refund.{status}" for status in ("pending", "processing", "processed", "failed", "needs-attention")
+)
 _CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
 
 
@@ -112,9 +115,13 @@ def read_event(webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | 
         return read_charge({"status": action, **data}, webhook_id, reported_as=_CHARGE_STATUSES[action])
     if event_type in disputes.EVENTS:
         return disputes.read_dispute(event_type, data)
-    if event_type in ("refund.processed", "refund.failed", "refund.needs-attention"):
+    if event_type in _REFUND_EVENTS:
         # A queried refund has our note; the gateway's own webhook names the transaction only.
-        return read_refund(data, action) if "merchant_note" in data else read_refund_event(data)
+        if "merchant_note" in data:
+            return read_refund(data, action)
+        # A refund in progress without a transaction changes nothing yet.
+        is_named = text_of(data.get("transaction_reference")) is not None
+        return read_refund_event(data, action) if is_named or action not in IN_PROGRESS_STATUSES else None
     if noun == "transfer" and action in _TRANSFER_OUTCOMES:
         return read_transfer({"status": action, **data}, _TRANSFER_OUTCOMES[action])
     return None
@@ -158,6 +165,7 @@ def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundUpd
     amount, currency = whole_of(data.get("amount")), text_of(data.get("currency"))
     if amount is None or currency is None:
         raise MalformedEvent("refund without amount or currency")
+    transaction = fields_of(data.get("transaction"))
     return RefundUpdate(
         gateway_refund_id=identifier_of(data.get("id")),
         note=text_of(data.get("merchant_note")),
@@ -166,15 +174,17 @@ def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundUpd
         currency=currency,
         failure=phrase_of(data.get("reason")),
         updated_at=instant_of(data.get("refunded_at")) or instant_of(data.get("updatedAt")),
+        transaction_reference=text_of(transaction.get("reference")) or text_of(data.get("transaction_reference")),
+        transaction_id=identifier_of(transaction.get("id")) or identifier_of(data.get("transaction")),
     )
 
 
-def read_refund_event(data: Mapping[str, Any]) -> RefundEvent:
+def read_refund_event(data: Mapping[str, Any], status: str) -> RefundEvent:
     """Read a `refund.*` webhook, whose amount is a number or a text of digits. Raises MalformedEvent."""
     reference, amount = text_of(data.get("transaction_reference")), whole_of(data.get("amount"))
     if reference is None or amount is None:
         raise MalformedEvent("refund event without a transaction or an amount")
-    return RefundEvent(reference, amount)
+    return RefundEvent(reference, amount, status)
 
 
 def unreadable_row(data: Mapping[str, Any], reason: str) -> UnreadableRow:

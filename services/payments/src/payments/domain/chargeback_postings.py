@@ -1,6 +1,7 @@
 """The postings of chargebacks (contract section 7): a loss, its reversal, and an offset refund. Minor units."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from common.ledger.posting import Account, Entry, Posting, balanced, credit, debit
@@ -23,7 +24,7 @@ def chargeback(
 ) -> Posting:
     """A lost chargeback: debited to refunds, escrow and released money; the uncovered rest is a loss."""
     parts = _parts(order_id, vendor_id, currency, allocation)
-    parts += [(accounts.refund_payable(refund.id), refund.amount_minor) for refund in allocation.from_refunds]
+    parts += _refunds(allocation.from_refunds)
     charged_back_minor = sum(amount_minor for _, amount_minor in parts)
     entries: list[Entry] = [debit(account, amount_minor) for account, amount_minor in parts]
     entries.append(credit(accounts.gateway_cash(currency), charged_back_minor))
@@ -41,7 +42,7 @@ def chargeback_won(
 ) -> Posting:
     """The reversal of a chargeback's loss: the money returns to its accounts, or is due to the payer again."""
     parts = _parts(order_id, vendor_id, currency, allocation)
-    parts += [(accounts.refund_payable(refund.id), refund.amount_minor) for refund in recreated]
+    parts += _refunds(recreated)
     returned = sum(amount_minor for _, amount_minor in parts)
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.gateway_cash(currency), returned))
@@ -61,8 +62,47 @@ def refund_offset(chargeback_id: UUID, loss: int, refund_id: UUID, amount_minor:
     )
 
 
+def outside_refund(
+    refund_id: UUID, order_id: UUID | None, vendor_id: UUID | None, currency: str, allocation: ChargebackAllocation
+) -> Posting:
+    """A refund made outside: debited like a lost chargeback, due until the gateway has paid it."""
+    parts = _parts(order_id, vendor_id, currency, allocation) + _refunds(allocation.from_refunds)
+    entries: list[Entry] = [debit(account, amount_minor) for account, amount_minor in parts]
+    entries.append(credit(accounts.refund_payable(refund_id), sum(amount_minor for _, amount_minor in parts)))
+    return balanced(f"outside_refund:{refund_id}", "outside_refund", entries, currency)
+
+
+def outside_refund_returned(
+    refund_id: UUID,
+    order_id: UUID | None,
+    vendor_id: UUID | None,
+    currency: str,
+    allocation: ChargebackAllocation,
+    recreated: Sequence[UnsentRefund],
+) -> Posting:
+    """The reversal of an outside refund that the gateway did not pay."""
+    parts = _parts(order_id, vendor_id, currency, allocation) + _refunds(recreated)
+    entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
+    entries.append(debit(accounts.refund_payable(refund_id), sum(amount_minor for _, amount_minor in parts)))
+    return balanced(f"outside_refund_returned:{refund_id}", "outside_refund_returned", entries, currency)
+
+
+def outside_refund_corrected(
+    refund_id: UUID, order_id: UUID, vendor_id: UUID, currency: str, allocation: ChargebackAllocation
+) -> Posting:
+    """An outside refund that was not the order's: the platform bears what the order bore."""
+    parts = _parts(order_id, vendor_id, currency, replace(allocation, loss_minor=0))
+    entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
+    entries.append(debit(accounts.chargeback_loss(currency), sum(amount_minor for _, amount_minor in parts)))
+    return balanced(f"outside_refund_corrected:{refund_id}", "outside_refund_corrected", entries, currency)
+
+
 def _suffix(loss: int) -> str:
-    return "" if loss == 1 else f":{loss}"
+    return "" if loss <= 1 else f":{loss}"
+
+
+def _refunds(refunds: Sequence[UnsentRefund]) -> list[tuple[Account, int]]:
+    return [(accounts.refund_payable(refund.id), refund.amount_minor) for refund in refunds]
 
 
 def _parts(

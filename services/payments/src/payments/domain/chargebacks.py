@@ -14,6 +14,10 @@ Outcome = Literal["won", "lost"]
 UNSENT_STATUSES: Final = ("pending", "failed", "prepared")
 
 
+# The start of the identity of a row that allocates a refund made outside, and no dispute. Its id is the refund's.
+OUTSIDE_PREFIX: Final = "outside:"
+
+
 @dataclass(frozen=True, slots=True)
 class ChargebackUpdate:
     """The gateway's state of a dispute. `amount_minor` is None for an absent or unusable amount; without an outcome it is open.
@@ -74,7 +78,7 @@ def due_alert_key(chargeback_id: UUID) -> str:
 
 
 def disputed_minor(update: ChargebackUpdate, charge: DisputedCharge) -> int:
-    """The disputed amount: at most the charge, and all of it for an unusable amount or another currency (section 17.16)."""
+    """The disputed amount: at most the charge, and all of it for an unusable amount or another currency (section 7.7)."""
     reported_minor = update.amount_minor
     if reported_minor is None or reported_minor <= 0:
         return charge.amount_minor

@@ -115,6 +115,14 @@ class RefundNotFailed(Conflict):
         super().__init__(f"The refund is {status}: only a failed one is decided on.")
 
 
+class OutsideRefundNotCorrectable(Conflict):
+    detail = "Only a refund that was made outside, is settled and still borne by its order can be corrected."
+
+
+class MadeOutside(Conflict):
+    detail = "This refund was made in the gateway's dashboard: it can only be corrected."
+
+
 class RefundNeedsAccount(Conflict):
     detail = "The gateway waits for an account of the payer: prepare the refund with `other_destination`."
 

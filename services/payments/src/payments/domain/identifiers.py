@@ -38,6 +38,11 @@ def refund_of_reversal(chargeback_id: UUID, loss: int, refund_id: UUID) -> UUID:
     return uuid5(_NAMESPACE, f"refund:chargeback_won:{chargeback_id}:{refund_id}{_suffix(loss)}")
 
 
+def refund_of_outside(gateway_refund_id: str) -> UUID:
+    """The row of a refund that was made in the gateway's dashboard."""
+    return uuid5(_NAMESPACE, f"refund:outside:{gateway_refund_id}")
+
+
 def charge_reference(intent_id: UUID) -> str:
     """`ch-` and 32 hex digits, from an id of this attempt alone."""
     return f"ch-{intent_id.hex}"

@@ -9,16 +9,22 @@ from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
 from payments.domain.errors import RefundContradiction
 from payments.domain.transfers import TransferOutcome, TransferUpdate
 
-RefundKind = Literal["order", "overpayment", "quarantine"]
+# `outside`: made in the gateway's dashboard. Its row is recorded when the gateway reports it.
+PublishedKind = Literal["order", "overpayment", "quarantine"]
+RefundKind = Literal["order", "overpayment", "quarantine", "outside"]
 
 # `pending` is due and unsent, `submitting` is sent without a response, `submitted` is accepted by the gateway. A `prepared` one
 # failed, and its decision waits for the checker.
 RefundStatus = Literal["pending", "submitting", "submitted", "settled", "failed", "prepared"]
-RefundAction = Literal["retry", "other_destination"]
+# `correct` is for an outside refund that was not the order's: the platform bears it.
+RefundAction = Literal["retry", "other_destination", "correct"]
 # The steps of the decision about a failed refund.
 RefundStep = Literal["preparation", "approval"]
 # The gateway cannot refund by the payer's own means, and waits for an account of theirs.
 NEEDS_ACCOUNT: Final = "needs-attention"
+# The gateway has accepted the refund, and not paid it yet.
+IN_PROGRESS_STATUSES: Final = frozenset({"pending", "processing"})
+RETURNED_STATUSES: Final = frozenset({"failed", "reversed"})
 FAILED_STATUSES: Final = frozenset({"failed", "prepared"})
 # The gateway accepts the same note twice, and an unanswered call may still be running there: nothing is sent again sooner. The time is
 # far above a call's timeouts, so that clocks may differ by a minute. It is below the fifth retry delay, which sends again.
@@ -59,7 +65,7 @@ class RefundUpdate:
     """The gateway's state of one attempt of a refund, from a webhook or a poll.
 
     `status` is `processed`, `failed`, NEEDS_ACCOUNT, any other text while it is in progress, and for a transfer `reversed`.
-    `transfer_fee_minor`: the gateway's fee of a transfer, if reported.
+    `transfer_fee_minor`: the gateway's fee of a transfer, if reported. The refunded charge is named by its reference or its id.
     """
 
     gateway_refund_id: str | None
@@ -72,6 +78,8 @@ class RefundUpdate:
     # The gateway shows no note: only its id identifies our refund.
     is_anonymous: bool = False
     transfer_fee_minor: int | None = None
+    transaction_reference: str | None = None
+    transaction_id: str | None = None
 
 
 _STATUSES_OF_TRANSFERS: Final[dict[TransferOutcome, str]] = {
@@ -88,6 +96,12 @@ class RefundEvent:
 
     transaction_reference: str
     amount_minor: int
+    status: str
+
+
+def outside_alert_key(refund_id: UUID) -> str:
+    """The deduplication key of the alert about a refund made outside, to raise and to clear it."""
+    return f"outside-refund:{refund_id}"
 
 
 def refund_of_transfer(transfer: TransferUpdate) -> RefundUpdate:

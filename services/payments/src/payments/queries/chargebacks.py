@@ -16,7 +16,10 @@ SELECT b.id, b.identity, b.order_id, number_of_order(b.order_id) AS order_number
        b.decided_at
 FROM chargebacks b
 """
-_FILTER: Final = "($1::text IS NULL OR b.status = $1) AND ($2::uuid IS NULL OR b.order_id = $2)"
+# A refund made outside is a refund, and no dispute.
+_FILTER: Final = (
+    "b.identity NOT LIKE 'outside:%' AND ($1::text IS NULL OR b.status = $1) AND ($2::uuid IS NULL OR b.order_id = $2)"
+)
 # An open dispute without a resolution, sent or on its way.
 AWAITING_RESPONSE: Final = """b.status = 'opened' AND b.responded_at IS NULL AND NOT EXISTS (
     SELECT FROM chargeback_responses r

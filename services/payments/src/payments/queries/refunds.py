@@ -35,8 +35,8 @@ _FILTER: Final = f"""
 {_OWN} AND ($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2) AND ($3::uuid IS NULL OR f.order_id = $3)
 """
 AWAITING_REFUNDS: Final[Mapping[RefundStep, str]] = {
-    "preparation": "f.status = 'failed'",
-    "approval": """f.status = 'prepared' AND EXISTS (
+    "preparation": "f.status = 'failed' AND f.kind <> 'outside'",
+    "approval": """(f.status = 'prepared' OR f.kind = 'outside') AND EXISTS (
         SELECT FROM refund_decisions w
         WHERE w.refund_id = f.id AND w.status = 'prepared' AND w.prepared_by <> (SELECT app_user_id())
     )""",

@@ -21,6 +21,7 @@ from payments.schemas.decisions import (
     Refund,
     RejectDecisionRequest,
 )
+from payments.use_cases.outside_refunds.prepare_correction import prepare_correction
 from payments.use_cases.refunds.approve_refund import approve_refund
 from payments.use_cases.refunds.prepare_refund import RefundPlan, prepare_refund
 from payments.use_cases.refunds.reject_refund import reject_refund
@@ -70,11 +71,19 @@ async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) 
 async def prepare_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: PrepareRefundDecisionRequest
 ) -> Response:
-    """For a failed refund: the same way again under a new reference, or to a bank account. Another user decides on it."""
+    """For a failed refund: the same way again under a new reference, or to a bank account. A refund of kind `outside` that was
+    not its order's is corrected: the platform bears it. Another user decides on it.
+    """
     dependencies = dependencies_of(request, Dependencies)
-    destination = None if body.destination is None else Destination(**body.destination.model_dump())
-    plan = RefundPlan(body.reason, destination)
-    await prepare_refund(dependencies.database, dependencies.gateways, dependencies.clock, refund_id, plan, caller.id)
+    if body.action == "correct":
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await prepare_correction(uow, refund_id, body.reason, caller.id, dependencies.clock.now())
+    else:
+        destination = None if body.destination is None else Destination(**body.destination.model_dump())
+        plan = RefundPlan(body.reason, destination)
+        await prepare_refund(
+            dependencies.database, dependencies.gateways, dependencies.clock, refund_id, plan, caller.id
+        )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         refund = await find_refund(uow, refund_id)
     return ok(request, refund)
@@ -85,7 +94,7 @@ async def prepare_refund_route(
 async def approve_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval
 ) -> Response:
-    """Approves the decision with this hash, which sends the refund again. Its maker is rejected, under any role."""
+    """Approves the decision with this hash, which sends the refund again, or corrects it. Its maker is rejected, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await approve_refund(uow, refund_id, body.hash, caller.id, dependencies.clock.now())
@@ -98,7 +107,7 @@ async def approve_refund_route(
 async def reject_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectDecisionRequest
 ) -> Response:
-    """The refund stays failed, and may be prepared again."""
+    """The refund stays as it is, and may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_refund(uow, refund_id, body.reason, caller.id, dependencies.clock.now())

@@ -109,7 +109,7 @@ SELECT EXISTS (
 """
 _LOCK_UNSENT: Final = """
 SELECT id, amount_minor FROM refunds
-WHERE charge_id = $1 AND status = ANY ($2::text[]) AND needs_account_at IS NULL ORDER BY created_at, id FOR UPDATE
+WHERE charge_id = $1 AND status = ANY ($2::text[]) AND kind <> 'outside' AND needs_account_at IS NULL ORDER BY created_at, id FOR UPDATE
 """
 _WAITING: Final = "SELECT id FROM refunds WHERE charge_id = $1 AND status = 'pending' ORDER BY created_at, id"
 _RECORD_PART: Final = """
@@ -181,6 +181,11 @@ async def save_allocation(
     """Count a refund against a lost chargeback, whose remaining allocation is `allocation`."""
     await uow.execute(_SAVE_ALLOCATION, chargeback_id, *_amounts(allocation))
     await uow.execute(_RECORD_PART, chargeback_id, refund.id, refund.amount_minor)
+
+
+async def save_corrected_allocation(uow: UnitOfWork, chargeback_id: UUID, allocation: ChargebackAllocation) -> None:
+    """Save the allocation of an outside refund that the platform bears now."""
+    await uow.execute(_SAVE_ALLOCATION, chargeback_id, *_amounts(allocation))
 
 
 async def save_due(uow: UnitOfWork, chargeback_id: UUID, due_at: datetime) -> None:

@@ -14,7 +14,8 @@ SELECT
         SELECT FROM touched JOIN escrows ON escrows.order_id = touched.id
         WHERE locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor > 0
     ) AS {held},
-    EXISTS (SELECT FROM touched JOIN refunds ON refunds.order_id = touched.id WHERE refunds.status <> 'settled') AS {refunds},
+    EXISTS (SELECT FROM touched JOIN refunds ON refunds.order_id = touched.id
+        WHERE refunds.status <> 'settled' AND (refunds.kind, refunds.status) <> ('outside', 'failed')) AS {refunds},
     EXISTS (
         SELECT FROM touched JOIN quarantined_charges AS charge ON charge.order_id = touched.id
         WHERE charge.status IN ('quarantined', 'prepared')

@@ -58,6 +58,7 @@ FROM failed_refund_attempts a JOIN refunds f ON f.id = a.refund_id JOIN charges 
 WHERE c.reference = $1 AND a.recipient_code IS NULL AND a.gateway_refund_id IS NOT NULL
 LIMIT 20
 """
+_GATEWAY_OF_CHARGE: Final = "SELECT gateway FROM charges WHERE reference = $1 LIMIT 1"
 _FIND_BY_GATEWAY_ID: Final = "SELECT id FROM failed_refund_attempts WHERE gateway_refund_id = $1"
 _SAVE_CONFIRMED: Final = "UPDATE failed_refund_attempts SET confirmed_at = $2 WHERE id = $1"
 # An attempt is the current one of its refund, or a replaced one.
@@ -86,6 +87,12 @@ async def list_unconfirmed_attempts(uow: UnitOfWork, refund_id: UUID) -> list[Re
 async def list_reported_attempts(uow: UnitOfWork, reference: str, amount_minor: int) -> list[RefundAttempt]:
     """At most twenty attempts that an event about a refund of this transaction and amount may mean."""
     return [RefundAttempt(*row) for row in await uow.fetch(_REPORTED, reference, amount_minor)]
+
+
+async def find_gateway_of_charge(uow: UnitOfWork, reference: str) -> GatewayName | None:
+    """The gateway of the charges under a reference; None when there is none."""
+    gateway: GatewayName | None = await uow.fetch_value(_GATEWAY_OF_CHARGE, reference)
+    return gateway
 
 
 async def find_attempt_of_gateway(uow: UnitOfWork, gateway_refund_id: str) -> UUID | None:

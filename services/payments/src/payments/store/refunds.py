@@ -6,7 +6,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.gateways import GatewayName
-from payments.domain.refunds import NewRefund, RefundKind
+from payments.domain.refunds import NewRefund, PublishedKind, RefundKind
 from payments.store.refund_attempts import RefundAttempt
 
 
@@ -38,6 +38,13 @@ class LockedRefund(NamedTuple):
     order_number: str | None
 
     @property
+    def published_kind(self) -> PublishedKind:
+        """The kind in events about our own refunds; one made outside has an event of its own."""
+        if self.kind == "outside":
+            raise AssertionError("a refund made outside is settled and failed apart")
+        return self.kind
+
+    @property
     def attempt(self) -> RefundAttempt:
         return RefundAttempt(
             self.attempt_id,
@@ -55,6 +62,14 @@ VALUES ($1, $1, $2, $3, $4, $5, $6, $7, 'pending', $8, $9)
 ON CONFLICT (id) DO NOTHING
 RETURNING true
 """
+_RECORD_OUTSIDE: Final = """
+INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, gateway_refund_id,
+                     submitted_at, due_at, created_at)
+VALUES ($1, $1, 'outside', $2, $3, $4, $5, $6, 'submitted', $7, $8, $9, $10, $9)
+ON CONFLICT (id) DO NOTHING
+RETURNING true
+"""
+_HAS_UNANSWERED: Final = "SELECT EXISTS (SELECT FROM refunds WHERE charge_id = $1 AND status = 'submitting')"
 _SELECT: Final = """
 SELECT f.id, f.kind, f.order_id, f.buyer_id, f.amount_minor, f.currency, f.status, f.gateway_refund_id, f.submitted_at,
        f.questions, f.due_at, f.attempt_id, f.recipient_code, f.charge_id, c.reference, c.gateway_id,
@@ -120,6 +135,32 @@ async def record_refund_if_new(uow: UnitOfWork, refund: NewRefund, now: datetime
             now,
         )
     )
+
+
+async def record_outside_refund_if_new(
+    uow: UnitOfWork, refund: NewRefund, gateway_refund_id: str, due_at: datetime, now: datetime
+) -> bool:
+    """Record a refund that was made in the gateway's dashboard; whether it is new."""
+    return bool(
+        await uow.fetch_value(
+            _RECORD_OUTSIDE,
+            refund.id,
+            refund.charge_id,
+            refund.order_id,
+            refund.buyer_id,
+            refund.amount_minor,
+            refund.currency,
+            refund.reason,
+            gateway_refund_id,
+            now,
+            due_at,
+        )
+    )
+
+
+async def has_unanswered_call(uow: UnitOfWork, charge_id: UUID) -> bool:
+    """Whether a refund of the charge may be at the gateway under an id that is not recorded yet."""
+    return bool(await uow.fetch_value(_HAS_UNANSWERED, charge_id))
 
 
 async def lock_refund(uow: UnitOfWork, refund_id: UUID) -> LockedRefund | None:

@@ -1,19 +1,17 @@
 """Record a lost chargeback: post the loss to the accounts that bear it (contract section 7)."""
 
-from dataclasses import replace
 from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
-from common.ledger import posting as ledger
 from contracts.payments import ChargeDisputed
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import DisputedCharge, allocate_chargeback
 from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
-from payments.store.escrow import HeldOrder, save_charged_back
+from payments.store.escrow import HeldOrder
 from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
+from payments.use_cases.chargebacks.debit_order import debit_order
 from payments.use_cases.escrow.describe_escrow import describe_escrow
-from payments.use_cases.refunds.record_offset_settled import record_offset_settled
 from payments.use_cases.refunds.resume_refunds import resume_refunds
 from payments.use_cases.statements.sign_movement import sign_movement
 
@@ -35,17 +33,8 @@ async def record_chargeback_lost(
     order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
     loss = await chargebacks.count_losses(uow, chargeback.id) + 1
     posting = chargeback_postings.chargeback(chargeback.id, loss, order_id, vendor_id, charge.currency, allocation)
-    await ledger.post(uow, posting)
-    await chargebacks.save_decision(uow, chargeback, "lost", amount_minor, allocation, now)
-    for part in allocation.from_refunds:
-        await record_offset_settled(uow, part, now)
-    if held is not None:
-        after = replace(
-            held.escrow,
-            locked=held.escrow.locked.minus(allocation.from_locked),
-            released=held.escrow.released.minus(allocation.from_released),
-        )
-        await save_charged_back(uow, held.order_id, after, allocation.from_order_minor)
+    after = await debit_order(uow, chargeback, held, allocation, amount_minor, posting, now)
+    if held is not None and after is not None:
         from_vendor_minor = allocation.from_released.vendor_minor
         source = f"chargeback:{chargeback.id}:lost"
         statement = await sign_movement(uow, held.vendor_id, source, -from_vendor_minor)

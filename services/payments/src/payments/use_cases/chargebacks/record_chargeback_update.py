@@ -1,4 +1,4 @@
-"""Record the gateway's update about a dispute of a charge: opened, reminded or decided (contract sections 6, 7 and 17.16)."""
+"""Record the gateway's update about a dispute of a charge: opened, reminded or decided (contract sections 6 and 7.7)."""
 
 from datetime import datetime
 from uuid import UUID

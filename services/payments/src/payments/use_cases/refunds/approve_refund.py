@@ -8,13 +8,14 @@ from common.primitives.decisions import AlreadyDecided, NothingPrepared, evaluat
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from payments.store import decisions, refund_attempts, refunds
+from payments.use_cases.outside_refunds.correct_outside_refund import correct_outside_refund
 from payments.use_cases.refunds.clear_refund_alert import clear_refund_alert
 from payments.use_cases.refunds.enqueue_refund import enqueue_refund
 
 
 async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, by: UUID, now: datetime) -> None:
     """Record a new attempt under a new reference once, as the decision with this hash states; for a refund that needs the payer's account,
-    record the account. The alert of the failure is cleared.
+    record the account. The alert of the failure is cleared. A refund made outside is corrected.
 
     Its submission first confirms at the gateway that the failed attempt is final. Raises NotFound, and the errors of
     `evaluate_approval`.
@@ -32,6 +33,9 @@ async def approve_refund(uow: UnitOfWork, refund_id: UUID, approved_hash: str, b
             raise AlreadyDecided("approved, and failed again")
         return
     await decisions.save_refund_verdict(uow, decision.id, "approved", by, now)
+    if refund.kind == "outside":
+        await correct_outside_refund(uow, refund, now)
+        return
     if refund.needs_account and decision.recipient_code is not None:
         # The gateway still has the refund: it is retried there, and never replaced by a second one.
         await refunds.save_account_approved(uow, refund_id, decision.recipient_code, now)

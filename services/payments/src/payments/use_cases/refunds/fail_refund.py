@@ -26,7 +26,7 @@ async def fail_refund(
     uow.publish(
         RefundFailed(
             refund_id=refund.id,
-            kind=refund.kind,
+            kind=refund.published_kind,
             amount_minor=refund.amount_minor,
             order_id=refund.order_id,
             buyer_id=refund.buyer_id,

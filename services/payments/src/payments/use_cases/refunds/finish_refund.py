@@ -20,7 +20,7 @@ async def finish_refund(uow: UnitOfWork, refund: LockedRefund, gateway_refund_id
     uow.publish(
         RefundSettled(
             refund_id=refund.id,
-            kind=refund.kind,
+            kind=refund.published_kind,
             amount_minor=refund.amount_minor,
             order_id=refund.order_id,
             buyer_id=refund.buyer_id,

@@ -8,6 +8,7 @@ from common.primitives.clock import Clock
 from payments.clients.gateway import Gateways
 from payments.domain.refunds import check_refund, next_poll_after
 from payments.store import refunds
+from payments.use_cases.outside_refunds.apply_outside_update import apply_outside_update
 from payments.use_cases.refunds.apply_refund_update import apply_refund_update
 from payments.use_cases.refunds.query_attempt import query_attempt
 
@@ -28,4 +29,6 @@ async def poll_refund(database: Database, gateways: Gateways, clock: Clock, refu
         if locked is None or locked.attempt_id != refund.attempt_id:
             return False
         check_refund(update, locked.amount_minor, locked.currency)
+        if locked.kind == "outside":
+            return await apply_outside_update(uow, locked, update, clock.now())
         return await apply_refund_update(uow, locked, update, clock.now(), is_polled=True)

@@ -14,6 +14,7 @@ from payments.domain.destinations import Destination, Recipient
 from payments.domain.errors import (
     BelowTransferMinimum,
     DestinationRejected,
+    MadeOutside,
     OnlyNairaToAccounts,
     RefundNeedsAccount,
     RefundNotFailed,
@@ -38,8 +39,8 @@ async def prepare_refund(
 ) -> None:
     """No money moves before the approval. Only the gateway receives the account number; its recipient code is stored.
 
-    Raises NotFound, RefundNotFailed, RefundNeedsAccount, OnlyNairaToAccounts and BelowTransferMinimum (409), DestinationRejected
-    (422: the bank does not confirm the account), and GatewayUnavailable (503).
+    Raises NotFound, MadeOutside, RefundNotFailed, RefundNeedsAccount, OnlyNairaToAccounts and BelowTransferMinimum (409),
+    DestinationRejected (422: the bank does not confirm the account), and GatewayUnavailable (503).
     """
     recipient = None
     if plan.destination is not None:
@@ -58,6 +59,8 @@ async def _lock_failed(uow: UnitOfWork, gateways: Gateways, refund_id: UUID, pla
     refund = await refunds.lock_refund(uow, refund_id)
     if refund is None:
         raise NotFound
+    if refund.kind == "outside":
+        raise MadeOutside
     if refund.status != "failed":
         raise RefundNotFailed(refund.status)
     if plan.destination is None and refund.needs_account:

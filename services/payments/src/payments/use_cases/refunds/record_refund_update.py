@@ -4,24 +4,28 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from payments.domain.errors import SubjectUnknown
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import RefundUpdate, check_refund
 from payments.store import refund_attempts, refunds
 from payments.store.refunds import LockedRefund
+from payments.use_cases.outside_refunds.apply_outside_update import apply_outside_update
+from payments.use_cases.outside_refunds.record_outside_refund import record_outside_refund
 from payments.use_cases.refunds.apply_refund_update import apply_refund_update
 from payments.use_cases.refunds.record_replaced_attempt import record_replaced_attempt
 
 
 async def record_refund_update(uow: UnitOfWork, update: RefundUpdate, now: datetime) -> bool:
-    """Whether the update changed our refund. Raises SubjectUnknown and RefundContradiction.
+    """Whether the update changed a refund. One that is not ours was made in the gateway's dashboard, and is recorded.
 
-    The refund is unknown before our own call has returned, and when it is not ours.
+    Raises SubjectUnknown before our own call has returned, and RefundContradiction.
     """
     found = await _find(uow, update)
     if found is None:
-        raise SubjectUnknown(f"no refund of ours has the gateway's id {update.gateway_refund_id}")
+        return await record_outside_refund(uow, update, now)
     refund, attempt_id = found
+    if refund.kind == "outside":
+        check_refund(update, refund.amount_minor, refund.currency)
+        return await apply_outside_update(uow, refund, update, now)
     if attempt_id != refund.attempt_id:
         return await record_replaced_attempt(uow, refund, attempt_id, update, now)
     check_refund(update, refund.amount_minor, refund.currency)

@@ -11,7 +11,8 @@ from payments.store import decisions, refunds
 
 async def reject_refund(uow: UnitOfWork, refund_id: UUID, reason: str, by: UUID, now: datetime) -> None:
     """The refund stays failed, and can be prepared again. Raises NotFound, and the errors of `evaluate_rejection`."""
-    if await refunds.lock_refund(uow, refund_id) is None:
+    refund = await refunds.lock_refund(uow, refund_id)
+    if refund is None:
         raise NotFound
     found = await decisions.find_refund_decision(uow, refund_id)
     if found is None:
@@ -20,4 +21,5 @@ async def reject_refund(uow: UnitOfWork, refund_id: UUID, reason: str, by: UUID,
     if not evaluate_rejection(decision.prepared(status), by):
         return
     await decisions.save_refund_verdict(uow, decision.id, "rejected", by, now, reason)
-    await decisions.save_refund_unprepared(uow, refund_id)
+    if refund.kind != "outside":
+        await decisions.save_refund_unprepared(uow, refund_id)

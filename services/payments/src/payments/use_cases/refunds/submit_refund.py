@@ -1,5 +1,6 @@
 """Submit a refund to the gateway: decide and commit, call, record. A query resolves a call without a response."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -22,10 +23,28 @@ from payments.use_cases.refunds.query_attempt import query_attempt
 from payments.use_cases.refunds.record_refund_update import record_refund_update
 
 
+class RefundsMadeOutside(Exception):
+    """The gateway lists refunds of the charge that were made in its dashboard, and are not recorded."""
+
+    def __init__(self, updates: Sequence[RefundUpdate]) -> None:
+        super().__init__()
+        self.updates = updates
+
+
 async def submit_refund(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> None:
-    """Safe to repeat. Raises GatewayUnavailable and RefundOutcomeUnknown, which are retried, RefundContradiction and
+    """Safe to repeat. Refunds made outside are recorded first, and reduce this one.
+
+    Raises GatewayUnavailable, RefundOutcomeUnknown and RefundsMadeOutside, which are retried, RefundContradiction and
     UnrecordedRefund.
     """
+    try:
+        await _submit(database, gateways, clock, refund_id)
+    except RefundsMadeOutside as found:
+        await _record_outside(database, refund_id, found.updates, clock)
+        await _submit(database, gateways, clock, refund_id)
+
+
+async def _submit(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> None:
     await confirm_failed_attempts(database, gateways, clock, refund_id)
     decided_at = clock.now()
     refund = await _mark_submitting(database, clock, refund_id)
@@ -65,12 +84,14 @@ async def _find_unrecorded(
 ) -> tuple[RefundAttempt, RefundUpdate | None]:
     """Adopt an attempt of this refund that the gateway recorded and a restored database lost.
 
-    Raises UnrecordedRefund when its amount differs.
+    Raises UnrecordedRefund when its amount differs, and RefundsMadeOutside.
     """
     unrecorded = await list_unrecorded_refunds(database, gateways, attempt)
-    if not unrecorded:
+    if unrecorded.outside:
+        raise RefundsMadeOutside(unrecorded.outside)
+    if not unrecorded.ours:
         return attempt, None
-    matching = next((found for found in unrecorded if found[1].amount_minor == refund.amount_minor), None)
+    matching = next((found for found in unrecorded.ours if found[1].amount_minor == refund.amount_minor), None)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if matching is None:
             await refunds.save_refund_unsent(uow, refund.id)
@@ -78,7 +99,7 @@ async def _find_unrecorded(
             await refunds.save_attempt_adopted(uow, refund.id, matching[0])
     if matching is None:
         raise UnrecordedRefund(
-            f"the gateway refunded {unrecorded[0][1].amount_minor} of this charge without a record here"
+            f"the gateway refunded {unrecorded.ours[0][1].amount_minor} of this charge without a record here"
         )
     return attempt._replace(id=matching[0]), matching[1]
 
@@ -109,6 +130,15 @@ async def _mark_submitting(
         refund = await refunds.lock_refund(uow, refund_id)
         await refunds.save_refund_submitting(uow, refund_id, clock.now())
         return refund
+
+
+async def _record_outside(database: Database, refund_id: UUID, updates: Sequence[RefundUpdate], clock: Clock) -> None:
+    """Record the refunds made outside before ours is sent, which is reduced by them. Its row and those of the charge are locked apart."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await refunds.save_refund_unsent(uow, refund_id)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        for update in updates:
+            await record_refund_update(uow, update, clock.now())
 
 
 async def _send(gateway: PaymentGateway, refund: LockedRefund, attempt: RefundAttempt) -> RefundUpdate:
