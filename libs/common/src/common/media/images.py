@@ -7,10 +7,11 @@ import asyncio
 import io
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from PIL import Image, ImageOps
+from PIL import Image, ImageCms, ImageOps
 
 from common.primitives.problems import InvalidParam, Unavailable, ValidationFailed
 
@@ -20,6 +21,8 @@ PIXELS_MAX: Final = 25_000_000
 # A progressive JPEG has ten scans, rarely a few more. A scan of forty bytes visits every pixel, so that a file within
 # all other limits could occupy a thread for hours.
 SCANS_MAX: Final = 40
+# Profiles of phones have 500 bytes to 4 KiB, those of printers up to 2 MiB.
+PROFILE_BYTES_MAX: Final = 2 * 1_048_576
 SIDE_MAX: Final = 1_600
 THUMBNAIL_SIDE_MAX: Final = 320
 QUALITY: Final = 82
@@ -89,17 +92,42 @@ def render(content: bytes) -> Renditions:
                 raise NotAnImage(f"has more than {SCANS_MAX} scans")
             # A JPEG is decoded at the half or quarter that is enough.
             sent.draft("RGB", (SIDE_MAX, SIDE_MAX))
-            image = ImageOps.exif_transpose(sent)
-            image = image.convert("RGBA" if image.has_transparency_data else "RGB")
+            image = _in_8_bits(ImageOps.exif_transpose(sent))
+            # Reduced before the conversion, which then visits few pixels.
+            image.thumbnail((SIDE_MAX, SIDE_MAX))
+            image = _in_srgb(image, sent.info.get("icc_profile", b""))
     except NotAnImage:
         raise
     except Exception as error:
         # The decoders raise many kinds of exceptions; all of them mean a broken file.
         raise NotAnImage("is not a complete JPEG, PNG or WebP image") from error
-    image.thumbnail((SIDE_MAX, SIDE_MAX))
     whole = _webp(image)
     image.thumbnail((THUMBNAIL_SIDE_MAX, THUMBNAIL_SIDE_MAX))
     return Renditions(whole, _webp(image))
+
+
+def _in_8_bits(image: Image.Image) -> Image.Image:
+    """The image in 8 bits a channel, without a palette. A gray PNG may have 16 bits, which would be cut off as white."""
+    if image.mode.startswith(("I", "F")):
+        return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    if image.has_transparency_data:
+        return image.convert("RGBA")
+    return image if image.mode in ("L", "RGB", "CMYK") else image.convert("RGB")
+
+
+def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
+    """The image in the colors that a browser assumes without a profile: renditions have none.
+
+    A profile that is huge, unreadable or of another kind of color than the image is ignored.
+    """
+    mode = "RGBA" if image.mode == "RGBA" else "RGB"
+    if 0 < len(profile) <= PROFILE_BYTES_MAX:
+        with suppress(ImageCms.PyCMSError, OSError):
+            source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            converted = ImageCms.profileToProfile(image, source, ImageCms.createProfile("sRGB"), outputMode=mode)
+            if converted is not None:
+                return converted
+    return image.convert(mode)
 
 
 def scans_of(content: bytes) -> int:
