@@ -109,7 +109,7 @@ EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
 
 # A service in a test shares one event loop with its clients and with all that it calls, and a busy machine gives that loop a
 # tenth of its time: a step of milliseconds is late there although every server is available.
-PATIENT = WaitLimits(WAIT_SECONDS_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MAX)
+PATIENT = WaitLimits(*[WAIT_SECONDS_MAX] * 5)
 
 
 @pytest.fixture(scope="session")

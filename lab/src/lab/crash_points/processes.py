@@ -36,7 +36,7 @@ from operations.processes import ProcessPlan
 Result = TypeVar("Result")
 
 # All processes share one event loop, so nothing may be late by itself.
-_PATIENT: Final = WaitLimits(60.0, 60.0, 60.0, 60.0)
+_PATIENT: Final = WaitLimits(*[60.0] * 5)
 _STOP_SECONDS_MAX: Final = 20.0
 # As many as a batch of the product holds.
 _MESSAGES_MAX: Final = 16

@@ -1,5 +1,6 @@
 """Operating drills, each with a separate system; status 1 when an invariant was violated.
 
+`freeze` stops the broker, the database or Redis without ending it: everything acknowledged arrives within 30 s afterwards.
 `restore` destroys the databases and the broker, restores the databases to an instant, and lets the payment gateway
 resend the webhooks of its last three days: no money moves twice.
 `scale` stops each node of a replicated system under load: RabbitMQ, PostgreSQL, Redis, and an instance of each process.
@@ -23,10 +24,11 @@ from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
 from lab.drills.at_once import StartFigures, drill_start
 from lab.drills.containers import runtime_of
+from lab.drills.freeze import FREEZE_SETTINGS, FROZEN, drill_freeze
 from lab.drills.restore import RestoreFigures, RestoreLoad, drill_restore
 from lab.drills.scale import STOPS, ScaleFigures, ScaleLoad, drill_scale
 from lab.drills.upgrade import UpgradeFigures, drill_upgrade, drill_upgrade_of_images
-from lab.systems import logger
+from lab.systems import logger, temporary_system
 from operations.journey import StepFailed
 
 _log = logger("drill")
@@ -51,6 +53,12 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     kinds = parser.add_subparsers(dest="what", required=True)
+    freeze = kinds.add_parser("freeze", help="freeze a server under load")
+    freeze.add_argument("--server", nargs="+", choices=FROZEN, default=FROZEN, help="the servers to freeze (all)")
+    freeze.add_argument(
+        "--seconds", nargs="+", type=float, default=[20.0, 40.0, 120.0], help="how long each is frozen (20 40 120)"
+    )
+    freeze.set_defaults(run=_freeze)
     restore = kinds.add_parser("restore", help="restore the databases to an earlier instant")
     restore.add_argument("--each", type=one_or_more, default=3, help="orders of each kind")
     restore.add_argument(
@@ -111,6 +119,28 @@ def _show_start(figures: StartFigures) -> bool:
     table.add_row("violated invariants of the audit", _none(figures.broken_invariants))
     Console(width=150).print(table)
     return figures.holds
+
+
+async def _freeze(options: argparse.Namespace, _: Path) -> bool:
+    table = Table("frozen", "for", "orders", "all arrived after", "slowest readiness", "late", "restarts", "audit")
+    holds = True
+    async with temporary_system("freeze", _log, FREEZE_SETTINGS) as (system, market):
+        for name in options.server:
+            for seconds in options.seconds:
+                figures = await drill_freeze(system, market, name, seconds, _log)
+                holds &= figures.holds
+                table.add_row(
+                    name,
+                    f"{seconds:.0f} s",
+                    str(figures.orders),
+                    f"{figures.arrived_after_seconds:.1f} s",
+                    f"{figures.slowest_readiness_seconds:.1f} s",
+                    _none(figures.late),
+                    str(figures.restarts or "none"),
+                    _none(figures.broken_invariants),
+                )
+    Console(width=150).print(table)
+    return holds
 
 
 async def _scale(options: argparse.Namespace, folder: Path) -> bool:

@@ -14,6 +14,7 @@ from api_gateway.metrics import Metrics
 from api_gateway.sliding_window import Counter, QuotaStatus, SlidingWindows, tightest
 from common.observability.logging import get_logger
 from common.primitives.problems import Unavailable
+from common.primitives.waiting import bounded
 
 log = get_logger(__name__)
 
@@ -147,8 +148,7 @@ class StoreQuotas:
         for check in batch:
             arguments += [len(check.counters), int(check.counts), *(line.limit for line in check.counters)]
         try:
-            async with asyncio.timeout(self._seconds_max):
-                results: list[int] = await self._script(keys=keys, args=arguments)
+            results: list[int] = await bounded(self._script(keys=keys, args=arguments), self._seconds_max)
         except (RedisError, OSError, TimeoutError) as error:
             log.warning("quota store unavailable: counting in this process", error=repr(error))
             self._unavailable_until = asyncio.get_running_loop().time() + UNAVAILABLE_SECONDS

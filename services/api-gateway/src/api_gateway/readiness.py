@@ -17,6 +17,7 @@ from api_gateway.routes import IDENTITY, ORDERS, PAYMENTS, UPSTREAMS
 from api_gateway.sliding_window import MICROSECONDS
 from api_gateway.upstream import Upstream, Upstreams
 from common.observability.logging import get_logger
+from common.primitives.waiting import bounded
 
 log = get_logger(__name__)
 
@@ -84,15 +85,15 @@ class Readiness:
 
     async def _check_database(self) -> bool:
         try:
-            async with asyncio.timeout(self._seconds_max):
-                return await self._ping_database()
+            return await bounded(self._ping_database(), self._seconds_max)
         except Exception:
             log.warning("the gateway's database failed the readiness check", exc_info=True)
             return False
 
 
 async def _status_of(upstream: Upstream, seconds_max: float) -> ServiceStatus:
-    head = request_head("GET", b"/health/readiness", upstream.host_header, {}, b"\r\n", with_token=False)
+    """Whether the service serves requests. Its readiness is stricter: it fails while the broker is away (decision 82)."""
+    head = request_head("GET", b"/health/serving", upstream.host_header, {}, b"\r\n", with_token=False)
     try:
         async with asyncio.timeout(seconds_max):
             response = await upstream.send_request(head, b"", seconds_max=seconds_max, may_repeat=True)
@@ -102,4 +103,5 @@ async def _status_of(upstream: Upstream, seconds_max: float) -> ServiceStatus:
                 response.release()
     except (UpstreamFailed, TimeoutError):
         return "unreachable"
-    return "ready" if response.status == 200 else "not_ready"
+    # The version before has no such path.
+    return "ready" if response.status in (200, 404) else "not_ready"

@@ -92,7 +92,7 @@ class Upstream:
         methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
         return Starlette(
             routes=[
-                Route("/health/readiness", self.readiness),
+                Route("/health/serving", self.readiness),
                 Route("/api/notification-delivery-logs", self.stream),
                 Route("/{path:path}", self.echo, methods=methods),
             ]

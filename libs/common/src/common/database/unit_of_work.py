@@ -12,15 +12,17 @@ from typing import Any, Protocol, Self, TypeVar
 from uuid import UUID
 
 import asyncpg
-import msgspec
 
 from common.auth.caller import Caller, ServiceItself
+from common.database.commits import CONFIRM_EARLIER, uncancelled
+from common.database.connecting import connect
 from common.database.connection_pool import ConnectionPool
 from common.database.row_settings import start_as, with_settings
 from common.messaging import outbox
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.observability.telemetry import DATABASE_CONNECTIONS, trace_headers
+from common.primitives.changing import CHANGES
 from common.primitives.limits import WAIT_LIMITS, WaitLimits
 from common.primitives.problems import Unavailable
 from common.primitives.retry import jittered
@@ -35,14 +37,22 @@ ItemT = TypeVar("ItemT")
 
 # Ten per role and process: twelve processes stay below PostgreSQL's default limits, and saturate two cores earlier.
 POOL_CONNECTIONS_MAX = 10
+# A connection on which it takes longer is replaced, which is quicker.
+ROLLBACK_SECONDS_MAX = 2.0
 # After three attempts a conflict is raised to the caller.
 CONFLICT_ATTEMPTS_MAX = 3
 
 
 class DatabaseUnavailable(Unavailable):
-    """No database connection is available. No transaction was started."""
+    """The database is away, or did not answer in time."""
 
     detail = "The database is temporarily unavailable. Try again."
+
+
+class OutcomeUnknown(DatabaseUnavailable):
+    """A COMMIT was sent and not answered. A repetition with the same key finds out whether it happened."""
+
+    detail = "The database did not confirm the change in time. Repeat the request with the same Idempotency-Key."
 
 
 _UNAVAILABLE = (
@@ -54,10 +64,9 @@ _UNAVAILABLE = (
 )
 
 
-# Errors of a connection that broke during a statement, in addition to asyncpg's own: the socket's error, or an internal
-# error when the server closes at the same moment. No provider is called inside a unit of work, so a broken connection
-# is always the database's.
-BROKEN = (ConnectionError, asyncpg.InternalClientError)
+# A connection that broke during a statement, in addition to asyncpg's own errors: the socket's, no answer in time, or an
+# internal one when the server closes at the same moment. No provider is called inside a unit of work: it is the database's.
+BROKEN = (ConnectionError, TimeoutError, asyncpg.InternalClientError)
 
 
 def is_unavailable(error: BaseException) -> bool:
@@ -112,6 +121,7 @@ class UnitOfWork:
         self._wakes_relay = False
         self._deferred: dict[tuple[int, Callable[[UnitOfWork, Sequence[Any]], Awaitable[None]]], list[Any]] = {}
         self._on_end: list[Callable[[bool], None]] = []
+        self._confirms_earlier = CHANGES.get()
 
     async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         """All rows of a bounded statement."""
@@ -164,6 +174,10 @@ class UnitOfWork:
         if self._is_shared:
             raise SharedTransaction
 
+    def confirm_earlier(self) -> None:
+        """Lets the commit wait for earlier effects that were found, too: a second machine may not have them yet."""
+        self._confirms_earlier = True
+
     def on_end(self, callback: Callable[[bool], None]) -> None:
         """Calls back after the transaction: with True after its commit, else with False."""
         self._on_end.append(callback)
@@ -188,6 +202,8 @@ class UnitOfWork:
             rank, write = min(self._deferred, key=lambda key: key[0])
             await write(self, self._deferred.pop((rank, write)))
         if not self._outbox_rows:
+            if self._confirms_earlier:
+                await self._connection.execute(CONFIRM_EARLIER)
             return ()
         return await outbox.append(self._connection, self._outbox_rows, lease_seconds)
 
@@ -242,7 +258,7 @@ class Database:
                 self.outage.ended()
                 yield work
                 appended = await work._write_deferred(self.handover.lease_seconds)
-                await connection.execute("COMMIT")
+                stop = await self._commit(connection)
                 committed = True
             except BROKEN as error:
                 self.outage.failed(error)
@@ -256,6 +272,19 @@ class Database:
                 callback(committed)
         if appended:
             self.handover.add(appended, wakes_relay=work._wakes_relay)
+        if stop is not None:
+            raise stop
+
+    async def _commit(self, connection: asyncpg.Connection) -> asyncio.CancelledError | None:
+        """Commits, and returns the cancellation of the caller meanwhile. Raises OutcomeUnknown."""
+        try:
+            _, stop = await uncancelled(
+                connection, lambda timeout: connection.execute("COMMIT", timeout=timeout), self.limits.commit
+            )
+        except (*BROKEN, asyncpg.PostgresConnectionError) as error:
+            self.outage.failed(error)
+            raise OutcomeUnknown from error
+        return stop
 
     def reads_for(self, acting_as: Acting) -> Reads:
         """Reads of a caller, each statement a transaction of its own in one round trip instead of three."""
@@ -283,11 +312,12 @@ class Database:
         connection = await self._acquire(pool)
         try:
             rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
-        except (asyncio.CancelledError, TimeoutError):
+        except asyncio.CancelledError:
             # PostgreSQL may still be running the statement.
             connection.terminate()
             raise
         except BROKEN as error:
+            connection.terminate()
             self.outage.failed(error)
             raise DatabaseUnavailable from error
         finally:
@@ -348,7 +378,7 @@ async def _roll_back(connection: asyncpg.Connection) -> None:
     if connection.is_closed():
         return
     try:
-        await connection.execute("ROLLBACK")
+        await connection.execute("ROLLBACK", timeout=ROLLBACK_SECONDS_MAX)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
         connection.terminate()
     except asyncio.CancelledError:
@@ -358,37 +388,5 @@ async def _roll_back(connection: asyncpg.Connection) -> None:
 
 def _pool(url: str, name: str, limits: WaitLimits) -> AbstractAsyncContextManager[ConnectionPool]:
     return ConnectionPool.opened(
-        lambda: _connect(url.replace("postgresql+asyncpg://", "postgresql://"), name, limits), POOL_CONNECTIONS_MAX
+        lambda: connect(url.replace("postgresql+asyncpg://", "postgresql://"), name, limits), POOL_CONNECTIONS_MAX
     )
-
-
-async def _connect(url: str, name: str, limits: WaitLimits) -> asyncpg.Connection:
-    connection = await asyncpg.connect(
-        url,
-        timeout=limits.connection_acquire,
-        command_timeout=limits.statement,
-        statement_cache_size=512,
-        # Every statement has one good plan for all values. By default PostgreSQL replans a LIMIT or an array each
-        # time, which takes longer than the execution (docs/performance.md).
-        server_settings={"application_name": name, "jit": "off", "plan_cache_mode": "force_generic_plan"},
-    )
-    try:
-        await connection.set_type_codec(
-            "jsonb",
-            schema="pg_catalog",
-            format="binary",
-            encoder=lambda value: b"\x01" + msgspec.json.encode(value),
-            decoder=lambda raw: msgspec.json.decode(raw[1:]),
-        )
-        # JSON that a query builds for a response is passed on as it is.
-        await connection.set_type_codec(
-            "json",
-            schema="pg_catalog",
-            format="binary",
-            encoder=bytes,
-            decoder=msgspec.Raw,
-        )
-    except BaseException:
-        connection.terminate()
-        raise
-    return connection

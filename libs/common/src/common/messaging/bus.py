@@ -2,7 +2,8 @@
 
 Each message carries the account of its publisher as `user_id`, which the broker compares with that of the connection.
 
-A lost connection never stops the process: every loop reconnects and continues.
+A lost connection never stops the process: every loop reconnects and continues. aiormq cancels what waits for
+a lost connection, and a frozen broker is silent, so each call of the library is `bounded` by a limit of ours.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import aio_pika
 import aiormq
@@ -19,11 +20,13 @@ import aiormq.abc
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage, AbstractQueue
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError, PublishError
 
+from common.database.unit_of_work import is_unavailable
 from common.messaging.topology import DELAY_HEADER, Topology, delay_header
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.primitives.limits import WAIT_LIMITS
 from common.primitives.retry import jittered
+from common.primitives.waiting import bounded
 from contracts.topology import RETRY_EXCHANGE, WORK_EXCHANGE
 
 log = get_logger(__name__)
@@ -32,7 +35,17 @@ CONTENT_TYPE: Final = "application/cloudevents+json"
 # Enough to saturate two cores while the oldest confirm is pending; more would be repeated after a crash.
 PREFETCH: Final = 50
 CONFIRM_SECONDS_MAX: Final = 10.0
+# An acknowledgement waits for the socket only. After this the channel is given up, and the broker delivers again.
+SETTLE_SECONDS_MAX: Final = 10.0
+# A few answers to a new connection; the others are in addition to the time for connecting.
+CHECK_SECONDS_MAX: Final = 5.0
+# A channel with its declaration, and `on_open`, which reads the database.
+OPEN_SECONDS_MAX: Final = 20.0
+# A channel and the confirms; the relay holds a transaction meanwhile.
+PUBLISH_SECONDS_MAX: Final = 15.0
+CLOSE_SECONDS_MAX: Final = 3.0
 RECONNECT_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
+# aiormq gives a silent broker up after 33 s with it. `heartbeat` in the query of the address replaces it.
 HEARTBEAT_SECONDS: Final = 10
 _BROADCASTS: Final = "broadcasts"
 
@@ -79,6 +92,7 @@ class Bus:
         self._connect_seconds_max = connect_seconds_max
         self._url, self.topology, self._name = url, topology, name
         self._account = unquote(urlsplit(url).username or "guest")
+        self._heartbeat_seconds = int(parse_qs(urlsplit(url).query).get("heartbeat", [HEARTBEAT_SECONDS])[0])
         self._connection: AbstractConnection | None = None
         self._publishing: AbstractChannel | None = None
         self._connecting = asyncio.Lock()
@@ -87,11 +101,17 @@ class Bus:
         self._outage = Outage(log, "broker unavailable", "broker available again")
         # The start time of each interruption, by the consumed queue.
         self._not_consuming_since: dict[str, float] = {_BROADCASTS: time.monotonic()}
+        self._handling: set[asyncio.Task[None]] = set()
 
     @property
     def is_connected(self) -> bool:
         # `is_closed` covers our own close only; a lost broker clears `connected`.
         return self._connection is not None and self._connection.connected.is_set()
+
+    @property
+    def is_consuming(self) -> bool:
+        """Whether every queue that is consumed has its consumer."""
+        return not self._not_consuming_since
 
     def seconds_without_broadcasts(self) -> float:
         """Seconds without a subscription to broadcasts; 0 while subscribed."""
@@ -99,11 +119,14 @@ class Bus:
         return 0.0 if since is None else time.monotonic() - since
 
     async def close(self) -> None:
-        """Closes the connection; the broker requeues unacknowledged messages."""
+        """Closes the connection; the broker requeues unacknowledged messages, and their handlers are cancelled."""
         self._closing = True
         if self._connection is not None:
             with suppress(*_CONNECTION_LOST):
-                await self._connection.close()
+                await bounded(self._connection.close(), CLOSE_SECONDS_MAX)
+        for handling in self._handling:
+            handling.cancel()
+        await asyncio.gather(*self._handling, return_exceptions=True)
 
     async def publish(self, messages: Sequence[Outgoing]) -> list[bool]:
         """Publishes persistent messages with pipelined confirms. Returns for each message whether it was confirmed.
@@ -112,18 +135,20 @@ class Bus:
         no queue. An unavailable broker raises nothing: all messages are unconfirmed.
         """
         try:
-            channel = await self._publishing_channel()
+            confirmed = await bounded(self._publish_all(messages), self._connect_seconds_max + PUBLISH_SECONDS_MAX)
         except _CONNECTION_LOST as error:
             self._outage.failed(error)
-            return [False] * len(messages)
-        if len(messages) == 1:
-            confirmed = [await self._publish_one(channel, messages[0])]
-        else:
-            confirmed = await asyncio.gather(*(self._publish_one(channel, message) for message in messages))
+            confirmed = [False] * len(messages)
         if not all(confirmed):
             # After the leader of a quorum queue fails, a channel may receive only nacks, so a new one is opened.
             await self._drop_publishing_channel()
         return confirmed
+
+    async def _publish_all(self, messages: Sequence[Outgoing]) -> list[bool]:
+        channel = await self._publishing_channel()
+        if len(messages) == 1:
+            return [await self._publish_one(channel, messages[0])]
+        return await asyncio.gather(*(self._publish_one(channel, message) for message in messages))
 
     async def _publish_one(self, channel: aiormq.Channel, message: Outgoing) -> bool:
         try:
@@ -147,6 +172,9 @@ class Bus:
 
     async def delay(self, message: Outgoing, queue: str, seconds: float) -> None:
         """Delivers a message to `queue` again after about `seconds`. Raises when the broker does not confirm."""
+        await bounded(self._delay(message, queue, seconds), self._connect_seconds_max + PUBLISH_SECONDS_MAX)
+
+    async def _delay(self, message: Outgoing, queue: str, seconds: float) -> None:
         channel = await self._publishing_channel()
         waiting = self._persistent(message, {**message.headers, DELAY_HEADER: delay_header(seconds)})
         waiting.expiration = str(int(jittered(seconds) * 1000))
@@ -165,15 +193,18 @@ class Bus:
         Raises BrokerUnavailable.
         """
         try:
-            channel = await (await self._connected()).channel(publisher_confirms=False)
-            try:
-                declare = (await _underlay(channel)).queue_declare
-                found = {name: await declare(name, passive=True, timeout=CONFIRM_SECONDS_MAX) for name in names}
-            finally:
-                await channel.close()
+            found = await bounded(self._declare_passively(names), self._connect_seconds_max + CONFIRM_SECONDS_MAX)
         except _CONNECTION_LOST as error:
             raise BrokerUnavailable(repr(error)) from error
         return {name: QueueLength(one.message_count or 0, one.consumer_count or 0) for name, one in found.items()}
+
+    async def _declare_passively(self, names: Sequence[str]) -> dict[str, aiormq.spec.Queue.DeclareOk]:
+        channel = await (await self._connected()).channel(publisher_confirms=False)
+        try:
+            declare = (await _underlay(channel)).queue_declare
+            return {name: await declare(name, passive=True) for name in names}
+        finally:
+            await channel.close()
 
     async def consume(self, queue: str, open_consumer: Callable[[], OnMessage]) -> None:
         """Consumes a work queue until cancelled, and reconnects after each loss of the connection.
@@ -214,44 +245,70 @@ class Bus:
         while True:
             self._not_consuming_since.setdefault(name, time.monotonic())
             try:
-                channel = await (await self._connected()).channel(publisher_confirms=False)
-                await channel.set_qos(prefetch_count=PREFETCH)
-                queue = await open_queue(channel)
-                await (await _underlay(channel)).basic_consume(queue.name, _on_delivery(open_consumer()))
+                opening = self._open_consumer(open_queue, open_consumer)
+                channel = await bounded(opening, self._connect_seconds_max + OPEN_SECONDS_MAX)
                 self._not_consuming_since.pop(name, None)
                 if not self._not_consuming_since:
                     self._outage.ended()
                 failures = 0
-                await channel.closed()
+                # As long as the channel lives, so without a limit: the heartbeat ends it.
+                await bounded(_closed(channel), None)
                 if self._closing:
                     return
                 self._outage.failed(ConnectionError(f"the channel of {name} was closed"))
-            except _CONNECTION_LOST as error:
+            except Exception as error:
+                # `on_open` reads the database.
+                if not (isinstance(error, _CONNECTION_LOST) or is_unavailable(error)):
+                    raise
                 self._outage.failed(error)
             await asyncio.sleep(jittered(RECONNECT_SECONDS[min(failures, len(RECONNECT_SECONDS) - 1)]))
             failures += 1
 
+    async def _open_consumer(
+        self,
+        open_queue: Callable[[AbstractChannel], Awaitable[AbstractQueue]],
+        open_consumer: Callable[[], OnMessage],
+    ) -> AbstractChannel:
+        channel = await (await self._connected()).channel(publisher_confirms=False)
+        await channel.set_qos(prefetch_count=PREFETCH)
+        queue = await open_queue(channel)
+        await (await _underlay(channel)).basic_consume(queue.name, self._on_delivery(open_consumer()))
+        return channel
+
+    def _on_delivery(self, on_message: OnMessage) -> Callable[[aiormq.abc.DeliveredMessage], Coroutine[Any, Any, None]]:
+        async def on_delivery(delivery: aiormq.abc.DeliveredMessage) -> None:
+            # A task of ours: aiormq cancels its own with their channel, also in the middle of a call to a provider.
+            handling = asyncio.create_task(_handle(on_message, aio_pika.IncomingMessage(delivery)))
+            self._handling.add(handling)
+            handling.add_done_callback(self._handling.discard)
+
+        return on_delivery
+
     async def _connected(self) -> AbstractConnection:
         async with self._connecting:
             if self._connection is None or not self.is_connected:
-                connection = await aio_pika.connect(
-                    self._url,
-                    timeout=self._connect_seconds_max,
-                    heartbeat=HEARTBEAT_SECONDS,
-                    client_properties={"connection_name": self._name},
-                    connection_class=_Connection,
-                )
-                try:
-                    channel = await connection.channel(publisher_confirms=False)
-                    await self.topology.check(channel)
-                    await channel.close()
-                except BaseException:
-                    with suppress(*_CONNECTION_LOST):
-                        await connection.close()
-                    raise
-                self._connection = connection
+                # Within the lock: nothing may hold it for ever.
+                self._connection = await bounded(self._connect(), self._connect_seconds_max + CHECK_SECONDS_MAX)
                 self._publishing = None
             return self._connection
+
+    async def _connect(self) -> AbstractConnection:
+        connection = await aio_pika.connect(
+            self._url,
+            timeout=self._connect_seconds_max,
+            heartbeat=self._heartbeat_seconds,
+            client_properties={"connection_name": self._name},
+            connection_class=_Connection,
+        )
+        try:
+            channel = await connection.channel(publisher_confirms=False)
+            await self.topology.check(channel)
+            await channel.close()
+        except BaseException:
+            with suppress(*_CONNECTION_LOST):
+                await bounded(connection.close(), CLOSE_SECONDS_MAX)
+            raise
+        return connection
 
     def _persistent(self, message: Outgoing, headers: Mapping[str, Any]) -> aiormq.spec.Basic.Properties:
         return aiormq.spec.Basic.Properties(
@@ -273,7 +330,7 @@ class Bus:
         channel, self._publishing = self._publishing, None
         if channel is not None:
             with suppress(*_CONNECTION_LOST):
-                await channel.close()
+                await bounded(channel.close(), CLOSE_SECONDS_MAX)
 
 
 async def _underlay(channel: AbstractChannel) -> aiormq.Channel:
@@ -281,8 +338,12 @@ async def _underlay(channel: AbstractChannel) -> aiormq.Channel:
     return cast("aiormq.Channel", await channel.get_underlay_channel())
 
 
-def _on_delivery(on_message: OnMessage) -> Callable[[aiormq.abc.DeliveredMessage], Coroutine[Any, Any, None]]:
-    async def on_delivery(delivery: aiormq.abc.DeliveredMessage) -> None:
-        await on_message(aio_pika.IncomingMessage(delivery))
+async def _closed(channel: AbstractChannel) -> None:
+    await channel.closed()
 
-    return on_delivery
+
+async def _handle(on_message: OnMessage, message: AbstractIncomingMessage) -> None:
+    try:
+        await on_message(message)
+    except Exception:
+        log.exception("message not settled: its handler failed", type=message.type)

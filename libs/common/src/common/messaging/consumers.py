@@ -16,6 +16,7 @@ aggregates that they lock (`lock_by`), so that two transactions do not deadlock 
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -29,7 +30,7 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, is_unavailable
 from common.messaging import dead_letters
 from common.messaging.batches import Arrival, Arrivals, Batches, Channel
-from common.messaging.bus import Bus, OnMessage, Outgoing
+from common.messaging.bus import CLOSE_SECONDS_MAX, SETTLE_SECONDS_MAX, Bus, OnMessage, Outgoing
 from common.messaging.faults import NotYetKnown, PermanentFault
 from common.messaging.inbox import record_new_messages
 from common.messaging.messages import Outcome, Received, Subscription, WorkItem, read_envelope, read_payload
@@ -37,6 +38,7 @@ from common.messaging.provenance import UnprovenPublisher, check_publisher, rout
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.primitives.clock import SystemClock
+from common.primitives.waiting import bounded, never_ending
 
 log = get_logger(__name__)
 
@@ -90,8 +92,11 @@ class Consumers:
         try:
             async with asyncio.TaskGroup() as group:
                 for queue in sorted(self._queues):
-                    group.create_task(self._bus.consume(queue, partial(self._on_message, queue)))
-                group.create_task(self._bus.consume(f"{self._service}.dead", lambda: self._on_dead_letter))
+                    consuming = self._bus.consume(queue, partial(self._on_message, queue))
+                    group.create_task(never_ending(f"consumer of {queue}", consuming))
+                dead = f"{self._service}.dead"
+                storing = self._bus.consume(dead, lambda: self._on_dead_letter)
+                group.create_task(never_ending(f"consumer of {dead}", storing))
         finally:
             await self._drain()
 
@@ -264,7 +269,7 @@ class Consumers:
         try:
             if before is not None:
                 await before
-            await message.ack(multiple=all_before)
+            await bounded(message.ack(multiple=all_before), SETTLE_SECONDS_MAX)
         except Exception as error:
             log.warning("message requeued: acknowledgement failed", error=repr(error))
             await self._give_back(message)
@@ -274,10 +279,12 @@ class Consumers:
     async def _give_back(self, message: AbstractIncomingMessage) -> None:
         await asyncio.sleep(UNAVAILABLE_WAIT_SECONDS)
         try:
-            await message.nack(requeue=True)
+            await bounded(message.nack(requeue=True), SETTLE_SECONDS_MAX)
         except (*CONNECTION_EXCEPTIONS, asyncio.InvalidStateError):
-            # The channel is closed, so the broker redelivers the message.
-            log.info("message already requeued: channel closed")
+            # The broker redelivers the messages of a closed channel. One that takes no frame is closed here.
+            log.info("message requeued with its channel")
+            with suppress(*CONNECTION_EXCEPTIONS, asyncio.InvalidStateError):
+                await bounded(message.channel.close(), CLOSE_SECONDS_MAX)
 
     async def _wait(self, queue: str, message: AbstractIncomingMessage, attempt: int) -> None:
         await self._delay(queue, message, attempt, self._bus.topology.ladder.delays_seconds[0])

@@ -16,9 +16,12 @@ RETURNING event_id, consumer
 async def record_new_messages(uow: UnitOfWork, messages: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str]]:
     """Returns the pairs of event id and consumer that are new. A concurrent delivery waits for the first one's commit.
 
-    The rows are inserted in their order, so that two batches with the same messages do not deadlock.
+    The rows are inserted in their order, so that two batches with the same messages do not deadlock. A repetition is
+    acknowledged only when the first one's commit is on a second machine.
     """
     if not messages:
         return set()
     rows = await uow.fetch(_RECORD, [event_id for event_id, _ in messages], [consumer for _, consumer in messages])
+    if len(rows) < len(messages):
+        uow.confirm_earlier()
     return {(row["event_id"], row["consumer"]) for row in rows}

@@ -21,6 +21,7 @@ from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.primitives.clock import iso
+from common.primitives.waiting import is_cancelled_by_us
 
 log = get_logger(__name__)
 
@@ -57,6 +58,10 @@ _WAITING: Final = """
 SELECT count(*) AS waiting, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS age_seconds
 FROM (SELECT created_at FROM outbox WHERE published_at IS NULL ORDER BY position LIMIT 10000) AS head
 """
+_OLDEST: Final = """
+SELECT extract(epoch FROM now() - created_at)::float8 AS age_seconds
+FROM outbox WHERE published_at IS NULL ORDER BY position LIMIT 1
+"""
 _DEAD_LETTERS: Final = """
 SELECT count(*) FROM (SELECT FROM dead_letters WHERE replayed_at IS NULL LIMIT 10000) AS waiting
 """
@@ -79,7 +84,9 @@ class Relay:
                     try:
                         await self.run_once()
                         pause.ended()
-                    except Exception as error:
+                    except (Exception, asyncio.CancelledError) as error:
+                        if is_cancelled_by_us():
+                            raise
                         # `Database` logs its own outage.
                         if not is_unavailable(error):
                             pause.failed(error, is_bug=True)
@@ -139,6 +146,12 @@ async def relay_once(database: Database, bus: Bus) -> int:
         if refused:
             await uow.execute(_PUT_BACK, refused)
     return len(rows)
+
+
+async def outbox_age_seconds(database: Database) -> float:
+    """The age of the oldest unpublished row; 0 without any."""
+    rows = await database.fetch_for(THE_SERVICE, _OLDEST)
+    return float(rows[0]["age_seconds"]) if rows else 0.0
 
 
 async def measure_once(database: Database) -> None:

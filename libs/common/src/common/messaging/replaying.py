@@ -22,11 +22,14 @@ from common.database.unit_of_work import Database
 from common.messaging.bus import CONTENT_TYPE
 from common.messaging.relay import cloud_event, row_of
 from common.primitives.clock import iso, read_instant
+from common.primitives.waiting import bounded
 from contracts.topology import PUBLIC
 
 COMMAND: Final = "replay"
 # Messages with pending confirms.
 BATCH: Final = 200
+# For a batch, and for each answer before it.
+RESPONSE_SECONDS_MAX: Final = 60.0
 # Of a subscriber: no queue of a service starts so.
 _QUEUE: Final = re.compile(r"sub\.[a-z][a-z0-9-]*\.\S+")
 _PAGE: Final = f"""
@@ -54,16 +57,16 @@ async def replay(database: Database, broker_url: str, queue: str, types: Sequenc
         raise ReplayRefused(f"{queue} is no queue of a subscriber: sub.TEAM.NAME")
     if unknown := set(types) - {event.TYPE for event in PUBLIC}:
         raise ReplayRefused(f"These are no public event types: {', '.join(sorted(unknown))}")
-    connection = await aio_pika.connect(broker_url)
+    connection = await bounded(aio_pika.connect(broker_url), RESPONSE_SECONDS_MAX)
     async with connection:
-        channel = await connection.channel(publisher_confirms=True, on_return_raises=True)
+        channel = connection.channel(publisher_confirms=True, on_return_raises=True)
         try:
-            await channel.get_queue(queue, ensure=True)
+            await bounded(_find_queue(channel, queue), RESPONSE_SECONDS_MAX)
         except ChannelNotFoundEntity:
             raise ReplayRefused(f"The broker has no queue {queue}: its team declares it first") from None
         count, position = 0, 0
         while rows := await _page(database, since, types, position):
-            await asyncio.gather(*(_publish(channel, queue, row) for row in rows))
+            await bounded(_publish_all(channel, queue, rows), RESPONSE_SECONDS_MAX)
             count, position = count + len(rows), rows[-1]["position"]
     return count
 
@@ -71,6 +74,15 @@ async def replay(database: Database, broker_url: str, queue: str, types: Sequenc
 async def _page(database: Database, since: datetime, types: Sequence[str], position: int) -> list[asyncpg.Record]:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return list(await uow.fetch(_PAGE, since, list(types), position))
+
+
+async def _find_queue(channel: AbstractChannel, queue: str) -> None:
+    await channel.initialize()
+    await channel.get_queue(queue, ensure=True)
+
+
+async def _publish_all(channel: AbstractChannel, queue: str, rows: Sequence[asyncpg.Record]) -> None:
+    await asyncio.gather(*(_publish(channel, queue, row) for row in rows))
 
 
 async def _publish(channel: AbstractChannel, queue: str, record: asyncpg.Record) -> None:

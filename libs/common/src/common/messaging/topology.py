@@ -18,6 +18,7 @@ from aio_pika.abc import AbstractChannel
 from aiormq.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 
 from common.primitives.retry import JITTER, RetryLadder, jittered
+from common.primitives.waiting import bounded
 from contracts import topology as broker_map
 from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
 
@@ -30,6 +31,8 @@ DEAD_QUEUE_ARGUMENTS: Final[dict[str, Any]] = {"x-queue-type": "quorum", "x-deli
 # A leader is elected within milliseconds, on a loaded machine within seconds.
 DECLARATIONS_MAX: Final = 20
 DECLARATION_PAUSE_SECONDS: Final = 0.5
+# Every queue of a new system on a loaded machine; a frozen broker answers nothing.
+DECLARE_SECONDS_MAX: Final = 180.0
 
 # The header by which `campus.delay` chooses the delay queue, in milliseconds.
 DELAY_HEADER: Final = "retry-delay"
@@ -138,6 +141,10 @@ async def declare_topology(broker_url: str, topology: Topology) -> None:
     While another provisioner creates a quorum queue, RabbitMQ closes the channel of a second declaration with NOT_FOUND:
     the queue has a record and no leader yet. The repetition finds both.
     """
+    await bounded(_declare(broker_url, topology), DECLARE_SECONDS_MAX)
+
+
+async def _declare(broker_url: str, topology: Topology) -> None:
     async with await aio_pika.connect(broker_url) as connection:
         for attempt in range(1, DECLARATIONS_MAX + 1):
             try:

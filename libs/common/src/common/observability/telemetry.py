@@ -79,7 +79,9 @@ BUILD_INFO = Gauge("build_info", "Always 1; `version` is the release that this p
 EVENT_LOOP_SAMPLE_SECONDS: Final = 5.0
 
 # Monitoring, load balancers and verifiers call these every few seconds; their spans would hide those of users.
-UNTRACED_PATHS: Final = frozenset({"/metrics", "/health/liveness", "/health/readiness", "/.well-known/jwks.json"})
+UNTRACED_PATHS: Final = frozenset(
+    {"/metrics", "/health/liveness", "/health/serving", "/health/readiness", "/.well-known/jwks.json"}
+)
 
 _TRACEPARENT: Final = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 

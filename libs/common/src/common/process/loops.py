@@ -9,6 +9,7 @@ from common.database.unit_of_work import is_unavailable
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.primitives.retry import jittered
+from common.primitives.waiting import is_cancelled_by_us
 
 log = get_logger(__name__)
 
@@ -40,7 +41,9 @@ async def run_loop(loop: Loop) -> None:
         try:
             pause_seconds = loop.pause_after(pause_seconds, await loop.run_once())
             failing.ended()
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            if is_cancelled_by_us():
+                raise
             # `Database` logs its own outage.
             if not is_unavailable(error):
                 failing.failed(error, is_bug=True)

@@ -8,11 +8,13 @@ from aio_pika.abc import AbstractIncomingMessage
 from common.auth.caller import THE_SERVICE
 from common.auth.tokens import REVOCATIONS_REMEMBERED
 from common.database.unit_of_work import UnitOfWork
+from common.messaging.bus import SETTLE_SECONDS_MAX
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import Received, read_envelope, read_payload
 from common.messaging.provenance import check_broadcast, route_of
 from common.observability import telemetry
 from common.observability.logging import get_logger
+from common.primitives.waiting import bounded
 from common.process.runtime import Runtime
 from contracts.identity import SessionRevoked
 
@@ -52,7 +54,7 @@ async def consume_broadcasts(runtime: Runtime, *, revocations_only: bool = False
                     handler(read_payload(payload, event))
         except PermanentFault as fault:
             log.error("broadcast rejected: malformed, or not from its publisher", error=str(fault))
-        await message.ack()
+        await bounded(message.ack(), SETTLE_SECONDS_MAX)
 
     telemetry.BROADCASTS_UNHEARD_SECONDS.set_function(runtime.bus.seconds_without_broadcasts)
     types = {SessionRevoked.TYPE, *(event.TYPE for event in handlers)}

@@ -40,6 +40,8 @@ class Runtime:
     # Called at the shutdown signal: open-ended responses end here, so that the drain is short.
     on_stop: list[Callable[[], None]] = field(default_factory=list)
     retention_rules: Sequence[Rule] = ()
+    # The names of background loops that ended; the process is about to end.
+    ended_loops: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
 from common.primitives.clock import SystemClock
+from common.primitives.waiting import never_ending
 from common.web.http_protocol import JoinedProtocol
 
 # Running requests have this long to end after the drain; Kubernetes kills after thirty seconds.
@@ -94,6 +95,8 @@ async def serve(
 ) -> None:
     """Serves until SIGTERM or SIGINT. Then running requests end, and the background tasks are cancelled.
 
+    A background task that fails, returns or is cancelled by a library before ends the process with an error.
+
     New requests are accepted for `shutdown_drain_seconds` after the signal, so that load balancers notice the drain
     first.
     """
@@ -116,7 +119,7 @@ async def serve(
     server = Server(config, on_stop, shutdown_drain_seconds)
     gc.freeze()
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_as_coroutine(task)) for task in background_tasks]
+        tasks = [group.create_task(never_ending("background task", task)) for task in background_tasks]
         await server.serve()
         for task in tasks:
             task.cancel()
@@ -146,7 +149,3 @@ async def serve_internal(app: ASGIApp, host: str, port: int) -> None:
         log_config=None,
     )
     await _InternalServer(config).serve()
-
-
-async def _as_coroutine(awaitable: Awaitable[None]) -> None:
-    await awaitable

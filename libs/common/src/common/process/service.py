@@ -1,6 +1,6 @@
 """The command line of a service: `api` (with a relay), `worker` (consumers, relay, timers), `all`, `migrate`, and its own commands.
 
-A background loop that fails ends its process, and the supervisor starts the process again.
+A background loop that fails or ends ends its process, and the supervisor starts the process again.
 """
 
 import inspect
@@ -19,6 +19,7 @@ from common.messaging.relay import MEASURE_EVERY_SECONDS, measure_once, run_rela
 from common.migrations.runner import migrate
 from common.observability import logging, telemetry
 from common.primitives.problems import Problem
+from common.primitives.waiting import never_ending
 from common.process.loops import Loop, run_loop
 from common.process.revocations import consume_broadcasts, load_stored_revocations, on_session_revoked
 from common.process.runtime import Runtime, Service, running
@@ -29,6 +30,8 @@ from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
 from common.web.standard_routers import health_routes, standard_routes
 from contracts.identity import SessionRevoked
+
+log = logging.get_logger(__name__)
 
 # Well within the 60 s in which a log-out must take effect in every process (contract section 5).
 RELOAD_REVOCATIONS_SECONDS: Final = 20.0
@@ -100,30 +103,33 @@ def http_app(
     dependencies: object,
     *,
     with_routes: bool = True,
-    needs_broker: bool = False,
+    is_worker: bool = False,
 ) -> RequestScope:
     """The ASGI application of a process; without routes it has health and metrics only."""
     context = HttpContext(runtime.verifier, runtime.clock, settings.base_url, settings.service_keys)
-    routers = [health_routes(runtime, needs_broker=needs_broker)]
+    routers = [health_routes(runtime, is_worker=is_worker)]
     if with_routes:
         routers += [*standard_routes(service, settings, runtime), *service.routers]
     return RequestScope(create_app(title=service.name, routers=routers, context=context, dependencies=dependencies))
 
 
 def background(service: Service, runtime: Runtime, dependencies: object, command: str) -> list[Awaitable[None]]:
-    """The background tasks of a process, as coroutines that run until cancelled."""
+    """The background tasks of a process, as coroutines that run until cancelled. One that ends before raises LoopEnded."""
+
+    def on_end(name: str) -> None:
+        log.error("a background loop ended, so the process ends", loop=name)
+        runtime.ended_loops.add(name)
+
     # A consumer may store a revocation while no process receives the broadcast: stored ones are loaded again.
-    revocations = Loop("stored revocations", lambda: load_stored_revocations(runtime), RELOAD_REVOCATIONS_SECONDS)
-    tasks: list[Awaitable[None]] = [
-        run_relay(runtime.database, runtime.bus),
-        telemetry.watch_event_loop(),
+    loops = [Loop("stored revocations", lambda: load_stored_revocations(runtime), RELOAD_REVOCATIONS_SECONDS)]
+    tasks: list[tuple[str, Awaitable[None]]] = [
+        ("relay", run_relay(runtime.database, runtime.bus)),
+        ("event loop", telemetry.watch_event_loop()),
         # A worker holds no open responses, which are the only use of the other broadcasts.
-        consume_broadcasts(runtime, revocations_only=command == "worker"),
-        run_loop(revocations),
+        ("broadcasts", consume_broadcasts(runtime, revocations_only=command == "worker")),
     ]
     if command in ("api", "all"):
-        renewal = Loop("verification keys", runtime.verifier.renew_keys_once, RENEW_KEYS_EVERY_SECONDS)
-        tasks.append(run_loop(renewal))
+        loops.append(Loop("verification keys", runtime.verifier.renew_keys_once, RENEW_KEYS_EVERY_SECONDS))
     if command in ("worker", "all"):
         subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
         consumers = Consumers(
@@ -137,19 +143,22 @@ def background(service: Service, runtime: Runtime, dependencies: object, command
             linger_seconds=service.linger_seconds,
             lock_by=service.lock_by,
         )
-        tasks.append(consumers.run())
-        metrics = Loop("measures", lambda: measure_once(runtime.database), MEASURE_EVERY_SECONDS)
+        tasks.append(("consumers", consumers.run()))
         rules = (*runtime.retention_rules, *service.retention_rules(dependencies))
-        retention = Loop("retention", lambda: purge_expired_once(runtime.database, rules, runtime.clock), EVERY_SECONDS)
-        tasks.extend(run_loop(loop) for loop in (metrics, retention, *service.loops(dependencies)))
-    return tasks
+        loops += [
+            Loop("measures", lambda: measure_once(runtime.database), MEASURE_EVERY_SECONDS),
+            Loop("retention", lambda: purge_expired_once(runtime.database, rules, runtime.clock), EVERY_SECONDS),
+            *service.loops(dependencies),
+        ]
+    tasks += [(loop.name, run_loop(loop)) for loop in loops]
+    return [never_ending(name, task, on_end) for name, task in tasks]
 
 
 async def _serve(
     service: Service, settings: ServiceSettings, runtime: Runtime, dependencies: object, command: str
 ) -> None:
     is_worker = command == "worker"
-    app = http_app(service, settings, runtime, dependencies, with_routes=not is_worker, needs_broker=is_worker)
+    app = http_app(service, settings, runtime, dependencies, with_routes=not is_worker, is_worker=is_worker)
     await serve(
         app,
         settings.host,

@@ -116,6 +116,13 @@ async def _respond_database_error(request: Request, error: Any) -> Response:
     raise error
 
 
+async def _respond_time_out(request: Request, error: TimeoutError) -> Response:
+    """A wait on another server that reached its limit is 503 (contract section 17.21)."""
+    unavailable = Unavailable()
+    unavailable.__cause__ = error
+    return await _respond_problem(request, unavailable)
+
+
 async def respond_internal_error(request: Request, error: Exception) -> Response:
     """The response to a bug: it contains the correlation id and no details."""
     return problem_response(request, Problem())
@@ -127,4 +134,5 @@ EXCEPTION_HANDLERS: Final[Mapping[Any, Callable[[Request, Any], Coroutine[Any, A
     HTTPException: _respond_http_exception,
     asyncpg.PostgresError: _respond_database_error,
     asyncpg.InterfaceError: _respond_database_error,
+    TimeoutError: _respond_time_out,
 }

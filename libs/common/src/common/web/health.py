@@ -1,6 +1,8 @@
 """Liveness, readiness and metrics, on the internal port (contract section 13)."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
 
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -8,25 +10,36 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.primitives.problems import Unavailable
+from common.primitives.waiting import NoResponse, bounded
 from common.web.exception_handlers import problem_response
 from common.web.http import guarded_router, ok, public
+
+# All checks run at once, and a probe is answered within 2 s (contract section 17.21), also on a busy machine.
+CHECK_SECONDS_MAX: Final = 1.5
 
 Check = Callable[[], Awaitable[bool]]
 
 
-def health_router(checks: Callable[[Request], Mapping[str, Check]]) -> APIRouter:
-    """`/health/liveness`, `/health/readiness` (every named check must hold) and `/metrics`."""
+def health_router(serving: Mapping[str, Check], readiness: Mapping[str, Check]) -> APIRouter:
+    """`/health/liveness`, `/health/serving`, `/health/readiness` (every named check must hold) and `/metrics`.
+
+    `serving` decides whether requests are sent to this process. `readiness` contains it, and what a person must know.
+    """
     router = guarded_router(include_in_schema=False)
+    checks_by_path = {"/health/serving": serving, "/health/readiness": {**serving, **readiness}}
 
     @router.get("/health/liveness")
     @public
     async def liveness(request: Request) -> Response:
         return ok(request, {"status": "alive"})
 
+    @router.get("/health/serving")
     @router.get("/health/readiness")
     @public
-    async def readiness(request: Request) -> Response:
-        failed = [name for name, check in checks(request).items() if not await check()]
+    async def ready(request: Request) -> Response:
+        checks = checks_by_path[request.url.path]
+        held = await asyncio.gather(*(_holds(check) for check in checks.values()))
+        failed = [name for name, holds in zip(checks, held, strict=True) if not holds]
         if failed:
             # Returned, not raised: a starting process fails many of these checks, and none should be logged.
             return problem_response(request, Unavailable(f"Not ready: {', '.join(sorted(failed))}."))
@@ -38,3 +51,11 @@ def health_router(checks: Callable[[Request], Mapping[str, Check]]) -> APIRouter
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
     return router
+
+
+async def _holds(check: Check) -> bool:
+    """Whether a check holds; a dependency that is away or does not answer fails it."""
+    try:
+        return await bounded(check(), CHECK_SECONDS_MAX)
+    except (NoResponse, Unavailable):
+        return False

@@ -8,10 +8,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from common.observability import telemetry
 from common.observability.logging import REQUEST_ID, get_logger
+from common.primitives.changing import CHANGES
 from common.primitives.ids import is_request_id, new_request_id
 
 log = get_logger(__name__)
 
+_READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _TRACE_HEADERS: Final = frozenset({b"traceparent", b"tracestate", b"x-request-id"})
 
 
@@ -39,6 +41,7 @@ class RequestScope:
         request_id = offered if is_request_id(offered) else new_request_id()
         scope.setdefault("state", {})["request_id"] = request_id
         REQUEST_ID.set(request_id)
+        CHANGES.set(scope["method"] not in _READING)
         started, status = time.perf_counter(), 500
         self._in_flight += 1
 

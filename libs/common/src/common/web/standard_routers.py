@@ -1,32 +1,50 @@
 """The endpoints that every service has: health, dead letters, queues, the caller's work, actions and personal records."""
 
+from typing import Final
+
 from fastapi import APIRouter
 
 from common.auth.caller import THE_SERVICE
+from common.messaging.relay import outbox_age_seconds
 from common.primitives.cursors import CursorSigner
 from common.process.runtime import Runtime, Service
 from common.process.settings import ServiceSettings
 from common.web.dead_letter_routes import dead_letter_router, dead_letter_work
-from common.web.health import health_router
+from common.web.health import Check, health_router
 from common.web.own_actions import own_action_router
 from common.web.pending_work import pending_work_router
 from common.web.personal_records import personal_record_router
 from common.web.queue_routes import queue_router
 
+# Contract section 17.21.
+OUTBOX_AGE_SECONDS_MAX: Final = 60.0
 
-def health_routes(runtime: Runtime, *, needs_broker: bool) -> APIRouter:
-    """A process is ready when it reaches the database, and with `needs_broker` the broker too."""
+
+def health_routes(runtime: Runtime, *, is_worker: bool) -> APIRouter:
+    """The health of a process.
+
+    An API process serves requests without the broker: its events wait in the outbox, and received events are delayed. So
+    only its readiness names an old outbox, and the gateway and the cluster's probes ask whether it serves.
+    """
 
     async def is_database_reachable() -> bool:
-        async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            return bool(await uow.fetch_value("SELECT true"))
+        return bool(await runtime.database.fetch_for(THE_SERVICE, "SELECT true"))
+
+    async def do_loops_run() -> bool:
+        return not runtime.ended_loops
 
     async def is_broker_reachable() -> bool:
         return runtime.bus.is_connected
 
-    # An API process serves requests without the broker: its events wait in the outbox, and received events are delayed.
-    checks = {"database": is_database_reachable, **({"broker": is_broker_reachable} if needs_broker else {})}
-    return health_router(lambda _: checks)
+    async def do_consumers_run() -> bool:
+        return runtime.bus.is_consuming
+
+    async def is_outbox_young() -> bool:
+        return await outbox_age_seconds(runtime.database) < OUTBOX_AGE_SECONDS_MAX
+
+    consuming = {"broker": is_broker_reachable, "consumers": do_consumers_run} if is_worker else {}
+    serving: dict[str, Check] = {"database": is_database_reachable, "loops": do_loops_run, **consuming}
+    return health_router(serving, {"outbox": is_outbox_young})
 
 
 def standard_routes(service: Service, settings: ServiceSettings, runtime: Runtime) -> list[APIRouter]:

@@ -1,7 +1,5 @@
 """SQL for webhooks and their dead letters."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -10,6 +8,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
+from common.database.commits import uncancelled
 from common.database.unit_of_work import (
     BROKEN,
     Database,
@@ -72,45 +71,55 @@ async def _record_webhook(
     database: Database, gateway: GatewayName, arrival: Arrival, raw: bytes, payload: msgspec.Raw | str
 ) -> OutboxRow | None:
     work = work_row("payments.webhooks", arrival.id, {"webhookId": arrival.id}, trace_headers())
-    async with _one_statement(database) as connection:
-        created_at: datetime | None = await connection.fetchval(
-            _ACCEPT_WEBHOOK,
-            arrival.id,
-            PROVIDER,
-            arrival.event_type,
-            payload,
-            raw,
-            work.id,
-            work.payload,
-            work.trace,
-            gateway,
-            database.handover.lease_seconds,
-        )
+    accepted = (
+        arrival.id,
+        PROVIDER,
+        arrival.event_type,
+        payload,
+        raw,
+        work.id,
+        work.payload,
+        work.trace,
+        gateway,
+        database.handover.lease_seconds,
+    )
+    created_at: datetime | None = await _one_statement(database, _ACCEPT_WEBHOOK, *accepted)
     return None if created_at is None else replace(work, created_at=created_at)
 
 
 # The bytes are returned only when they differ: most duplicates are identical.
-_FIND_OTHER: Final = "SELECT raw FROM processed_webhook_events WHERE id = $1 AND raw <> $2"
+_FIND_OTHER: Final = """
+SELECT raw, pg_logical_emit_message(true, 'campus', 'confirm')
+FROM (SELECT) AS repetition LEFT JOIN processed_webhook_events ON id = $1 AND raw <> $2
+"""
 
 
 async def find_other_body(database: Database, webhook_id: str, raw: bytes) -> bytes | None:
-    """The recorded bytes of this key when they differ from `raw`, else None. Raises DatabaseUnavailable."""
-    async with _one_statement(database) as connection:
-        found: bytes | None = await connection.fetchval(_FIND_OTHER, webhook_id, raw)
+    """The recorded bytes of this key when they differ from `raw`, else None. Raises DatabaseUnavailable.
+
+    A repetition is acknowledged only when the first one's record is on a second machine, so this waits for it.
+    """
+    found: bytes | None = await _one_statement(database, _FIND_OTHER, webhook_id, raw)
     return None if found is None else bytes(found)
 
 
-@asynccontextmanager
-async def _one_statement(database: Database) -> AsyncIterator[Any]:
-    """A connection for one statement that commits itself. Raises DatabaseUnavailable."""
+async def _one_statement(database: Database, statement: str, *values: Any) -> Any:
+    """The first value of a statement that commits itself, and is never cancelled. Raises DatabaseUnavailable."""
     try:
         # Bounded: the gateway resends a webhook that finds no free connection in this time.
         async with database.service.connection(timeout=database.limits.connection_acquire) as connection:
-            yield connection
+            found, stop = await uncancelled(
+                connection,
+                lambda timeout: connection.fetchval(statement, *values, timeout=timeout),
+                database.limits.commit,
+            )
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
         if isinstance(error, (OSError, *BROKEN)) or is_unavailable(error):
             raise DatabaseUnavailable from error
         raise
+    if stop is not None:
+        raise stop
+    return found
 
 
 _FIND_WEBHOOK: Final = """

@@ -1,0 +1,192 @@
+"""Freeze the broker, the database or Redis under load, without ending it: clients see silence, not a closed connection."""
+
+import asyncio
+import signal
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+from uuid import uuid4
+
+import asyncpg
+import httpx
+import psutil
+
+from campus_tools.launcher.system import System
+from campus_tools.servers import Server
+from contracts.demo import ADA
+from lab.systems import Log, broken_invariants, database_of
+from operations.journey import Marketplace, SignedInUser
+from operations.services import SERVICES
+
+FROZEN: Final = ("rabbitmq", "postgresql", "redis")
+# Everything acknowledged arrives within this time after a freeze, without a hand.
+ARRIVAL_SECONDS_MAX: Final = 30.0
+# An order is still payable after the longest freeze.
+FREEZE_SETTINGS: Final = {"PAYMENT_WINDOW_SECONDS": "600"}
+# The longest wait of the drill itself, so that its figures say how late an arrival was.
+_WAIT_SECONDS_MAX: Final = 120.0
+_ORDER_EVERY_SECONDS: Final = 2.0
+_READINESS_SECONDS_MAX: Final = 2.0
+_READINESS_EVERY_SECONDS: Final = 1.0
+_UNSENT: Final = "SELECT count(*) FROM outbox WHERE published_at IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeFigures:
+    """What a freeze cost. `late`: what was acknowledged and had not arrived in time."""
+
+    server: str
+    frozen_seconds: float
+    orders: int
+    arrived_after_seconds: float
+    slowest_readiness_seconds: float
+    late: tuple[str, ...]
+    restarts: dict[str, int]
+    broken_invariants: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything arrived in time, readiness always answered, and the audit found nothing."""
+        is_ready_in_time = self.slowest_readiness_seconds <= _READINESS_SECONDS_MAX
+        return is_ready_in_time and not self.late and not self.broken_invariants
+
+
+@asynccontextmanager
+async def frozen(server: Server) -> AsyncIterator[None]:
+    """Stop every process of a private server by SIGSTOP, and continue them at the end."""
+    [(_, process_id, _), *_] = server.places
+    parts = [psutil.Process(process_id), *psutil.Process(process_id).children(recursive=True)]
+    for part in parts:
+        part.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for part in parts:
+            part.send_signal(signal.SIGCONT)
+
+
+async def drill_freeze(system: System, market: Marketplace, name: str, seconds: float, log: Log) -> FreezeFigures:
+    """Freeze one server for `seconds` while orders are placed and paid, and wait until all of them are paid."""
+    server: Server = getattr(system.servers, name)
+    # Longer than the freeze and what follows it.
+    market.wait_seconds_max = seconds + _WAIT_SECONDS_MAX
+    restarts = {process.name: process.restarts for process in system.processes}
+    buyer, products = await market.sign_in("buyer@unilag.edu.ng"), await _products(market)
+    stopping = asyncio.Event()
+    slowest = _Slowest()
+    buying = asyncio.create_task(_buy(market, buyer, products, stopping))
+    probing = asyncio.create_task(_probe_readiness(system, stopping, slowest))
+    await asyncio.sleep(2 * _ORDER_EVERY_SECONDS)
+    log(f"{name} is frozen for {seconds:.0f} s")
+    async with frozen(server):
+        await asyncio.sleep(seconds)
+    resumed = time.monotonic()
+    log(f"{name} continues")
+    stopping.set()
+    late = await _arrivals(system, market, buyer, buying, resumed)
+    arrived = time.monotonic() - resumed
+    await probing
+    return FreezeFigures(
+        server=name,
+        frozen_seconds=seconds,
+        orders=len(late.orders),
+        arrived_after_seconds=arrived,
+        slowest_readiness_seconds=slowest.seconds,
+        late=tuple(late.named),
+        restarts={
+            process.name: process.restarts - restarts[process.name]
+            for process in system.processes
+            if process.restarts != restarts[process.name]
+        },
+        broken_invariants=await broken_invariants(system, market, log),
+    )
+
+
+@dataclass(slots=True)
+class _Slowest:
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Late:
+    orders: Sequence[str]
+    named: Sequence[str]
+
+
+async def _products(market: Marketplace) -> list[str]:
+    products = await market.products(vendorId=str(ADA.id), inStock="true", limit=100)
+    return [product["id"] for product in products for _ in range(min(product["stock"], 5))]
+
+
+async def _buy(
+    market: Marketplace, buyer: SignedInUser, products: Sequence[str], stopping: asyncio.Event
+) -> Sequence[str]:
+    """Place and pay orders until the end of the freeze, each in a task of its own. Return their ids."""
+    paying: list[asyncio.Task[str]] = []
+    for product_id in products:
+        paying.append(asyncio.create_task(_purchase(market, buyer, product_id)))
+        if await _is_set_within(stopping, _ORDER_EVERY_SECONDS):
+            break
+    return await asyncio.gather(*paying)
+
+
+async def _purchase(market: Marketplace, buyer: SignedInUser, product_id: str) -> str:
+    order = await market.checkout(buyer, product_id, key=uuid4())
+    await market.pay(await market.pay_intent(buyer, order["id"], key=uuid4()))
+    return str(order["id"])
+
+
+async def _probe_readiness(system: System, stopping: asyncio.Event, slowest: _Slowest) -> None:
+    """Ask every process for its readiness, again and again; a busy machine may delay one answer."""
+    names = [plan.name for plan in system.plan.processes if plan.service in {each.name for each in SERVICES}]
+    async with httpx.AsyncClient(timeout=60.0) as client:
+        while not await _is_set_within(stopping, _READINESS_EVERY_SECONDS):
+            for response in await asyncio.gather(
+                *(client.get(f"{system.health_url(name)}/health/readiness") for name in names), return_exceptions=True
+            ):
+                if isinstance(response, httpx.Response):
+                    slowest.seconds = max(slowest.seconds, response.elapsed.total_seconds())
+
+
+async def _arrivals(
+    system: System, market: Marketplace, buyer: SignedInUser, buying: "asyncio.Task[Sequence[str]]", resumed: float
+) -> _Late:
+    """Wait until every order is paid and every outbox is empty; name what was not within ARRIVAL_SECONDS_MAX."""
+    named: list[str] = []
+    orders = await asyncio.wait_for(buying, _WAIT_SECONDS_MAX)
+    for order_id in orders:
+        await market.order_reaches(buyer, order_id, "paid_escrow", within=_WAIT_SECONDS_MAX)
+    if (after := time.monotonic() - resumed) > ARRIVAL_SECONDS_MAX:
+        named.append(f"orders were paid after {after:.0f} s")
+
+    async def unsent() -> bool | None:
+        return None if await unsent_messages(system) else True
+
+    try:
+        await market.until("every outbox is empty", unsent, ARRIVAL_SECONDS_MAX, every=0.5)
+    except TimeoutError:
+        named.append(f"unsent messages: {dict(await unsent_messages(system))}")
+    return _Late(orders, named)
+
+
+async def unsent_messages(system: System) -> Counter[str]:
+    """The unpublished outbox rows by service."""
+    unsent: Counter[str] = Counter()
+    for service in SERVICES:
+        connection = await asyncpg.connect(database_of(system, service.import_name))
+        try:
+            unsent[service.name] = await connection.fetchval(_UNSENT)
+        finally:
+            await connection.close()
+    return +unsent
+
+
+async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True

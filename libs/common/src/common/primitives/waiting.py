@@ -1,0 +1,73 @@
+"""Waits on another party's code: each has a limit of ours, and an end that is not ours is an error.
+
+A library may cancel what waits for it: aiormq ends its pending calls with `CancelledError` when a connection is lost. In a
+loop of ours that would look like our own stop, and a `TaskGroup` ignores a task that ended so.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+ResultT = TypeVar("ResultT")
+
+
+class NoResponse(ConnectionError):
+    """The other side did not answer in time, or its library gave up."""
+
+
+class LoopEnded(RuntimeError):
+    """A loop that runs until the process stops ended before."""
+
+
+async def bounded(call: Awaitable[ResultT], seconds_max: float | None) -> ResultT:
+    """Return the result of a call of a library, after at most `seconds_max`; None for a call that may last.
+
+    The call runs in a task of its own, so that its cancellation by the library is not taken for one of ours, and so that a
+    call that ignores its cancellation does not hold its caller.
+
+    Raises:
+        NoResponse: there was no result in time, or the library cancelled the call.
+    """
+    task = asyncio.ensure_future(call)
+    task.add_done_callback(_retrieve_exception)
+    try:
+        await asyncio.wait({task}, timeout=seconds_max)
+        if not task.done():
+            raise NoResponse(f"no answer within {seconds_max} s")
+    finally:
+        task.cancel()
+    if task.cancelled():
+        raise NoResponse("the library cancelled the call")
+    return task.result()
+
+
+async def never_ending(name: str, loop: Awaitable[None], on_end: Callable[[str], None] = lambda _: None) -> None:
+    """Run a loop until it is cancelled. `on_end` receives its name when it ends before.
+
+    Raises:
+        LoopEnded: the loop returned, or was cancelled by a library.
+    """
+    try:
+        await loop
+    except asyncio.CancelledError:
+        if is_cancelled_by_us():
+            raise
+        on_end(name)
+        raise LoopEnded(f"the loop {name} was cancelled by a library") from None
+    except BaseException:
+        on_end(name)
+        raise
+    on_end(name)
+    raise LoopEnded(f"the loop {name} returned")
+
+
+def is_cancelled_by_us() -> bool:
+    """Whether the current task was cancelled; else its CancelledError comes from a library."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _retrieve_exception(task: "asyncio.Task[Any]") -> None:
+    """Asyncio would report the exception of an abandoned call as never retrieved."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,114 @@
+"""A server that freezes instead of dying: connections stay open, and nothing answers."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+import pytest_asyncio
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database, DatabaseUnavailable
+from common.messaging import bus as bus_module
+from common.messaging.bus import Bus
+from common.primitives.limits import WaitLimits
+from testkit.fixtures import PATIENT, eventually
+from testkit.frozen_proxy import FrozenProxy, frozen_proxy
+
+from .conftest import Mechanisms
+from .notebook import OF_OWNER, Notebook, all_published, consuming, dispatched, publish, rows
+
+# aiormq gives a silent broker up after six seconds with a heartbeat of one.
+HEARTBEAT = "heartbeat=1"
+WITHIN_SECONDS = 30.0
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def through_proxy(bus: Bus, broker_url: str) -> AsyncIterator[tuple[FrozenProxy, Bus]]:
+    """A bus whose broker can freeze."""
+    async with frozen_proxy(f"{broker_url}?{HEARTBEAT}") as (proxy, url):
+        own = Bus(url, bus.topology, "test", PATIENT.broker_connect)
+        yield proxy, own
+        await own.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits below the heartbeat's, so that each of them is reached."""
+    for name in ("CONFIRM_SECONDS_MAX", "SETTLE_SECONDS_MAX", "OPEN_SECONDS_MAX", "PUBLISH_SECONDS_MAX"):
+        monkeypatch.setattr(bus_module, name, 2.0)
+
+
+@pytest.mark.parametrize("gives_up", [True, False], ids=["until it is given up", "for a moment"])
+async def test_relay_consumers_and_listener_go_on_after_a_frozen_broker(
+    gives_up: bool, mechanisms: Mechanisms, through_proxy: tuple[FrozenProxy, Bus], impatient: None
+) -> None:
+    proxy, bus = through_proxy
+    notebook, received = Notebook(), list[str]()
+
+    async def on_message(message) -> None:
+        received.append(message.message_id)
+        with suppress(Exception):
+            await message.ack()
+
+    listening = asyncio.create_task(bus.listen(["orders.order_dispatched.v1"], on_message))
+    async with consuming(mechanisms, bus, notebook):
+        before = dispatched()
+        await publish(mechanisms, before)
+        await eventually(lambda: rows(mechanisms, OF_OWNER, before.order_id))
+        await eventually(lambda: bus.seconds_without_broadcasts() == 0.0)
+        proxy.freeze()
+        first = bus._connection
+        during = [dispatched() for _ in range(3)]
+        await publish(mechanisms, *during)
+        if gives_up:
+            # The pending opening of a channel is cancelled by the library then.
+            await eventually(lambda: not first.connected.is_set(), within=WITHIN_SECONDS)
+        else:
+            await eventually(lambda: bus._publishing is None, within=WITHIN_SECONDS)
+        proxy.resume()
+        after = dispatched()
+        await publish(mechanisms, after)
+        for event in (*during, after):
+            await eventually(lambda event=event: rows(mechanisms, OF_OWNER, event.order_id), within=WITHIN_SECONDS)
+        await eventually(lambda: all_published(mechanisms), within=WITHIN_SECONDS)
+        await eventually(lambda: bus.is_consuming, within=WITHIN_SECONDS)
+        assert not listening.done()
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def frozen_database(mechanisms: Mechanisms) -> AsyncIterator[tuple[FrozenProxy, Database]]:
+    """A database that can freeze, with a limit of half a second for each wait."""
+    async with frozen_proxy(mechanisms.urls.service) as (proxy, url):
+        limits = WaitLimits(connection_acquire=PATIENT.connection_acquire, statement=0.5, commit=0.5)
+        async with Database.connect(api_url=url, service_url=url, name="test", limits=limits) as database:
+            yield proxy, database
+            proxy.resume()
+
+
+async def test_a_database_without_a_response_is_unavailable(frozen_database: tuple[FrozenProxy, Database]) -> None:
+    proxy, database = frozen_database
+    for freezes_before in ("BEGIN", "a statement", "COMMIT", "a read alone"):
+        await database.fetch_for(THE_SERVICE, "SELECT 1")
+        began = time.monotonic()
+        with pytest.raises(DatabaseUnavailable):
+            await _work(proxy, database, freezes_before)
+        assert time.monotonic() - began < 5.0, freezes_before
+        proxy.resume()
+
+
+async def _work(proxy: FrozenProxy, database: Database, freezes_before: str) -> None:
+    if freezes_before == "a read alone":
+        proxy.freeze()
+        await database.fetch_for(THE_SERVICE, "SELECT 1")
+    if freezes_before == "BEGIN":
+        proxy.freeze()
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        if freezes_before == "a statement":
+            proxy.freeze()
+        await uow.fetch_value("SELECT 1")
+        if freezes_before == "COMMIT":
+            proxy.freeze()

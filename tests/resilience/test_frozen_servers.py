@@ -1,0 +1,17 @@
+"""A server that freezes under load: clients see silence, then everything that was acknowledged arrives without a hand."""
+
+import pytest
+
+from campus_tools.launcher.system import System
+from lab.drills.freeze import FROZEN, drill_freeze
+from operations.journey import Marketplace
+
+# Longer than the limits for a confirm and for a channel. `make freeze-drill` has the freezes that outlast a heartbeat.
+FROZEN_SECONDS = 12.0
+
+
+@pytest.mark.parametrize("server", FROZEN)
+async def test_everything_acknowledged_arrives_after_a_freeze(server: str, system: System, market: Marketplace) -> None:
+    figures = await drill_freeze(system, market, server, FROZEN_SECONDS, lambda _: None)
+    assert figures.holds, figures
+    assert figures.restarts == {}
