@@ -148,10 +148,18 @@ def test_images_are_pinned(overlay) -> None:
         assert re.search(r":\d+\.\d+", it["spec"].get("imageName") or it["spec"]["image"])
 
 
+def test_the_documents_name_the_operator_that_knows_the_failover_quorum() -> None:
+    [major, minor] = re.search(r"CloudNativePG (\d+)\.(\d+) or newer", (FOLDER / "README.md").read_text()).groups()
+    assert (int(major), int(minor)) >= (1, 28)
+
+
 def test_commits_are_replicated_synchronously() -> None:
     for it in of_kind("production", "Cluster"):
         assert it["spec"]["instances"] == 3
-        assert it["spec"]["postgresql"]["synchronous"] == {"method": "any", "number": 1, "dataDurability": "required"}
+        synchronous = it["spec"]["postgresql"]["synchronous"]
+        assert (synchronous["method"], synchronous["number"], synchronous["dataDurability"]) == ("any", 1, "required")
+        # Without it the standby that lacks acknowledged commits may be promoted.
+        assert synchronous["failoverQuorum"] is True
     backed_up = {it["spec"]["cluster"]["name"] for it in of_kind("production", "ScheduledBackup")}
     assert backed_up == {name_of(it) for it in of_kind("production", "Cluster")}
 

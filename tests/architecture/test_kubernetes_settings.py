@@ -429,7 +429,7 @@ def test_the_alert_reads_the_annotations_of_the_secrets(overlay) -> None:
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_poolers_accept_the_startup_parameters_of_the_processes(overlay) -> None:
     """PgBouncer rejects unknown startup parameters; the server must set those that it ignores."""
-    source = (ROOT / "libs/common/src/common/database/unit_of_work.py").read_text()
+    source = (ROOT / "libs/common/src/common/database/connecting.py").read_text()
     output = dict(re.findall(r'"(\w+)": "(\w+)"', re.search(r"server_settings=({.*})", source)[1]))
     statements = int(re.search(r"statement_cache_size=(\d+)", source)[1])
     for it in of_kind(overlay, "Pooler"):
