@@ -2,7 +2,7 @@
 
 import asyncio
 from datetime import timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from common.primitives.ids import new_id
 from contracts.payments import TransferSucceeded
@@ -116,6 +116,49 @@ async def test_changed_or_unverified_bank_details_stop_a_payout(scenario: Scenar
     assert response["skipped"] == [
         {"payoutId": payout_id, "reason": "bank_details_changed"} for payout_id in payouts[:2]
     ]
+
+
+async def test_a_payout_skipped_for_its_bank_details_waits_with_an_exception(
+    scenario: Scenario, sandbox: Sandbox
+) -> None:
+    await sandbox.name_account("044", "1234567890", "Ada Obi Ventures")
+    vendor = await scenario.ready_vendor(30_000_000)
+    payout_id = await scenario.payout(vendor, 30_000_000)
+    assert (await scenario.put_bank_details(vendor, "1234567890", "044")).status_code == 200
+    assert (await scenario.dispatch(uuid4(), payoutIds=[payout_id], dryRun=True)).status_code == 200
+    assert (await scenario.read_payout(payout_id))["openException"] is None
+    for _ in range(2):
+        response = (await scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]
+        assert response["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_changed"}]
+    opened = (await scenario.read_payout(payout_id))["openException"]
+    assert (opened["cause"], opened["severity"]) == ("bank_details_changed", "SEV-3")
+    [alert] = await scenario.app.published("operations.alert_raised.v1")
+    assert alert["severity"] == "SEV-3"
+    [delayed] = await scenario.app.published("payouts.payout_delayed.v1")
+    assert (delayed["payoutId"], delayed["vendorId"], delayed["cause"]) == (
+        payout_id,
+        str(vendor.id),
+        "bank_details_changed",
+    )
+    # The first account again: the next dispatch sends the payout, and the exception closes.
+    assert (await scenario.put_bank_details(vendor)).status_code == 200
+    scenario.clock.advance(timedelta(days=8))
+    assert (await scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]["submitted"] == 1
+    assert (await scenario.read_payout(payout_id))["openException"] is None
+    [_] = await scenario.app.published("operations.alert_cleared.v1")
+
+
+async def test_a_cancelled_payout_closes_the_exception_of_its_bank_details(
+    scenario: Scenario, sandbox: Sandbox
+) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    payout_id = await scenario.payout(vendor, 1_000)
+    assert (await scenario.put_bank_details(vendor, "0690123456", "044")).json()["data"]["verified"] is False
+    await scenario.dispatch(uuid4(), payoutIds=[payout_id])
+    assert (await scenario.read_payout(payout_id))["openException"]["cause"] == "bank_details_changed"
+    headers = scenario.app.headers(vendor.owner, **vendor.claims())
+    assert (await scenario.app.client.post(f"/api/payouts/{payout_id}/cancel", headers=headers)).status_code == 200
+    assert (await scenario.read_payout(payout_id))["openException"] is None
 
 
 async def test_a_dispatch_without_permission_has_no_effect(scenario: Scenario, sandbox: Sandbox) -> None:

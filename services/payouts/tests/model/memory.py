@@ -193,6 +193,7 @@ class Store:
         attempted = present is not None and not (present.status == "reserved" and present.due_at is None)
         return Candidate(
             payout.id,
+            VENDOR,
             AMOUNT_MINOR,
             "covered",
             payout.status == "pending",

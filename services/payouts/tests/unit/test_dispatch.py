@@ -1,9 +1,11 @@
 from datetime import timedelta
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from common.primitives.ids import new_id
-from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, plan_batch, poll_backoff
+from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, SkipReason, plan_batch, poll_backoff
 from payouts.domain.transfer_fees import FeeSchedule
 
 FREE = FeeSchedule()
@@ -20,7 +22,9 @@ def candidate(
     cooling=False,
     debt=False,
 ) -> Candidate:
-    return Candidate(new_id(), amount_minor, cover, pending, attempted, stand, vendor_suspended, cooling, debt)
+    return Candidate(
+        new_id(), new_id(), amount_minor, cover, pending, attempted, stand, vendor_suspended, cooling, debt
+    )
 
 
 def reasons(plan) -> list[str | None]:
@@ -96,3 +100,11 @@ def test_the_lease_outlasts_all_calls_of_a_submission() -> None:
     assert timedelta(seconds=4 * longest) < LEASE
     # And a lost call is awaited for much longer than the longest call within the lease.
     assert 5 * (LEASE + timedelta(seconds=longest)) < LOST_CALL
+
+
+def test_each_reason_to_skip_names_who_is_told_and_who_acts() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    table = readme.split("**Every reason to skip**", 1)[1].split("\n## ", 1)[0]
+    rows = [line.split("|") for line in table.splitlines() if line.startswith("| `")]
+    assert all(told.strip() and acts.strip() for _, _, told, acts, _ in rows)
+    assert sorted(word.strip("` ") for row in rows for word in row[1].split(",")) == sorted(get_args(SkipReason))

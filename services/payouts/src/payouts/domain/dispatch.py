@@ -56,6 +56,7 @@ class Candidate:
     """
 
     payout_id: UUID
+    vendor_id: UUID
     amount_minor: int
     cover: Cover
     pending: bool
@@ -66,6 +67,8 @@ class Candidate:
     vendor_has_debt: bool
     transfer_contradicted: bool = False
     disputed: bool = False
+    # The payout's number for people.
+    number: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,16 @@ class HeldVendor:
 
     vendor_id: UUID
     amount_minor: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPayout:
+    """A payout that a dispatch skips, and that has no attempt under way; `amount_minor` in kobo."""
+
+    payout_id: UUID
+    vendor_id: UUID
+    amount_minor: int
+    number: str | None
 
 
 def skip_payout_reason(candidate: Candidate) -> SkipReason | None:

@@ -71,7 +71,7 @@ LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 _LIST_CANDIDATES: Final = f"""
 SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_VALID} AS details_stand,
        {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOLING} AS details_cool, {_HAS_DEBT} AS vendor_owes,
-       {_CONTRADICTED} AS contradicted, {_DISPUTED} AS disputed
+       {_CONTRADICTED} AS contradicted, {_DISPUTED} AS disputed, p.number
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
@@ -210,6 +210,7 @@ async def list_candidates(
     return [
         Candidate(
             row["id"],
+            row["vendor_id"],
             row["amount"],
             covers[row["vendor_id"]],
             row["pending"],
@@ -220,6 +221,7 @@ async def list_candidates(
             row["vendor_owes"],
             row["contradicted"],
             row["disputed"],
+            row["number"],
         )
         for row in await uow.fetch(_LIST_CANDIDATES, list(payout_ids), now)
     ]

@@ -6,6 +6,7 @@ STEPS = (
     "change_exception",
     "close_open_exception",
     "escalate_batch",
+    "hold_payouts",
     "open_exception",
     "resolve_exception",
     "revise_exception",

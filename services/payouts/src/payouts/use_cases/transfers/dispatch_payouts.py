@@ -25,6 +25,7 @@ from payouts.domain.dispatch import (
 )
 from payouts.domain.errors import TransfersNotCompared
 from payouts.store import found_transfers
+from payouts.use_cases.exceptions.hold_payouts import hold_payouts
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
@@ -111,6 +112,9 @@ async def _plan(
     await store.save_plan(uow, batch.id, plan.lines, "planned" if order.dry_run else "reserved")
     ready = await store.count_ready(uow, now)
     await store.save_remaining(uow, batch.id, ready - len(plan.selected))
+    if not order.dry_run:
+        skipped = [line for line in plan.lines if line.skipped is not None or not plan.short]
+        await hold_payouts(uow, candidates, skipped, now)
     if not (plan.short or order.dry_run):
         await store.reserve_transfers(uow, batch.id, plan.selected, now, gateway.name)
         return batch

@@ -6,9 +6,10 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from payouts import store
 from payouts.domain.attempts import SubmittableStatus, check_submission, update_while_held
-from payouts.domain.dispatch import hold_reason
+from payouts.domain.dispatch import PlanLine, hold_reason
 from payouts.domain.gateway_faults import key_alert
 from payouts.store import found_transfers, open_alerts
+from payouts.use_cases.exceptions.hold_payouts import hold_payouts
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
@@ -39,6 +40,7 @@ async def start_submission(
     if decision == "hold" and reason is not None:
         await store.hold_transfer(uow, transfer_id, reason, now)
         await store.skip_line(uow, transfer.batch_id, transfer.payout_id, reason)
+        await hold_payouts(uow, [candidate], [PlanLine(transfer.payout_id, transfer.amount_minor, reason)], now)
     elif decision == "wait" and reason is not None:
         after = update_while_held(transfer, reason, now)
         await store.schedule_poll(uow, transfer_id, after.poll_at, polled=True)
