@@ -64,7 +64,7 @@ def test_a_photograph_in_display_p3_keeps_its_colors(form: str, mode: str) -> No
     assert middle(content) == pytest.approx((255, 0, 0), abs=6)
 
 
-def test_transparency_is_kept_beside_a_profile() -> None:
+def test_an_image_with_a_profile_retains_its_transparency() -> None:
     content = encoded(Image.new("RGBA", (64, 64), (*RED_IN_P3, 100)), "PNG", icc_profile=display_p3())
     assert middle(content) == pytest.approx((255, 0, 0, 100), abs=6)
 

@@ -94,7 +94,11 @@ async def test_only_a_submitted_refund_causes_a_loss(seed: int, app: PaymentsApp
                 {"event": "charge.dispute.resolve", "data": {**dispute, "id": identity, "resolution": resolution}}
             )
         elif step == "refund":
-            event = RefundRequested(**parties, refund_id=new_id(), amount_minor=amount, reason="random")
+            # Of a mere amount, or of items.
+            commission = draw.choice([None, 0, amount // 20, amount])
+            event = RefundRequested(
+                **parties, refund_id=new_id(), amount_minor=amount, reason="random", commission_minor=commission
+            )
             before = await app.balances()
             try:
                 await app.service.deliver(event)

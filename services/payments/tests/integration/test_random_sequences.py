@@ -157,10 +157,17 @@ class Sequences(RuleBasedStateMachine):
         assert response.status_code in (200, 409, 423), response.text
         assert (self.state() == before) is (response.status_code != 200)
 
-    @rule(number=st.integers(0, 2), percent=st.integers(1, 120))
-    def refund(self, number: int, percent: int) -> None:
+    @rule(number=st.integers(0, 2), percent=st.integers(1, 120), rate=st.sampled_from([None, 0, 5, 100]))
+    def refund(self, number: int, percent: int, rate: int | None) -> None:
+        """A refund of a mere amount, or of items with a commission of `rate` percent."""
         amount = max(1, self.orders[number].total_minor * percent // 100)
-        event = RefundRequested(**self.parties(number), refund_id=new_id(), amount_minor=amount, reason="random")
+        event = RefundRequested(
+            **self.parties(number),
+            refund_id=new_id(),
+            amount_minor=amount,
+            reason="random",
+            commission_minor=None if rate is None else amount * rate // 100,
+        )
         self.receive(event, self.next_sequence(number))
 
     @rule(number=st.integers(0, 2))

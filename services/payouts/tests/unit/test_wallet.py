@@ -20,10 +20,12 @@ from payouts.domain.errors import (
     WalletUnsettled,
 )
 from payouts.domain.wallet import (
+    Movement,
     WalletLine,
     WalletSnapshot,
     check_payout_request,
     check_waiver,
+    line_of_movement,
     repayment,
     shortfall,
     with_balances,
@@ -167,3 +169,27 @@ def test_what_the_wallet_lacks_of_a_debit_is_its_shortfall(
 
 def test_the_whole_available_amount_can_be_requested() -> None:
     assert check_payout_request(WalletSnapshot(100, 0, 50, VERSION, True), 100) == VERSION
+
+
+PARTS = st.tuples(*[st.integers(0, 10**12)] * 3)
+
+
+@given(movement=PARTS, released=PARTS, is_stated=st.booleans(), is_reversal=st.booleans())
+def test_the_parts_of_a_line_add_up_to_its_net_amount(
+    movement: tuple[int, int, int], released: tuple[int, int, int], is_stated: bool, is_reversal: bool
+) -> None:
+    moved = Movement(*movement) if is_stated else Movement(movement[0])
+    moved = moved.negated() if is_reversal else moved
+    line = line_of_movement("refund", new_id(), moved, Movement(*released))
+    parts = (line.gross_minor, line.commission_minor, line.delivery_fee_minor)
+    assert None not in parts
+    assert parts[0] - parts[1] - parts[2] == line.net_minor == moved.net_minor
+    assert is_stated is not line.is_estimated
+    # No part moves against the net amount.
+    assert all(part * moved.net_minor >= 0 for part in parts)
+
+
+@given(released=st.tuples(st.integers(1, 10**12), st.integers(0, 10**12), st.integers(0, 10**12)))
+def test_an_estimate_for_all_of_an_order_is_exact(released: tuple[int, int, int]) -> None:
+    line = line_of_movement("refund", new_id(), Movement(-released[0]), Movement(*released))
+    assert (line.net_minor, line.commission_minor, line.delivery_fee_minor) == Movement(*released).negated()
