@@ -74,6 +74,7 @@ export function ConfirmAddress({ email, password }: { email: string; password: s
     route(nextPath(query), true);
   });
   const resend = useAction(async () => {
+    setSent(false);
     await campus.auth.requestCode({ email });
     setSent(true);
   });
@@ -85,7 +86,7 @@ export function ConfirmAddress({ email, password }: { email: string; password: s
     <Page title="Confirm your mail address" class="narrow">
       <form class="panel" onSubmit={submit}>
         <p>
-          We sent a code to <b>{email}</b>.
+          Enter the code of the mail to <b>{email}</b>.
         </p>
         <div class="field">
           <label for="code">Code</label>

@@ -71,10 +71,10 @@ class Settings(SharedAddressSettings):
         default=15, ge=1, description="Codes by text that may be requested for a number in a day", examples=["15"]
     )
     sms_budget_address_per_hour: int = Field(
-        default=30,
+        default=200,
         ge=1,
         description="Codes by text that an address may request in an hour; multiplied for RATE_SHARED_ADDRESSES",
-        examples=["30"],
+        examples=["200"],
     )
     sms_budget_prefix_per_hour: int = Field(
         default=500,
