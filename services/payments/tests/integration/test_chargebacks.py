@@ -171,8 +171,11 @@ async def test_a_dispute_before_its_charge_is_processed_by_a_replay(
     await app.process_webhook(app.charge(intent["reference"], 500_000))
     [dead_letter] = await app.service.fetch("SELECT id FROM dead_letter_webhooks")
     headers = app.service.headers(new_id(), roles=("ops_oncall",), stepped_up=True)
-    response = await app.service.client.post(f"/api/dead-letter-webhooks/{dead_letter['id']}/replay", headers=headers)
+    response = await app.service.client.post(f"/api/dead-letter-webhooks/{CREATE}:{number}/replay", headers=headers)
     assert response.json()["data"]["requeued"] is True
+    assert response.json()["data"]["id"] == str(dead_letter["id"])
+    again = await app.service.client.post(f"/api/dead-letter-webhooks/{dead_letter['id']}/replay", headers=headers)
+    assert again.json()["data"]["requeued"] is False
     await app.service.work("payments.webhooks")
     assert await _chargebacks(app) == [("opened", 500_000, 0)]
 

@@ -253,3 +253,33 @@ async def test_the_client_reads_balance_and_transactions(app: PaymentsApp) -> No
     assert await gateway.find_transaction("ch-none") is None
     assert await gateway.balance_minor("NGN") == 500_000
     assert await gateway.balance_minor("GHS") == 0
+
+
+async def test_a_refund_whose_query_the_gateway_rejects_is_failed_and_alerted(app: PaymentsApp) -> None:
+    _, event = await _refunded(app)
+    await app.gateway.faults(refund_call={"error_after": True, "times": 1})
+    with pytest.raises(GatewayUnavailable):
+        await app.service.work("payments.refunds")
+    assert await _status(app) == "submitting"
+    await _requeue(app)
+    await app.gateway.faults(list_call={"error_before": 400})
+    await app.service.work("payments.refunds")
+    assert await _status(app) == "failed"
+    alert = (await app.service.published("operations.alert_raised.v1"))[-1]
+    assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-2", "refund-failed", str(event.refund_id))
+    # A decision sends it again only after the gateway has confirmed the unanswered call: it was paid.
+    await app.gateway.faults(list_call=None)
+    path = f"/api/refunds/{event.refund_id}"
+    assert (
+        await app.post_as(f"{path}/prepare", {"action": "retry", "reason": "ask again"}, "finance_maker")
+    ).status_code == 200
+    assert (await app.approve(path)).status_code == 200
+    with pytest.raises(RefundOutcomeUnknown):
+        await app.service.work("payments.refunds")
+    [refund] = await app.gateway.refunds()
+    await app.gateway.settle_refund(refund, "processed")
+    await _requeue(app)
+    await app.service.work("payments.refunds")
+    assert await _status(app) == "settled"
+    assert len(await app.gateway.refunds()) == 1
+    await app.check_ledger()

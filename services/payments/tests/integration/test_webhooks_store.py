@@ -101,11 +101,17 @@ async def test_one_replay_serves_all_dead_letters_of_its_webhook(app: PaymentsAp
         assert await webhooks.record_dead_webhook(uow, other, OTHER, "odd", 10) == "charge.success"
         for dead_letter in dead_letters:
             assert await webhooks.record_dead_webhook(uow, dead_letter, OWN, "odd", 10) == "charge.success"
-        assert await webhooks.lock_dead_webhook(uow, dead_letters[0]) == OWN
-        assert await webhooks.lock_dead_webhook(uow, uuid4()) is None
+        assert await webhooks.lock_dead_webhook(uow, str(dead_letters[0])) == (dead_letters[0], OWN)
+        assert await webhooks.lock_dead_webhook(uow, OWN) == (dead_letters[0], OWN)
+        assert await webhooks.lock_dead_webhook(uow, str(uuid4())) is None
     await assert_locks(
         app.service.runtime.database,
-        {"dead letter": ("SELECT id FROM dead_letter_webhooks", webhooks.lock_dead_webhook)},
+        {
+            "dead letter": (
+                "SELECT id FROM dead_letter_webhooks",
+                lambda uow, key: webhooks.lock_dead_webhook(uow, str(key)),
+            )
+        },
     )
     async with unit_of_work(app) as uow:
         assert set(await webhooks.mark_dead_webhooks_replayed(uow, OWN, now)) == set(dead_letters)

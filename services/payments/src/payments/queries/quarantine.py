@@ -62,6 +62,8 @@ def _charge(row: asyncpg.Record) -> dict[str, Any]:
         "amountMinor": row["amount_minor"],
         "currency": row["currency"],
         "reason": row["reason"],
+        # Every quarantined charge is one (specification: Lifecycle rules).
+        "fraudFlag": True,
         "status": row["status"],
         "refundId": row["refund_id"],
         "createdAt": iso(row["created_at"]),

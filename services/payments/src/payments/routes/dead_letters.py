@@ -1,9 +1,8 @@
 """Dead-lettered webhooks and their replay."""
 
 from typing import Annotated, Literal
-from uuid import UUID
 
-from fastapi import Depends, Query
+from fastapi import Depends, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,6 +14,8 @@ from payments.schemas.webhooks import DeadLetterWebhook, ReplayedWebhook
 from payments.use_cases.webhooks.replay_webhook import replay_webhook
 
 Outcome = Literal["queued", "done", "ignored", "dead"]
+
+EventKey = Annotated[str, Path(min_length=1, max_length=401, description="The id of the dead letter, or of its event.")]
 
 router = guarded_router(tags=["dead letters"])
 
@@ -46,13 +47,13 @@ async def list_dead_letter_webhooks(
     responses={200: {"model": ReplayedWebhook}},
 )
 @requires("webhooks:replay", step_up=True)
-async def replay_dead_letter_webhook(request: Request, caller: CurrentCaller, dead_letter_id: UUID) -> Response:
-    """Processes the webhook again. It has its effect at most once."""
+async def replay_dead_letter_webhook(request: Request, caller: CurrentCaller, dead_letter_id: EventKey) -> Response:
+    """Processes the webhook again, by the id of the dead letter or of its event. It has its effect at most once."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         replayed = await replay_webhook(uow, dead_letter_id, dependencies.clock.now())
     replay_result = {
-        "id": dead_letter_id,
+        "id": replayed.dead_letter_id,
         "eventId": replayed.webhook_id,
         "outcome": replayed.outcome,
         "requeued": replayed.requeued,

@@ -68,6 +68,7 @@ class QuarantinedCharge(ResponseShape):
     amount_minor: int = Field(description="In the charge's own currency.")
     currency: str
     reason: str
+    fraud_flag: bool = Field(description="Flagged for fraud investigation, for the `reason`.")
     status: ChargeStatus
     refund_id: UUID | None
     created_at: datetime

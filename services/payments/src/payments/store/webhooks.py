@@ -19,6 +19,7 @@ from common.database.unit_of_work import (
 )
 from common.messaging.outbox import OutboxRow, work_row
 from common.observability.telemetry import trace_headers
+from common.primitives.ids import parse_uuid
 from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import PROVIDER, Arrival, storable_text
 
@@ -158,7 +159,11 @@ INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts)
 SELECT $1, id, event_type, $3, $4 FROM processed_webhook_events WHERE id = $2
 RETURNING event_type
 """
-_LOCK_DEAD: Final = "SELECT webhook_id FROM dead_letter_webhooks WHERE id = $1 FOR UPDATE"
+# By the dead letter's id, else the newest one of the event.
+_LOCK_DEAD: Final = """
+SELECT id, webhook_id FROM dead_letter_webhooks WHERE id = $1 OR webhook_id = $2 ORDER BY (id = $1) DESC NULLS LAST, failed_at DESC, id
+LIMIT 1 FOR UPDATE
+"""
 _FIND_OUTCOME: Final = "SELECT outcome FROM processed_webhook_events WHERE id = $1 FOR UPDATE"
 _MARK_REPLAYED: Final = """
 UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND replayed_at IS NULL RETURNING id
@@ -173,10 +178,10 @@ async def record_dead_webhook(
     return event_type
 
 
-async def lock_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID) -> str | None:
-    """The key of the dead webhook."""
-    webhook_id: str | None = await uow.fetch_value(_LOCK_DEAD, dead_letter_id)
-    return webhook_id
+async def lock_dead_webhook(uow: UnitOfWork, key: str) -> tuple[UUID, str] | None:
+    """The id of the dead letter and of its event, found by either."""
+    row = await uow.fetch_row(_LOCK_DEAD, parse_uuid(key), key)
+    return None if row is None else (row["id"], row["webhook_id"])
 
 
 async def lock_outcome(uow: UnitOfWork, webhook_id: str) -> str:

@@ -42,6 +42,8 @@ async def submit_refund(database: Database, gateways: Gateways, clock: Clock, re
     except RefundsMadeOutside as found:
         await _record_outside(database, refund_id, found.updates, clock)
         await _submit(database, gateways, clock, refund_id)
+    except GatewayRejected as rejection:
+        await _fail_unanswered(database, refund_id, f"the gateway rejects the query about it: {rejection}")
 
 
 async def _submit(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> None:
@@ -155,6 +157,14 @@ async def _send(gateway: PaymentGateway, refund: LockedRefund, attempt: RefundAt
         currency=None if refund.currency == NO_CURRENCY else refund.currency,
         note=reference,
     )
+
+
+async def _fail_unanswered(database: Database, refund_id: UUID, failure: str) -> None:
+    """Finance decides on a refund whose state cannot be queried. The next attempt is sent only after the gateway confirms this one."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        refund = await refunds.lock_refund(uow, refund_id)
+        if refund is not None and refund.status in ("pending", "submitting"):
+            await fail_refund(uow, refund, failure, None)
 
 
 async def _record_rejection(database: Database, attempt: RefundAttempt, refund_id: UUID, rejection: str) -> None:
