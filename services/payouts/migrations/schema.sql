@@ -1,6 +1,16 @@
 -- Generated from the migrated database by `make schemas`. Do not edit: migrations/versions is the source.
 -- Every table, view and sequence belongs to campus_payouts_owner. PostgreSQL 15 wrote the expressions.
 
+CREATE OR REPLACE FUNCTION public.account_is_quarantined(fingerprint text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ SELECT EXISTS (SELECT FROM bank_detail_quarantines WHERE account_fingerprint = fingerprint) $function$;
+REVOKE EXECUTE ON FUNCTION account_is_quarantined FROM public;
+GRANT EXECUTE ON FUNCTION account_is_quarantined TO campus_payouts_api;
+GRANT EXECUTE ON FUNCTION account_is_quarantined TO campus_payouts_service;
+
 CREATE OR REPLACE FUNCTION public.app_campus_id()
  RETURNS uuid
  LANGUAGE sql
@@ -172,6 +182,7 @@ CREATE TABLE bank_detail_quarantines (
     CONSTRAINT bank_detail_quarantines_payout FOREIGN KEY (payout_id) REFERENCES payout_requests(id),
     CONSTRAINT bank_detail_quarantines_version FOREIGN KEY (version_id) REFERENCES bank_detail_versions(id)
 );
+CREATE INDEX bank_detail_quarantines_of_account ON bank_detail_quarantines USING btree (account_fingerprint);
 CREATE INDEX bank_detail_quarantines_of_vendor ON bank_detail_quarantines USING btree (vendor_id, quarantined_at);
 ALTER TABLE bank_detail_quarantines ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON bank_detail_quarantines TO campus_payouts_api;
@@ -866,6 +877,7 @@ CREATE TABLE vendor_bank_details (
     CONSTRAINT vendor_bank_details_sealed_has_fingerprint CHECK (((account_sealed IS NULL) = (account_fingerprint IS NULL))),
     CONSTRAINT vendor_bank_details_ten_digits CHECK ((account_number ~ '^[0-9]{10}$'::text))
 );
+CREATE INDEX vendor_bank_details_of_account ON vendor_bank_details USING btree (account_fingerprint);
 CREATE INDEX vendor_bank_details_unsealed ON vendor_bank_details USING btree (vendor_id) WHERE (account_number IS NOT NULL);
 ALTER TABLE vendor_bank_details ENABLE ROW LEVEL SECURITY;
 GRANT SELECT (vendor_id, version_id, last4, bank_code, account_name, verified, reason, check_digit_valid, quarantine_reason, updated_at, account_fingerprint, payouts_from), INSERT (vendor_id, version_id, account_number, last4, bank_code, account_name, verified, reason, check_digit_valid, quarantine_reason, updated_at, account_sealed, account_fingerprint, payouts_from), UPDATE (vendor_id, version_id, account_number, last4, bank_code, account_name, verified, reason, check_digit_valid, quarantine_reason, updated_at, account_sealed, account_fingerprint, payouts_from) ON vendor_bank_details TO campus_payouts_api;

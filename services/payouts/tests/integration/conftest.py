@@ -1,6 +1,7 @@
 """Fixtures: the service on real servers, with the sandbox's payment gateway on a real socket."""
 
 import base64
+import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -43,6 +44,9 @@ RELEASE_KEY = SigningKey(base64.urlsafe_b64encode(bytes(range(32))).decode())
 GATEWAY_SECONDS_MAX = 20
 
 
+_ACCOUNTS = itertools.count(5_000_000_000)
+
+
 @dataclass
 class Sandbox:
     """The external gateway with its own ledger."""
@@ -64,6 +68,12 @@ class Sandbox:
     async def balance_minor(self) -> int:
         listed = (await self.client.get("/gateway/balance")).json()["data"]
         return int({line["currency"]: line["balance"] for line in listed}["NGN"])
+
+    async def new_account(self, legal_name: str = "Ada Obi Ventures") -> tuple[str, str]:
+        """Returns another account of this holder each time, and its bank."""
+        account = f"{next(_ACCOUNTS):010d}", "058"
+        await self.name_account(account[1], account[0], legal_name)
+        return account
 
     async def name_account(self, bank_code: str, account_number: str, account_name: str) -> None:
         body = {"bank_code": bank_code, "account_number": account_number, "account_name": account_name}
@@ -241,10 +251,10 @@ class Scenario:
             headers=self.app.headers(vendor.owner, **vendor.claims(stepped_up=True)),
         )
 
-    async def ready_vendor(self, net_minor: int) -> Vendor:
-        """Returns a vendor with money and verified bank details."""
+    async def ready_vendor(self, net_minor: int, account: tuple[str, str] = ("0123456785", "058")) -> Vendor:
+        """Returns a vendor with money and verified bank details; many share one account, where it does not matter."""
         vendor = await self.vendor()
-        assert (await self.put_bank_details(vendor)).json()["data"]["verified"] is True
+        assert (await self.put_bank_details(vendor, *account)).json()["data"]["verified"] is True
         await self.release(vendor, net_minor)
         return vendor
 

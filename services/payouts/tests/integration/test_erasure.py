@@ -5,7 +5,7 @@ from datetime import timedelta
 from common.primitives.ids import new_id
 from contracts.identity import ErasureRequested, VendorChanged, VendorClosed
 
-from .conftest import Scenario
+from .conftest import Sandbox, Scenario
 
 
 async def evaluate_update(scenario: Scenario, vendor, user_id=None):
@@ -58,9 +58,11 @@ async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(share
     assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
 
 
-async def test_closing_a_vendor_removes_no_reason_of_the_audit_history(shared_scenario: Scenario) -> None:
+async def test_closing_a_vendor_removes_no_reason_of_the_audit_history(
+    shared_scenario: Scenario, shared_sandbox: Sandbox
+) -> None:
     scenario, secret = shared_scenario, "Ada Obi asked by phone"
-    vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(50_000)
+    vendor, other = [await scenario.ready_vendor(50_000, await shared_sandbox.new_account()) for _ in range(2)]
     scenario.clock.advance(timedelta(days=2))
     for seller in (vendor, other):
         payout_id = await scenario.payout(seller, 1_000)

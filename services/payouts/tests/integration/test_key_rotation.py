@@ -65,7 +65,8 @@ async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(
 ) -> None:
     async with open_story(account_number_key=OLD) as scenario:
         vendor = await scenario.ready_vendor(5_000)
-        stopped = await scenario.ready_vendor(5_000)
+        account = await sandbox.new_account()
+        stopped = await scenario.ready_vendor(5_000, account)
         await quarantined(scenario, stopped)
         payouts = [await scenario.payout(vendor, 1_000) for _ in range(4)]
         references = [await dispatched(scenario, payouts[0])]
@@ -83,7 +84,7 @@ async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(
         references.append(await dispatched(scenario, payouts[3]))
         # The same account again: its fingerprint did not change with the rotation.
         assert (await scenario.put_bank_details(vendor)).json()["data"]["verified"] is True
-        assert (await scenario.put_bank_details(stopped)).status_code == 409
+        assert (await scenario.put_bank_details(stopped, *account)).status_code == 409
         settings = scenario.app.settings.model_copy(update={"account_number_key": OLD})
     assert len(references) == 4
     assert await recipients(sandbox, references) == {"0123456785"}
@@ -119,7 +120,8 @@ async def test_concurrent_changes_of_bank_details_survive_re_encryption(open_sto
 
 async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandbox: Sandbox) -> None:
     async with open_story(account_number_key=NEW, sealing_key=SHARED) as scenario:
-        vendor, stopped = await scenario.ready_vendor(5_000), await scenario.ready_vendor(5_000)
+        account = await sandbox.new_account()
+        vendor, stopped = await scenario.ready_vendor(5_000), await scenario.ready_vendor(5_000, account)
         await quarantined(scenario, stopped)
         [row] = await scenario.app.fetch(
             "SELECT account_sealed FROM vendor_bank_details WHERE vendor_id = $1", vendor.id
@@ -132,7 +134,7 @@ async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandb
         await re_encrypt(scenario)
     async with open_story(account_number_key=NEW) as scenario:
         assert await dispatched(scenario, await scenario.payout(vendor, 1_000))
-        assert (await scenario.put_bank_details(stopped)).status_code == 409
+        assert (await scenario.put_bank_details(stopped, *account)).status_code == 409
 
 
 async def test_an_upgraded_installation_does_not_start_without_its_former_key(open_story) -> None:

@@ -80,7 +80,7 @@ async def returned_story(staff: Staff) -> AsyncIterator[str]:
 async def quarantined_story(staff: Staff) -> AsyncIterator[str]:
     """An account is quarantined: one payout returns at once, another one when the gateway says that it was not sent."""
     scenario = staff.scenario
-    vendor = await scenario.ready_vendor(2 * AMOUNT)
+    vendor = await scenario.ready_vendor(2 * AMOUNT, await staff.sandbox.new_account())
     waiting = await scenario.payout(vendor, AMOUNT)
     yield "requested"
     case = await sent(staff, vendor, await scenario.payout(vendor, AMOUNT))

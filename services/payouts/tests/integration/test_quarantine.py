@@ -21,7 +21,7 @@ from .test_transfer_events import update
 
 QUARANTINED = "payouts.bank_details_quarantined.v1"
 REASON = "The bank says that the name is another"
-ADA, OTHER = ("0123456785", "058"), ("1234567890", "044")
+OTHER = ("1234567890", "044")
 AMOUNT = 4_000
 
 
@@ -40,8 +40,14 @@ async def sandbox(shared_sandbox: Sandbox):
 
 
 @pytest.fixture
-async def vendor(scenario, sandbox):
-    return await scenario.ready_vendor(10_000)
+async def account(sandbox):
+    """The vendor's account, which no other vendor of the module has."""
+    return await sandbox.new_account()
+
+
+@pytest.fixture
+async def vendor(scenario, account):
+    return await scenario.ready_vendor(10_000, account)
 
 
 async def quarantine(scenario, vendor, payout_id=None, *, headers=None, **changes):
@@ -100,14 +106,14 @@ async def assert_held(scenario, vendor, payout_id):
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (10_000 - AMOUNT, AMOUNT)
 
 
-async def test_a_quarantine_returns_an_unsubmitted_payout_at_once(scenario, vendor) -> None:
+async def test_a_quarantine_returns_an_unsubmitted_payout_at_once(scenario, vendor, account) -> None:
     payout_id = await scenario.payout(vendor, AMOUNT)
     assert await quarantined(scenario, vendor, payout_id) == "done"
     await assert_returned(scenario, vendor, payout_id)
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
     events = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
-    assert events == [{"vendorId": str(vendor.id), "reason": REASON, "last4": "6785", "bankCode": "058"}]
-    assert "0123456785" not in str(events)
+    assert events == [{"vendorId": str(vendor.id), "reason": REASON, "last4": account[0][-4:], "bankCode": "058"}]
+    assert account[0] not in str(events)
     skipped = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"]
     assert skipped == [{"payoutId": payout_id, "reason": "not_pending"}]
 
@@ -129,7 +135,7 @@ async def test_a_repeated_quarantine_has_no_effect(scenario, vendor) -> None:
     )
 
 
-async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor) -> None:
+async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor, account) -> None:
     await quarantined(scenario, vendor)
     present = "SELECT * FROM vendor_bank_details WHERE vendor_id = $1"
     before = await scenario.app.fetch(present, vendor.id)
@@ -147,7 +153,7 @@ async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor)
     ]
     published = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
     assert [event["reason"] for event in published] == [REASON]
-    assert (await scenario.put_bank_details(vendor, *ADA)).status_code == 409
+    assert (await scenario.put_bank_details(vendor, *account)).status_code == 409
 
 
 async def test_a_payout_named_by_a_later_quarantine_is_returned(scenario, vendor) -> None:
@@ -298,7 +304,7 @@ async def test_the_worker_makes_the_query_of_a_killed_quarantine(
 
 
 async def test_a_concurrent_dispatch_and_quarantine_send_or_return(scenario, sandbox) -> None:
-    vendors = [await scenario.ready_vendor(10_000) for _ in range(10)]
+    vendors = [await scenario.ready_vendor(10_000, await sandbox.new_account()) for _ in range(10)]
     payouts = {vendor: await scenario.payout(vendor, AMOUNT) for vendor in vendors}
 
     async def stop(vendor):
@@ -342,9 +348,9 @@ async def test_no_payout_is_requested_after_a_concurrent_quarantine(scenario, ve
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - 100 * len(accepted)
 
 
-async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor) -> None:
+async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor, account) -> None:
     await quarantined(scenario, vendor)
-    again = await scenario.put_bank_details(vendor, *ADA)
+    again = await scenario.put_bank_details(vendor, *account)
     assert error_of(again) == CONFLICT
     assert "quarantined" in again.json()["detail"]
     wrong = (await scenario.put_bank_details(vendor, "0690123456", "044")).json()["data"]
@@ -356,7 +362,7 @@ async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor)
     payout_id = await scenario.payout(vendor, 100)
     response = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
     assert response["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_cooling"}]
-    assert (await scenario.put_bank_details(vendor, *ADA)).status_code == 409
+    assert (await scenario.put_bank_details(vendor, *account)).status_code == 409
     scenario.clock.advance(timedelta(days=1))
     assert len((await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]) == 1
 
@@ -425,7 +431,7 @@ async def test_concurrent_releases_and_refunds_repay_debt_first(scenario, vendor
     assert (await scenario.request_payout(vendor, 50)).status_code == 201
 
 
-async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sandbox, vendor) -> None:
+async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sandbox, vendor, account) -> None:
     payout_id = await scenario.payout(vendor, AMOUNT)
     await sandbox.name_account("058", "0123456789", vendor.legal_name)
     assert (await scenario.put_bank_details(vendor, "0123456789")).json()["data"]["verified"] is True
@@ -436,10 +442,30 @@ async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sand
     present = (await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details", headers=headers)).json()["data"]
     assert (present["accountLast4"], present["verified"], present["quarantined"]) == ("6789", True, False)
     [event] = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
-    assert event["last4"] == "6785"
+    assert event["last4"] == account[0][-4:]
     # The account of the quarantine never returns, and the present one is stopped only by its own quarantine.
-    assert (await scenario.put_bank_details(vendor, "0123456785")).status_code == 409
+    assert (await scenario.put_bank_details(vendor, *account)).status_code == 409
     assert (await scenario.request_payout(vendor, 100)).status_code == 201
     assert await quarantined(scenario, vendor) is None
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
     assert len(await trail(scenario, vendor)) == 2
+
+
+async def test_a_quarantined_account_is_quarantined_for_every_vendor(scenario, vendor, account) -> None:
+    twin, later = await scenario.ready_vendor(AMOUNT, account), await scenario.vendor()
+    payout_id = await scenario.payout(twin, AMOUNT)
+    unrelated = await scenario.vendor()
+    assert data_of(await scenario.put_bank_details(unrelated, *OTHER))["verified"] is True
+    await quarantined(scenario, vendor)
+    assert error_of(await scenario.put_bank_details(later, *account)) == CONFLICT
+    assert error_of(await scenario.put_bank_details(twin, *account)) == CONFLICT
+    skipped = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"]
+    assert skipped == [{"payoutId": payout_id, "reason": "bank_details_changed"}]
+    [details] = await scenario.app.fetch(
+        "SELECT verified, quarantine_reason FROM vendor_bank_details WHERE vendor_id = $1", twin.id
+    )
+    assert tuple(details) == (False, REASON)
+    told = [event["vendorId"] for event in await scenario.app.published(QUARANTINED)]
+    assert (told.count(str(twin.id)), told.count(str(unrelated.id))) == (1, 0)
+    [other] = await scenario.app.fetch("SELECT verified FROM vendor_bank_details WHERE vendor_id = $1", unrelated.id)
+    assert other["verified"] is True

@@ -37,6 +37,10 @@ SELECT d.quarantine_reason, d.payouts_from,
        ARRAY (SELECT account_fingerprint FROM bank_detail_quarantines WHERE vendor_id = $1) AS quarantined
 FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
 """
+_IS_QUARANTINED: Final = "SELECT account_is_quarantined($1)"
+_LIST_OTHER_VENDORS: Final = """
+SELECT vendor_id FROM vendor_bank_details WHERE account_fingerprint = $1 AND vendor_id <> $2 ORDER BY vendor_id
+"""
 _SAVE_QUARANTINE: Final = """
 INSERT INTO bank_detail_quarantines (id, vendor_id, version_id, account_fingerprint, payout_id, reason, quarantined_by, quarantined_at)
 SELECT $1, vendor_id, coalesce($7, version_id), $8, $3, $4, $5, $6 FROM vendor_bank_details WHERE vendor_id = $2
@@ -194,6 +198,16 @@ async def save_quarantine(
     """Records who quarantined which account, for which payout, and why."""
     values = (payout_id, reason, by, at, stopped.version_id, stopped.fingerprint)
     await uow.execute(_SAVE_QUARANTINE, new_id(), vendor_id, *values)
+
+
+async def is_quarantined(uow: UnitOfWork, fingerprint: str) -> bool:
+    """Whether the account is quarantined, for whichever vendor."""
+    return bool(await uow.fetch_value(_IS_QUARANTINED, fingerprint))
+
+
+async def list_other_vendors(uow: UnitOfWork, fingerprint: str, vendor_id: UUID) -> list[UUID]:
+    """Returns the other vendors whose present account it is."""
+    return [row["vendor_id"] for row in await uow.fetch(_LIST_OTHER_VENDORS, fingerprint, vendor_id)]
 
 
 async def find_newest_quarantine_reason(uow: UnitOfWork, vendor_id: UUID, stopped: QuarantinedAccount) -> str | None:

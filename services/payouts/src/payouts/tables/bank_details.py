@@ -65,6 +65,7 @@ vendor_bank_details = sa.Table(
     sa.CheckConstraint("account_number ~ '^[0-9]{10}$'", name="vendor_bank_details_ten_digits"),
     sa.CheckConstraint("last4 = right(account_number, 4)", name="vendor_bank_details_last4"),
     sa.CheckConstraint("quarantine_reason IS NULL OR NOT verified", name="vendor_bank_details_quarantined_unverified"),
+    sa.Index("vendor_bank_details_of_account", "account_fingerprint"),
     sa.Index("vendor_bank_details_unsealed", "vendor_id", postgresql_where=sa.text("account_number IS NOT NULL")),
 )
 
@@ -91,5 +92,6 @@ bank_detail_quarantines = sa.Table(
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("quarantined_by", sa.Uuid, nullable=False),
     sa.Column("quarantined_at", INSTANT, nullable=False),
+    sa.Index("bank_detail_quarantines_of_account", "account_fingerprint"),
     sa.Index("bank_detail_quarantines_of_vendor", "vendor_id", "quarantined_at"),
 )

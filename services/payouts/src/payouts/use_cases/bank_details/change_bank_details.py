@@ -12,7 +12,7 @@ from contracts.payouts import BankDetailsChanged
 from payouts import queries, store
 from payouts.clients.gateway import Gateway
 from payouts.domain.bank_accounts import check_account_name, check_change, check_digit_valid
-from payouts.domain.errors import VendorNotReceived
+from payouts.domain.errors import AccountQuarantined, VendorNotReceived
 from payouts.store.account_numbers import AccountNumbers
 
 
@@ -52,6 +52,8 @@ async def change_bank_details(
         await store.lock_wallet(uow, vendor_id)
         # Read again under the lock: name, quarantine and details may have changed during the call.
         name_check = check_account_name(await _legal_name(uow, vendor_id), account_name)
+        if await store.is_quarantined(uow, number.fingerprint):
+            raise AccountQuarantined
         known = await store.read_known_accounts(uow, vendor_id)
         change = check_change(known, number.fingerprint, name_check, now, cooling)
         details = store.BankDetails(

@@ -39,13 +39,19 @@ async def quarantine_bank_details(
 ) -> dict[str, Any]:
     """Unverifies the details. A payout never submitted returns to the wallet in the same transaction.
 
-    A payout requested with an earlier account quarantines that account. A submitted payout is marked and queried now;
+    A payout requested with an earlier account quarantines that account. Other vendors' present details of the account are
+    unverified too; until then a dispatch skips their payouts. A submitted payout is marked and queried now;
     while the gateway is unavailable, the worker continues, and the settlement honours the mark. A repetition queries
     again and records another reason. Acts as the service: finance may not write a vendor's details. Raises NotFound (no
     details, or another vendor's payout).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        query_attempts_of = await _stop(uow, numbers, caller.id, order, clock.now())
+        fingerprint, query_attempts_of = await _stop(uow, numbers, caller.id, order, clock.now())
+        others = await store.list_other_vendors(uow, fingerprint, order.vendor_id)
+    for vendor_id in others:
+        # One vendor at a time: two quarantines never wait for each other's wallets in a circle.
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await _stop(uow, numbers, caller.id, QuarantineOrder(vendor_id, order.reason, None), clock.now())
     if query_attempts_of is not None:
         await resolve_transfer(database, gateways, clock, query_attempts_of)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -56,8 +62,8 @@ async def quarantine_bank_details(
 
 async def _stop(
     uow: UnitOfWork, numbers: AccountNumbers, by: UUID, order: QuarantineOrder, now: datetime
-) -> UUID | None:
-    """Returns the attempt to query. Locks payout, wallet and details, in the order of all callers."""
+) -> tuple[str, UUID | None]:
+    """Returns the account's fingerprint and the attempt to query. Locks payout, wallet and details, in the order of all callers."""
     payout = None
     if order.payout_id is not None:
         payout = await returns.lock_payout_with_attempts(uow, order.payout_id)
@@ -77,7 +83,7 @@ async def _stop(
             uow.enqueue_work("payouts.transfers", str(payout.id), {"transferId": str(query_attempts_of)})
     if has_effect:
         await store.save_quarantine(uow, order.vendor_id, stopped, order.payout_id, order.reason, by, now)
-    return query_attempts_of
+    return stopped.fingerprint, query_attempts_of
 
 
 async def _record_newer_reason(
