@@ -299,7 +299,7 @@ async def test_the_daily_run_reads_seven_days(app: PaymentsApp, connect_as: Conn
 
 async def test_the_command_ends_with_status_1_while_a_case_is_open(app: PaymentsApp, connect_as: ConnectAs) -> None:
     dependencies = app.service.dependencies
-    await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-03-03T00:00:00Z")
+    await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-03-02T23:00:00Z")
     order = await app.place_order()
     await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
     with pytest.raises(SystemExit) as open_case:
