@@ -20,7 +20,7 @@ from tests.end_to_end.responses import Responses
 # Many users act from one machine here: each client has an address of its own by a trusted proxy, and the tiers that
 # count users are out of the way. Tier 1 keeps its sixty.
 SETTINGS = {
-    "TRUSTED_PROXIES": "127.0.0.1",
+    "TRUSTED_PROXIES": "127.0.0.1,127.0.0.2",
     "RATE_TIER_2": "100000",
     "RATE_TIER_3": "100000",
     "RATE_TIER_4": "100000",

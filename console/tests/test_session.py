@@ -33,7 +33,7 @@ def test_a_session_is_read_from_its_cookie_and_is_not_readable_in_it() -> None:
     header = header_of(cookies(), session)
     assert session.access_token not in header
     assert session.csrf_token not in header
-    assert cookies().read(header.partition(";")[0]) == session
+    assert cookies().read([header.partition(";")[0]]) == session
 
 
 def test_a_cookie_is_for_this_host_over_tls_only() -> None:
@@ -46,16 +46,16 @@ def test_a_cookie_is_for_this_host_over_tls_only() -> None:
 def test_a_cookie_of_the_previous_key_is_valid_during_a_rotation() -> None:
     session = signed_in()
     header = header_of(cookies(OTHER_KEY), session).partition(";")[0]
-    assert cookies(KEY, OTHER_KEY).read(header) == session
-    assert not cookies(KEY).read(header).is_signed_in
+    assert cookies(KEY, OTHER_KEY).read([header]) == session
+    assert not cookies(KEY).read([header]).is_signed_in
 
 
 def test_a_changed_cookie_is_no_session() -> None:
     header = header_of(cookies(), signed_in()).partition(";")[0]
     changed = header[:-8] + ("AAAAAAAA" if not header.endswith("AAAAAAAA") else "BBBBBBBB")
-    assert not cookies().read(changed).is_signed_in
-    assert not cookies().read("console=").is_signed_in
-    assert not cookies().read("").is_signed_in
+    assert not cookies().read([changed]).is_signed_in
+    assert not cookies().read(["console="]).is_signed_in
+    assert not cookies().read([]).is_signed_in
 
 
 def test_a_cookie_that_browsers_would_drop_is_refused() -> None:

@@ -72,6 +72,13 @@ def test_time_and_randomness_come_from_one_place(path) -> None:
     assert not forbidden & set(calls_of(path))
 
 
+@for_each([*PRODUCT, *python_files(ROOT / "console/src")])
+def test_cookies_are_split_as_browsers_join_them(path) -> None:
+    """The parser of http.cookies, which starlette uses, gives up at the first cookie that it does not like."""
+    assert "http.cookies" not in imports_of(path)
+    assert not re.search(r"request\.cookies|SimpleCookie|cookie_parser", path.read_text())
+
+
 @for_each(PRODUCT)
 def test_csv_files_are_written_in_one_place(path) -> None:
     """It quotes and escapes texts. A stream says in the file that it ended early."""

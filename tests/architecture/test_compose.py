@@ -107,6 +107,10 @@ def test_the_console_gets_its_settings_and_reaches_the_gateway_only() -> None:
     assert needed_by("console") == {"api-gateway"}
 
 
+def test_the_gateway_trusts_the_console_and_no_network() -> None:
+    assert PARTS["api-gateway"]["environment"]["TRUSTED_PROXIES"] == "${TRUSTED_PROXIES:-console}"
+
+
 def test_our_containers_are_confined_without_root() -> None:
     for name, part in OURS.items():
         assert part["read_only"], name

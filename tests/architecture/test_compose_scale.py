@@ -39,6 +39,10 @@ def test_the_gateways_share_their_port_by_a_balancer() -> None:
     assert PARTS["balancer"]["ports"] == BASE["services"]["api-gateway"]["ports"]
 
 
+def test_the_gateways_trust_the_balancer_and_the_console_and_no_network() -> None:
+    assert PARTS["api-gateway"]["environment"]["TRUSTED_PROXIES"] == "${TRUSTED_PROXIES:-balancer,console}"
+
+
 def test_the_nodes_form_one_cluster_under_one_name() -> None:
     listed = re.findall(r"classic_config\.nodes\.\d = rabbit@(\S+)", SCALE["configs"]["rabbitmq-cluster"]["content"])
     assert listed == NODES

@@ -100,6 +100,17 @@ def test_the_console_gets_its_settings_and_no_other_secret(overlay) -> None:
     assert settings.api_address == "http://api-gateway-api:8080"
 
 
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_gateway_trusts_the_console_and_the_proxies_of_the_edge_only(overlay) -> None:
+    (gateway,) = (it for it in processes(overlay) if service_of(it) == "api-gateway")
+    trusted = environment_of(overlay, gateway)["TRUSTED_PROXIES"].split(",")
+    assert trusted == ["console-pods", "proxies.edge.svc"]
+    (pods,) = (it for it in of_kind(overlay, "Service") if name_of(it) == "console-pods")
+    (deployment,) = (it for it in of_kind(overlay, "Deployment") if name_of(it) == "console")
+    assert pods["spec"]["clusterIP"] == "None"
+    assert pods["spec"]["selector"] == deployment["spec"]["selector"]["matchLabels"]
+
+
 def test_production_samples_one_trace_of_a_hundred(monkeypatch: pytest.MonkeyPatch) -> None:
     for process in processes("production"):
         given_settings = environment_of("production", process)

@@ -58,3 +58,17 @@ def test_a_process_uses_the_account_of_its_service(shared: bool, tmp_path: Path)
             given = environments.for_process(plan, service_named(plan.service))
             account = urlsplit(given["BROKER_URL"]).username
             assert account == ("account" if shared else plan.service)
+
+
+def test_the_gateway_trusts_the_address_of_the_console_and_no_other(tmp_path: Path) -> None:
+    environments = Environments(
+        {},
+        port_base=9000,
+        state_dir=tmp_path,
+        servers=find_servers(tmp_path, ServerPorts.above(9000), environment=GIVEN),
+        secrets=load_secrets(tmp_path, {}),
+    )
+    (gateway,) = (plan for plan in CAMPUS.processes if plan.service == "api-gateway")
+    (console,) = (plan for plan in CAMPUS.processes if plan.service == "console")
+    trusted = environments.for_process(gateway, service_named("api-gateway"))["TRUSTED_PROXIES"]
+    assert trusted == environments.for_process(console, None)["API_SOURCE_ADDRESS"] == "127.0.0.2"

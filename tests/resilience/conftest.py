@@ -9,7 +9,7 @@ from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 
 SETTINGS = {
-    "TRUSTED_PROXIES": "127.0.0.1",
+    "TRUSTED_PROXIES": "127.0.0.1,127.0.0.2",
     "RATE_TIER_1": "1000000",
     "RATE_TIER_2": "1000000",
     "RATE_TIER_3": "1000000",

@@ -88,10 +88,12 @@ class Document:
 class ApiConnection:
     """The connections of the process to the gateway, and the running exchanges of refresh tokens."""
 
-    def __init__(self, address: str, cookies: SessionCookies) -> None:
+    def __init__(self, address: str, cookies: SessionCookies, source_address: str = "") -> None:
+        """`source_address` is the local address of the connections; empty: the system chooses it."""
         limits = httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX)
+        transport = httpx.AsyncHTTPTransport(limits=limits, trust_env=False, local_address=source_address or None)
         self._http = httpx.AsyncClient(
-            base_url=address, timeout=CALL_SECONDS_MAX, limits=limits, trust_env=False, follow_redirects=False
+            base_url=address, timeout=CALL_SECONDS_MAX, transport=transport, trust_env=False, follow_redirects=False
         )
         self._cookies = cookies
         self._flights: dict[str, asyncio.Task[Tokens | None]] = {}

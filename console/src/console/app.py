@@ -9,9 +9,11 @@ from urllib.parse import urlencode, urlsplit
 from jinja2 import ChainableUndefined, Environment, FileSystemLoader
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from common.observability import logging, telemetry
 from common.observability.logging import get_logger
@@ -24,8 +26,8 @@ from console.assets import Assets
 from console.families import Family, Screen, find_families
 from console.passkeys import read_passkey
 from console.profiles import Profiles
-from console.security import NO_STORE, STRICT_TRANSPORT, has_csrf_token, is_same_origin, security_headers
-from console.session import SessionCookies
+from console.security import STRICT_TRANSPORT, SecuredResponses, has_csrf_token, is_same_origin, security_headers
+from console.session import Session, SessionCookies
 from console.settings import Settings
 from console.visit import (
     CODE_FIELD,
@@ -63,7 +65,8 @@ class Console:
             clock=clock or SystemClock(),
         )
         self.held = HeldForms(settings.console_key, settings.console_key_previous)
-        self._connection = ApiConnection(settings.api_address, self._cookies)
+        self._console_url = settings.console_url
+        self._connection = ApiConnection(settings.api_address, self._cookies, settings.api_source_address)
         self._profiles = Profiles()
         self._assets = Assets()
         self.families: Sequence[Family] = find_families()
@@ -72,7 +75,7 @@ class Console:
             self._headers["Strict-Transport-Security"] = STRICT_TRANSPORT
         self._templates = self._environment(settings)
 
-    def app(self) -> Starlette:
+    def app(self) -> ASGIApp:
         """The ASGI application of the public port."""
         screens = [screen for family in self.families for screen in family.screens]
         paths = dict.fromkeys(screen.path for screen in screens)
@@ -83,7 +86,9 @@ class Console:
             routes.append(Route(path, Endpoint(self, by_method).respond, methods=list(by_method)))
         missing = Screen("GET", "/{path:path}", self._not_found)
         routes.append(Route(missing.path, Endpoint(self, {"GET": missing}).respond, methods=["GET"]))
-        return Starlette(routes=routes, lifespan=self._lifespan)
+        errors = dict.fromkeys((HTTPException, Exception), self._error_page)
+        app = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=errors)
+        return SecuredResponses(app, self._headers)
 
     async def close(self) -> None:
         await self._connection.close()
@@ -116,11 +121,10 @@ class Console:
 
     async def respond(self, screen: Screen, request: Request) -> Response:
         """Run the screen and render what it raises. The cookie is written when the session changed."""
-        session = self._cookies.read(request.headers.get("cookie", ""))
+        session = self._cookies.read(request.headers.getlist("cookie"))
         # A reader of the page's own source learns the token of this session only.
         is_new, before = not session.access_token, repr(session)
-        api = Api(self._connection, self._cookies, session, _about_the_browser(request))
-        visit = Visit(request, session, api, self._templates, self.held)
+        visit = self._visit(request, session)
         visit.title = screen.title
         try:
             response = await self._checked(screen, visit)
@@ -128,23 +132,34 @@ class Console:
             response = self._show_sign_in(visit)
         except ApiProblem as problem:
             response = await self._problem_page(visit, problem)
-        response.headers.update(self._headers)
-        response.headers.setdefault("Cache-Control", NO_STORE)
-        if visit.session.is_over:
-            self._cookies.delete(response)
-        elif repr(session) != before or (is_new and screen.is_open):
+        if repr(session) != before or (is_new and screen.is_open):
             self._cookies.write(response, session)
+        return response
+
+    def _visit(self, request: Request, session: Session) -> Visit:
+        api = Api(self._connection, self._cookies, session, _about_the_browser(request))
+        return Visit(request, session, api, self._templates, self.held)
+
+    async def _error_page(self, request: Request, error: Exception) -> Response:
+        """Show an unreadable request or a bug on a page. The session's cookie stays as it is."""
+        visit = self._visit(request, Session())
+        if not isinstance(error, HTTPException):
+            return visit.render("message.html", status=500, title="The console failed", text=_FAILED)
+        title = "This request cannot be answered"
+        response = visit.render("message.html", status=error.status_code, title=title, text=_UNREADABLE)
+        response.headers.update(error.headers or {})
         return response
 
     async def _checked(self, screen: Screen, visit: Visit) -> Response:
         if screen.method == "POST":
-            if not is_same_origin(visit.request):
+            if not is_same_origin(visit.request, self._console_url):
                 return self._refuse(visit, "This form was sent by another page", _FOREIGN_FORM)
             visit.form = await _read_form(visit.request)
         if not screen.is_open:
             if not visit.session.is_signed_in:
                 return self._show_sign_in(visit)
             visit.me = await self._profiles.of(visit)
+            visit.session.user_id = visit.me.id
         if screen.method == "POST" and not has_csrf_token(visit.form, visit.session):
             return self._refuse(visit, "This form is out of date", _OLD_FORM)
         if visit.me is not None and not visit.may(STAFF_PERMISSION):
@@ -183,7 +198,7 @@ class Console:
 
     def _hold(self, visit: Visit) -> HeldForm:
         fields = [(name, value) for name, value in visit.form.fields if name not in OWN_FIELDS]
-        return HeldForm(visit.path, visit.me.id if visit.me else "", fields, had_files=bool(visit.form.files))
+        return HeldForm(visit.path, visit.session.user_id, fields, had_files=bool(visit.form.files))
 
     def _show_step_up(self, visit: Visit, held: HeldForm) -> Response:
         status = visit.error.status if visit.error else 403
@@ -201,7 +216,6 @@ class Console:
         if not is_code_due:
             visit.session.end()
         if visit.request.method == "GET":
-            visit.session.is_over = not is_code_due
             query = visit.request.url.query
             return _redirect(visit, visit.path + (f"?{query}" if query else ""))
         held = self.held.encrypt(self._hold(visit))
@@ -237,6 +251,8 @@ class Endpoint:
 
 _FOREIGN_FORM: Final = "Nothing was changed. Open the console itself and repeat the step there."
 _OLD_FORM: Final = "Nothing was changed. Your session has changed since the page was opened: go back, reload the page, and repeat the step."
+_FAILED: Final = "Nothing more is known here. Try again in a minute; support finds the request by its id."
+_UNREADABLE: Final = "Nothing was changed. Go back and repeat the step from its page."
 _NO_PERMISSION: Final = "Your roles do not include it. A platform admin grants roles under Staff."
 _NO_PAGE: Final = "The address may be incomplete, or the row is outside what you may see."
 

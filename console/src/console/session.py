@@ -1,8 +1,8 @@
 """The session of a browser: an encrypted cookie with the tokens of the API. The console stores nothing itself."""
 
 import secrets
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from http.cookies import SimpleCookie
 from typing import Final
 
 import msgspec
@@ -31,12 +31,11 @@ class Session:
     csrf_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     notice: str = ""
     """A message for the next page."""
-
-    is_over: bool = False
-    """Whether the cookie is to be deleted."""
+    user_id: str = ""
+    """The person who signed in last; a form held for them is offered to nobody else."""
 
     def end(self) -> None:
-        """Forget the tokens."""
+        """Forget the tokens, and keep who signed in."""
         self.access_token = self.refresh_token = ""
         self.is_mfa_due = False
         self.csrf_token = secrets.token_urlsafe(24)
@@ -77,15 +76,15 @@ class SessionCookies:
         """The present Unix second."""
         return int(self._clock.now().timestamp())
 
-    def read(self, header: str) -> Session:
-        """Return the session of a Cookie header; a new one when it is absent, changed or under another key."""
-        morsel = SimpleCookie(header).get(self.name)
-        if morsel is None:
-            return Session()
-        try:
-            return msgspec.json.decode(self._encryptor.decrypt(morsel.value, self.name), type=Session)
-        except (DecryptionFailed, msgspec.MsgspecError):
-            return Session()
+    def read(self, headers: Sequence[str]) -> Session:
+        """Return the session of the Cookie headers; a new one when it is absent, changed or under another key."""
+        for value in _values_of(headers, self.name):
+            try:
+                return msgspec.json.decode(self._encryptor.decrypt(value, self.name), type=Session)
+            except (DecryptionFailed, msgspec.MsgspecError):
+                # A cookie of the whole domain may have the name of ours.
+                continue
+        return Session()
 
     def write(self, response: Response, session: Session) -> None:
         """Set the cookie. It lives until the browser closes or the session's refresh token ends."""
@@ -94,5 +93,11 @@ class SessionCookies:
             raise ValueError(f"the session cookie has {len(text)} characters; browsers keep {COOKIE_BYTES_MAX}")
         response.set_cookie(self.name, text, httponly=True, secure=self._is_secure, samesite="lax", path="/")
 
-    def delete(self, response: Response) -> None:
-        response.delete_cookie(self.name, httponly=True, secure=self._is_secure, samesite="lax", path="/")
+
+def _values_of(headers: Sequence[str], name: str) -> Iterator[str]:
+    """The values of a cookie. Browsers separate cookies by semicolons (RFC 6265, 5.4) and allow any other text in them."""
+    for pair in ";".join(headers).split(";"):
+        found, _, value = pair.partition("=")
+        if found.strip() == name:
+            # A value with padding is written in quotes.
+            yield value.strip().strip('"')

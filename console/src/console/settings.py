@@ -32,9 +32,17 @@ class Settings(BaseSettings):
         description="Origin at which the console calls the gateway; empty: BASE_URL",
         examples=["http://api-gateway-api:8080"],
     )
+    api_source_address: str = Field(
+        default="",
+        pattern="^[0-9a-fA-F.:]*$",
+        description="Local address from which the console calls the gateway, so that `TRUSTED_PROXIES` can name it; "
+        "empty: the system's choice",
+        examples=["127.0.0.2"],
+    )
     console_url: Annotated[HttpAddress, AfterValidator(_without_slash)] = Field(
         default="http://localhost:8120",
-        description="Public origin of the console; https makes its cookie Secure",
+        description="Public origin of the console: its forms are accepted from there, whichever `Host` a proxy writes; "
+        "https makes its cookie Secure",
         examples=["https://console.campus.example"],
     )
     console_key: PurposeKey = Field(

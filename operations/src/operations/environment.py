@@ -1,6 +1,7 @@
 """Environment of each process: addresses, its own secrets, and the documented settings of the caller."""
 
 import os
+import sys
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -134,6 +135,13 @@ _DEVELOPMENT_ORIGINS = "http://localhost:*,http://127.0.0.1:*"
 """Local pages may call the API, and payers may return to them (contract 16.15). The caller's ALLOWED_ORIGINS replaces it."""
 
 
+_CONSOLE_SOURCE = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
+"""The console calls the gateway from an address of its own: no other process here may name its client's address.
+
+Only Linux has all of 127.0.0.0/8.
+"""
+
+
 def machine_environment(caller: Mapping[str, str]) -> dict[str, str]:
     """Return the caller's variables that belong to the machine, not to the system."""
     return _matching(caller, _OF_THE_MACHINE)
@@ -198,7 +206,7 @@ class Environments:
             **plan.environment,
         }
         if plan.service == "console":
-            return environment | {"CONSOLE_URL": self.console_url}
+            return environment | {"CONSOLE_URL": self.console_url, "API_SOURCE_ADDRESS": _CONSOLE_SOURCE}
         if service is None:
             return environment | self._sandbox_only()
         urls = self._addresses(service)
@@ -243,6 +251,7 @@ class Environments:
             "DEMO_DATA": self._caller.get("DEMO_DATA", "1"),
             "MEDIA_FOLDER": str(self._state_dir / "media"),
             "ALLOWED_ORIGINS": _DEVELOPMENT_ORIGINS,
+            "TRUSTED_PROXIES": _CONSOLE_SOURCE,
         }
         environment |= {name: self._caller[name] for name in _ADDRESSES if self._caller.get(name)}
         environment |= _matching(self._caller, PASSED_ON)

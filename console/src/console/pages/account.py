@@ -27,7 +27,7 @@ async def sign_in(visit: Visit) -> Response:
     except ApiProblem as problem:
         visit.error = problem
         return visit.render("account/sign_in.html", title="Sign in", next=path, held=held)
-    return _show_code(visit, path, held) if visit.session.is_mfa_due else _enter(visit, path, held)
+    return _show_code(visit, path, held) if visit.session.is_mfa_due else await _enter(visit, path, held)
 
 
 @FAMILY.action("/sign-in/code", is_open=True)
@@ -42,7 +42,7 @@ async def verify_code(visit: Visit) -> Response:
     except ApiProblem as problem:
         visit.error = problem
         return _show_code(visit, path, held)
-    return _enter(visit, path, held)
+    return await _enter(visit, path, held)
 
 
 @FAMILY.action("/sign-out", is_open=True)
@@ -74,11 +74,14 @@ def _show_code(visit: Visit, path: str, held: str) -> Response:
     return visit.render("account/code.html", title="Second factor", next=path, held=held)
 
 
-def _enter(visit: Visit, path: str, held: str) -> Response:
-    """Lead to the page that was asked for; a held form is shown with its fields, to be sent again."""
+async def _enter(visit: Visit, path: str, held: str) -> Response:
+    """Lead to the page that was asked for; a held form is shown to the person who filled it in, to be sent again."""
     form = visit.held_forms.decrypt(held) if held else None
     if form is None:
         return visit.go(path)
+    me = await visit.api.get("/api/profiles/current")
+    if not form.user_id or form.user_id != me["id"]:
+        return visit.go("/", "The form of the former session was not sent: it belongs to another person.")
     return visit.render("account/resume.html", title="Send the form again", form=form, summary=_summary(form))
 
 

@@ -1,20 +1,46 @@
 """The client address of a request (contract section 4)."""
 
+import asyncio
 import ipaddress
+import socket
 from collections.abc import Sequence
 from functools import lru_cache
+
+from common.observability.logging import get_logger
+from common.observability.outages import Outage
+
+log = get_logger(__name__)
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 # The holder of one address of an IPv6 network holds its whole /64.
 _IPV6_PREFIX = 64
+# A resolver that does not respond delays the start by this much, and no request.
+RESOLVE_SECONDS_MAX = 2.0
 
 
 class ClientAddresses:
     """The peer's address, or the one that trusted proxies report."""
 
-    def __init__(self, trusted: Sequence[Network]) -> None:
-        self._trusted = tuple(trusted)
+    def __init__(self, trusted: Sequence[Network | str]) -> None:
+        """`trusted` are networks and host names of proxies; `resolve` finds the addresses of the names."""
+        self._networks = tuple(one for one in trusted if not isinstance(one, str))
+        self._named: dict[str, tuple[Network, ...]] = {one: () for one in trusted if isinstance(one, str)}
+        self._outages = {name: Outage(log, "proxy not found", "proxy found", name=name) for name in self._named}
+        self._trusted = self._networks
+
+    async def resolve(self) -> None:
+        """Find the current addresses of the named proxies. A name that is not found keeps its former addresses."""
+        for name, outage in self._outages.items():
+            try:
+                async with asyncio.timeout(RESOLVE_SECONDS_MAX):
+                    found = await asyncio.get_running_loop().getaddrinfo(name, None, type=socket.SOCK_STREAM)
+            except (OSError, TimeoutError, UnicodeError) as error:
+                outage.failed(error)
+                continue
+            outage.ended()
+            self._named[name] = tuple(ipaddress.ip_network(each[4][0]) for each in found)
+        self._trusted = (*self._networks, *(one for networks in self._named.values() for one in networks))
 
     def of(self, peer: str, forwarded_for: bytes | None) -> str:
         """Return the rightmost untrusted entry of `X-Forwarded-For` from a trusted proxy, else the peer."""

@@ -41,6 +41,8 @@ from common.process.service import background, http_app
 from contracts.orders import ProductChanged
 
 SWEEP_EVERY_SECONDS = 15.0
+# A replaced proxy is counted as one client for at most as long.
+RESOLVE_EVERY_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,13 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
         page_cache = PageCache(forwarder, metrics, routes, settings.edge_cache_seconds, limits)
         runtime.on_broadcast[ProductChanged] = lambda event: page_cache.invalidate_product(event.product_id)
     readiness = Readiness(upstreams, _database_check(runtime.database), limits.readiness_seconds_max)
+    addresses = ClientAddresses(settings.trusted_proxies)
+    await addresses.resolve()
     edge = Edge(
         routes=routes,
         verifier=runtime.verifier,
         clock=runtime.clock,
-        addresses=ClientAddresses(settings.trusted_proxies),
+        addresses=addresses,
         tiers=Tiers(_limits_of(settings), settings.shared_addresses),
         quotas=quotas,
         window_seconds=settings.rate_window_seconds,
@@ -116,12 +120,15 @@ async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIM
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
-    """Remove subjects whose window is empty."""
+    """Remove subjects whose window is empty, and resolve the names of the proxies."""
 
     async def sweep_windows() -> None:
         dependencies.windows.sweep(int(dependencies.clock.now().timestamp() * MICROSECONDS))
 
-    return (Loop("quota windows", sweep_windows, SWEEP_EVERY_SECONDS),)
+    return (
+        Loop("quota windows", sweep_windows, SWEEP_EVERY_SECONDS),
+        Loop("resolve trusted proxies", dependencies.edge.addresses.resolve, RESOLVE_EVERY_SECONDS),
+    )
 
 
 SERVICE = Service(

@@ -15,6 +15,7 @@ from common.process.settings import (
 )
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+HostName = Annotated[str, Field(pattern=r"^([A-Za-z0-9_-]+\.)*[A-Za-z][A-Za-z0-9-]*$", max_length=253)]
 
 
 class Settings(SharedAddressSettings):
@@ -42,10 +43,11 @@ class Settings(SharedAddressSettings):
         default=256, ge=1, description="Connections to each service, besides event streams", examples=["256"]
     )
 
-    trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
+    trusted_proxies: Annotated[tuple[Network | HostName, ...], NoDecode] = Field(
         default=(),
-        description="Networks of proxies whose `X-Forwarded-For` and trace context are trusted, separated by commas",
-        examples=["10.0.0.0/8,192.0.2.7/32"],
+        description="Proxies whose `X-Forwarded-For` and trace context are trusted: networks and host names, separated "
+        "by commas. A name stands for its current addresses. Name the proxies only: others set any client address",
+        examples=["192.0.2.7,console"],
     )
     allowed_origins: Origins = Field(
         default=(),
@@ -147,7 +149,7 @@ class Settings(SharedAddressSettings):
     @field_validator("trusted_proxies", mode="before")
     @classmethod
     def split_networks(cls, value: object) -> object:
-        return tuple(ipaddress.ip_network(part) for part in _parts(value)) if isinstance(value, str) else value
+        return tuple(_network_or_name(part) for part in _parts(value)) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def ports_differ(self) -> Self:
@@ -158,3 +160,10 @@ class Settings(SharedAddressSettings):
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _network_or_name(text: str) -> Network | str:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError:
+        return text

@@ -192,6 +192,16 @@ async def test_after_a_trusted_proxy_each_client_is_counted(open_gateway: OpenGa
     assert [await browse("203.0.113.1"), await browse("203.0.113.1"), await browse("203.0.113.2")] == [201, 429, 201]
 
 
+async def test_after_a_named_proxy_each_client_is_counted(open_gateway: OpenGateway) -> None:
+    app = await open_gateway(rate_tier_4_address=1, trusted_proxies="localhost")
+
+    async def login(address: str) -> int:
+        here, body = {"X-Forwarded-For": address}, {"email": f"{address}@x.example"}
+        return (await app.client.post("/api/auth/login", json=body, headers=here)).status_code
+
+    assert [await login("203.0.113.1"), await login("203.0.113.1"), await login("203.0.113.2")] == [201, 429, 201]
+
+
 async def test_a_header_cannot_reset_the_quota(open_gateway: OpenGateway) -> None:
     app = await open_gateway(rate_tier_1=1)
     statuses = [

@@ -39,3 +39,18 @@ def test_after_a_trusted_proxy_the_rightmost_untrusted_entry_counts(forwarded: b
 
 def test_without_the_header_a_trusted_proxy_counts_itself() -> None:
     assert TRUSTED.of("10.0.0.1", None) == "10.0.0.1"
+
+
+async def test_a_named_proxy_is_trusted_at_its_current_addresses() -> None:
+    named = ClientAddresses(["localhost"])
+    assert named.of("127.0.0.1", b"203.0.113.9") == "127.0.0.1"
+    await named.resolve()
+    assert named.of("127.0.0.1", b"203.0.113.9") == "203.0.113.9"
+    assert named.of("127.0.0.2", b"203.0.113.9") == "127.0.0.2"
+
+
+async def test_a_name_that_is_not_found_trusts_nobody() -> None:
+    named = ClientAddresses(["nothing.invalid", ipaddress.ip_network("10.0.0.1/32")])
+    await named.resolve()
+    assert named.of("127.0.0.1", b"203.0.113.9") == "127.0.0.1"
+    assert named.of("10.0.0.1", b"203.0.113.9") == "203.0.113.9"

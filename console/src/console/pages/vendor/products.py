@@ -1,6 +1,7 @@
 """A vendor's products with their images and stock."""
 
 import asyncio
+import hashlib
 from typing import Final
 
 from starlette.responses import Response
@@ -68,6 +69,7 @@ async def product_page(visit: Visit) -> Response:
         images=[(url.rsplit("/", 1)[-1], url) for url in product["images"]],
         reviews=reviews or [],
         states=PRODUCT_STATES,
+        read=_details_hash({"status": "published", **product}),
     )
 
 
@@ -76,29 +78,58 @@ _NOT_YOURS: Final = "The product is another vendor's, or does not exist."
 
 @SCREENS.action("/products/{id:uuid}/edit", any_of=CATALOG, page=product_page)
 async def edit_product(visit: Visit) -> Response:
-    await _change(visit, _product_fields(visit.form))
+    """Change the details. A sale since the page was opened is no conflict: it changed the stock alone."""
+    fields = _product_fields(visit.form)
+    try:
+        await _change(visit, fields, visit.form.number("revision"))
+    except ApiProblem as problem:
+        if problem.status != 409:
+            raise
+        product = await _product(visit)
+        if _details_hash(product) != visit.form["read"]:
+            raise
+        await _change(visit, fields, product["revision"])
     return visit.go(f"/products/{visit['id']}", "The product is saved.")
 
 
 @SCREENS.action("/products/{id:uuid}/stock", any_of=CATALOG, page=product_page)
 async def set_stock(visit: Visit) -> Response:
     """Set a counted stock. It is refused when orders changed the stock since the page was opened."""
-    await _change(visit, {"stock": _stock(visit.form)})
+    counted = _stock(visit.form)
+    try:
+        await _change(visit, {"stock": counted}, visit.form.number("revision"))
+    except ApiProblem as problem:
+        if problem.status != 409:
+            raise
+        stock = (await _product(visit))["stock"]
+        # The form shows the current stock: pressed again, it changes nothing.
+        visit.form = Form([])
+        detail = f"{stock} are in stock now. An order changed it since you counted {counted}: count again."
+        raise ApiProblem(409, {**problem.extensions, "detail": detail}) from problem
     return visit.go(f"/products/{visit['id']}", "The stock is saved.")
 
 
-async def _change(visit: Visit, fields: Json) -> None:
-    path = f"/api/products/{visit['id']}"
+async def _product(visit: Visit) -> Json:
+    # The public form of a product has no status.
+    return {"status": "published", **await visit.api.get(f"/api/products/{visit['id']}")}
+
+
+async def _change(visit: Visit, fields: Json, revision: int | None) -> None:
     try:
-        await visit.api.patch(path, {**fields, "revision": visit.form.number("revision")})
+        await visit.api.patch(f"/api/products/{visit['id']}", {**fields, "revision": revision})
     except ApiProblem as problem:
         if problem.status != 409:
             raise
         # A second click of the same form finds its own change: it has one effect, and is no error.
-        # The public form of a product has no status.
-        product: Json = {"status": "published", **await visit.api.get(path)}
+        product = await _product(visit)
         if any(product.get(name) != value for name, value in fields.items()):
             raise
+
+
+def _details_hash(product: Json) -> str:
+    """The details that the form was opened with; the stock is none of them."""
+    details = [product.get(name) for name in ("name", "description", "category", "priceMinor", "status")]
+    return hashlib.sha256(repr(details).encode()).hexdigest()
 
 
 @SCREENS.action("/products/{id:uuid}/withdraw", any_of=CATALOG, page=product_page)
