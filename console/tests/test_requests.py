@@ -244,7 +244,7 @@ async def test_every_response_has_the_security_headers(browser: Browser, api: Ma
         ("https://other.campus.example", "console.campus.example:443"),
     ],
 )
-async def test_a_form_is_accepted_behind_a_proxy(api: MarketplaceApi, console_url: str, host: str) -> None:
+async def test_a_form_is_accepted_through_a_proxy(api: MarketplaceApi, console_url: str, host: str) -> None:
     async with browsing(api, console_url) as browser:
         page = await browser.open("/sign-in", Host=host)
         fields = {**fields_of(page, "/sign-in"), "email": "ada", "password": "secret"}
@@ -276,19 +276,19 @@ async def _sign_in(browser: Browser, page: httpx.Response, email: str) -> httpx.
     return await browser.post("/sign-in", {**fields_of(page, "/sign-in"), "email": email, "password": "secret"})
 
 
-async def test_a_held_form_is_offered_to_its_own_person(browser: Browser, api: MarketplaceApi) -> None:
+async def test_a_held_form_is_offered_to_its_user(browser: Browser, api: MarketplaceApi) -> None:
     held = await _interrupted(browser, api)
     assert "secret recipe" in (await _sign_in(browser, held, "ada")).text
 
 
-async def test_a_held_form_is_offered_to_nobody_else(browser: Browser, api: MarketplaceApi) -> None:
+async def test_a_held_form_is_offered_to_no_other_user(browser: Browser, api: MarketplaceApi) -> None:
     held = await _interrupted(browser, api)
     shown = await _sign_in(browser, held, "bola")
     assert shown.status_code == 303
     assert "secret recipe" not in shown.text
 
 
-async def test_a_form_held_for_nobody_known_is_offered_to_nobody(browser: Browser, api: MarketplaceApi) -> None:
+async def test_a_form_held_without_a_user_is_not_offered(browser: Browser, api: MarketplaceApi) -> None:
     browser.session_cookie = ""
     held = await browser.post("/products/new", {"name": "Ada's secret recipe"})
     assert held.status_code == 401

@@ -65,8 +65,8 @@ class PayoutsLedger:
             "payout_processed": self._process,
             "restitution": lambda payout: self._return(payout, "restitution"),
             "reversal": lambda payout: self._return(payout, "reversal"),
-            "chargeback_hold": lambda subject: self._take_caused(f"chargeback_hold:{subject}"),
-            "chargeback_hold_returned": lambda subject: self._take_caused(f"chargeback_hold_returned:{subject}"),
+            "chargeback_hold": lambda subject: self._pop_caused(f"chargeback_hold:{subject}"),
+            "chargeback_hold_returned": lambda subject: self._pop_caused(f"chargeback_hold_returned:{subject}"),
             "transfer_hold": self._hold_transfer,
             "hold_released": self._release_hold,
             "recovery": self._recover,
@@ -312,7 +312,7 @@ class PayoutsLedger:
         self._caused |= {posting.key: posting for posting in postings[1:]}
         return postings[0]
 
-    def _take_caused(self, key: str) -> DerivedPosting:
+    def _pop_caused(self, key: str) -> DerivedPosting:
         if key not in self._caused:
             raise NoInput("no credit of a command causes this hold")
         return self._caused.pop(key)

@@ -49,7 +49,7 @@ async def test_a_named_proxy_is_trusted_at_its_current_addresses() -> None:
     assert named.of("127.0.0.2", b"203.0.113.9") == "127.0.0.2"
 
 
-async def test_a_name_that_is_not_found_trusts_nobody() -> None:
+async def test_a_name_that_is_not_found_trusts_no_address() -> None:
     named = ClientAddresses(["nothing.invalid", ipaddress.ip_network("10.0.0.1/32")])
     await named.resolve()
     assert named.of("127.0.0.1", b"203.0.113.9") == "127.0.0.1"

@@ -147,7 +147,7 @@ async def test_a_refund_made_outside_that_fails_returns_to_the_order(app: Paymen
     await _check(app)
 
 
-async def test_released_money_that_is_refunded_outside_is_taken_from_its_receivers(app: PaymentsApp) -> None:
+async def test_an_outside_refund_of_released_money_debits_its_receivers(app: PaymentsApp) -> None:
     placed, reference = await paid(app)
     await app.service.deliver(app.delivered(placed))
     await _report(app, await _refund_outside(app, reference, 250_000), "processed")
@@ -158,7 +158,7 @@ async def test_released_money_that_is_refunded_outside_is_taken_from_its_receive
     await _check(app)
 
 
-async def test_two_people_correct_a_refund_made_outside(app: PaymentsApp) -> None:
+async def test_a_maker_and_a_checker_correct_a_refund_made_outside(app: PaymentsApp) -> None:
     placed, reference = await paid(app)
     await _report(app, await _refund_outside(app, reference, 200_000), "processed")
     [row] = await _outside(app)

@@ -275,7 +275,7 @@ def returned(vendor: Any, order_id: Any, from_vendor_minor: int) -> EscrowRefund
     )
 
 
-async def test_a_return_during_a_dispute_takes_the_vendors_share_once(scenario: Scenario) -> None:
+async def test_a_return_during_a_dispute_debits_the_vendors_share_once(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(95_000)
     event = await scenario.release(vendor, 95_000)
     opened = disputed(vendor, event.order_id, amount_minor=100_000, vendor_minor=95_000)

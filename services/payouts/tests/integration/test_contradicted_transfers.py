@@ -122,7 +122,7 @@ async def test_a_success_that_the_gateway_does_not_confirm_is_released_by_two_us
     assert await staff.findings(case) == []
 
 
-async def test_a_success_becomes_debt_where_the_returned_money_is_gone(staff: Staff) -> None:
+async def test_a_success_becomes_debt_where_the_returned_money_was_spent(staff: Staff) -> None:
     case = await returned(staff, "restitution")
     assert await skipped(staff.scenario, await staff.scenario.payout(case.vendor, AMOUNT)) is None
     await staff.succeeds(case.reference)

@@ -102,9 +102,9 @@ def test_the_lease_outlasts_all_calls_of_a_submission() -> None:
     assert 5 * (LEASE + timedelta(seconds=longest)) < LOST_CALL
 
 
-def test_each_reason_to_skip_names_who_is_told_and_who_acts() -> None:
+def test_each_reason_to_skip_has_a_notice_and_an_action() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     table = readme.split("**Every reason to skip**", 1)[1].split("\n## ", 1)[0]
     rows = [line.split("|") for line in table.splitlines() if line.startswith("| `")]
-    assert all(told.strip() and acts.strip() for _, _, told, acts, _ in rows)
+    assert all(notified.strip() and acts.strip() for _, _, notified, acts, _ in rows)
     assert sorted(word.strip("` ") for row in rows for word in row[1].split(",")) == sorted(get_args(SkipReason))
