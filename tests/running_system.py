@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import asyncpg
 import httpx
+import jwt
 import pytest
 import pytest_asyncio
 
@@ -55,6 +56,8 @@ class Users:
     ops: SignedInUser
     hub: SignedInUser
     support: SignedInUser
+    campus: SignedInUser
+    admin: SignedInUser
     since: float = field(default_factory=time.monotonic)
 
 
@@ -103,9 +106,24 @@ async def users(system: System, responses: Responses) -> Users:
 @pytest_asyncio.fixture(loop_scope="session")
 async def unused_codes(system: System) -> None:
     """The present code of each second factor is accepted once more: other tests of this system may have used it."""
+    await _execute_at_identity(system, "UPDATE totp_factors SET last_counter = 0")
+
+
+async def with_old_factor(system: System, market: Marketplace, user: SignedInUser) -> SignedInUser:
+    """The user's session as it is an hour after its second factor. `user` has no session afterwards."""
+    session_id = jwt.decode(user.access_token, options={"verify_signature": False})["session_id"]
+    await _execute_at_identity(
+        system,
+        "UPDATE refresh_tokens SET stepped_up_at = stepped_up_at - interval '1 hour' WHERE session_id = $1",
+        session_id,
+    )
+    return await market.refresh(user)
+
+
+async def _execute_at_identity(system: System, statement: str, *values: object) -> None:
     connection = await asyncpg.connect(system.servers.postgresql.url.rpartition("/")[0] + "/campus_identity")
     try:
-        await connection.execute("UPDATE totp_factors SET last_counter = 0")
+        await connection.execute(statement, *values)
     finally:
         await connection.close()
 
@@ -125,6 +143,8 @@ async def everybody(system: System, responses: Responses) -> Users:
             ops=await market.sign_in_with_two_factors("ops@campus.example", "OPS"),
             hub=await market.sign_in_with_two_factors("hub@campus.example", "HUB"),
             support=await market.sign_in_with_two_factors("support@campus.example", "SUPPORT"),
+            campus=await market.sign_in_with_two_factors("campus@campus.example", "CAMPUS"),
+            admin=await market.sign_in_with_two_factors("admin@campus.example", "ADMIN"),
         )
     finally:
         await market.close()

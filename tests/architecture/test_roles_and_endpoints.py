@@ -23,7 +23,14 @@ from common.primitives.clock import ManualClock
 from common.primitives.problems import Problem
 from common.web.http import create_app
 from common.web.http_context import HttpContext
-from contracts.permissions import MONEY_PERMISSIONS, MONEY_ROLES, PERMISSIONS_BY_ROLE, ROLES_BY_RANK, STAFF_ROLES
+from contracts.permissions import (
+    MONEY_PERMISSIONS,
+    MONEY_ROLES,
+    PERMISSIONS_BY_ROLE,
+    ROLES_BY_RANK,
+    SECOND_FACTOR_ROLES,
+    STAFF_ROLES,
+)
 from testkit.service_kit import BASE_URL, SERVICE_ROLE_KEY, Issuer, issuing
 
 ENDPOINTS = endpoints()
@@ -204,6 +211,8 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
 
 # Sections 5 and 5.5: one permission of several needs AAL2.
 STEP_UP_OF_STAFF = {
+    "POST /api/return-requests/:id/approve": "returns:decide",
+    "POST /api/return-requests/:id/reject": "returns:decide",
     "POST /api/flash-sales": "flash_sales:propose",
     "POST /api/flash-sales/:id/end": "flash_sales:propose",
 }
@@ -311,9 +320,11 @@ def expected(endpoint: Endpoint, visitor: Visitor) -> tuple[int, str] | None:
     if visitor.role is None:
         return None
     required = {guard.permission} if guard.permission else set(guard.one_of)
-    if required and required.isdisjoint(PERMISSIONS_BY_ROLE[visitor.role]):
-        return 403, "AUTH_FORBIDDEN"
     held = PERMISSIONS_BY_ROLE[visitor.role]
+    if required and required.isdisjoint(held):
+        return 403, "AUTH_FORBIDDEN"
+    if required and visitor.role in SECOND_FACTOR_ROLES and not visitor.stepped_up:
+        return 403, "AUTH_AAL2_REQUIRED"
     if (guard.step_up or guard.step_up_with in held) and not visitor.stepped_up:
         return 403, "AUTH_AAL2_REQUIRED"
     return None
@@ -338,6 +349,21 @@ async def test_a_second_factor_expires_after_fifteen_minutes(doorstep: Doorstep)
     for endpoint in needing:
         stale = doorstep.bearer(endpoint.roles[:1], stepped_up=True, amr=shown)
         assert await doorstep.knock(endpoint, stale) == (403, "AUTH_AAL2_REQUIRED"), endpoint.name
+
+
+async def test_staff_permissions_hold_with_a_second_factor_of_any_age(doorstep: Doorstep) -> None:
+    old = int((doorstep.clock.now() - timedelta(days=20)).timestamp())
+    shown = [{"method": "password", "timestamp": old}, {"method": "totp", "timestamp": old}]
+    for role in SECOND_FACTOR_ROLES:
+        (at_aal1, at_aal2) = (doorstep.bearer((role,), stepped_up=step, amr=shown) for step in (False, True))
+        for endpoint in ENDPOINTS:
+            if (
+                role in endpoint.roles
+                and endpoint.permissions
+                and not (endpoint.guard.step_up or endpoint.guard.step_up_with in PERMISSIONS_BY_ROLE[role])
+            ):
+                assert (await doorstep.knock(endpoint, at_aal1)) == (403, "AUTH_AAL2_REQUIRED"), (role, endpoint.name)
+                assert (await doorstep.knock(endpoint, at_aal2))[0] not in (401, 403), (role, endpoint.name)
 
 
 async def test_all_roles_together_are_admitted_to_every_endpoint(doorstep: Doorstep) -> None:
@@ -422,7 +448,7 @@ def test_a_role_that_grants_roles_transfers_no_money() -> None:
     known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
     assert known >= MONEY_PERMISSIONS
     assert MONEY_PERMISSIONS.isdisjoint(PERMISSIONS_BY_ROLE["platform_admin"])
-    assert FINANCE <= MONEY_ROLES <= STAFF_ROLES - {"platform_admin", "auditor"}
+    assert {*FINANCE, "support_agent"} <= MONEY_ROLES <= STAFF_ROLES - {"platform_admin", "auditor"}
     for role in STAFF_ROLES - MONEY_ROLES:
         assert MONEY_PERMISSIONS.isdisjoint(PERMISSIONS_BY_ROLE[role])
 
@@ -435,6 +461,8 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
     }
     assert needing - MONEY_PERMISSIONS == {
         "staff:manage",
+        # The export of the ledger (contract section 17.22).
+        "ledger:export",
         "webhooks:replay",
         "bank_details:own",
         "wallet:own",

@@ -1,7 +1,6 @@
 """Steps of finance's stories: a second checker, a second factor, and forms that no page offered."""
 
 import asyncio
-import time
 from typing import Any
 
 import httpx
@@ -10,7 +9,7 @@ from typer.testing import CliRunner
 
 from campus_tools.launcher.system import System
 from operations.campusctl.app import app
-from operations.journey import TOTP_STEP_SECONDS, Marketplace, SignedInUser
+from operations.journey import Marketplace, SignedInUser
 from tests.console.browser import Visitor
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import placed_order
@@ -38,24 +37,23 @@ async def prepared_return(market: Marketplace, users: Users) -> dict[str, Any]:
     return prepared
 
 
-async def second_checker(system: System, market: Marketplace) -> SignedInUser:
+async def second_checker(system: System, market: Marketplace, users: Users) -> SignedInUser:
     """Another finance checker with two factors, granted by two admins."""
+    return (await colleague(system, market, users, "finance_checker"))[1]
+
+
+async def colleague(system: System, market: Marketplace, users: Users, role: str) -> tuple[str, SignedInUser]:
+    """The id and the session of a new member of the staff with two factors, granted by two admins."""
     admin, steward = await newcomer(market), await newcomer(market)
     places = {"STATE_DIR": str(system.state_dir), "PORT_BASE": str(system.port_base), "CAMPUS_URL": system.base_url}
     command = ["staff", "bootstrap", admin.email, "--yes", "--json"]
     result = await asyncio.to_thread(CliRunner().invoke, app, command, env={"CAMPUS_TOTP": None, **places})
     assert result.exit_code == 0, result.stdout
-    first = await market.sign_in_with_two_factors("admin@campus.example", "ADMIN")
-    second = await stepped_up(market, admin.email)
-    secret = pyotp.TOTP((await market.post("/api/auth/mfa/enroll", {}, await market.sign_in(steward.email)))["secret"])
-    await market.post("/api/auth/mfa/verify", {"code": secret.now()}, await market.sign_in(steward.email))
-    grant = await market.post(f"/api/staff/{steward.id}/grant", {"role": "finance_checker"}, first)
+    second, session = await stepped_up(market, admin.email), await stepped_up(market, steward.email)
+    grant = await market.post(f"/api/staff/{steward.id}/grant", {"role": role}, users.admin)
     await market.post(f"/api/staff-grants/{grant['id']}/approve", {"hash": grant["hash"]}, second)
-    # The role is in tokens given from now on; the next code is accepted before its time.
-    user = await market.sign_in(steward.email)
-    code = secret.at(int(time.time()) + TOTP_STEP_SECONDS)
-    tokens = await market.post("/api/auth/mfa/verify", {"code": code}, user)
-    return SignedInUser(steward.email, tokens["accessToken"], tokens["refreshToken"])
+    # The role is in tokens given from now on.
+    return steward.id, await market.refresh(session)
 
 
 async def confirm(one: Visitor, secret: str) -> None:

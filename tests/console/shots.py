@@ -23,7 +23,7 @@ async def main() -> None:
     port_base = int(os.environ.get("PORT_BASE", "8080"))
     secrets = read_secrets(Path(os.environ.get("STATE_DIR", ".state")) / "secrets.env")
     market = Marketplace.at(f"http://127.0.0.1:{port_base}", f"http://127.0.0.1:{port_base + SANDBOX_PORT}", secrets)
-    support = await market.sign_in("support@campus.example")
+    support = await market.sign_in_with_two_factors("support@campus.example", "SUPPORT")
     buyer = await market.sign_in("buyer@unilag.edu.ng")
     product = (await market.products(inStock="true", limit=1))[0]
     order = await market.checkout(buyer, product["id"])

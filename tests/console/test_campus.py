@@ -11,6 +11,7 @@ from contracts.demo import ADA, LAGOS
 from operations.journey import Marketplace, SignedInUser
 from tests.console.browser import Visitor
 from tests.console.conftest import Arrival
+from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import a_product
 
 LAGOS_TIME = ZoneInfo("Africa/Lagos")
@@ -27,8 +28,8 @@ SCREENS = (
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def campus_admin(market: Marketplace) -> SignedInUser:
-    return await market.sign_in("campus@campus.example")
+async def campus_admin(users: Users) -> SignedInUser:
+    return users.campus
 
 
 async def applied(market: Marketplace, name: str) -> Any:
@@ -137,7 +138,7 @@ async def test_a_hub_is_opened_and_its_fee_changed(
 
 async def test_a_flash_sale_is_proposed_and_waits_for_the_vendor(visitor: Arrival, market: Marketplace) -> None:
     product = await a_product(market)
-    one = await visitor(await market.sign_in_with_two_factors("campus@campus.example", "CAMPUS"))
+    one = await visitor("campus")
     await one.open(f"/campus-flash-sales/propose/{product['id']}")
     await one.fill("Price in naira", f"{product['priceMinor'] // 200}.00")
     await one.fill("Quantity", "1")

@@ -63,7 +63,7 @@ async def test_without_a_passkey_the_form_stays_and_accepts_a_code(
     visitor: Arrival, system: System, market: Marketplace
 ) -> None:
     one = await visitor_with_authenticator(visitor)
-    await adopt_session(one, await market.sign_in("support@campus.example"), system.secrets)
+    await adopt_session(one, await market.sign_in("vendor2@unilag.edu.ng"), system.secrets)
     await request_recovery_codes(one)
     await one.click("Use a passkey")
     await one.page.get_by_text("The passkey was not used").wait_for()

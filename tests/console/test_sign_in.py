@@ -12,8 +12,10 @@ from console.session import Session, Tokens
 from operations.journey import Marketplace
 from tests.console.browser import NARROW, PAGE_BYTES_MAX, sessions_of
 from tests.console.conftest import Arrival
+from tests.console.decisions import confirm
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import paid_order
+from tests.end_to_end.test_roles_and_routes import newcomer
 
 
 @pytest.mark.usefixtures("unused_codes")
@@ -115,6 +117,40 @@ async def test_a_step_that_needs_a_second_factor_goes_on_after_the_code(
     assert await one.page.locator("main li").count() >= 8
 
 
+async def test_staff_without_a_second_factor_show_it_before_the_first_page(
+    visitor: Arrival, system: System, market: Marketplace
+) -> None:
+    one = await visitor(await market.sign_in("auditor@campus.example"))
+    await one.open("/transactions?type=charge")
+    assert await one.heading() == "Confirm that it is you"
+    await one.check_page()
+    await confirm(one, system.secrets["DEMO_TOTP_AUDITOR"])
+    assert await one.heading() == "Transactions"
+    assert one.page.url.endswith("/transactions?type=charge")
+
+
+async def test_a_new_member_of_the_staff_sets_up_the_first_second_factor(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    student = await newcomer(market)
+    await market.post(f"/api/staff/{student.id}/grant", {"role": "auditor"}, users.admin)
+    one = await visitor(await market.sign_in(student.email))
+    await one.open("/transactions")
+    assert await one.heading() == "Set up your second factor"
+    await one.check_page()
+    await one.click("Set up an authenticator app")
+    await one.check_page()
+    secret = await one.page.locator("main code").inner_text()
+    await one.fill("Code", "000000")
+    await one.click("Verify")
+    assert await one.page.locator("main code").inner_text() == secret
+    await one.fill("Code", pyotp.TOTP(secret).now())
+    await one.click("Verify")
+    assert (await one.notice()).startswith("Your second factor is set up.")
+    await one.open("/transactions")
+    assert await one.heading() == "Transactions"
+
+
 async def test_a_changed_held_form_is_refused(visitor: Arrival, market: Marketplace) -> None:
     one = await visitor(await market.sign_in("vendor2@unilag.edu.ng"))
     await one.open("/me")
@@ -130,7 +166,7 @@ async def test_a_changed_held_form_is_refused(visitor: Arrival, market: Marketpl
 async def test_an_ended_token_is_exchanged_once_for_all_requests_of_a_page(
     visitor: Arrival, system: System, market: Marketplace
 ) -> None:
-    user = await market.sign_in("auditor@campus.example")
+    user = await market.sign_in("vendor@unilag.edu.ng")
     cookies, session = sessions_of(system.secrets), Session()
     session.accept(Tokens(user.access_token, user.refresh_token, 0), cookies.now())
     written = Response()

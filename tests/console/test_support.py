@@ -8,10 +8,10 @@ from PIL import Image
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
 from tests.console.conftest import Arrival
+from tests.console.decisions import colleague
 from tests.console.naughty import NAUGHTY, TEXT
 from tests.end_to_end.conftest import Users
 from tests.end_to_end.steps import delivered_order, paid_order
-from tests.end_to_end.test_roles_and_routes import newcomer
 
 
 def image() -> bytes:
@@ -100,11 +100,11 @@ async def test_support_replies_to_a_ticket_and_closes_it(visitor: Arrival, marke
     assert await support.page.evaluate("window.broken") is None
 
 
-async def test_a_ticket_is_assigned_to_a_colleague_by_name(visitor: Arrival, market: Marketplace, users: Users) -> None:
-    colleague = await newcomer(market)
-    admin = await market.sign_in_with_two_factors("admin@campus.example", "ADMIN")
-    await market.post(f"/api/staff/{colleague.id}/grant", {"role": "support_agent"}, admin)
-    (member,) = await market.get("/api/staff-names", users.support, params={"id": str(colleague.id)})
+async def test_a_ticket_is_assigned_to_a_colleague_by_name(
+    visitor: Arrival, system: System, market: Marketplace, users: Users
+) -> None:
+    colleague_id, _ = await colleague(system, market, users, "support_agent")
+    (member,) = await market.get("/api/staff-names", users.support, params={"id": colleague_id})
     ticket = await market.post("/api/support-tickets", {"subject": "Where is it?", "message": "Hello"}, users.buyer)
     support = await visitor("support")
 
@@ -118,7 +118,7 @@ async def test_a_ticket_is_assigned_to_a_colleague_by_name(visitor: Arrival, mar
     await market.until("the role to arrive", assigned, 30, every=0.5)
     assert await support.notice() == "The ticket is assigned."
     assert member["name"] in await support.page.locator(".facts").inner_text()
-    assert (await market.get(f"/api/support-tickets/{ticket['id']}", users.support))["assigneeId"] == str(colleague.id)
+    assert (await market.get(f"/api/support-tickets/{ticket['id']}", users.support))["assigneeId"] == colleague_id
     await support.check_page()
 
 

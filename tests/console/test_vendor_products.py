@@ -178,13 +178,12 @@ async def test_a_vendor_approves_the_sale_that_staff_proposed(
 ) -> None:
     one = await visitor("vendor")
     product_id = await _new_product(one, f"Zobo {uuid4().hex[:8]}", price="900")
-    campus = await market.sign_in_with_two_factors("campus@campus.example", "CAMPUS")
     now = datetime.now(UTC)
     terms = {
         "productId": product_id, "priceMinor": 45_000, "quantity": 5, "perBuyerLimit": 1,
         "startsAt": (now + timedelta(hours=1)).isoformat(), "endsAt": (now + timedelta(hours=3)).isoformat(),
     }  # fmt: skip
-    sale = await market.post("/api/flash-sales", terms, campus)
+    sale = await market.post("/api/flash-sales", terms, users.campus)
     await one.open("/")
     await one.click("Flash sales to approve", "link")
     await one.page.locator(f"a[href='/flash-sales/{sale['id']}']").click()

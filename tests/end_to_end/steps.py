@@ -66,8 +66,8 @@ async def open_shop(market: Marketplace, users: Users) -> Shop:
         "description": "Small chops.",
     }  # fmt: skip
     requested = await market.post("/api/vendor-applications", application, student)
-    admin = await market.sign_in("campus@campus.example")
-    vendor_id = (await market.post(f"/api/vendor-applications/{requested['id']}/approve", {}, admin))["vendorId"]
+    path = f"/api/vendor-applications/{requested['id']}/approve"
+    vendor_id = (await market.post(path, {}, users.campus))["vendorId"]
     owner = await market.sign_in(address)
     secret = (await market.post("/api/auth/mfa/enroll", {}, owner))["secret"]
     tokens = await market.post("/api/auth/mfa/verify", {"code": pyotp.TOTP(secret).now()}, owner)

@@ -23,8 +23,8 @@ APPLICATION = {
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def campus_admin(market: Marketplace):
-    return await market.sign_in("campus@campus.example")
+async def campus_admin(users: Users):
+    return users.campus
 
 
 async def refused(call, status):

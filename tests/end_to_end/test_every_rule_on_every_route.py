@@ -23,7 +23,7 @@ from campus_tools.endpoints import endpoints, template_of
 from campus_tools.launcher.system import System
 from common.primitives.problems import TITLES
 from contracts import demo
-from contracts.permissions import permissions_of
+from contracts.permissions import PERMISSIONS_BY_ROLE, SECOND_FACTOR_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.issuers import FurtherIssuers
@@ -57,6 +57,8 @@ WRITTEN_BY_USERS = {
     ),
 }  # fmt: skip
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+# Nobody holds these with a password alone.
+OF_STAFF_ALONE = permissions_of(SECOND_FACTOR_ROLES) - permissions_of(set(PERMISSIONS_BY_ROLE) - SECOND_FACTOR_ROLES)
 FORGED = "eyJhIjoxfQ"
 BAD_QUERIES = {
     "limit": ("0", "101", "-1", "many", "5.0"),
@@ -179,9 +181,10 @@ def faults_of_callers(cast: Cast, route: Route) -> Iterator[Fault]:
     forbidden = cast.forbidden(route)
     if forbidden is not None:
         yield Fault("wrong role", route, 403, "AUTH_FORBIDDEN", {**forbidden, **key}, content=b'{"unknown": 1}')
-    if ENDPOINTS[route.upstream, route.name].guard.step_up:
+    endpoint = ENDPOINTS[route.upstream, route.name]
+    if endpoint.guard.step_up or (endpoint.permissions and set(endpoint.permissions) <= OF_STAFF_ALONE):
         headers = {**cast.not_stepped_up(route), **key}
-        yield Fault("no step-up", route, 403, "AUTH_AAL2_REQUIRED", headers, content=b'{"unknown": 1}')
+        yield Fault("no second factor", route, 403, "AUTH_AAL2_REQUIRED", headers, content=b'{"unknown": 1}')
 
 
 def faults_of_bodies(cast: Cast, route: Route) -> Iterator[Fault]:

@@ -91,13 +91,13 @@ async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(
     checker = cli_of(await stepped_up(market, second.email))
     user_id = str(user.id)
 
-    await maker.done("staff", "grant", user_id, "support_agent")
-    listed = await maker.done("staff", "list", "--role", "support_agent", "--limit", "100")
+    await maker.done("staff", "grant", user_id, "auditor")
+    listed = await maker.done("staff", "list", "--role", "auditor", "--limit", "100")
     assert user_id in json.dumps(listed)
     await maker.done("staff", "suspend", user_id, "--reason", "Lost the laptop", "--yes")
     assert user_id in json.dumps(await maker.done("staff", "list", "--suspended", "--limit", "100"))
     await maker.done("staff", "reinstate", user_id)
-    await maker.done("staff", "revoke", user_id, "support_agent", "--yes")
+    await maker.done("staff", "revoke", user_id, "auditor", "--yes")
 
     prepared = await maker.done("staff", "grant", user_id, "finance_maker")
     assert (await maker.call("staff", "approve", prepared["id"], "--hash", prepared["hash"], "--yes"))[0] == 1, (

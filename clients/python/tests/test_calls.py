@@ -103,6 +103,12 @@ async def test_a_rate_limit_is_waited_for_by_every_request(server: Server, conne
     assert tokens.access_token == "second"
 
 
+async def test_staff_sign_in_with_both_factors_at_once(server: Server, connect: Connect) -> None:
+    server.reply_with(enveloped(NEW_TOKENS), enveloped(NEW_TOKENS))
+    await connect().call(lambda campus: campus.sign_in("maker@campus.example", "password", "123456"))
+    assert [request.path for request in server.requests] == ["/api/auth/login", "/api/auth/mfa/verify"]
+
+
 async def test_a_long_rate_limit_is_an_error_at_once(server: Server, connect: Connect) -> None:
     server.reply_with(problem(429, "RATE_LIMIT_EXCEEDED", retry_after=900))
     with pytest.raises(errors.RateLimitExceededError) as raised:

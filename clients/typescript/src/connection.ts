@@ -99,9 +99,14 @@ export class Connection {
     this.#store = options.tokens ?? memoryStore();
   }
 
-  /** Signs in by password and stores the tokens. `mfaRequired`: the account has a second factor; call `stepUp`. */
-  signIn(email: string, password: string, options?: RequestOptions): Promise<Tokens> {
-    return this.#startSession("/api/auth/login", { email, password }, true, options);
+  /**
+   * Signs in by password and stores the tokens. `mfaRequired`: the account has a second factor; call `stepUp`. With `code`
+   * it is shown at once, as the permissions of staff need it.
+   */
+  async signIn(email: string, password: string, options: RequestOptions & { code?: string } = {}): Promise<Tokens> {
+    const { code, ...request } = options;
+    const tokens = await this.#startSession("/api/auth/login", { email, password }, true, request);
+    return code === undefined ? tokens : this.stepUp(code, undefined, request);
   }
 
   /** Proves a mail address or a phone number by the code that was sent to it, and stores the tokens. */

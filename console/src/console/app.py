@@ -162,13 +162,36 @@ class Console:
             visit.session.user_id = visit.me.id
         if screen.method == "POST" and not has_csrf_token(visit.form, visit.session):
             return self._refuse(visit, "This form is out of date", _OLD_FORM)
+        refused = await self._admission_refused(screen, visit)
+        if refused is not None:
+            return refused
+        if screen.method == "GET":
+            return await screen.handler(visit)
+        return await self._act(screen, visit)
+
+    async def _admission_refused(self, screen: Screen, visit: Visit) -> Response | None:
+        """The page in place of a screen that the person may not open; None where they may.
+
+        Staff show their second factor before the first page. A form without it goes to the API, which asks for it.
+        """
+        if visit.me is not None and visit.me.second_factor_required:
+            return await self._ask_second_factor(visit) if screen.method == "GET" else None
         if visit.me is not None and not visit.may(STAFF_PERMISSION):
             return visit.render("account/no_screens.html", status=403, title="No screens for this account")
         if screen.any_of and not visit.may(*screen.any_of):
             return self._refuse(visit, "You may not open this page", _NO_PERMISSION)
-        if screen.method == "GET":
-            return await screen.handler(visit)
-        return await self._act(screen, visit)
+        return None
+
+    async def _ask_second_factor(self, visit: Visit) -> Response:
+        """Ask for the second factor, or show how to set up the first one; then the page follows."""
+        if any(factor["confirmed"] for factor in await visit.api.get("/api/auth/mfa/factors")):
+            return self._step_up_for_page(visit)
+        return visit.render("account/second_factor.html", status=403, title="Set up your second factor", factor=None)
+
+    def _step_up_for_page(self, visit: Visit) -> Response:
+        query = visit.request.url.query
+        path = visit.path + (f"?{query}" if query else "")
+        return self._show_step_up(visit, HeldForm("/step-up", visit.user.id, [("next", path)]))
 
     async def _act(self, screen: Screen, visit: Visit) -> Response:
         """Handle a form: first the second factor that was asked for, then the action itself."""
@@ -228,8 +251,7 @@ class Console:
 
     async def _problem_page(self, visit: Visit, problem: ApiProblem) -> Response:
         if problem.needs_step_up and visit.request.method == "GET":
-            held = HeldForm("/step-up", visit.user.id, [("next", str(visit.request.url.path))])
-            return self._show_step_up(visit, held)
+            return self._step_up_for_page(visit)
         visit.error = problem
         return visit.render("message.html", title=_title_of(problem), text="")
 

@@ -144,6 +144,11 @@ class Marketplace:
                     raise StepFailed("mfa/verify", response)
             await asyncio.sleep(2)
 
+    async def refresh(self, user: SignedInUser) -> SignedInUser:
+        """Return the same session with new tokens: a granted role is in them, and the second factor stays."""
+        tokens = await self.post("/api/auth/refresh", {"refreshToken": user.refresh_token})
+        return SignedInUser(user.email, tokens["accessToken"], tokens["refreshToken"])
+
     # Buyer
 
     async def products(self, **filters: Any) -> list[dict[str, Any]]:

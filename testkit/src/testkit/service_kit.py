@@ -40,7 +40,7 @@ from common.process.service import http_app
 from common.web.http_protocol import JoinedProtocol
 from contracts.event import Event
 from contracts.identity import SessionRevoked
-from contracts.permissions import leading_role
+from contracts.permissions import SECOND_FACTOR_ROLES, leading_role
 from testkit.fixtures import PATIENT, DatabaseUrls
 
 BASE_URL = "http://localhost:8080"
@@ -66,16 +66,22 @@ class Issuer:
         roles: tuple[str, ...] | list[str] = ("buyer",),
         vendor_id: UUID | None = None,
         campus_id: UUID | None = None,
-        stepped_up: bool = False,
+        stepped_up: bool | None = None,
+        factor_age: timedelta = timedelta(0),
         session_id: UUID | None = None,
         life: timedelta = timedelta(minutes=15),
         **claims: Any,
     ) -> str:
-        """A token of a user; `stepped_up` makes it AAL2 as of now. Further keyword arguments replace claims."""
+        """A token of a user; `stepped_up` makes it AAL2, since `factor_age`. Further keyword arguments replace claims.
+
+        Staff whose permissions need a second factor show it at once, unless `stepped_up` says otherwise.
+        """
         now = int(self.clock.now().timestamp())
+        if stepped_up is None:
+            stepped_up = not SECOND_FACTOR_ROLES.isdisjoint(roles)
         methods = [{"method": "password", "timestamp": now}]
         if stepped_up:
-            methods.append({"method": "totp", "timestamp": now})
+            methods.append({"method": "totp", "timestamp": now - int(factor_age.total_seconds())})
         content = {
             "iss": BASE_URL,
             "aud": AUDIENCE,

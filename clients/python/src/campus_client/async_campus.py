@@ -60,13 +60,16 @@ class AsyncCampus(AsyncResources, SessionTokens):
         )
         super().__init__(self._session)
 
-    async def sign_in(self, email: str, password: str) -> models.Tokens:
+    async def sign_in(self, email: str, password: str, code: str | None = None) -> models.Tokens:
         """Sign in and store the tokens. `mfa_required`: the account has a second factor (`step_up`).
+
+        With `code` the second factor is shown at once, as the permissions of staff need it.
 
         Raises:
             ApiError: unknown address, wrong password, or an address that is not confirmed.
         """
-        return self._signed_in(await self.auth.login(models.LogInRequest(email=email, password=password)))
+        tokens = self._signed_in(await self.auth.login(models.LogInRequest(email=email, password=password)))
+        return tokens if code is None else await self.step_up(code)
 
     async def sign_in_with_code(self, email: str, code: str, password: str) -> models.Tokens:
         """Confirm an address after `auth.sign_up` or `auth.request_code`, and store the tokens."""

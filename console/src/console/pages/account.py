@@ -2,7 +2,7 @@
 
 from starlette.responses import JSONResponse, Response
 
-from console.api import ApiProblem
+from console.api import ApiProblem, Json
 from console.families import Family
 from console.visit import HELD_FIELD, HeldForm, Visit, local_path
 
@@ -68,6 +68,26 @@ async def step_up(visit: Visit) -> Response:
 async def passkey_challenge(visit: Visit) -> Response:
     """What `passkey.js` hands to the browser's authenticator."""
     return JSONResponse(await visit.api.post("/api/auth/mfa/passkeys/assertion-options"))
+
+
+@FAMILY.action("/second-factor")
+async def enrol_second_factor(visit: Visit) -> Response:
+    """The first authenticator app of a new member of the staff: its secret is shown once."""
+    return _show_factor(visit, await visit.api.post("/api/auth/mfa/enroll"))
+
+
+@FAMILY.action("/second-factor/code")
+async def confirm_second_factor(visit: Visit) -> Response:
+    try:
+        await visit.api.verify_code(visit.form["code"].replace(" ", ""))
+    except ApiProblem as problem:
+        visit.error = problem
+        return _show_factor(visit, {"secret": visit.form["secret"], "otpauthUri": ""})
+    return visit.go("/", "Your second factor is set up. Make recovery codes under My account.")
+
+
+def _show_factor(visit: Visit, factor: Json) -> Response:
+    return visit.render("account/second_factor.html", title="Set up your second factor", factor=factor)
 
 
 def _show_code(visit: Visit, path: str, held: str) -> Response:

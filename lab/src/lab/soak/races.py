@@ -227,7 +227,7 @@ async def _cast(market: Marketplace) -> Cast:
         vendor=await market.sign_in("vendor@unilag.edu.ng"),
         checker=checker,
         checker_again=await market.sign_in_with_two_factors("checker@campus.example", "CHECKER"),
-        auditor=await market.sign_in("auditor@campus.example"),
+        auditor=await market.sign_in_with_two_factors("auditor@campus.example", "AUDITOR"),
     )
 
 

@@ -146,10 +146,15 @@ ROLES_BY_RANK: Final[tuple[str, ...]] = (
 
 STAFF_ROLES: Final[frozenset[str]] = frozenset(ROLES_BY_RANK) - {"buyer", "merchant"}
 
-# Permissions to start, decide, divert or repeat a movement of the platform's or a vendor's money. They exclude the
-# cancellation of orders and decisions on returns, which refund a buyer's own payment.
+# Roles whose permissions hold only in a session with a second factor (contract sections 17.22 and 17.25). A hub agent
+# reads the orders of one hub, and works at a counter.
+SECOND_FACTOR_ROLES: Final[frozenset[str]] = STAFF_ROLES - {"hub_agent"}
+
+# Permissions to start, decide, divert or repeat a movement of money.
 MONEY_PERMISSIONS: Final[frozenset[str]] = frozenset(
     {
+        "orders:cancel",
+        "returns:decide",
         "payouts:dispatch",
         "payouts:reset",
         "bank_details:quarantine",
@@ -174,6 +179,11 @@ MONEY_ROLES: Final[frozenset[str]] = frozenset(
 def permissions_of(roles: Iterable[str]) -> frozenset[str]:
     """The permissions of all roles; an unknown role has none."""
     return frozenset().union(*(PERMISSIONS_BY_ROLE.get(role, frozenset()) for role in roles))
+
+
+def session_permissions_of(roles: Iterable[str], *, has_second_factor: bool) -> frozenset[str]:
+    """The permissions of all roles that hold in a session with, or without, a second factor (contract section 17.22)."""
+    return permissions_of(role for role in roles if has_second_factor or role not in SECOND_FACTOR_ROLES)
 
 
 def leading_role(roles: Iterable[str]) -> str:

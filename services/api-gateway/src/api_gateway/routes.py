@@ -191,8 +191,16 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/orders/:id/return-requests", ORDERS),
     _read("/api/return-requests", ORDERS),
     _read("/api/return-requests/:id", ORDERS),
-    _post("/api/return-requests/:id/approve", ORDERS, guard=_guard("orders:fulfil", "returns:decide")),
-    _post("/api/return-requests/:id/reject", ORDERS, guard=_guard("orders:fulfil", "returns:decide")),
+    _post(
+        "/api/return-requests/:id/approve",
+        ORDERS,
+        guard=_guard("orders:fulfil", "returns:decide", step_up_with="returns:decide"),
+    ),
+    _post(
+        "/api/return-requests/:id/reject",
+        ORDERS,
+        guard=_guard("orders:fulfil", "returns:decide", step_up_with="returns:decide"),
+    ),
     _read("/api/campus-orders", ORDERS),
     _read("/api/campus-orders/export", ORDERS),
     _read("/api/sales", ORDERS),

@@ -14,6 +14,7 @@ from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 
 from .conftest import USERS, IdentityApp
 from .responses import CONFLICT, data_of, error_of
+from .staff_steps import StaffAdministration
 from .test_row_security import caller_named
 
 LAGOS, IBADAN = f"/api/campuses/{demo.LAGOS.id}", f"/api/campuses/{demo.IBADAN.id}"
@@ -44,7 +45,7 @@ class Staff:
 @pytest_asyncio.fixture
 async def staff(app: IdentityApp) -> Staff:
     await app.load_demo()
-    tokens = {name: (await app.demo_log_in(name))["accessToken"] for name in ("CAMPUS", "ADMIN", "BUYER")}
+    tokens = {name: await StaffAdministration(app).token(name) for name in ("CAMPUS", "ADMIN", "BUYER")}
     return Staff(app, tokens)
 
 

@@ -355,7 +355,7 @@ async def test_a_step_up_lasts_fifteen_minutes_to_the_second(app: IdentityApp, m
     for longer in (timedelta(milliseconds=1), timedelta(milliseconds=999)):
         app.clock.advance(longer)
         last = await refreshed(app, last)
-        assert (last["aal"], last["mfaRequired"]) == ("aal1", True)
+        assert (last["aal"], last["mfaRequired"]) == ("aal2", False)
         for stale in (stepped, last):
             assert error_of(await app.post(CODES, token=stale["accessToken"])) == STEP_UP_REQUIRED
 

@@ -17,7 +17,7 @@ from identity.app import action_trail_command
 from identity.use_cases.signing_keys.rotate_keys import rotate_keys
 
 from .conftest import USERS, IdentityApp
-from .responses import INVALID, error_of
+from .responses import FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of
 from .staff_steps import StaffAdministration
 
 
@@ -191,3 +191,21 @@ async def test_members_of_staff_read_their_own_actions_and_no_others(staff: Staf
     ] == []
     assert (await staff.app.get(path, token=await staff.token("SUPPORT"))).json()["data"] == []
     assert (await staff.app.get(path, token=await staff.token("BUYER2"))).status_code == 403
+
+
+async def test_staff_see_others_only_with_a_second_factor_and_themselves_without(staff: StaffAdministration) -> None:
+    once = await staff.token("ADMIN", stepped_up=False)
+    for path in ("/api/staff", f"/api/staff/{USERS['SUPPORT'].id}", "/api/work"):
+        assert error_of(await staff.app.get(path, token=once)) == STEP_UP_REQUIRED
+    # Roles first: a missing permission is no matter of factors.
+    assert (
+        error_of(await staff.app.get("/api/staff", token=await staff.token("SUPPORT", stepped_up=False))) == FORBIDDEN
+    )
+    own = (await staff.app.get("/api/profiles/current", token=once)).json()["data"]
+    assert (own["roles"], own["permissions"], own["secondFactorRequired"]) == (["platform_admin"], [], True)
+    _, refresh = await staff.sign_in("ADMIN", stepped_up=True)
+    staff.app.clock.advance(timedelta(hours=5))
+    renewed = data_of(await staff.app.post("/api/auth/refresh", {"refreshToken": refresh}))["accessToken"]
+    assert (await staff.app.get("/api/staff", token=renewed)).status_code == 200
+    path = f"/api/staff/{USERS['SUPPORT'].id}/suspend"
+    assert error_of(await staff.app.post(path, {"reason": "x"}, token=renewed)) == STEP_UP_REQUIRED

@@ -143,6 +143,7 @@ async def test_conflicting_roles_are_never_held_by_one_user(staff: StaffAdminist
         ("CHECKER", "finance_maker"),
         ("MAKER", ADMIN),
         ("OPS", ADMIN),
+        ("SUPPORT", ADMIN),
         ("BUYER2", "finance_maker"),
         ("BUYER2", "ops_oncall"),
     ):
@@ -150,11 +151,11 @@ async def test_conflicting_roles_are_never_held_by_one_user(staff: StaffAdminist
         assert error_of(await staff.grant(name, role)) == CONFLICT, (name, role)
         assert await staff.state() == state
     # Both prepared while neither was held: the second approval sees the first, also at the same moment.
-    grants = [await staff.prepared("SUPPORT", role) for role in ("finance_maker", "finance_checker", ADMIN)]
+    grants = [await staff.prepared("AUDITOR", role) for role in ("finance_maker", "finance_checker", ADMIN)]
     await staff.token("BUYER2")
     responses = await asyncio.gather(*(staff.decide(grant_id, "approve") for grant_id in grants))
     assert sorted(response.status_code for response in responses) == [200, 409, 409]
-    assert len(await staff.roles("SUPPORT")) == 2
+    assert len(await staff.roles("AUDITOR")) == 2
     for role in ("finance_checker", ADMIN):
         with pytest.raises(asyncpg.UniqueViolationError):
             await staff.app.service.fetch(

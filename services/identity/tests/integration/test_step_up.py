@@ -86,8 +86,11 @@ async def test_a_refresh_does_not_make_the_second_factor_younger(app: IdentityAp
     assert claims(fresh)["amr"][1]["timestamp"] == shown_at
     app.clock.advance(timedelta(minutes=2))
     stale = (await app.post("/api/auth/refresh", {"refreshToken": fresh["refreshToken"]})).json()["data"]
-    assert (stale["aal"], stale["mfaRequired"]) == ("aal1", True)
-    assert claims(stale)["aal"] == "aal1"
+    # The session stays at AAL2; a step-up asks for a younger factor.
+    assert (stale["aal"], stale["mfaRequired"], claims(stale)["aal"]) == ("aal2", False, "aal2")
+    assert claims(stale)["amr"][1]["timestamp"] == shown_at
+    refused = await app.post("/api/auth/mfa/recovery-codes", token=stale["accessToken"])
+    assert error_of(refused) == STEP_UP_REQUIRED
 
 
 async def test_a_refresh_token_from_before_the_step_up_stays_at_aal1(app: IdentityApp) -> None:

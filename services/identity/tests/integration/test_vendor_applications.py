@@ -18,6 +18,7 @@ from identity.use_cases.vendors.approve_vendor_application import approve_vendor
 
 from .conftest import USERS, IdentityApp
 from .responses import CONFLICT, FORBIDDEN, data_of, error_of, invalid_field_of
+from .staff_steps import StaffAdministration
 
 APPLICATION = {
     "businessName": "Dami's Books",
@@ -39,7 +40,7 @@ class Campus:
 
     async def token(self, name: str) -> str:
         if name not in self._tokens:
-            self._tokens[name] = (await self.app.demo_log_in(name))["accessToken"]
+            self._tokens[name] = await StaffAdministration(self.app).token(name)
         return self._tokens[name]
 
     def sign_in_again(self, name: str) -> None:

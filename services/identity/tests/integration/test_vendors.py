@@ -118,7 +118,7 @@ async def test_only_staff_of_the_campus_suspend_and_no_member_their_own(staff: S
             USERS[name].id,
             campus.id,
         )
-        staff.tokens[name] = (await staff.app.demo_log_in(name))["accessToken"]
+        staff.tokens[name] = await StaffAdministration(staff.app).token(name)
     state = await staff.state()
     for by in ("BUYER2", "VENDOR", "VENDOR2", "BUYER", "ADMIN"):
         for response in (await staff.suspend(by), await staff.reinstate(by)):

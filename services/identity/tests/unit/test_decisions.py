@@ -84,10 +84,9 @@ def test_guessing_codes_becomes_slower_up_to_a_bound() -> None:
     assert set(seconds[6:]) == {900}
 
 
-@pytest.mark.parametrize(("minutes", "aal"), [(0, "aal2"), (15, "aal2"), (16, "aal1")])
-def test_the_second_factor_counts_for_fifteen_minutes(minutes: int, aal: str) -> None:
-    sign_in = SignIn(OTHER, NOW - timedelta(hours=1), NOW)
-    assert sign_in.aal(NOW + timedelta(minutes=minutes)) == aal
+def test_a_session_with_a_second_factor_stays_at_aal2() -> None:
+    assert SignIn(OTHER, NOW - timedelta(hours=1)).aal == "aal1"
+    assert SignIn(OTHER, NOW - timedelta(days=20), NOW - timedelta(days=20)).aal == "aal2"
 
 
 def test_a_token_without_vendor_and_campus_has_null_claims() -> None:

@@ -10,7 +10,7 @@ from orders.timers import fire_timers_once
 
 from .conftest import Market
 from .factories import refund_settled
-from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, error_of
+from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, error_of
 
 
 @pytest.mark.parametrize("role", ["buyer", "vendor", "support"])
@@ -97,6 +97,34 @@ async def test_late_replays_never_change_the_stock_again(market: Market) -> None
     # The cancellation is complete: a repeated request is a success without effect.
     assert (await market.post(order, "cancel", market.as_buyer(), cancelled)).status_code == 200
     assert (await market.status_of(order), await market.stock_of(product)) == ("refunded", 2)
+
+
+async def test_staff_refund_a_paid_order_only_with_a_recent_second_factor(market: Market) -> None:
+    paid, unpaid = await market.paid(), await market.ordered()
+    reason = {"reason": "lost"}
+    with_password = market.as_staff("support_agent", stepped_up=False)
+    for order in (paid, unpaid):
+        assert error_of(await market.client.get(f"/api/orders/{order['id']}", headers=with_password)) == STEP_UP_REQUIRED
+        assert error_of(await market.post(order, "cancel", with_password, reason)) == STEP_UP_REQUIRED
+    absent = {"id": str(new_id())}
+    assert error_of(await market.post(absent, "cancel", with_password, reason)) == STEP_UP_REQUIRED
+    an_hour_ago = market.as_staff("support_agent", factor_age=timedelta(hours=1))
+    assert (await market.client.get(f"/api/orders/{paid['id']}", headers=an_hour_ago)).status_code == 200
+    assert error_of(await market.post(paid, "cancel", an_hour_ago, reason)) == STEP_UP_REQUIRED
+    assert await market.status_of(paid) == "paid_escrow"
+    # No money moves.
+    assert (await market.post(unpaid, "cancel", an_hour_ago, reason)).status_code == 200
+    assert (await market.post(paid, "cancel", market.as_staff("support_agent"), reason)).status_code == 200
+    assert await market.status_of(paid) == "refund_pending"
+
+
+async def test_staff_use_their_own_orders_with_a_password_alone(market: Market) -> None:
+    order = await market.paid()
+    own = market.as_buyer(roles=("buyer", "support_agent"), stepped_up=False)
+    listed = (await market.client.get("/api/orders", headers=own)).json()["data"]
+    assert [shown["id"] for shown in listed] == [order["id"]]
+    assert (await market.post(order, "cancel", own, {"reason": "mine"})).status_code == 200
+    assert await market.status_of(order) == "refund_pending"
 
 
 async def test_a_cancellation_returns_no_stock_of_dispatched_units(market: Market) -> None:

@@ -12,7 +12,7 @@ from contracts.permissions import permissions_of
 
 from .conftest import Market
 from .factories import escrow_refunded, refund_settled
-from .responses import CONFLICT, FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
+from .responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
 
 REASON = "It is not what I ordered."
 
@@ -101,6 +101,17 @@ async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(m
             assert (await market.client.get(path, headers=headers)).status_code == 404
         assert (await request_return(market, order, 1, headers=headers)).status_code == 404
     assert (await decide(market, request, headers=market.as_merchant(vendor_id=new_id()))).status_code == 404
+
+
+async def test_staff_decide_a_return_only_with_a_recent_second_factor(market: Market) -> None:
+    order = await delivered(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
+    request = await requested_return(market, order, 1)
+    for factor in ({"stepped_up": False}, {"factor_age": timedelta(minutes=16)}):
+        for verb in ("approve", "reject"):
+            refused = await decide(market, request, verb, market.as_staff("support_agent", **factor))
+            assert error_of(refused) == STEP_UP_REQUIRED
+    shown = await market.client.get(f"/api/return-requests/{request['id']}", headers=market.as_buyer())
+    assert shown.json()["data"]["status"] == "requested"
 
 
 @pytest.mark.parametrize("by", ["vendor", "support"])

@@ -190,6 +190,10 @@ async def test_auditors_export_the_ledger_and_an_empty_period_is_rejected(app: P
     assert (await _get(app, path, **month)).status_code == 200
     for role in ("finance_maker", "finance_checker", "ops_oncall", "buyer"):
         assert (await _get(app, path, role, **month)).status_code == 403
+    for factor in ({"stepped_up": False}, {"factor_age": timedelta(minutes=16)}):
+        headers = app.service.headers(uuid4(), roles=("auditor",), **factor)
+        rejected = await app.service.client.get(path, params=month, headers=headers)
+        assert (rejected.status_code, rejected.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
     for query, name in (
         ({**month, "to": month["from"]}, "to"),
         ({**month, "from": "now-1d"}, "from"),

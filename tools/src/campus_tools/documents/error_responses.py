@@ -19,6 +19,7 @@ from common.primitives.problems import (
     NotFound,
     Problem,
     RateLimited,
+    SecondFactorRequired,
     StepUpRequired,
     TokenExpired,
     Unauthorized,
@@ -27,6 +28,7 @@ from common.primitives.problems import (
     render,
 )
 from common.web.http import LIMIT_MAX
+from contracts.permissions import SECOND_FACTOR_ROLES, permissions_of
 
 # Where the system runs by default. The gateway serves the documents with its own base address in its place.
 BASE_URL: Final = DOCUMENTED_BASE_URL
@@ -60,6 +62,7 @@ SHARED: Final[Mapping[int, Mapping[str, Problem]]] = {
 }
 # Their body holds credentials, so they can return 401. Other public endpoints never reveal whether a user exists.
 _CREDENTIALS_IN_BODY: Final = frozenset({"/api/auth/login", "/api/auth/refresh", "/api/auth/otp/verify"})
+_OF_STAFF: Final = permissions_of(SECOND_FACTOR_ROLES)
 # Operations on money that may be locked in escrow (contract sections 7 and 8).
 _MAY_BE_LOCKED: Final = frozenset({"POST /api/payouts", "POST /api/orders/:id/release"})
 HEADERS: Final[Mapping[str, Any]] = {
@@ -146,6 +149,9 @@ def errors_of(entry: Described, components: dict[str, Any]) -> dict[str, Any]:
     declared = {int(status) for status in entry.operation.get("responses", {}) if status.isdigit()}
     named = _by_status(entry.errors)
     statuses = {status for status in declared if status >= 400 and status != 422} | set(named)
+    if 404 in statuses and entry.guard.leaves_rows_to_policies:
+        # Staff without a second factor do not learn whether the row is absent (contract section 17.22).
+        statuses.add(403)
     shown = {
         str(status): _error(entry, status, named.get(status, {}), components)
         for status in sorted(statuses | set(_of_the_gateway(entry)))
@@ -185,6 +191,8 @@ def _usual(entry: Described, status: int) -> dict[str, Problem]:
     if status == 403:
         if guard.permission or guard.one_of or not guard.step_up:
             found["role"] = Forbidden()
+        if guard.leaves_rows_to_policies or guard.permission in _OF_STAFF:
+            found["secondFactor"] = SecondFactorRequired()
         if guard.step_up or guard.step_up_with:
             found["stepUp"] = StepUpRequired()
     elif status == 409:

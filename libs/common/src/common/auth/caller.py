@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from common.primitives.problems import Forbidden, StepUpRequired, Unauthorized
+from common.primitives.problems import Forbidden, SecondFactorRequired, StepUpRequired, Unauthorized
+from contracts.permissions import permissions_of, session_permissions_of
 
 # The settings `app.<name>` that row policies read (docs/decisions/0005).
 ROW_SETTINGS: Final = ("user_id", "vendor_id", "campus_id", "permissions")
-# An AAL2 sign-in older than this is AAL1 again (contract section 5).
+# An operation that needs a step-up accepts a second factor of this age at most (contract section 5).
 STEP_UP_LIFE = timedelta(minutes=15)
 
 
@@ -20,7 +21,10 @@ class Caller:
     user_id: UUID | None = None
     session_id: UUID | None = None
     roles: frozenset[str] = frozenset()
+    # The permissions that hold in this session.
     permissions: frozenset[str] = frozenset()
+    # The permissions of the roles that need a second factor in this session first (contract section 17.22).
+    withheld: frozenset[str] = frozenset()
     vendor_id: UUID | None = None
     campus_id: UUID | None = None
     stepped_up_at: datetime | None = None
@@ -51,19 +55,26 @@ class Caller:
         return permission in self.permissions
 
     def must_be_allowed(self, permission: str) -> None:
-        """Raises Forbidden (403 AUTH_FORBIDDEN)."""
-        if permission not in self.permissions:
-            raise Forbidden
+        """Raises Forbidden (403 AUTH_FORBIDDEN) and SecondFactorRequired (403 AUTH_AAL2_REQUIRED)."""
+        self.must_be_allowed_one_of(permission)
 
     def must_be_allowed_one_of(self, *permissions: str) -> None:
-        """Raises Forbidden (403 AUTH_FORBIDDEN) when the caller holds none of the permissions."""
+        """Raises Forbidden when no role gives one of the permissions, SecondFactorRequired when this session holds none."""
         if self.permissions.isdisjoint(permissions):
-            raise Forbidden
+            raise Forbidden if self.withheld.isdisjoint(permissions) else SecondFactorRequired
 
     def must_have_stepped_up(self, now: datetime) -> None:
         """Raises StepUpRequired (403 AUTH_AAL2_REQUIRED) unless the second factor was shown within 15 minutes."""
         if self.stepped_up_at is None or now - self.stepped_up_at > STEP_UP_LIFE:
             raise StepUpRequired
+
+
+def permissions_in_session(
+    roles: frozenset[str], stepped_up_at: datetime | None
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The permissions that hold in a session and those that it withholds: a second factor of any age opens all."""
+    held = session_permissions_of(roles, has_second_factor=stepped_up_at is not None)
+    return held, permissions_of(roles) - held
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ class Guard:
     service_key: bool = False
 
     def check(self, caller: Caller, now: datetime) -> None:
-        """Raises Forbidden and StepUpRequired (403)."""
+        """Raises Forbidden, SecondFactorRequired and StepUpRequired (403)."""
         if self.permission is not None:
             caller.must_be_allowed(self.permission)
         if self.one_of:
@@ -30,3 +30,14 @@ class Guard:
 
     def needs_step_up_of(self, caller: Caller) -> bool:
         return self.step_up or (self.step_up_with is not None and caller.may(self.step_up_with))
+
+    def hides_rows_of(self, caller: Caller) -> bool:
+        """Whether rows decide, and staff without a second factor see fewer of them (contract section 17.22)."""
+        if not (self.leaves_rows_to_policies and caller.withheld):
+            return False
+        return not self.one_of or not caller.withheld.isdisjoint(self.one_of)
+
+    @property
+    def leaves_rows_to_policies(self) -> bool:
+        """Whether callers with several rights come here, and their rights decide on the rows."""
+        return not (self.anonymous or self.service_key) and self.permission is None

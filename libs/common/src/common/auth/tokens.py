@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from common.auth.caller import Caller
+from common.auth.caller import Caller, permissions_in_session
 from common.auth.issuers import FederatedIdentity, TrustedIssuer, federated_identity_of
 from common.auth.jws_parser import ReadToken, instant_of, is_second_factor, read_token
 from common.auth.user_lookup import LocalUser, NoUserLookup, UserLookup
@@ -18,7 +18,7 @@ from common.primitives.clock import Clock
 from common.primitives.ids import parse_uuid
 from common.primitives.limits import WAIT_LIMITS
 from common.primitives.problems import TokenExpired, Unauthorized
-from contracts.permissions import PERMISSIONS_BY_ROLE, STAFF_ROLES, permissions_of
+from contracts.permissions import PERMISSIONS_BY_ROLE, STAFF_ROLES
 
 AUDIENCE: Final = "campus-marketplace"
 LEEWAY: Final = timedelta(seconds=30)
@@ -186,11 +186,13 @@ def bearer_token(authorization: str | None) -> str | None:
 def caller_named(identity: FederatedIdentity, user: LocalUser) -> Caller:
     """The caller for a token of a trusted issuer. Staff roles count only with `allowStaffRoles`."""
     roles = user.roles | identity.staff_roles if identity.may_be_staff else user.roles - STAFF_ROLES
+    permissions, withheld = permissions_in_session(roles, identity.stepped_up_at)
     return Caller(
         user_id=identity.user_id,
         session_id=identity.session_id,
         roles=roles,
-        permissions=permissions_of(roles),
+        permissions=permissions,
+        withheld=withheld,
         vendor_id=user.vendor_id,
         campus_id=user.campus_id,
         stepped_up_at=identity.stepped_up_at,
@@ -223,14 +225,17 @@ def _our_caller(read: ReadToken, now: datetime) -> Caller:
     _roles_of([claims.get("role")])
     if claims.get("aal") not in ("aal1", "aal2"):
         raise Unauthorized
+    stepped_up_at = _stepped_up_at(claims, now)
+    permissions, withheld = permissions_in_session(roles, stepped_up_at)
     return Caller(
         user_id=_uuid_of(claims.get("sub")),
         session_id=_uuid_of(claims.get("session_id")),
         roles=roles,
-        permissions=permissions_of(roles),
+        permissions=permissions,
+        withheld=withheld,
         vendor_id=_uuid_or_none_of(metadata, "vendor_id"),
         campus_id=_uuid_or_none_of(metadata, "campus_id"),
-        stepped_up_at=_stepped_up_at(claims, now),
+        stepped_up_at=stepped_up_at,
         issued_at=instant_of(claims.get("iat")),
         expires_at=instant_of(claims.get("exp")),
         email_confirmed=claims.get("email_verified") is True,

@@ -146,6 +146,12 @@ class StepUpRequired(Problem):
     status, code, detail = 403, "AUTH_AAL2_REQUIRED", "This needs a two-factor sign-in not older than 15 minutes."
 
 
+class SecondFactorRequired(StepUpRequired):
+    """A staff permission in a session without a second factor (contract section 17.22)."""
+
+    detail = "Your role permits this only in a session with a second factor. Verify it, then repeat the request."
+
+
 class ValidationFailed(Problem):
     status, code, detail = 422, "VALIDATION_FAILED", "The request is not valid."
 

@@ -14,7 +14,7 @@ from common.auth.caller import ANONYMOUS, Caller
 from common.auth.guards import Guard
 from common.auth.service_keys import admit_service
 from common.auth.tokens import bearer_token
-from common.primitives.problems import Unauthorized
+from common.primitives.problems import NotFound, SecondFactorRequired, Unauthorized
 from common.web import envelope
 from common.web.exception_handlers import EXCEPTION_HANDLERS, respond_internal_error
 from common.web.http_context import HttpContext, context_of
@@ -133,7 +133,7 @@ class GuardedRoute(APIRoute):
         reads_json = self.body_field is not None
 
         async def checked(request: Request) -> Response:
-            request.state.caller = await admit(request, guard)
+            request.state.caller = caller = await admit(request, guard)
             if query_names is not None and request.scope["query_string"]:
                 refuse_unknown_parameters(request, query_names)
             if has_one_order:
@@ -143,7 +143,13 @@ class GuardedRoute(APIRoute):
                 refuse_other_encodings(body)
                 if has_no_body:
                     refuse_fields(body)
-            return await respond(request)
+            try:
+                return await respond(request)
+            except NotFound as error:
+                # The row may exist for this person with a second factor; whether it does is not shown.
+                if request.path_params and guard.hides_rows_of(caller):
+                    raise SecondFactorRequired from error
+                raise
 
         return checked
 

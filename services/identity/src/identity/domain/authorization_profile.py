@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from common.auth.caller import STEP_UP_LIFE
 from contracts.permissions import STAFF_ROLES, leading_role
 
 # Roles, campus and vendor in a token may be this old. It is short enough to trust them without a lookup.
@@ -62,10 +61,10 @@ class SignIn:
         second = now.replace(microsecond=0)
         return replace(self, stepped_up_at=second, stepped_up_by=method, stepped_up_factor_id=factor_id)
 
-    def aal(self, now: datetime) -> str:
-        """Return `aal2` for 15 minutes after the second factor, else `aal1`. A refresh does not extend it."""
-        fresh = self.stepped_up_at is not None and now - self.stepped_up_at <= STEP_UP_LIFE
-        return "aal2" if fresh else "aal1"
+    @property
+    def aal(self) -> str:
+        """Return `aal2` after a second factor of any age (contract section 17.22); `amr` shows its time."""
+        return "aal1" if self.stepped_up_at is None else "aal2"
 
 
 def claims_of(
@@ -84,7 +83,7 @@ def claims_of(
         "exp": int((now + ACCESS_LIFE).timestamp()),
         "session_id": str(sign_in.session_id),
         "role": profile.role,
-        "aal": sign_in.aal(now),
+        "aal": sign_in.aal,
         "email_verified": profile.email_confirmed,
         "amr": methods,
         "app_metadata": {

@@ -48,6 +48,7 @@ class Profile:
             "role": leading_role(self.roles),
             "roles": self.roles,
             "permissions": sorted(caller.permissions),
+            "secondFactorRequired": bool(caller.withheld),
             "vendorId": caller.vendor_id,
             "campusId": self.campus_id,
             "revision": self.revision,

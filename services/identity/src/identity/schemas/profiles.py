@@ -56,6 +56,10 @@ class Profile(ResponseShape):
         list[str],
         Field(description="What the token of this request permits; a changed role applies from the next token."),
     ]
+    second_factor_required: Annotated[
+        bool,
+        Field(description="Whether the user's staff roles permit more once this session has a second factor."),
+    ]
     vendor_id: Annotated[UUID | None, Field(description="The vendor whose merchant the token names.")]
     campus_id: UUID | None
     revision: int

@@ -159,7 +159,10 @@ async def show_order_timeline(request: Request, caller: CurrentCaller, order_id:
 async def cancel_order_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: CancelOrderRequest
 ) -> Response:
-    """An unpaid order becomes `cancelled`; a paid order becomes `refund_pending` and is refunded in full."""
+    """An unpaid order becomes `cancelled`; a paid order becomes `refund_pending` and is refunded in full.
+
+    Staff need a second factor of the last 15 minutes to cancel a paid order.
+    """
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
     now, windows = dependencies.clock.now(), dependencies.windows
@@ -167,7 +170,7 @@ async def cancel_order_route(
         request,
         caller,
         order_id,
-        lambda uow: cancel_order(uow, order_id, roles, body.reason, by=caller.id, now=now, windows=windows),
+        lambda uow: cancel_order(uow, order_id, roles, body.reason, by=caller, now=now, windows=windows),
     )
 
 

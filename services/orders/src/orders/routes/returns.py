@@ -123,7 +123,7 @@ async def show_return_request(request: Request, caller: CurrentCaller, request_i
     operation_id="returns.approve",
     responses=responses_for(ReturnRequest, 403, 404, 409, 422),
 )
-@requires_one_of(*DECIDERS)
+@requires_one_of(*DECIDERS, step_up_with="returns:decide")
 async def approve_return_route(
     request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:
@@ -144,7 +144,7 @@ async def approve_return_route(
     operation_id="returns.reject",
     responses=responses_for(ReturnRequest, 403, 404, 409, 422),
 )
-@requires_one_of(*DECIDERS)
+@requires_one_of(*DECIDERS, step_up_with="returns:decide")
 async def reject_return_route(
     request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:

@@ -74,7 +74,7 @@ async def list_transactions(
 
 
 @router.get("/api/transactions/export", operation_id="ledger.exportTransactions", responses=_CSV_SHOWN)
-@requires("ledger:export")
+@requires("ledger:export", step_up=True)
 async def export_transactions(
     request: Request,
     caller: CurrentCaller,

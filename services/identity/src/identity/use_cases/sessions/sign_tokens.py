@@ -35,10 +35,9 @@ async def sign_tokens(
     if await sessions.is_without_staff_roles(uow, sign_in.session_id):
         profile = profile.without_staff_roles()
     key = signing_keys.open(*current)
-    aal = sign_in.aal(now)
     return SignedIn(
         access_token=sign_access_token(key, profile, sign_in, issuer=issuer, now=now),
         refresh_token=refresh_token,
-        aal=aal,
-        mfa_required=profile.has_second_factor and aal == "aal1",
+        aal=sign_in.aal,
+        mfa_required=profile.has_second_factor and sign_in.aal == "aal1",
     )

@@ -3,6 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderCancelled
@@ -21,14 +22,15 @@ async def cancel_order(
     roles: frozenset[OrderRole],
     reason: str,
     *,
-    by: UUID,
+    by: Caller,
     now: datetime,
     windows: Windows,
 ) -> None:
     """Buyer, vendor or staff cancel an order; a paid order is refunded in full (contract section 6).
 
     Undispatched units return to the stock once: a repeated cancellation finds the new state. Raises Forbidden (403) for
-    a caller who may only read the order, ForbiddenTransition (409).
+    a caller who may only read the order, ForbiddenTransition (409), and StepUpRequired (403) for staff who refund a paid
+    order without a recent second factor (contract section 17.22).
     """
     trigger = cancel_trigger(roles)
     if trigger is None:
@@ -41,9 +43,10 @@ async def cancel_order(
         return
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
-    await store.save_transition(
-        uow, order, transition, trigger, now, windows, staff_id=by if trigger == "staff_cancels" else None
-    )
+    is_staff = trigger == "staff_cancels"
+    if is_staff and transition != "cancelled":
+        by.must_have_stepped_up(now)
+    await store.save_transition(uow, order, transition, trigger, now, windows, staff_id=by.id if is_staff else None)
     if order.stock_is_reserved:
         publish_stock_changes(uow, await store.free_stock(uow, order.id))
     if transition == "cancelled":
