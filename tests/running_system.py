@@ -14,7 +14,6 @@ import pytest_asyncio
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
-from operations.processes import CONSOLE_PORT
 from tests.end_to_end.issuers import FurtherIssuers, further_issuers
 from tests.end_to_end.responses import Responses
 
@@ -74,9 +73,6 @@ def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) ->
     own = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + 90}/otlp",
         "TRUSTED_ISSUERS": issuers.setting,
-        # Browsers bind no passkey to an IP address.
-        "PASSKEY_RP_ID": "localhost",
-        "PASSKEY_ORIGINS": f"http://localhost:{port_base + CONSOLE_PORT}",
     }
     with System(tmp_path_factory.mktemp("system"), port_base, {**SETTINGS, **own}) as running:
         yield running

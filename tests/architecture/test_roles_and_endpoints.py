@@ -461,7 +461,7 @@ def test_step_up_permissions_move_money_or_are_listed() -> None:
     }
     assert needing - MONEY_PERMISSIONS == {
         "staff:manage",
-        # The export of the ledger (contract section 17.22).
+        # The export of the ledger (contract section 5.4).
         "ledger:export",
         "webhooks:replay",
         "bank_details:own",

@@ -57,7 +57,7 @@ WRITTEN_BY_USERS = {
     ),
 }  # fmt: skip
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-# Nobody holds these with a password alone.
+# Permissions that no session without a second factor holds.
 OF_STAFF_ALONE = permissions_of(SECOND_FACTOR_ROLES) - permissions_of(set(PERMISSIONS_BY_ROLE) - SECOND_FACTOR_ROLES)
 FORGED = "eyJhIjoxfQ"
 BAD_QUERIES = {

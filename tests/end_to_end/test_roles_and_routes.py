@@ -103,7 +103,7 @@ def is_narrowed(endpoint: Endpoint, knocker: Knocker) -> bool:
     if knocker.stepped_up or SECOND_FACTOR_ROLES.isdisjoint(knocker.roles):
         return False
     has_row = ":id" in endpoint.path and (endpoint.method in ("GET", "DELETE") or endpoint.name in UPLOADS)
-    return bool(endpoint.permissions) or (has_row and endpoint.guard.leaves_rows_to_policies)
+    return bool(endpoint.permissions) or (has_row and endpoint.guard.is_decided_by_rows)
 
 
 async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[int, str]:

@@ -175,14 +175,14 @@ class Console:
         Staff show their second factor before the first page. A form without it goes to the API, which asks for it.
         """
         if visit.me is not None and visit.me.second_factor_required:
-            return await self._ask_second_factor(visit) if screen.method == "GET" else None
+            return await self._request_second_factor(visit) if screen.method == "GET" else None
         if visit.me is not None and not visit.may(STAFF_PERMISSION):
             return visit.render("account/no_screens.html", status=403, title="No screens for this account")
         if screen.any_of and not visit.may(*screen.any_of):
             return self._refuse(visit, "You may not open this page", _NO_PERMISSION)
         return None
 
-    async def _ask_second_factor(self, visit: Visit) -> Response:
+    async def _request_second_factor(self, visit: Visit) -> Response:
         """Ask for the second factor, or show how to set up the first one; then the page follows."""
         if any(factor["confirmed"] for factor in await visit.api.get("/api/auth/mfa/factors")):
             return self._step_up_for_page(visit)

@@ -36,7 +36,7 @@ class Me(msgspec.Struct, rename="camel"):
     roles: list[str]
     permissions: list[str]
     second_factor_required: bool = False
-    """Whether this session lacks the second factor that the staff roles need (contract section 17.22)."""
+    """Whether this session lacks the second factor that the staff roles need (contract section 5.4)."""
     campus_id: str | None = None
     vendor_id: str | None = None
 

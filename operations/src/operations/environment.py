@@ -211,7 +211,17 @@ class Environments:
             return environment | self._sandbox_only()
         urls = self._addresses(service)
         del urls["OWNER_DATABASE_URL"]
+        if plan.service == "identity":
+            environment = self._passkeys() | environment
         return environment | urls
+
+    def _passkeys(self) -> dict[str, str]:
+        """The console's origin for passkeys, unless the caller chose. Browsers bind no passkey to an IP address."""
+        if any(self._caller.get(name) for name in ("PASSKEY_RP_ID", "PASSKEY_ORIGINS", "BASE_URL")):
+            return {}
+        ports = (self._port_base + CONSOLE_PORT, self._port_base)
+        origins = ",".join(f"http://localhost:{port}" for port in ports)
+        return {"PASSKEY_RP_ID": "localhost", "PASSKEY_ORIGINS": origins}
 
     def for_migration(self, service: Service) -> dict[str, str]:
         """Return the environment of `migrate`, the only command that acts as the database's owner."""

@@ -146,7 +146,7 @@ ROLES_BY_RANK: Final[tuple[str, ...]] = (
 
 STAFF_ROLES: Final[frozenset[str]] = frozenset(ROLES_BY_RANK) - {"buyer", "merchant"}
 
-# Roles whose permissions hold only in a session with a second factor (contract sections 17.22 and 17.25). A hub agent
+# Roles whose permissions hold only in a session with a second factor (contract section 5.4). A hub agent
 # reads the orders of one hub, and works at a counter.
 SECOND_FACTOR_ROLES: Final[frozenset[str]] = STAFF_ROLES - {"hub_agent"}
 
@@ -182,7 +182,7 @@ def permissions_of(roles: Iterable[str]) -> frozenset[str]:
 
 
 def session_permissions_of(roles: Iterable[str], *, has_second_factor: bool) -> frozenset[str]:
-    """The permissions of all roles that hold in a session with, or without, a second factor (contract section 17.22)."""
+    """The permissions of all roles that hold in a session with, or without, a second factor (contract section 5.4)."""
     return permissions_of(role for role in roles if has_second_factor or role not in SECOND_FACTOR_ROLES)
 
 

@@ -148,6 +148,9 @@ async def test_an_invalid_sign_up_is_rejected_with_the_name_of_its_field(app: Id
         ({"phone": "12"}, "phone"),
         ({"fullName": "  "}, "fullName"),
         ({"fullName": "A\x00B"}, "body"),
+        ({"fullName": "Tola\r\nBcc: all@unilag.edu.ng"}, "fullName"),
+        ({"fullName": "Tola \u202egnp.exe"}, "fullName"),
+        ({"fullName": "\u200b\u2060"}, "fullName"),
         ({"roles": ["platform_admin"]}, "roles"),
     ]
     for change, name in faults:

@@ -20,7 +20,7 @@ async def devices_of(scenario: Scenario, user_id):
     return (await scenario.client.get("/api/devices", headers=scenario.headers(user_id))).json()["data"]
 
 
-async def test_a_device_belongs_to_the_last_user_of_its_token(
+async def test_a_token_changes_its_user_after_the_owner_removed_the_device(
     open_scenario: OpenScenario, every_channel: dict[str, Any]
 ) -> None:
     async with open_scenario(**every_channel, devices_max=3) as scenario:
@@ -31,7 +31,12 @@ async def test_a_device_belongs_to_the_last_user_of_its_token(
         again = await scenario.register(owner_id, kind="android", token="token-1")
         assert again.json()["data"]["id"] == first.json()["data"]["id"]
         assert len(await devices_of(scenario, owner_id)) == 1
-        # Another user signs in on the same phone.
+        # A copied token, or another user on the same phone.
+        refused = await scenario.register(other_id, kind="android", token="token-1")
+        assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert (len(await devices_of(scenario, owner_id)), await devices_of(scenario, other_id)) == (1, [])
+        first_path = f"/api/devices/{first.json()['data']['id']}"
+        assert (await scenario.client.delete(first_path, headers=scenario.headers(owner_id))).status_code == 204
         moved = await scenario.register(other_id, kind="android", token="token-1")
         assert moved.json()["data"]["id"] != first.json()["data"]["id"]
         assert (await devices_of(scenario, owner_id), len(await devices_of(scenario, other_id))) == ([], 1)

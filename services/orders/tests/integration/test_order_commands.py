@@ -104,7 +104,9 @@ async def test_staff_refund_a_paid_order_only_with_a_recent_second_factor(market
     reason = {"reason": "lost"}
     with_password = market.as_staff("support_agent", stepped_up=False)
     for order in (paid, unpaid):
-        assert error_of(await market.client.get(f"/api/orders/{order['id']}", headers=with_password)) == STEP_UP_REQUIRED
+        assert (
+            error_of(await market.client.get(f"/api/orders/{order['id']}", headers=with_password)) == STEP_UP_REQUIRED
+        )
         assert error_of(await market.post(order, "cancel", with_password, reason)) == STEP_UP_REQUIRED
     absent = {"id": str(new_id())}
     assert error_of(await market.post(absent, "cancel", with_password, reason)) == STEP_UP_REQUIRED

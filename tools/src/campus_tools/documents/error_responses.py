@@ -149,8 +149,8 @@ def errors_of(entry: Described, components: dict[str, Any]) -> dict[str, Any]:
     declared = {int(status) for status in entry.operation.get("responses", {}) if status.isdigit()}
     named = _by_status(entry.errors)
     statuses = {status for status in declared if status >= 400 and status != 422} | set(named)
-    if 404 in statuses and entry.guard.leaves_rows_to_policies:
-        # Staff without a second factor do not learn whether the row is absent (contract section 17.22).
+    if 404 in statuses and entry.guard.is_decided_by_rows:
+        # Staff without a second factor do not learn whether the row is absent (contract section 5.4).
         statuses.add(403)
     shown = {
         str(status): _error(entry, status, named.get(status, {}), components)
@@ -191,7 +191,7 @@ def _usual(entry: Described, status: int) -> dict[str, Problem]:
     if status == 403:
         if guard.permission or guard.one_of or not guard.step_up:
             found["role"] = Forbidden()
-        if guard.leaves_rows_to_policies or guard.permission in _OF_STAFF:
+        if guard.is_decided_by_rows or guard.permission in _OF_STAFF:
             found["secondFactor"] = SecondFactorRequired()
         if guard.step_up or guard.step_up_with:
             found["stepUp"] = StepUpRequired()

@@ -23,7 +23,7 @@ class Caller:
     roles: frozenset[str] = frozenset()
     # The permissions that hold in this session.
     permissions: frozenset[str] = frozenset()
-    # The permissions of the roles that need a second factor in this session first (contract section 17.22).
+    # The permissions of the roles that need a second factor in this session first (contract section 5.4).
     withheld: frozenset[str] = frozenset()
     vendor_id: UUID | None = None
     campus_id: UUID | None = None

@@ -32,12 +32,12 @@ class Guard:
         return self.step_up or (self.step_up_with is not None and caller.may(self.step_up_with))
 
     def hides_rows_of(self, caller: Caller) -> bool:
-        """Whether rows decide, and staff without a second factor see fewer of them (contract section 17.22)."""
-        if not (self.leaves_rows_to_policies and caller.withheld):
+        """Whether rows decide, and staff without a second factor see fewer of them (contract section 5.4)."""
+        if not (self.is_decided_by_rows and caller.withheld):
             return False
         return not self.one_of or not caller.withheld.isdisjoint(self.one_of)
 
     @property
-    def leaves_rows_to_policies(self) -> bool:
+    def is_decided_by_rows(self) -> bool:
         """Whether callers with several rights come here, and their rights decide on the rows."""
         return not (self.anonymous or self.service_key) and self.permission is None

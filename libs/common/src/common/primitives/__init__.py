@@ -11,6 +11,7 @@ __all__ = [
     "ids",
     "limits",
     "money",
+    "names",
     "problems",
     "public_numbers",
     "retry",

@@ -147,7 +147,7 @@ class StepUpRequired(Problem):
 
 
 class SecondFactorRequired(StepUpRequired):
-    """A staff permission in a session without a second factor (contract section 17.22)."""
+    """A staff permission in a session without a second factor (contract section 5.4)."""
 
     detail = "Your role permits this only in a session with a second factor. Verify it, then repeat the request."
 

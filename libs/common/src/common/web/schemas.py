@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from common.primitives.clock import OFFSET_REQUIRED, date_in_lagos
 from common.primitives.money import AMOUNT_MINOR_MAX
+from common.primitives.names import name_fault
 
 # The decision hash in a response (contract section 5.5).
 DecisionHash = Annotated[str, Field(description="SHA-256, in hex, of the exact content; `/approve` must repeat it.")]
@@ -46,6 +47,14 @@ def _in_utc(instant: datetime) -> datetime:
         raise ValueError("is in no calendar of ours") from error
 
 
+def _is_name(text: str) -> str:
+    if fault := name_fault(text):
+        raise ValueError(fault)
+    return text
+
+
+# For a name that others read, after its lengths: no control, no bidirectional override, something visible.
+A_NAME = AfterValidator(_is_name)
 # A time in a body: ISO 8601 with an offset.
 Instant = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 # A time in a query (contract section 1.8): ISO 8601 with an offset, or a date alone, which is its midnight in Lagos.

@@ -63,7 +63,7 @@ class SignIn:
 
     @property
     def aal(self) -> str:
-        """Return `aal2` after a second factor of any age (contract section 17.22); `amr` shows its time."""
+        """Return `aal2` after a second factor of any age (contract section 5.4); `amr` shows its time."""
         return "aal1" if self.stepped_up_at is None else "aal2"
 
 

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import ServiceItself
+from common.primitives.names import name_fault
 from common.web.http import dependencies_of, guarded_router, ok, service_key_only
 from identity.dependencies import Dependencies
 from identity.domain.addresses import e164_or_none
@@ -27,7 +28,7 @@ async def create_user_route(request: Request, body: CreateUserRequest) -> Respon
         body.user.id,
         body.user.email,
         phone if phone and dependencies.text_policy.accepts(phone) else None,
-        metadata.full_name,
+        metadata.full_name if name_fault(metadata.full_name or "") is None else None,
         metadata.referral_token,
         email_confirmed=body.user.email_confirmed,
     )

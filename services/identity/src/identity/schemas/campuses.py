@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import A_NAME, RequestBody, ResponseShape
 from identity.domain.addresses import domain_of
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 
@@ -18,7 +18,7 @@ def _domain(text: str) -> str:
     return domain
 
 
-DisplayName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+DisplayName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120), A_NAME]
 Address = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 DeliveryFee = Annotated[int, Field(strict=True, ge=0, le=DELIVERY_FEE_MINOR_MAX)]
 Flag = Annotated[bool, Field(strict=True)]

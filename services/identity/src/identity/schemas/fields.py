@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from common.web.schemas import A_NAME
 from contracts.permissions import ROLES_BY_RANK
 from identity.domain import password_rules
 from identity.domain.addresses import e164_or_none, has_address_form, is_email, normal_email
@@ -44,7 +45,7 @@ Phone = Annotated[str, StringConstraints(max_length=40), AfterValidator(_phone)]
 NewPassword = Annotated[
     str, StringConstraints(min_length=password_rules.CHARACTERS_MIN, max_length=password_rules.CHARACTERS_MAX)
 ]
-FullName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+FullName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), A_NAME]
 # Every role, highest first.
 Role = Annotated[str, Field(json_schema_extra={"enum": list(ROLES_BY_RANK)})]
 # The sign-up evaluates the token and never fails because of it: an overlong token is an unknown one.

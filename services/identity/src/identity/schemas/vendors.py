@@ -6,11 +6,11 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import A_NAME, RequestBody, ResponseShape
 from identity.schemas.commission_changes import CommissionChange
 
-BusinessName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=120)]
-LegalName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=200)]
+BusinessName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=120), A_NAME]
+LegalName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=200), A_NAME]
 Category = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
 Description = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]

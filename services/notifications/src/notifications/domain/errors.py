@@ -96,6 +96,10 @@ class DeviceOfOtherAccount(ProviderRejected):
     """The device registered with another account of the provider. It stays, and an operator is alerted."""
 
 
+class DeviceOfAnotherAccount(Conflict):
+    detail = "This device is registered for another account. Remove it there, or register a new push token."
+
+
 class TooManyDevices(Conflict):
     """The user has DEVICES_MAX registered devices."""
 

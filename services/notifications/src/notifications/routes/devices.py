@@ -36,7 +36,10 @@ async def list_devices(request: Request, caller: CurrentCaller) -> Response:
 )
 @signed_in
 async def register_device_route(request: Request, caller: CurrentCaller, body: RegisterDeviceRequest) -> Response:
-    """Register a device for push. A known token or subscription is the same device and changes its owner."""
+    """Register a device for push. A known token or subscription is the same device.
+
+    409 when another account holds it: that account removes it first, or the device registers with a new token.
+    """
     dependencies = dependencies_of(request, Dependencies)
     address, keys = body.token or "", None
     if body.subscription is not None:

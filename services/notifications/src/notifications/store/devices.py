@@ -15,10 +15,9 @@ _SAVE: Final = """
 INSERT INTO user_devices AS d (id, user_id, kind, address, public_key, auth_secret, created_at, registered_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 ON CONFLICT (address) DO UPDATE
-SET user_id = excluded.user_id, kind = excluded.kind, public_key = excluded.public_key,
-    auth_secret = excluded.auth_secret, registered_at = excluded.registered_at,
-    id = CASE d.user_id WHEN excluded.user_id THEN d.id ELSE excluded.id END,
-    created_at = CASE d.user_id WHEN excluded.user_id THEN d.created_at ELSE excluded.created_at END
+SET kind = excluded.kind, public_key = excluded.public_key, auth_secret = excluded.auth_secret,
+    registered_at = excluded.registered_at
+WHERE d.user_id = excluded.user_id
 RETURNING id, kind, created_at, registered_at
 """
 _REMOVE: Final = "DELETE FROM user_devices WHERE id = $1"
@@ -51,13 +50,10 @@ async def save_device(
     public_key: str | None,
     auth_secret: str | None,
     now: datetime,
-) -> RegisteredDevice:
-    """Register the address for this user.
-
-    A changed owner changes the id, so that pushes to the old id never reach the new owner.
-    """
-    [row] = await uow.fetch(_SAVE, new_id(), user_id, kind, address, public_key, auth_secret, now)
-    return RegisteredDevice(*row)
+) -> RegisteredDevice | None:
+    """Register the address for this user; None when another user has registered it."""
+    row = await uow.fetch_row(_SAVE, new_id(), user_id, kind, address, public_key, auth_secret, now)
+    return RegisteredDevice(*row) if row else None
 
 
 async def remove_device(uow: UnitOfWork, device_id: UUID) -> bool:

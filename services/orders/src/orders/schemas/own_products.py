@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import A_NAME, RequestBody, ResponseShape
 from orders.domain.products import (
     CATEGORY_CHARACTERS_MAX,
     DESCRIPTION_CHARACTERS_MAX,
@@ -16,7 +16,7 @@ from orders.domain.products import (
 )
 from orders.schemas.products import Product
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=NAME_CHARACTERS_MAX)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=NAME_CHARACTERS_MAX), A_NAME]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=DESCRIPTION_CHARACTERS_MAX)]
 Category = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=CATEGORY_CHARACTERS_MAX)]
 PriceMinor = Annotated[int, Field(strict=True, ge=1, le=PRICE_MINOR_MAX)]

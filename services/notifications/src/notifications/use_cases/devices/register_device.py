@@ -8,7 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.web.outbound_addresses import OutboundRules
 from notifications import store
 from notifications.domain.devices import RegisteredDevice
-from notifications.domain.errors import TooManyDevices
+from notifications.domain.errors import DeviceOfAnotherAccount, TooManyDevices
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,14 @@ async def register_device(
 ) -> RegisteredDevice:
     """Register the address for the user; a known address is the same device.
 
-    Raises TooManyDevices.
+    An address changes its owner only when the owner removed it or the provider refused it (contract section 12.2): a
+    copied token would divert the owner's messages. Raises TooManyDevices and DeviceOfAnotherAccount.
     """
     await store.lock_devices(uow, user_id)
     if await store.count_other_devices(uow, user_id, address) >= push_settings.devices_max:
         raise TooManyDevices(push_settings.devices_max)
     public_key, auth_secret = keys or (None, None)
-    return await store.save_device(uow, user_id, kind, address, public_key, auth_secret, now)
+    device = await store.save_device(uow, user_id, kind, address, public_key, auth_secret, now)
+    if device is None:
+        raise DeviceOfAnotherAccount
+    return device

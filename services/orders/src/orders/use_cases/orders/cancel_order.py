@@ -30,7 +30,7 @@ async def cancel_order(
 
     Undispatched units return to the stock once: a repeated cancellation finds the new state. Raises Forbidden (403) for
     a caller who may only read the order, ForbiddenTransition (409), and StepUpRequired (403) for staff who refund a paid
-    order without a recent second factor (contract section 17.22).
+    order without a recent second factor (contract section 5.4).
     """
     trigger = cancel_trigger(roles)
     if trigger is None:
