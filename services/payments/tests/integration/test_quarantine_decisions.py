@@ -279,7 +279,7 @@ async def test_the_decision_closes_the_alert_of_a_quarantined_charge(app: Paymen
     placed, charge_id = await app.quarantined(**MISMATCH)
     [alert] = await app.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-2", "quarantined-charge", charge_id)
-    assert str(placed.order_id) in alert["detail"]
+    assert f"Order {placed.number or 'without a number'}" in alert["detail"]
     [data] = await app.service.published("payments.charge_quarantined.v1")
     assert (data["buyerId"], data["quarantinedChargeId"]) == (str(placed.buyer_id), charge_id)
     await update_metrics_once(app.service.runtime.database)
