@@ -277,3 +277,10 @@ async def test_an_unknown_parameter_is_named_on_every_service(market: Marketplac
         response = await market.http.get(path, params={"colour": "blue"}, headers=users.vendor.headers)
         assert response.status_code == 422, path
         assert [param["name"] for param in response.json()["invalid_params"]] == ["colour"]
+
+
+async def test_a_problem_of_a_service_names_the_path_of_the_request(market: Marketplace) -> None:
+    for prefix in ("/api", "/api/v1"):
+        path = f"{prefix}/products/{uuid4()}"
+        response = await market.http.get(path)
+        assert (response.status_code, response.json()["instance"]) == (404, path)

@@ -126,3 +126,19 @@ async def test_a_draining_process_closes_each_connection(app: FastAPI) -> None:
         scope.start_draining()
         for path in ("/raw/open", "/framed/open", "/nowhere"):
             assert (await client.get(path)).headers["connection"] == "close"
+
+
+async def test_a_problem_names_the_path_of_the_client(client: httpx.AsyncClient) -> None:
+    for headers, instance in (({}, "/api/nothing"), ({"X-Api-Version": "v1"}, "/api/v1/nothing")):
+        response = await client.get("/api/nothing", headers=headers)
+        assert (response.status_code, response.json()["instance"]) == (404, instance)
+
+
+async def test_a_time_out_is_unavailable_and_no_bug(app: FastAPI, client: httpx.AsyncClient) -> None:
+    async def hangs(_: Request) -> Response:
+        raise TimeoutError
+
+    app.router.add_route("/api/hangs", hangs)
+    response = await client.get("/api/hangs")
+    assert (response.status_code, response.json()["code"]) == (503, "INTERNAL_ERROR")
+    assert int(response.headers["retry-after"]) > 0

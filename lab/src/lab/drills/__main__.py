@@ -24,11 +24,11 @@ from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
 from lab.drills.at_once import StartFigures, drill_start
 from lab.drills.containers import runtime_of
-from lab.drills.freeze import FREEZE_SETTINGS, FROZEN, drill_freeze
+from lab.drills.freeze import FROZEN, drill_freeze, system_with_redis
 from lab.drills.restore import RestoreFigures, RestoreLoad, drill_restore
 from lab.drills.scale import STOPS, ScaleFigures, ScaleLoad, drill_scale
 from lab.drills.upgrade import UpgradeFigures, drill_upgrade, drill_upgrade_of_images
-from lab.systems import logger, temporary_system
+from lab.systems import logger
 from operations.journey import StepFailed
 
 _log = logger("drill")
@@ -121,10 +121,10 @@ def _show_start(figures: StartFigures) -> bool:
     return figures.holds
 
 
-async def _freeze(options: argparse.Namespace, _: Path) -> bool:
+async def _freeze(options: argparse.Namespace, folder: Path) -> bool:
     table = Table("frozen", "for", "orders", "all arrived after", "slowest readiness", "late", "restarts", "audit")
     holds = True
-    async with temporary_system("freeze", _log, FREEZE_SETTINGS) as (system, market):
+    async with system_with_redis(folder, _log) as (system, market):
         for name in options.server:
             for seconds in options.seconds:
                 figures = await drill_freeze(system, market, name, seconds, _log)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
@@ -14,10 +15,11 @@ import asyncpg
 import httpx
 import psutil
 
+from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
-from campus_tools.servers import Server
+from campus_tools.servers import Server, start_servers
 from contracts.demo import ADA
-from lab.systems import Log, broken_invariants, database_of
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_of
 from operations.journey import Marketplace, SignedInUser
 from operations.services import SERVICES
 
@@ -52,6 +54,25 @@ class FreezeFigures:
         """Whether everything arrived in time, readiness always answered, and the audit found nothing."""
         is_ready_in_time = self.slowest_readiness_seconds <= _READINESS_SECONDS_MAX
         return is_ready_in_time and not self.late and not self.broken_invariants
+
+
+@asynccontextmanager
+async def system_with_redis(folder: Path, log: Log) -> AsyncIterator[tuple[System, Marketplace]]:
+    """A system without quotas, whose gateway counts in Redis; it is stopped and removed at the end."""
+    port_base = free_port_base()
+    log("starting the system")
+    servers = await asyncio.to_thread(start_servers, folder, port_base, redis=True, report=log)
+    environment = {**NO_QUOTA, **NO_TRACING, **FREEZE_SETTINGS}
+    try:
+        async with System(folder, port_base, environment, servers=servers) as system:
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+            try:
+                yield system, market
+            finally:
+                await market.close()
+    finally:
+        await asyncio.to_thread(servers.stop)
+        servers.remove_data()
 
 
 @asynccontextmanager

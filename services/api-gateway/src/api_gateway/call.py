@@ -37,6 +37,7 @@ class Call:
         "headers",
         "instant",
         "is_private",
+        "is_versioned",
         "method",
         "now",
         "path",
@@ -60,7 +61,9 @@ class Call:
         if len(self.headers) < len(scope["headers"]):
             self.headers = _joined(scope["headers"])
         self.method: str = scope["method"]
-        self.path = canonical_path(scope["raw_path"].decode("ascii", "replace"))
+        path = scope["raw_path"].decode("ascii", "replace")
+        self.path = canonical_path(path)
+        self.is_versioned = self.path != path
         offered = self.headers.get(b"x-request-id")
         self.request_id = _request_id(offered)
         self.is_private = self.method not in ("GET", "HEAD") or b"authorization" in self.headers

@@ -24,6 +24,7 @@ from api_gateway.upstream import Upstreams
 from common.observability.telemetry import trace_headers
 from common.primitives.problems import Problem, ValidationFailed
 from common.web.client_address import CLIENT_ADDRESS
+from common.web.request_path import VERSION, VERSION_HEADER
 
 # A response stored under a key is held in memory. The longest one is a dispatch of some hundred transfers.
 STORED_BYTES_MAX: Final = 1024 * 1024
@@ -59,6 +60,10 @@ class Forwarder:
         if route.access is Access.CREDENTIALS:
             # Identity counts wrong codes and messages by source. A client's own header of this name is not passed.
             own_headers[CLIENT_ADDRESS] = call.address
+        is_for_gateway = passed is self._passed_to_gateways
+        if call.is_versioned and not is_for_gateway:
+            # A problem names the path of the client.
+            own_headers[VERSION_HEADER] = VERSION
         own = "".join([f"{name}: {text}\r\n" for name, text in own_headers.items()]).encode()
         is_stream = not isinstance(body, bytes)
         if is_stream:
@@ -70,7 +75,7 @@ class Forwarder:
             own += b"content-length: %d\r\n\r\n" % len(body)  # type: ignore[arg-type]
         head = request_head(
             method,
-            _target(call),
+            _target(call, call.scope["raw_path"] if is_for_gateway else call.path.encode()),
             upstream.host_header,
             call.headers if headers is None else headers,
             own,
@@ -232,9 +237,8 @@ def _is_json(headers: Headers) -> bool:
     return any(name == b"content-type" and b"json" in value for name, value in headers)
 
 
-def _target(call: Call) -> bytes:
+def _target(call: Call, path: bytes) -> bytes:
     query: bytes = call.scope["query_string"]
-    path = call.path.encode()
     return path + b"?" + query if query else path
 
 

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Final
 
 from common.auth.guards import Guard
+from common.web.request_path import PREFIX
 
 KIB: Final = 1024
 SIGNED_IN: Final = Guard()
@@ -157,7 +158,7 @@ class RouteTable:
 
 def canonical_path(path: str) -> str:
     """Map `/api/v1/...` to `/api/...` (contract section 1)."""
-    return "/api" + path[7:] if path.startswith("/api/v1/") else path
+    return "/api/" + path.removeprefix(PREFIX) if path.startswith(PREFIX) else path
 
 
 def allowed_methods(routes: Mapping[str, Route]) -> str:

@@ -38,6 +38,13 @@ async def test_the_version_prefix_is_the_same_route(app: GatewayApp) -> None:
     assert app.upstream.last["path"] == "/api/products"
 
 
+async def test_a_service_receives_the_prefix_of_the_client(app: GatewayApp) -> None:
+    await app.client.get("/api/v1/orders", headers=app.bearer())
+    assert app.upstream.last["headers"]["x-api-version"] == "v1"
+    await app.client.get("/api/orders", headers=app.bearer() | {"X-Api-Version": "v1"})
+    assert "x-api-version" not in app.upstream.last["headers"]
+
+
 async def test_only_the_gateway_names_the_address_of_a_sign_in(open_gateway: OpenGateway) -> None:
     app = await open_gateway(trusted_proxies="127.0.0.0/8")
     forged = {"X-Client-Address": "192.0.2.99"}

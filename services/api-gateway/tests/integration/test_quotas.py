@@ -9,11 +9,17 @@ from datetime import timedelta
 from uuid import uuid4
 
 import httpx
+import pytest
 
+from api_gateway.metrics import Metrics
+from api_gateway.quotas import StoreQuotas
+from api_gateway.sliding_window import Counter, SlidingWindows
 from campus_tools.servers.redis import PrivateRedis
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.ids import new_id
+from common.primitives.problems import Unavailable
 from testkit.fixtures import DatabaseUrls, eventually
+from testkit.frozen_proxy import frozen_proxy
 from testkit.service_kit import Issuer
 
 from .conftest import GatewayApp, OpenGateway, Upstream, edge_served, problem_of
@@ -298,6 +304,21 @@ async def test_a_store_that_comes_back_counts_again(open_gateway: OpenGateway, p
         return await login() == 201
 
     assert await eventually(counts)
+
+
+async def test_a_store_that_freezes_is_given_up_at_once(private_redis: PrivateRedis) -> None:
+    async with frozen_proxy(private_redis.url) as (proxy, url):
+        windows = SlidingWindows(60)
+        quotas, counter = StoreQuotas(url, windows, Metrics(), seconds_max=0.5), Counter("2", str(uuid4()), 5)
+        assert (await quotas.count([counter], 1, strict=False)).remaining == 4
+        proxy.freeze()
+        began = time.monotonic()
+        # Counted in this process, which knows nothing of the store's first one.
+        assert (await quotas.count([counter], 1, strict=False)).remaining == 4
+        with pytest.raises(Unavailable):
+            await quotas.count([counter], 1, strict=True)
+        assert time.monotonic() - began < 5
+        await quotas.close()
 
 
 async def test_processes_that_come_and_go_share_one_window_to_the_request(

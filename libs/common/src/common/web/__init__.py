@@ -19,6 +19,7 @@ __all__ = [
     "personal_records",
     "provider_client",
     "queue_routes",
+    "request_path",
     "request_scope",
     "responses",
     "schemas",

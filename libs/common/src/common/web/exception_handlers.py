@@ -24,6 +24,7 @@ from common.primitives.problems import (
     shortened,
 )
 from common.web.http_context import context_of
+from common.web.request_path import client_path
 
 log = get_logger(__name__)
 
@@ -32,7 +33,7 @@ def problem_response(request: Request, problem: Problem) -> Response:
     """The response for a problem."""
     body = problems.render(
         problem,
-        instance=request.url.path,
+        instance=client_path(request),
         request_id=request.state.request_id,
         base_url=context_of(request).base_url,
     )

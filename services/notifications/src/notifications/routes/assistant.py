@@ -17,6 +17,7 @@ from common.primitives.problems import NotFound, Problem
 from common.web.event_streams import PING, EventStream, event_bytes
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
 from common.web.pages import cursor_page, respond_page, time_position
+from common.web.request_path import client_path
 from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
@@ -232,7 +233,7 @@ def _done_event(turn: Turn, reply: Reply) -> bytes:
 def _error_event(request: Request, problem: Problem) -> bytes:
     document = problems.render(
         problem,
-        instance=request.url.path,
+        instance=client_path(request),
         request_id=request.state.request_id,
         base_url=request.app.state.http.base_url,
     )
