@@ -26,8 +26,9 @@ from operations.services import SERVICES
 FROZEN: Final = ("rabbitmq", "postgresql", "redis")
 # Everything acknowledged arrives within this time after a freeze, without a hand.
 ARRIVAL_SECONDS_MAX: Final = 30.0
-# An order is still payable after the longest freeze.
-FREEZE_SETTINGS: Final = {"PAYMENT_WINDOW_SECONDS": "600"}
+# An order is still payable after the longest freeze. A gateway whose database is frozen cannot give a lease back, so a
+# request that was not answered is repeated when the lease ends: longer than a request with its time-out, within 30 s.
+FREEZE_SETTINGS: Final = {"PAYMENT_WINDOW_SECONDS": "600", "IDEMPOTENCY_LOCK_SECONDS": "25"}
 # The longest wait of the drill itself, so that its figures say how late an arrival was.
 _WAIT_SECONDS_MAX: Final = 120.0
 _ORDER_EVERY_SECONDS: Final = 2.0
