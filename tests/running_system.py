@@ -30,6 +30,8 @@ SETTINGS = {
     # Quick, with a last step for whatever is late on a busy machine.
     "RETRY_DELAYS_SECONDS": "0.2,0.5,1,5,15",
     "PAYOUT_RETRY_SECONDS": "0.5",
+    # The tests share their buyers.
+    "UNPAID_ORDERS_MAX": "1000",
 }
 FRESH_SECONDS = 480
 _addresses = itertools.count(1)

@@ -20,6 +20,7 @@ SETTINGS = {
     "RETRY_DELAYS_SECONDS": "0.5,1,2,5,10",
     # Longer than any request here. A gateway whose database died under it cannot give the lease back.
     "IDEMPOTENCY_LOCK_SECONDS": "30",
+    "UNPAID_ORDERS_MAX": "1000",
 }
 
 

@@ -32,6 +32,8 @@ _STARTED: Final = time.monotonic()
 NO_QUOTA: Final = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", "4", "5", "4_ADDRESS", "MEDIA")} | {
     "RATE_MACHINES": "100000000",
     "RATE_WINDOW_SECONDS": "1",
+    "UNPAID_ORDERS_MAX": "1000000",
+    "UNPAID_SHARE_MAX_PERCENT": "100",
 }
 _PAGE: Final = 100
 NO_TRACING: Final = {"OTEL_EXPORTER_OTLP_ENDPOINT": ""}

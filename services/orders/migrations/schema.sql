@@ -636,6 +636,7 @@ CREATE INDEX orders_newest_of_buyer ON orders USING btree (buyer_id, created_at,
 CREATE INDEX orders_newest_of_campus ON orders USING btree (campus_id, created_at, id);
 CREATE INDEX orders_newest_of_vendor ON orders USING btree (vendor_id, created_at, id);
 CREATE INDEX orders_to_dispatch ON orders USING btree (vendor_id, created_at, id) WHERE (status = 'paid_escrow'::text);
+CREATE INDEX orders_unpaid_of_buyer ON orders USING btree (buyer_id) WHERE (status = 'Processing'::text);
 ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON orders TO campus_orders_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON orders TO campus_orders_service;

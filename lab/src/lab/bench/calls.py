@@ -30,6 +30,7 @@ from lab.bench import catalogs, seeds
 from lab.bench.figures import percentile
 from orders.domain.orders import Windows
 from orders.domain.quotes import RequestedItem
+from orders.domain.unpaid_limits import UnpaidLimits
 from orders.queries.orders import page_of_orders
 from orders.queries.products import page_of_products
 from orders.store.contacts import ContactEncryption
@@ -39,6 +40,7 @@ from payments.domain import postings
 Call = Callable[[Database], Awaitable[Any]]
 _BUYER = frozenset({"buyer"})
 _WINDOWS = Windows(timedelta(minutes=15), timedelta(days=3), timedelta(days=14), timedelta(days=7))
+_LIMITS = UnpaidLimits(10, 50)
 _SIGNER = CursorSigner("a cursor key for the bench")
 _CONTACTS = ContactEncryption(Encryptor("orders: contacts", "a pin key for the bench"))
 _PAGE = 20
@@ -53,9 +55,11 @@ async def checkout(database: Database, product: int | None = None) -> None:
     """Place an order of one product, as POST /api/orders/checkout does."""
     number = product or random.randint(1, seeds.PRODUCTS)
     requested = Checkout([RequestedItem(seeds.product_id(number), 1)], None, None, None, None)
-    caller = _CHECKOUT_BUYER
+    caller = buyer(new_id())
     async with database.unit_of_work(acting_as=caller) as uow:
-        await place_order(uow, caller, requested, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS, cells=None)
+        await place_order(
+            uow, caller, requested, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS, limits=_LIMITS, cells=None
+        )
 
 
 async def ledger_post(database: Database) -> None:
@@ -131,7 +135,6 @@ async def _products(
 
 _DEEP_PAGE = 500
 _DEEP: list[str] = []
-_CHECKOUT_BUYER = buyer(seeds.BUYER.id)
 _BUYERS = {number: buyer(seeds.buyer_id(number)) for number in range(1, seeds.BUYERS + 1)}
 CALLS: dict[str, Call] = {
     "checkout": checkout,

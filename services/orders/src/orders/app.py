@@ -23,6 +23,7 @@ from orders.dependencies import Dependencies
 from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
+from orders.domain.unpaid_limits import UnpaidLimits
 from orders.queries.own_actions import OWN_ACTIONS
 from orders.queries.pending_work import PENDING_WORK
 from orders.queries.personal_records import SECTIONS
@@ -55,6 +56,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
                 pin=timedelta(seconds=settings.pin_window_seconds),
                 returns=timedelta(seconds=settings.return_window_seconds),
             ),
+            unpaid_limits=UnpaidLimits(settings.unpaid_orders_max, settings.unpaid_share_max_percent),
             cells=settings.all_cells,
             address_hashes=AddressHashes(hash_key),
             contacts=_contact_encryption(settings),

@@ -10,6 +10,7 @@ from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.orders import Windows
+from orders.domain.unpaid_limits import UnpaidLimits
 from orders.settings import Settings
 from orders.store.contacts import ContactEncryption
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
@@ -24,6 +25,7 @@ class Dependencies:
     database: Database
     cursors: CursorSigner
     windows: Windows
+    unpaid_limits: UnpaidLimits
     cells: Cells | None
     address_hashes: AddressHashes
     contacts: ContactEncryption

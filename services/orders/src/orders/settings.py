@@ -41,6 +41,16 @@ class Settings(MediaSettings):
     payment_window_seconds: int = Field(
         default=900, ge=1, description="Seconds in which an order must be paid, else it expires", examples=[900]
     )
+    unpaid_orders_max: int = Field(
+        default=10, ge=1, description="Most unpaid orders of one buyer; another checkout is 409", examples=[10]
+    )
+    unpaid_share_max_percent: int = Field(
+        default=50,
+        ge=1,
+        le=100,
+        description="Most of a product's stock, above 5 pieces, that the unpaid orders of one buyer reserve, in percent",
+        examples=[50],
+    )
     vendor_idle_seconds: int = Field(
         default=259_200,
         ge=1,

@@ -216,7 +216,9 @@ def clock() -> ManualClock:
 async def app(fresh_database: DatabaseFactory, broker_url: str, clock: ManualClock) -> AsyncIterator[OpenService]:
     urls = await fresh_database("orders")
     keys = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY}
-    async with opened(SERVICE, urls, broker_url, clock=clock, **keys) as running:
+    # One buyer places many orders; `test_unpaid_limits.py` has the limits of the settings.
+    limits = {"unpaid_orders_max": 1_000, "unpaid_share_max_percent": 100}
+    async with opened(SERVICE, urls, broker_url, clock=clock, **keys, **limits) as running:
         yield running
 
 

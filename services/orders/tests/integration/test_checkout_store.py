@@ -177,13 +177,14 @@ async def test_an_order_is_saved_once_for_its_key_and_its_number(market: Market)
     async with database.unit_of_work(acting_as=buyer) as uow:
         # All units are reserved, at the regular prices, or none: one price has changed since.
         placed = await checkout.save_new_order(uow, order("CM-0000-0000"), [501, 100], key=uuid4(), fingerprint=b"x")
-        assert (placed.placed, placed.reserved) == (True, 0)
+        assert (placed.placed, placed.reserved) == (True, {})
     async with database.unit_of_work(acting_as=buyer) as uow:
         placed = await checkout.save_new_order(uow, first, [500, 100], key=key, fingerprint=b"x")
-        assert placed == (True, 2, [product])
+        # The unpaid order of the attempt before counts, and its pieces of a product whose price changed.
+        assert placed == (True, 1, {product: (0, 2), further: (8, 1)})
         for again, with_key in ((order("CM-0000-0002"), key), (order("CM-0000-0001"), uuid4())):
             placed = await checkout.save_new_order(uow, again, [500, 100], key=with_key, fingerprint=b"x")
-            assert placed == (False, 0, [])
+            assert (placed.placed, placed.reserved) == (False, {})
         found = await checkout.find_order_by_key(uow, market.buyer_id, key)
         assert found == IdempotencyRecord(first.id, b"x")
     assert [await market.stock_of(one) for one in (product, further)] == [0, 8]

@@ -79,6 +79,36 @@ class OutOfStock(Conflict):
         )
 
 
+class TooManyUnpaidOrders(Conflict):
+    """The buyer has `UNPAID_ORDERS_MAX` unpaid orders (contract section 6.3)."""
+
+    def __init__(self, orders_max: int) -> None:
+        super().__init__(
+            f"You have {orders_max} unpaid orders, the most that a buyer may have (UNPAID_ORDERS_MAX). "
+            "Pay or cancel one of them, then order again. Nothing was ordered."
+        )
+
+
+class UnpaidShareExceeded(Conflict):
+    """The buyer's unpaid orders would reserve more than `UNPAID_SHARE_MAX_PERCENT` of a product's stock."""
+
+    detail = (
+        "Your unpaid orders would reserve too much of a product's stock (UNPAID_SHARE_MAX_PERCENT). "
+        "Order fewer pieces, or pay your other orders of it first. Nothing was ordered."
+    )
+
+    def __init__(self, pieces_max: Mapping[int, int]) -> None:
+        """`pieces_max` has the most pieces that may be unpaid by the position of the item."""
+        super().__init__(
+            invalid_params=[
+                InvalidParam(
+                    f"items.{position}.quantity", f"at most {most} pieces may be unpaid, all your orders together"
+                )
+                for position, most in pieces_max.items()
+            ]
+        )
+
+
 class PriceChanged(Conflict):
     """The total differs from the total that the buyer saw. Nothing was ordered."""
 

@@ -61,7 +61,7 @@ ONE_ORDER = "/api/orders/{order_id:uuid}"
 async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
     """Places an order with frozen prices and reserves its stock until the payment window ends.
 
-    409 when an item is sold out or the total is not `expectedTotalMinor`.
+    409 when an item is sold out, the total is not `expectedTotalMinor`, or the buyer's unpaid orders reach a limit.
     """
     dependencies = dependencies_of(request, Dependencies)
     if (body.items is None) == (body.cart_id is None):
@@ -85,6 +85,7 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
             key=key,
             now=dependencies.clock.now(),
             windows=dependencies.windows,
+            limits=dependencies.unpaid_limits,
             cells=dependencies.cells,
         )
         order = (

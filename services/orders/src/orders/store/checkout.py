@@ -12,6 +12,8 @@ from orders.domain.orders import NewOrder
 from orders.domain.quotes import Destination, Hub, Offer
 from orders.store.erasure import refuse_during_erasure
 
+# The checkouts of one buyer run one after the other, so that the limits of unpaid orders see all of them. What is read here
+# is from before the wait; `_PLACE_ORDER` reads again.
 _READ_FOR_CHECKOUT: Final = """
 SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
        vendor.commission_basis_points, vendor.owner_user_id, vendor.business_name AS vendor_name,
@@ -26,7 +28,7 @@ SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.n
            WHERE units.sale_id = sale.id AND units.buyer_id = $4 AND NOT units.returned
        ) END AS sale_bought,
        earlier.id AS earlier_order_id, earlier.fingerprint AS earlier_fingerprint
-FROM unnest($1::uuid[]) AS requested (id)
+FROM (SELECT pg_advisory_xact_lock(hashtextextended('unpaid:' || $4::uuid, 0))) AS alone CROSS JOIN unnest($1::uuid[]) AS requested (id)
 LEFT JOIN products AS product ON product.id = requested.id AND product.removed_at IS NULL AND NOT product.draft
 LEFT JOIN vendors AS vendor ON vendor.id = product.vendor_id
 LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= $6 AND sale.ends_at > $6
@@ -48,6 +50,11 @@ WITH placed AS (
     RETURNING id
 ), reserved AS (
     SELECT stock.product_id, stock.stock_left FROM placed, reserve_stock($16, $18, $20) AS stock
+), held AS (
+    SELECT item.product_id, sum(item.quantity) AS pieces
+    FROM orders AS unpaid JOIN order_items AS item ON item.order_id = unpaid.id
+    WHERE unpaid.buyer_id = $2 AND unpaid.status = 'Processing' AND item.product_id = ANY ($16)
+    GROUP BY item.product_id
 ), items AS (
     INSERT INTO order_items (
         id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor, line_total_minor
@@ -60,8 +67,10 @@ WITH placed AS (
     INSERT INTO order_timers (order_id, kind, due_at) SELECT placed.id, 'payment_window', $11 FROM placed
 )
 SELECT EXISTS (SELECT FROM placed) AS placed,
-       (SELECT count(*) FROM reserved) AS reserved,
-       ARRAY (SELECT product_id FROM reserved WHERE stock_left = 0 ORDER BY product_id) AS sold_out
+       (SELECT count(*) FROM orders AS unpaid WHERE unpaid.buyer_id = $2 AND unpaid.status = 'Processing') AS unpaid_orders,
+       ARRAY (SELECT product_id FROM reserved ORDER BY product_id) AS product_ids,
+       ARRAY (SELECT stock_left FROM reserved ORDER BY product_id) AS stocks_left,
+       ARRAY (SELECT coalesce(pieces, 0)::integer FROM reserved LEFT JOIN held USING (product_id) ORDER BY product_id) AS pieces_held
 """
 
 _ORDER_BY_KEY: Final = "SELECT id, fingerprint FROM orders WHERE buyer_id = $1 AND idempotency_key = $2"
@@ -134,12 +143,19 @@ def _sale(row: Any) -> RunningSale | None:
     )
 
 
+class ReservedStock(NamedTuple):
+    """The stock of a product after a reservation, and the pieces in the buyer's other unpaid orders."""
+
+    stock_left: int
+    held: int
+
+
 class Placed(NamedTuple):
-    """The result of an attempt to place an order."""
+    """The result of an attempt to place an order; `unpaid_orders` are the buyer's others."""
 
     placed: bool
-    reserved: int
-    sold_out: list[UUID]
+    unpaid_orders: int
+    reserved: dict[UUID, ReservedStock]
 
 
 async def save_new_order(
@@ -177,7 +193,9 @@ async def save_new_order(
         )
     if row is None:
         raise AssertionError("a SELECT without FROM returns one row")
-    return Placed(*row)
+    placed, unpaid_orders, *reserved = row
+    stocks = {product_id: ReservedStock(*stock) for product_id, *stock in zip(*reserved, strict=True)}
+    return Placed(placed, unpaid_orders, stocks)
 
 
 async def find_order_by_key(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> IdempotencyRecord | None:

@@ -38,6 +38,7 @@ sa.Table(
     sa.Index("orders_newest_of_vendor", "vendor_id", "created_at", "id"),
     sa.Index("orders_newest_of_campus", "campus_id", "created_at", "id"),
     sa.Index("orders_to_dispatch", "vendor_id", "created_at", "id", postgresql_where=sa.text("status = 'paid_escrow'")),
+    sa.Index("orders_unpaid_of_buyer", "buyer_id", postgresql_where=sa.text("status = 'Processing'")),
     sa.Index("orders_dearest", "total_amount", "id"),
 )
 

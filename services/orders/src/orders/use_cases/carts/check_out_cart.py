@@ -12,6 +12,7 @@ from orders import store
 from orders.domain.carts import cart_id_of
 from orders.domain.errors import EmptyCart, VendorRequired
 from orders.domain.orders import NewOrder, Windows
+from orders.domain.unpaid_limits import UnpaidLimits
 from orders.store import carts
 from orders.use_cases.orders.place_order import Checkout, place_order
 
@@ -24,6 +25,7 @@ async def check_out_cart(
     key: UUID,
     now: datetime,
     windows: Windows,
+    limits: UnpaidLimits,
     cells: Cells | None,
 ) -> NewOrder | UUID:
     """Order all lines of one vendor in the buyer's cart and remove them from the cart in the same transaction.
@@ -48,5 +50,12 @@ async def check_out_cart(
             return checkout.repeated_order_id(earlier)
         raise EmptyCart("vendorId" if cart.vendor_id else "cartId")
     return await place_order(
-        uow, caller, replace(checkout, requested_items=requested_items), key=key, now=now, windows=windows, cells=cells
+        uow,
+        caller,
+        replace(checkout, requested_items=requested_items),
+        key=key,
+        now=now,
+        windows=windows,
+        limits=limits,
+        cells=cells,
     )

@@ -18,10 +18,11 @@ from common.primitives.ids import new_id
 from common.primitives.public_numbers import NumberKind, new_number
 from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
 from orders import store
-from orders.domain.errors import FlashSaleSoldOut, OutOfStock, OwnVendor
+from orders.domain.errors import FlashSaleSoldOut, OutOfStock, OwnVendor, UnpaidShareExceeded
 from orders.domain.order_roles import is_own_vendor
 from orders.domain.orders import NewOrder, Windows
 from orders.domain.quotes import Quote, RequestedItem, quote
+from orders.domain.unpaid_limits import UnpaidLimits
 from orders.store import flash_sales
 
 # Of a thousand billion numbers so many are never in use in a row.
@@ -76,13 +77,14 @@ async def place_order(
     key: UUID,
     now: datetime,
     windows: Windows,
+    limits: UnpaidLimits,
     cells: Cells | None,
 ) -> NewOrder | UUID:
     """Place a buyer's order: freeze prices and commission, reserve stock, start the payment window.
 
     Returns the new order, or the id of the order that is already bound to the key (contract sections 3 and 6).
     Raises Misdirected (421) for a campus of another cell, OwnVendor (403), the errors of `quote`, IdempotencyKeyReused
-    (422), OutOfStock and FlashSaleSoldOut (409).
+    (422), TooManyUnpaidOrders, OutOfStock, UnpaidShareExceeded and FlashSaleSoldOut (409).
     """
     product_ids = [item.product_id for item in checkout.requested_items]
     facts = await store.read_for_checkout(
@@ -109,15 +111,18 @@ async def place_order(
         order = order._replace(number=_new_number())
     else:
         raise AssertionError("the key is free and every drawn number is taken")
-    if outcome.reserved < len(quoted.lines):
-        # A concurrent order or a price change since the quote: the exception rolls everything back.
+    # Each exception rolls everything back.
+    limits.check_orders(outcome.unpaid_orders)
+    if len(outcome.reserved) < len(quoted.lines):
+        # A concurrent order or a price change since the quote.
         raise OutOfStock
+    _check_shares(limits, quoted, outcome)
     reduced = [line for line in quoted.lines if line.sale_id is not None]
     if reduced and not await flash_sales.claim_sale_units(uow, order.id, reduced, now):
         raise FlashSaleSoldOut
     uow.publish(_order_placed(order))
     for line in sorted(quoted.lines, key=lambda line: line.product_id):
-        if line.product_id in outcome.sold_out:
+        if outcome.reserved[line.product_id].stock_left == 0:
             uow.publish(
                 ProductChanged(
                     product_id=line.product_id,
@@ -137,6 +142,18 @@ def _check_campuses(cells: Cells | None, checkout: Checkout, facts: store.Checko
     if cells is not None:
         for campus_id in (checkout.campus_id, *(offer.campus_id for offer in facts.offers.values())):
             cells.check_campus(campus_id)
+
+
+def _check_shares(limits: UnpaidLimits, quoted: Quote, outcome: store.Placed) -> None:
+    """Reject an order that leaves the buyer more unpaid pieces of a product than one buyer may hold."""
+    exceeded: dict[int, int] = {}
+    for position, line in enumerate(quoted.lines):
+        stock_left, held = outcome.reserved[line.product_id]
+        pieces_max = limits.pieces_max(stock_left + line.quantity, held)
+        if held + line.quantity > pieces_max:
+            exceeded[position] = pieces_max
+    if exceeded:
+        raise UnpaidShareExceeded(exceeded)
 
 
 def _new_number() -> str:
