@@ -128,6 +128,24 @@ $function$;
 REVOKE EXECUTE ON FUNCTION reserve_stock FROM public;
 GRANT EXECUTE ON FUNCTION reserve_stock TO campus_orders_api;
 
+CREATE OR REPLACE FUNCTION public.search_query(terms text)
+ RETURNS tsquery
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+        SELECT CASE WHEN numnode(to_tsquery('pg_catalog.english', lower(terms))) > 0
+               THEN to_tsquery('pg_catalog.english', lower(terms)) ELSE to_tsquery('public.every_word', lower(terms)) END
+    $function$;
+
+CREATE OR REPLACE FUNCTION public.search_text(text text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+        SELECT regexp_replace(translate(public.plain(text), 'ƁƊƘƳɓɗƙƴ', 'bdkybdky'),
+                              '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u00d7\u00f7\u02b0-\u02ff\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u303f\ufe00-\ufe0f\ufe30-\ufe4f\U0001f000-\U0001faff]+', ' ', 'g')
+    $function$;
+
 CREATE OR REPLACE FUNCTION public.shares_order_with(other_user_id uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -211,9 +229,9 @@ CREATE OR REPLACE FUNCTION public.words_in(text text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-    SELECT DISTINCT word FROM regexp_split_to_table(plain(text), '[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+') AS word
-    WHERE length(word) >= 3 AND octet_length(word) <= 24 AND word !~ '^[0-9]+$'
-$function$;
+        SELECT DISTINCT word FROM regexp_split_to_table(search_text(text), ' +') AS word
+        WHERE length(word) >= 3 AND octet_length(word) <= 24 AND word !~ '^[0-9]+$'
+    $function$;
 
 CREATE TABLE buyer_addresses (
     user_id uuid NOT NULL,
@@ -702,6 +720,7 @@ CREATE TABLE products (
     draft boolean DEFAULT false NOT NULL,
     has_sales boolean DEFAULT false NOT NULL,
     words tsvector GENERATED ALWAYS AS (((setweight(to_tsvector('english'::regconfig, plain(name)), 'A'::"char") || setweight(to_tsvector('english'::regconfig, plain(category)), 'B'::"char")) || setweight(to_tsvector('english'::regconfig, plain(description)), 'D'::"char"))) STORED,
+    terms tsvector GENERATED ALWAYS AS (((setweight(to_tsvector('every_word'::regconfig, search_text(name)), 'A'::"char") || setweight(to_tsvector('every_word'::regconfig, search_text(category)), 'B'::"char")) || setweight(to_tsvector('every_word'::regconfig, search_text(description)), 'D'::"char"))) STORED,
     CONSTRAINT products_pkey PRIMARY KEY (id),
     CONSTRAINT products_currency_ngn CHECK ((currency = 'NGN'::text)),
     CONSTRAINT products_images_at_most_8 CHECK ((jsonb_array_length(images) <= 8)),
@@ -715,6 +734,7 @@ CREATE INDEX products_newest_of_vendor ON products USING btree (vendor_id, creat
 CREATE INDEX products_own ON products USING btree (vendor_id, created_at, id);
 CREATE INDEX products_priced ON products USING btree (price_minor, id) WHERE ((removed_at IS NULL) AND (NOT draft));
 CREATE INDEX products_priced_of_category ON products USING btree (category, price_minor, id) WHERE ((removed_at IS NULL) AND (NOT draft));
+CREATE INDEX products_terms ON products USING gin (terms) WITH (fastupdate=off) WHERE ((removed_at IS NULL) AND (NOT draft));
 CREATE INDEX products_words ON products USING gin (words) WITH (fastupdate=off) WHERE ((removed_at IS NULL) AND (NOT draft));
 ALTER TABLE products ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, created_at, updated_at, draft), UPDATE (name, description, category, price_minor, stock, images, revision, updated_at, removed_at, draft) ON products TO campus_orders_api;
@@ -927,7 +947,8 @@ CREATE VIEW shelf AS
     products.revision,
     products.words,
     products.created_at,
-    products.has_sales
+    products.has_sales,
+    products.terms
    FROM products
   WHERE products.removed_at IS NULL AND NOT products.draft AND NOT (products.vendor_id IN ( SELECT vendors.id
            FROM vendors

@@ -5,8 +5,11 @@ from uuid import UUID
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from common.primitives.ids import new_id
+from orders.domain.products import search_text
 from orders.queries import search
 
 from .conftest import Market
@@ -209,3 +212,79 @@ async def test_a_page_that_did_not_change_is_not_sent_again(market: Market) -> N
         assert "cache-control" not in (await get(url, headers=market.as_buyer())).headers
     await market.fetch("UPDATE products SET stock = stock - 1 WHERE id = $1", UUID(str(product)))
     assert (await get("/api/products", headers={"If-None-Match": first.headers["etag"]})).status_code == 200
+
+
+NAMES = [
+    "Rice/Beans", "USB Type-C/USB cable", "Shirt S/M/L", "Past questions 2023/2024", "Water 1.5L", "Shampoo 3-in-1", "Dr.Martens boots",
+    "Node.js handbook", "Fura da nono, ɓawon ɗan ƙwai", "Ƙosai da ƴaƴa", "Can", "IT", "Can it be?", "Salt&Pepper", "C++ in 21 days",
+    "A4 paper (500)", "Ada's Kitchen: suya", "T-shirt", "Wi-Fi router", "user@home mug", "www.campus.ng cap", "10,000mAh bank",
+    "Rice & Beans", "50% off jotter", "Café\u2013Crème", "Ọlá\u2019s àkàrà", "1/2 crate", "Hello_World mug", "Tea…bag", "Rice🍚Beans",
+    "The", "AC/DC", "24/7 gum", "R&B record", "USB-3.0 hub", "No.2 pencil", "-5°C jacket", "e-book", "Jollof #1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sort", ["newest", "relevance"])
+async def test_every_product_is_found_by_its_own_name(market: Market, sort: str) -> None:
+    for name in NAMES:
+        await market.sell(name=name)
+    missed = [name for name in NAMES if name not in await found(market, q=name, sort=sort, limit=100)]
+    assert missed == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("beans", "Rice/Beans"),
+        ("beans rice", "Rice/Beans"),
+        ("martens", "Dr.Martens boots"),
+        ("dr martens", "Dr.Martens boots"),
+        ("node", "Node.js handbook"),
+        ("type c", "USB Type-C/USB cable"),
+        ("2024", "Past questions 2023/2024"),
+        ("1.5l", "Water 1.5L"),
+        ("kosai", "Ƙosai da ƴaƴa"),
+        ("ƙosai da yaya", "Ƙosai da ƴaƴa"),
+        ("bawon dan kwai", "Fura da nono, ɓawon ɗan ƙwai"),
+        ("can", "Can"),
+        ("it", "IT"),
+        ("the rice and the beans", "Rice/Beans"),
+        ("boot", "Dr.Martens boots"),
+        ("in paper", "A4 paper (500)"),
+    ],
+)
+async def test_a_product_is_found_by_the_words_of_its_name(market: Market, typed: str, name: str) -> None:
+    """Stop words of a search count only where it has no other word."""
+    await market.sell(name=name)
+    await market.sell(name="Zobo")
+    assert await found(market, q=typed) == [name]
+
+
+async def test_orders_are_found_by_every_name_of_an_item(market: Market) -> None:
+    """The staff's list and the buyer's own."""
+    headers = market.as_buyer()
+    for name in ("Rice/Beans", "Water 1.5L", "Node.js handbook", "Ƙosai", "Can", "S/M/L"):
+        order = await market.ordered(await market.sell(name=name))
+        for path, reader in (("/api/orders", headers), ("/api/campus-orders", market.as_staff("support_agent"))):
+            orders = data_of(await market.client.get(path, params={"q": name}, headers=reader))
+            assert order["id"] in [one["id"] for one in orders], (name, path)
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    texts=st.lists(
+        st.text(
+            st.sampled_from(
+                "aZ09 éọ̀ÀƙƁ\u2019'\u2013-/.,&+#_%@()½ªµ\u00d7÷€₦…°²\u00ad\u200b\u200d\u02bc\ufe0f\uff0f\u3001🍚✓"
+            )
+            | st.characters(min_codepoint=1, max_codepoint=0x17F, exclude_characters="\x00"),
+            max_size=30,
+        ),
+        max_size=80,
+    )
+)
+@pytest.mark.asyncio(loop_scope="session")
+async def test_searches_and_the_index_split_words_alike(market: Market, texts: list[str]) -> None:
+    rows = await market.fetch("SELECT given, search_text(given) AS words FROM unnest($1::text[]) AS given", texts)
+    assert {row["given"]: row["words"].strip().lower() for row in rows} == {
+        text: search_text(text).lower() for text in texts
+    }

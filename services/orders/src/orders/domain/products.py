@@ -1,6 +1,7 @@
 """A merchant's product: its limits and its changes (contract section 11)."""
 
 import re
+import string
 import unicodedata
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -19,6 +20,14 @@ STOCK_MAX: Final = 1_000_000
 IMAGES_MAX: Final = 8
 _SEARCH_WORDS_MAX: Final = 8
 _ACCENTS: Final = re.compile("[\u0300-\u036f]+")
+_LOWER_CASE: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+# The hooked letters of Hausa have no decomposition.
+_HOOKED: Final = str.maketrans("\u0181\u018a\u0198\u01b3\u0253\u0257\u0199\u01b4", "bdkybdky")
+# Listed, not a property of characters: the database function `search_text` has the same class.
+_SEPARATORS: Final = re.compile(
+    "[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u00d7\u00f7\u02b0-\u02ff\u2000-\u206f\u20a0-\u20cf"
+    "\u2190-\u2bff\u3000-\u303f\ufe00-\ufe0f\ufe30-\ufe4f\U0001f000-\U0001faff]+"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +91,22 @@ def normalize_category(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """The text for a search: lower case, without accents and compatibility forms.
+    """The text for a search: without accents and compatibility forms, and with small Latin letters.
 
-    The database function `plain` does the same.
+    The database function `plain` does the same. It also lowers the letters that its locale knows, as `search_query` does.
     """
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
-    return unicodedata.normalize("NFC", bare).lower()
+    return unicodedata.normalize("NFC", bare).translate(_LOWER_CASE)
+
+
+def search_text(text: str) -> str:
+    """The words of a text as they are indexed, with single spaces: `Rice/Beans` has two.
+
+    The database function `search_text` does the same for what is indexed.
+    """
+    return _SEPARATORS.sub(" ", normalize_text(text).translate(_HOOKED)).strip()
 
 
 def search_words(text: str) -> list[str]:
-    """The normalized words of a search, at most eight: more words match no name and cost more."""
-    return re.findall(r"[^\W_]+", normalize_text(text))[:_SEARCH_WORDS_MAX]
+    """The words of a search, at most eight: more words match no name and cost more."""
+    return search_text(text).split()[:_SEARCH_WORDS_MAX]

@@ -65,7 +65,7 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
     "id": "orders.id = {}",
     "q": (
         "EXISTS (SELECT FROM order_items AS item WHERE item.order_id = orders.id "
-        "AND to_tsvector('english', plain(item.name)) @@ to_tsquery('english', {}))"
+        "AND to_tsvector('every_word', search_text(item.name)) @@ search_query({}))"
     ),
 }
 

@@ -65,7 +65,7 @@ class Position:
 # Each filter is a clause with one value. A statement holds only the given filters, so each combination has its own
 # plan; asyncpg caches the prepared statements.
 _FILTERS: Final[Mapping[str, str]] = {
-    "q": "words @@ to_tsquery('english', {})",
+    "q": "terms @@ search_query({})",
     "vendorId": "vendor_id = {}",
     "campusId": "campus_id = {}",
     "category": "category = {}",
@@ -114,7 +114,7 @@ def product_statement(
         tiers = {1: searched}
     else:
         named = _FILTERS["q"].format(values.bind(names_only))
-        # A match in the name is a match in `words` too. Both conditions together would make the planner expect few
+        # A match in the name is a match in `terms` too. Both conditions together would make the planner expect few
         # rows.
         tiers = {1: [*(clause for clause in searched if clause != clauses["q"]), named], 2: [*searched, f"NOT {named}"]}
     parts: list[str] = []

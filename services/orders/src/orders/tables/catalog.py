@@ -33,6 +33,16 @@ sa.Table(
             persisted=True,
         ),
     ),
+    sa.Column(
+        "terms",
+        TSVECTOR,
+        sa.Computed(
+            "setweight(to_tsvector('every_word', search_text(name)), 'A') || "
+            "setweight(to_tsvector('every_word', search_text(category)), 'B') || "
+            "setweight(to_tsvector('every_word', search_text(description)), 'D')",
+            persisted=True,
+        ),
+    ),
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("updated_at", INSTANT, nullable=False),
     sa.Column("removed_at", INSTANT),
@@ -48,7 +58,9 @@ sa.Table(
     sa.Index("products_newest_of_category", "category", "created_at", "id", postgresql_where=_LISTED),
     sa.Index("products_priced_of_category", "category", "price_minor", "id", postgresql_where=_LISTED),
     sa.Index("products_newest_of_campus", "campus_id", "created_at", "id", postgresql_where=_LISTED),
+    # Of the version before; dropped after the next release.
     sa.Index("products_words", "words", postgresql_using="gin", postgresql_where=_LISTED),
+    sa.Index("products_terms", "terms", postgresql_using="gin", postgresql_where=_LISTED),
     sa.Index("products_own", "vendor_id", "created_at", "id"),
 )
 
