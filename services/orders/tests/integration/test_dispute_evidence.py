@@ -59,6 +59,15 @@ async def remove_images(market: Market):
     return await remove_images_once(service.database, service.media, MEDIA, market.clock)
 
 
+async def test_a_gray_image_of_16_bits_is_shown_as_bright_as_it_is(court: Market) -> None:
+    order, scan = await disputed(court), io.BytesIO()
+    Image.new("I;16", (40, 30), 0x6000).save(scan, "PNG")
+    added = data_of(await add(court, order, court.as_buyer(), scan.getvalue()), 201)
+    shown = await court.client.get(added["url"], headers=court.as_buyer())
+    with Image.open(io.BytesIO(shown.content)) as image:
+        assert image.convert("RGB").getpixel((20, 15)) == pytest.approx((0x60,) * 3, abs=3)
+
+
 async def test_both_parties_and_staff_see_the_images_of_a_dispute(court: Market) -> None:
     order = await disputed(court)
     mine = data_of(await add(court, order, court.as_buyer()), 201)
