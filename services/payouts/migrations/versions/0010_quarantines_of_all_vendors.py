@@ -1,4 +1,4 @@
-"""A quarantined account is quarantined for every vendor (contract section 17.23)."""
+"""A quarantined account is quarantined for every vendor (contract section 8)."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Money that the ledger returned and the gateway reports as paid is held until two people decide (section 17.15)."""
+"""Money that the ledger returned and the gateway reports as paid is held until two people decide (contract section 8)."""
 
 from datetime import timedelta
 from typing import Any

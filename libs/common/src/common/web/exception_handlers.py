@@ -118,7 +118,7 @@ async def _respond_database_error(request: Request, error: Any) -> Response:
 
 
 async def _respond_time_out(request: Request, error: TimeoutError) -> Response:
-    """A wait on another server that reached its limit is 503 (contract section 17.21)."""
+    """A wait on another server that reached its limit is 503 (contract section 13)."""
     unavailable = Unavailable()
     unavailable.__cause__ = error
     return await _respond_problem(request, unavailable)

@@ -14,7 +14,7 @@ from common.primitives.waiting import NoResponse, bounded
 from common.web.exception_handlers import problem_response
 from common.web.http import guarded_router, ok, public
 
-# All checks run at once, and a probe is answered within 2 s (contract section 17.21), also on a busy machine.
+# All checks run at once, and a probe is answered within 2 s (contract section 13), also on a busy machine.
 CHECK_SECONDS_MAX: Final = 1.5
 
 Check = Callable[[], Awaitable[bool]]

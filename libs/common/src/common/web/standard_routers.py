@@ -16,7 +16,7 @@ from common.web.pending_work import pending_work_router
 from common.web.personal_records import personal_record_router
 from common.web.queue_routes import queue_router
 
-# Contract section 17.21.
+# Contract section 13.
 OUTBOX_AGE_SECONDS_MAX: Final = 60.0
 
 

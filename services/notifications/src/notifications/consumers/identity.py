@@ -28,7 +28,7 @@ from notifications.dependencies import Dependencies
 from notifications.domain.deliveries import Contact, EncryptedValue, NotificationRequest, masked
 from notifications.domain.erasure_obligations import obligations_text
 from notifications.store.webhooks import remove_webhook_endpoints_of
-from notifications.use_cases.deliveries.deliver_notification import defer_notification
+from notifications.use_cases.deliveries.defer_notification import defer_notification
 from notifications.use_cases.deliveries.notify_erased_user import notify_erased_user
 from notifications.use_cases.deliveries.notify_user import notify_user
 from notifications.use_cases.tickets.erase_tickets import erase_tickets

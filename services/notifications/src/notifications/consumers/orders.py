@@ -25,7 +25,7 @@ from notifications.consumers.subject_parameters import order_parameters
 from notifications.dependencies import Dependencies
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest, notification_id_of, pin_channel
 from notifications.domain.errors import ContactUnknown
-from notifications.use_cases.deliveries.deliver_notification import defer_notification
+from notifications.use_cases.deliveries.defer_notification import defer_notification
 from notifications.use_cases.deliveries.notify_user import notify_user
 from notifications.use_cases.deliveries.notify_vendor import notify_vendor
 from notifications.use_cases.pins.close_pin_watches import close_pin_watches

@@ -54,7 +54,7 @@ _HAS_DEBT: Final = """EXISTS (SELECT FROM ledger_balances AS debt
 # The vendor's wallet received more than payments released, or waits too long for a statement.
 _HELD: Final = """EXISTS (SELECT FROM payout_exceptions AS e WHERE e.vendor_id = p.vendor_id AND e.status = 'open'
                        AND e.payout_id IS NULL AND e.batch_id IS NULL)"""
-# A transfer of the vendor was reported as paid although its money was returned (section 17.15).
+# A transfer of the vendor was reported as paid although its money was returned (section 8).
 _CONTRADICTED: Final = """EXISTS (SELECT FROM transfer_holds AS hold
                        WHERE hold.vendor_id = p.vendor_id AND hold.status = 'held')"""
 # Requested after a credit that an open chargeback may take, while the wallet does not hold all of that.

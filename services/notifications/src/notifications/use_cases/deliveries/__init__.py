@@ -5,6 +5,7 @@ __all__ = [
     "attempt_delivery",
     "check_message_key",
     "claim_deliveries",
+    "defer_notification",
     "deliver_notification",
     "fail_delivery",
     "notify_erased_user",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 STEPS = (
+    "address_notification",
     "alert_account_fault",
     "alert_provider_paused",
     "clear_provider_alerts",
@@ -28,5 +30,6 @@ STEPS = (
     "pause_provider",
     "publish_delivery_lost",
     "publish_delivery_settled",
+    "record_together",
     "retry_reported_failure",
 )

@@ -5,3 +5,5 @@ __all__ = [
     "close_pin_watches",
     "watch_pin",
 ]
+
+STEPS = ("close_watches",)

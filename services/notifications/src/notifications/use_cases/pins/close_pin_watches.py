@@ -6,7 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from notifications import store
 from notifications.domain.deliveries import notification_id_of
-from notifications.use_cases.pins.watch_pin import close_watches
+from notifications.use_cases.pins.close_watches import close_watches
 
 # Above every issue of a PIN, within PostgreSQL's integer.
 LAST_ISSUE: Final = 2_147_483_647

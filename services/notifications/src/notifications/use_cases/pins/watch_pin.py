@@ -1,16 +1,11 @@
 """Watch a PIN message, so that it uses another channel without a receipt."""
 
-from collections.abc import Sequence
-from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from notifications import store
 from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
-
-# After the notifications of the transaction are recorded: feeds are locked before deliveries, and a PIN of the same
-# transaction is deleted too.
-_DROP_RANK: Final = 1
+from notifications.use_cases.pins.close_watches import close_watches
 
 
 async def watch_pin(
@@ -28,16 +23,3 @@ async def watch_pin(
     due_at = delivery_context.now + delivery_context.pin_receipt
     await store.start_watch(uow, notification_id, order_id, issue, channel, due_at)
     return True
-
-
-async def close_watches(uow: UnitOfWork, order_id: UUID) -> None:
-    """Close the watches of an order's PINs, which are deleted from their messages before the commit.
-
-    The deliveries of all orders of the transaction are locked together, by id.
-    """
-    for notification_id in await store.close_watches(uow, order_id):
-        uow.defer(_drop_secrets, notification_id, rank=_DROP_RANK)
-
-
-async def _drop_secrets(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
-    await store.drop_secrets(uow, notification_ids)

@@ -1,4 +1,4 @@
-"""Hold money that may have been paid although the ledger returned it (contract section 17.15)."""
+"""Hold money that may have been paid although the ledger returned it (contract section 8)."""
 
 from dataclasses import replace
 from datetime import datetime
