@@ -50,8 +50,13 @@ class _Exchange(RequestResponseCycle):
     100.
     """
 
+    # HTTP/1.0 has no chunks: the end of the connection is the end of a body without a length (RFC 9112, 6.1).
+    _ends_by_close = False
+
     async def send(self, message: Any) -> None:
         if self.response_started or message["type"] != "http.response.start":
+            if self._ends_by_close:
+                self.expected_content_length = len(message.get("body", b""))
             await super().send(message)
             return
         if self.flow.write_paused and not self.disconnected:
@@ -82,6 +87,8 @@ class _Exchange(RequestResponseCycle):
         length = named.get(b"content-length")
         if length is not None:
             self.expected_content_length, self.chunked_encoding = int(length), False
+        elif self.scope["method"] != "HEAD" and status not in (204, 304) and self.scope["http_version"] == "1.0":
+            self._ends_by_close, self.chunked_encoding = True, False
         elif self.scope["method"] != "HEAD" and status not in (204, 304):
             self.chunked_encoding = True
             lines.append(b"transfer-encoding: chunked\r\n")
