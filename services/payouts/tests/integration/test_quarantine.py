@@ -465,7 +465,7 @@ async def test_a_quarantined_account_is_quarantined_for_every_vendor(scenario, v
         "SELECT verified, quarantine_reason FROM vendor_bank_details WHERE vendor_id = $1", twin.id
     )
     assert tuple(details) == (False, REASON)
-    told = [event["vendorId"] for event in await scenario.app.published(QUARANTINED)]
-    assert (told.count(str(twin.id)), told.count(str(unrelated.id))) == (1, 0)
+    notified = [event["vendorId"] for event in await scenario.app.published(QUARANTINED)]
+    assert (notified.count(str(twin.id)), notified.count(str(unrelated.id))) == (1, 0)
     [other] = await scenario.app.fetch("SELECT verified FROM vendor_bank_details WHERE vendor_id = $1", unrelated.id)
     assert other["verified"] is True
