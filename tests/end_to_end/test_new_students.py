@@ -42,7 +42,7 @@ async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_cam
     )
     names = {campus["id"]: campus["name"] for campus in await market.get("/api/campuses", params={"limit": 100})}
     assert [names[student["campusId"]] for student in created] == list(universities.values())
-    assert all(student["referral"] == {"applied": False, "rewardMinor": 0} for student in created)
+    assert all(student["referral"] == {"applied": False, "pending": False, "rewardMinor": 0} for student in created)
 
 
 async def test_a_hundred_parallel_calls_for_one_student_credit_fifty_thousand_kobo(market: Marketplace) -> None:
@@ -57,7 +57,7 @@ async def test_a_hundred_parallel_calls_for_one_student_credit_fifty_thousand_ko
         "profileId": profile["id"],
         "role": "buyer",
         "campusId": profile["campusId"],
-        "referral": {"applied": True, "rewardMinor": REWARD_MINOR},
+        "referral": {"applied": True, "pending": False, "rewardMinor": REWARD_MINOR},
     }
 
     async def credited() -> int | None:
@@ -94,7 +94,9 @@ async def test_a_hundred_students_at_once_with_one_token_are_credited_once_each(
         for number in range(100)
     ]
     created = await asyncio.gather(*(create_user(market, student) for student in students * 2))
-    assert all(response["referral"] == {"applied": True, "rewardMinor": REWARD_MINOR} for response in created)
+    assert all(
+        response["referral"] == {"applied": True, "pending": False, "rewardMinor": REWARD_MINOR} for response in created
+    )
     assert (await market.get("/api/referrals/current", friend))["count"] == 100
 
     async def all_credited() -> bool | None:

@@ -50,6 +50,18 @@ BEGIN
     RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.vendors_set_role_of_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE
+        owner_role text := CASE NEW.status WHEN 'closed' THEN 'buyer' ELSE 'merchant' END;
+    BEGIN
+        -- A suspension changes no role and must not lock the profile: an erasure locks it before the vendor.
+        UPDATE profiles SET role = owner_role WHERE id = NEW.owner_user_id AND role <> owner_role;
+        RETURN NULL;
+    END $function$;
+
 CREATE TABLE accounts (
     user_id uuid NOT NULL,
     email text,
@@ -379,11 +391,13 @@ CREATE TABLE profiles (
     confirmed_email text,
     confirmed_phone text,
     erased_at timestamp with time zone,
+    role text DEFAULT 'buyer'::text NOT NULL,
     CONSTRAINT profiles_pkey PRIMARY KEY (id),
     CONSTRAINT profiles_referral_token_once UNIQUE (referral_token),
     CONSTRAINT profiles_campus FOREIGN KEY (campus_id) REFERENCES campuses(id),
     CONSTRAINT profiles_erased_tell_nothing CHECK (((erased_at IS NULL) OR ((email = ''::text) AND (mailbox = ''::text) AND (num_nonnulls(phone, full_name, confirmed_email, confirmed_phone) = 0)))),
-    CONSTRAINT profiles_reward_only_when_applied CHECK ((referral_applied OR (referral_reward_minor = 0)))
+    CONSTRAINT profiles_reward_only_when_applied CHECK ((referral_applied OR (referral_reward_minor = 0))),
+    CONSTRAINT profiles_role_known CHECK ((role = ANY (ARRAY['buyer'::text, 'merchant'::text])))
 );
 CREATE UNIQUE INDEX profiles_confirmed_phone_once ON profiles USING btree (confirmed_phone) WHERE (confirmed_phone IS NOT NULL);
 CREATE INDEX profiles_of_mailbox ON profiles USING btree (mailbox);
@@ -662,6 +676,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON vendors TO campus_identity_service;
 CREATE POLICY vendors_read ON vendors FOR SELECT
     USING ((status = 'active'::text));
 CREATE TRIGGER vendors_commission_by_two BEFORE UPDATE OF commission_basis_points ON vendors FOR EACH ROW WHEN ((new.commission_basis_points IS DISTINCT FROM old.commission_basis_points)) EXECUTE FUNCTION vendors_refuse_unapproved_commission();
+CREATE TRIGGER vendors_role_of_owner AFTER INSERT OR UPDATE OF status ON vendors FOR EACH ROW EXECUTE FUNCTION vendors_set_role_of_owner();
 
 CREATE VIEW staff_members WITH (security_barrier=true) AS
  SELECT p.id,

@@ -119,7 +119,7 @@ async def test_it_responses_the_shape_of_the_contract(app: IdentityApp) -> None:
     data = await created(app, "tola@unilag.edu.ng", user_id=user_id, phone="not a number")
     assert data["profileId"] == str(user_id)
     assert data["role"] == "buyer"
-    assert data["referral"] == {"applied": False, "rewardMinor": 0}
+    assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0}
     events = (await app.service.published("identity.user_provisioned.v1"))[0]
     assert events["userId"] == str(user_id)
     assert events["referral"] == {"applied": False, "rewardMinor": 0}
@@ -149,7 +149,7 @@ async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(app:
         *(created(app, f"tola{number % 3}@ui.edu.ng", user_id=user_id, referral_token=token) for number in range(100))
     )
     assert all(response == responses[0] for response in responses)
-    assert responses[0]["referral"] == {"applied": True, "rewardMinor": 50_000}
+    assert responses[0]["referral"] == {"applied": True, "pending": True, "rewardMinor": 50_000}
     events = [
         event
         for event in await app.service.published("identity.user_provisioned.v1")
@@ -164,7 +164,9 @@ async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each
     responses = await asyncio.gather(
         *(created(app, f"fresher{number}@ui.edu.ng", referral_token=token) for number in range(100))
     )
-    assert all(response["referral"] == {"applied": True, "rewardMinor": 50_000} for response in responses)
+    assert all(
+        response["referral"] == {"applied": True, "pending": True, "rewardMinor": 50_000} for response in responses
+    )
     assert len({response["profileId"] for response in responses}) == 100
     events = await app.service.published("identity.user_provisioned.v1")
     assert sum(event["referral"]["rewardMinor"] for event in events) == 100 * 50_000
@@ -182,7 +184,7 @@ async def test_a_referral_is_never_applied_for_ones_own_mailbox(app: IdentityApp
     token = await referral_token_of(app, "ada.obi@gmail.com")
     for spelling in ("adaobi+more@gmail.com", "a.d.a.o.b.i@googlemail.com"):
         data = await created(app, spelling, referral_token=token)
-        assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "own_token"}
+        assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "own_token"}
     assert await referral_count_of(app, "ada.obi@gmail.com") == 0
 
 
@@ -201,7 +203,7 @@ async def test_a_referrer_is_not_rewarded_by_a_referred_users_token(app: Identit
     tokens = await referral_token_of(app, "bola@unilag.edu.ng")
     for spelling in ("a.da@gmail.com", "ada+2@googlemail.com", "ada@gmail.com"):
         data = await created(app, spelling, referral_token=tokens)
-        assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "mailbox_known"}
+        assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "mailbox_known"}
     assert await referral_count_of(app, "bola@unilag.edu.ng") == 0
 
 
@@ -215,20 +217,20 @@ async def test_an_address_that_cannot_be_compared_earns_nothing(app: IdentityApp
         "\u00e1da@gmail.com",
     ):
         data = await created(app, spelling, referral_token=token)
-        assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "unusual_address"}
+        assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "unusual_address"}
 
 
 async def test_an_odd_referral_token_never_fails_the_sign_up(app: IdentityApp) -> None:
     for token in ("nobody's", "x" * 10_000, "\u00e9\U0001f600", "' OR 1=1 --", "%", "null"):
         data = await created(app, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
-        assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "unknown_token"}
+        assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "unknown_token"}
     await app.sign_up("bola@unilag.edu.ng", referralToken="x" * 10_000)
 
 
 async def test_no_token_is_no_reason(app: IdentityApp) -> None:
     for token in (None, "", "  "):
         data = await created(app, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
-        assert data["referral"] == {"applied": False, "rewardMinor": 0}
+        assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0}
 
 
 async def test_an_odd_number_never_fails_the_sign_up(app: IdentityApp) -> None:
@@ -266,7 +268,7 @@ async def test_a_reward_of_nothing_is_applied_and_counted(app: IdentityApp, brok
             },
             headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
         )
-    assert response.json()["data"]["referral"] == {"applied": True, "rewardMinor": 0}
+    assert response.json()["data"]["referral"] == {"applied": True, "pending": False, "rewardMinor": 0}
     assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
 
 

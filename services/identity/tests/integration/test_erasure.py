@@ -122,7 +122,7 @@ async def test_the_address_is_free_but_the_same_mailbox_earns_no_second_reward(a
     await erase(app, tokens["accessToken"])
     for spelling in ("to.la+new@googlemail.com", "tola@gmail.com"):
         data = await created(app, spelling, referral_token=token)
-        assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "mailbox_known"}
+        assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "mailbox_known"}
     assert (await user(app, "tola@gmail.com"))[1]["accessToken"]
     assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
     for dead in (old_token, f"erased:{await erased_id(app)}"):
@@ -243,6 +243,8 @@ async def test_a_vendor_is_closed_for_good_with_its_owner(app: IdentityApp) -> N
     [vendor] = await app.service.fetch("SELECT * FROM vendors WHERE owner_user_id = $1", USERS["VENDOR"].id)
     stepped = await app.step_up(await app.demo_log_in("VENDOR"), DEMO_SECRET)
     assert (await erase(app, stepped["accessToken"], {"password": DEMO_PASSWORD})).status_code == 202
+    [profile] = await app.service.fetch("SELECT role FROM profiles WHERE id = $1", USERS["VENDOR"].id)
+    assert profile["role"] == "buyer"
     assert await app.service.published("identity.vendor_closed.v1") == [
         {
             "vendorId": str(vendor["id"]),

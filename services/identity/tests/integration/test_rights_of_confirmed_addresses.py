@@ -39,6 +39,22 @@ async def test_a_reward_is_recorded_at_the_sign_up_and_earned_by_the_confirmatio
     assert (earned["userId"], earned["referralRewardMinor"]) == (provisioned["userId"], 50_000)
 
 
+async def test_create_user_tells_that_a_reward_waits_for_the_proof_of_the_address(app: IdentityApp) -> None:
+    token = await referral_token(app)
+    metadata = {"user_metadata": {"referral_token": token}}
+    for email, more, pending in (
+        ("a@unilag.edu.ng", {}, True),
+        ("b@unilag.edu.ng", {"email_confirmed": True}, False),
+    ):
+        created = await create_user(app, email, **metadata, **more)
+        assert created["referral"] == {"applied": True, "pending": pending, "rewardMinor": 50_000}
+    assert (await create_user(app, "c@unilag.edu.ng"))["referral"] == {
+        "applied": False,
+        "pending": False,
+        "rewardMinor": 0,
+    }
+
+
 async def test_create_user_states_whether_the_address_is_confirmed(app: IdentityApp) -> None:
     for email, more, confirmed in (
         ("a@unilag.edu.ng", {}, False),

@@ -123,6 +123,25 @@ async def test_an_approved_applicant_is_a_merchant_from_the_next_token_on(campus
     assert "legalName" not in shop
 
 
+async def role_of(campus: Campus, name: str) -> str:
+    token = await campus.token(name)
+    lines = data_of(await campus.app.get("/api/personal-records/identity", token=token))
+    [role] = [line["record"]["role"] for line in lines if line["section"] == "profile"]
+    return str(role)
+
+
+async def test_the_profile_of_an_owner_has_the_role_of_a_merchant(campus: Campus) -> None:
+    before = await role_of(campus, "BUYER2")
+    data_of(await campus.approve(await campus.applied()))
+    assert (before, await role_of(campus, "BUYER2"), await role_of(campus, "VENDOR")) == (
+        "buyer",
+        "merchant",
+        "merchant",
+    )
+    # Staff roles are grants and change no profile.
+    assert await role_of(campus, "CAMPUS") == "buyer"
+
+
 async def test_the_same_decision_again_has_no_effect_and_the_other_one_is_rejected(campus: Campus) -> None:
     approved, rejected = await campus.applied("BUYER2"), await campus.applied("BUYER")
     first = await campus.approve(approved)

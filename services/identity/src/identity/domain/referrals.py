@@ -64,3 +64,9 @@ class Provisioned:
     applied: bool
     reward_minor: int
     reason: str | None
+    email_confirmed: bool
+
+    @property
+    def pending(self) -> bool:
+        """Whether the reward waits for the proof of the address."""
+        return self.reward_minor > 0 and not self.email_confirmed

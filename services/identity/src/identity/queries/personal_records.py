@@ -7,8 +7,8 @@ from common.web.personal_records import Section
 SECTIONS: Final = (
     Section(
         "profile",
-        "SELECT id::text AS place, id, email, phone, full_name, campus_id, confirmed_email, confirmed_phone, referral_token, "
-        "referral_applied, referral_reward_minor, created_at, updated_at FROM profiles WHERE id = $1",
+        "SELECT id::text AS place, id, email, phone, full_name, role, campus_id, confirmed_email, confirmed_phone, "
+        "referral_token, referral_applied, referral_reward_minor, created_at, updated_at FROM profiles WHERE id = $1",
     ),
     Section(
         "sessions",

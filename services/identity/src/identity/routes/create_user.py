@@ -44,7 +44,11 @@ async def create_user_route(request: Request, body: CreateUserRequest) -> Respon
             now=dependencies.clock.now(),
         ),
     )
-    referral: dict[str, object] = {"applied": provisioned.applied, "rewardMinor": provisioned.reward_minor}
+    referral: dict[str, object] = {
+        "applied": provisioned.applied,
+        "pending": provisioned.pending,
+        "rewardMinor": provisioned.reward_minor,
+    }
     if provisioned.reason is not None:
         referral["reason"] = provisioned.reason
     created = {

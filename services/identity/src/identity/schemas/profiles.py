@@ -88,6 +88,7 @@ class Referral(ResponseShape):
 
 class ReferralOutcome(ResponseShape):
     applied: bool
+    pending: bool = Field(description="Whether the reward is credited with the proof of the address only.")
     reward_minor: int
     reason: Reason | None = None
 

@@ -24,7 +24,9 @@ INSERT INTO profiles (
 ON CONFLICT (id) DO NOTHING RETURNING true
 """
 _FIND_PROVISIONED: Final = """
-SELECT id, campus_id, referral_applied, referral_reward_minor, referral_reason FROM profiles WHERE id = $1
+SELECT id, campus_id, referral_applied, referral_reward_minor, referral_reason,
+    confirmed_email IS NOT NULL OR erased_at IS NOT NULL AS email_confirmed
+FROM profiles WHERE id = $1
 """
 _FIND_REFERRER: Final = "SELECT id, mailbox FROM profiles WHERE referral_token = $1 AND erased_at IS NULL"
 # One statement: a user who is erased concurrently is found in one of the two tables.

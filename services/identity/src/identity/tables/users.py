@@ -24,6 +24,7 @@ profiles = sa.Table(
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("updated_at", INSTANT, nullable=False),
     sa.Column("erased_at", INSTANT),
+    sa.Column("role", sa.Text, nullable=False, server_default="buyer"),
     foreign("profiles_campus", "campus_id", "campuses.id"),
     sa.UniqueConstraint("referral_token", name="profiles_referral_token_once"),
     sa.CheckConstraint("referral_applied OR referral_reward_minor = 0", name="profiles_reward_only_when_applied"),

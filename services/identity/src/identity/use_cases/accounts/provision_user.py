@@ -63,7 +63,7 @@ async def provision_user(
         raise ConcurrentProvisioning
     await profiles.record_role_if_new(uow, user.id, "buyer", now)
     verdict = await _check_token(uow, user, email, mailbox, erased_mailbox_hash(hashes, mailbox))
-    provisioned = await _record_referral_outcome(uow, verdict, user.id, mailbox, campus_id, reward_minor, now)
+    provisioned = await _record_referral_outcome(uow, verdict, user, mailbox, campus_id, reward_minor, now)
     uow.publish(
         UserProvisioned(
             user_id=user.id,
@@ -114,19 +114,25 @@ async def _check_token(
 async def _record_referral_outcome(
     uow: UnitOfWork,
     verdict: Rewarded | NotRewarded,
-    user_id: UUID,
+    user: NewUser,
     mailbox: str,
     campus_id: UUID | None,
     reward_minor: int,
     now: datetime,
 ) -> Provisioned:
     """Store the outcome with the profile, so that a repeated call returns it."""
-    if isinstance(verdict, NotRewarded):
-        provisioned = Provisioned(user_id, campus_id, applied=False, reward_minor=0, reason=verdict.reason)
-    else:
-        provisioned = Provisioned(user_id, campus_id, applied=True, reward_minor=reward_minor, reason=None)
+    referrer_id = verdict.referrer_id if isinstance(verdict, Rewarded) else None
+    provisioned = Provisioned(
+        user.id,
+        campus_id,
+        applied=referrer_id is not None,
+        reward_minor=0 if referrer_id is None else reward_minor,
+        reason=verdict.reason if isinstance(verdict, NotRewarded) else None,
+        email_confirmed=user.email_confirmed,
+    )
+    if referrer_id is not None:
         await profiles.record_referral(
-            uow, user_id=user_id, referrer_id=verdict.referrer_id, mailbox=mailbox, reward_minor=reward_minor, now=now
+            uow, user_id=user.id, referrer_id=referrer_id, mailbox=mailbox, reward_minor=reward_minor, now=now
         )
     await profiles.save_referral_outcome(uow, provisioned)
     return provisioned
