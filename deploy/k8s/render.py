@@ -36,7 +36,6 @@ AUDIT_LINES = {
       - name: campus_audit
         login: true
         bypassrls: true
-        inRoles: [pg_read_all_data]
         passwordSecret: {{name: {}-database-role-audit}}
 """,
 }

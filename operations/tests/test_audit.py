@@ -26,6 +26,8 @@ from operations.audit.report import check_once, database_url, print_report, repo
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
 
+from .as_audit import as_audit
+
 NOW = datetime.now(UTC)
 KEY = "sk_test_audit"
 LOCKED = "every vendor's locked share is the same in both books"
@@ -86,7 +88,8 @@ class World:
         second = FlutterwaveAccount(f"{self.outside.url}/v3", KEY)
         is_used = self.outside.second_settlements is not None
         gateway = Gateway(self.outside.url, key, flutterwave=second if is_used else None)
-        return await check_once(self.databases, gateway)
+        async with as_audit(self.databases):
+            return await check_once(self.databases, gateway)
 
     async def kinds(self) -> dict[str, str]:
         return {finding.rule: finding.kind for finding in (await self.audit()).findings}

@@ -22,6 +22,7 @@ from operations.audit.statement import Statement, statement_of
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
 
+from .as_audit import as_audit
 from .gateway_double import KEY, GatewayDouble
 
 CHARGES: Final = "every charge is recorded as the payment gateway reports it"
@@ -65,7 +66,8 @@ class World:
             gateway = Gateway(url, KEY, flutterwave=second)
             async with statement_of(gateway) as statement:
                 await statement.refresh()
-                return await comparison.offences(self.databases, statement, gateway)
+                async with as_audit(self.databases):
+                    return await comparison.offences(self.databases, statement, gateway)
 
     async def kinds(self, rule: str) -> list[str]:
         return [offence.kind for offence in await self.offences(rule)]

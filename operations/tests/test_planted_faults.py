@@ -18,6 +18,7 @@ from operations.audit.statement import statement_of
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import served
 
+from .as_audit import as_audit
 from .gateway_double import KEY, GatewayDouble
 
 VENDOR: Final = UUID("0a000000-0000-7000-8000-000000000001")
@@ -329,12 +330,14 @@ async def _texts(
     where, rule = where_and_rule
     if where != "all":
         [invariant] = [line for line in INVARIANTS if (line.service, line.rule) == where_and_rule]
-        return [str(dict(row)) for row in await databases[where].fetch(invariant.offending)]
+        async with as_audit(databases):
+            return [str(dict(row)) for row in await databases[where].fetch(invariant.offending)]
     [comparison] = [line for line in COMPARISONS if line.rule == rule]
     async with served(double.app()) as url:
         gateway = Gateway(url, KEY)
         async with statement_of(gateway) as statement:
             await statement.refresh()
-            offences = await comparison.offences(databases, statement, gateway)
+            async with as_audit(databases):
+                offences = await comparison.offences(databases, statement, gateway)
     assert all(offence.kind == "broken" for offence in offences)
     return [offence.text for offence in offences]

@@ -102,6 +102,7 @@ async def test_the_audit_sees_every_row_of_every_database_and_changes_none(
             service_database_urls(own_servers.database_url, service, secrets)["OWNER_DATABASE_URL"]
         )
         await owner.execute("CREATE TABLE hidden (id int); ALTER TABLE hidden ENABLE ROW LEVEL SECURITY")
+        await owner.execute("GRANT SELECT (id) ON hidden TO campus_audit")
         await owner.execute("INSERT INTO hidden VALUES (1)")
         audit_url = urlsplit(audit_database_url(own_servers.database_url, secrets))
         audit = await asyncpg.connect(urlunsplit(audit_url._replace(path=f"/{service.database}")))
@@ -112,6 +113,18 @@ async def test_the_audit_sees_every_row_of_every_database_and_changes_none(
         await audit.close()
         await owner.execute("DROP TABLE hidden")
         await owner.close()
+
+
+async def test_the_audit_loses_the_right_to_all_data_that_earlier_versions_gave_it(
+    own_servers: Servers, tmp_path: Path
+) -> None:
+    secrets = load_secrets(tmp_path, {})
+    await provision_databases(own_servers.database_url, secrets)
+    admin = await asyncpg.connect(own_servers.database_url)
+    await admin.execute("GRANT pg_read_all_data TO campus_audit")
+    await provision_databases(own_servers.database_url, secrets)
+    assert not await admin.fetchval("SELECT pg_has_role('campus_audit', 'pg_read_all_data', 'MEMBER')")
+    await admin.close()
 
 
 async def test_a_subscriber_reads_the_public_exchange_and_nothing_else(own_servers: Servers, tmp_path: Path) -> None:

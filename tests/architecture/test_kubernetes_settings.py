@@ -214,7 +214,7 @@ def test_databases_and_roles_are_those_of_the_code(overlay) -> None:
             service.owner_role: (False, []),
             **{login_of(service.api_role, character): (False, [service.api_role]) for character in LOGINS},
             **{login_of(service.service_role, character): (True, [service.service_role]) for character in LOGINS},
-            **({AUDIT_ROLE: (True, ["pg_read_all_data"])} if service.name in AUDITED else {}),
+            **({AUDIT_ROLE: (True, [])} if service.name in AUDITED else {}),
         }
         secrets = {name_of(it): it["spec"] for it in of_kind(overlay, "ExternalSecret")}
         for name, role in roles.items():

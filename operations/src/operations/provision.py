@@ -139,7 +139,9 @@ async def provision_roles(connection: asyncpg.Connection, secrets: Mapping[str, 
             await set_password(connection, login, secrets[password_variable(role)])
     await _make_role(connection, AUDIT_ROLE, "LOGIN BYPASSRLS")
     await set_password(connection, AUDIT_ROLE, secrets[password_variable(AUDIT_ROLE)])
-    await connection.execute(f"GRANT pg_read_all_data TO {AUDIT_ROLE}")
+    # Each service's migrations grant it the columns without secrets; earlier versions gave it all data.
+    if await connection.fetchval("SELECT pg_has_role($1, 'pg_read_all_data', 'MEMBER')", AUDIT_ROLE):
+        await connection.execute(f"REVOKE pg_read_all_data FROM {AUDIT_ROLE}")
     await connection.execute(f"ALTER ROLE {AUDIT_ROLE} SET default_transaction_read_only = on")
 
 

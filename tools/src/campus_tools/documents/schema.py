@@ -1,6 +1,7 @@
 """The schema of a migrated database as SQL for readers: `services/<service>/migrations/schema.sql`.
 
-It is read from PostgreSQL's catalog, sorted by name. Monthly partitions are left out, because they depend on the date.
+It is read from PostgreSQL's catalog, sorted by name. Monthly partitions are left out, because they depend on the date,
+and the rights of the audit's login, which follow a rule (`common.migrations.audit_grants`).
 """
 
 import asyncpg
@@ -63,9 +64,12 @@ FROM (
     FROM (
         SELECT a.grantee::regrole::text AS grantee, a.privilege_type, '' AS columns
         FROM pg_class AS c, aclexplode(c.relacl) AS a WHERE c.oid = $1 AND a.grantee <> c.relowner
+          AND a.grantee::regrole::text <> 'campus_audit'
         UNION ALL
         SELECT a.grantee::regrole::text, a.privilege_type, string_agg(x.attname, ', ' ORDER BY x.attnum)
-        FROM pg_attribute AS x, aclexplode(x.attacl) AS a WHERE x.attrelid = $1 GROUP BY a.grantee, a.privilege_type
+        FROM pg_attribute AS x, aclexplode(x.attacl) AS a WHERE x.attrelid = $1
+          AND a.grantee::regrole::text <> 'campus_audit'
+        GROUP BY a.grantee, a.privilege_type
     ) AS granted, array_position(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'], privilege_type) AS rank
 ) AS granted GROUP BY grantee ORDER BY grantee
 """

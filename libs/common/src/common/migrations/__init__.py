@@ -2,6 +2,7 @@
 
 __all__ = [
     "alembic_environment",
+    "audit_grants",
     "functions",
     "monthly_partitions",
     "runner",

@@ -11,6 +11,8 @@ from alembic import context
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
 
+from common.migrations.audit_grants import AUDIT_READS, grant_audit
+
 # A migration that waits for a lock blocks the requests of the old version: this long at most, within client timeouts.
 LOCK_SECONDS_MAX: Final = 3
 # Two minutes in all; then the roll-out fails and names the statement that did not get its lock.
@@ -63,6 +65,7 @@ def _migrate(connection: sa.Connection, metadata: sa.MetaData) -> None:
     )
     with context.begin_transaction():
         context.run_migrations()
+        grant_audit(connection, metadata.info.get(AUDIT_READS, ()))
 
 
 _PARTITIONS = "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'"

@@ -10,8 +10,10 @@ from common.database.tables import (
     attach_ledger_tables,
     attach_messaging_tables,
 )
+from common.migrations.audit_grants import AUDIT_READS
 
-metadata: Final = sa.MetaData()
+# The audit reads of an event on its way whose order and vendor it concerns. Payments publishes nothing sealed.
+metadata: Final = sa.MetaData(info={AUDIT_READS: ("outbox.payload",)})
 attach_messaging_tables(metadata)
 attach_ledger_tables(metadata)
 attach_chain_tables(metadata)
