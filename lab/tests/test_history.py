@@ -62,7 +62,7 @@ HISTORY: dict[str, dict[str, str]] = {
     "orders": {
         "delivery_verifications": "",
         "dispute_resolutions": "decided_at decided_by refund_id release_minor status",
-        "order_refunds": "counted reason status",
+        "order_refunds": "counted reason sequence status",
     },
     "identity": {
         "staff_acts": "",

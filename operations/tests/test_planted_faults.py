@@ -187,6 +187,14 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
     ("orders", "the refunded amount of an order is the sum of its posted refunds"): Fault(
         ORDER, {"orders": order("paid", 5)}
     ),
+    ("orders", "no order is refunded while one of its refunds is failed"): Fault(
+        ORDER,
+        {
+            "orders": order("refunded")
+            + "INSERT INTO order_refunds (id, order_id, amount_minor, reason, status, counted, requested_at) "
+            f"VALUES (gen_random_uuid(), '{ORDER}', 900, 'x', 'failed', false, now())"
+        },
+    ),
     ("orders", "no order requests refunds above its total"): Fault(
         ORDER,
         {

@@ -106,6 +106,11 @@ OF_ORDERS = {
     "an order's total is the sum of its items and its delivery fee": (
         "DELETE FROM order_items WHERE order_id IN (SELECT id FROM orders WHERE status = 'paid') RETURNING order_id::text"
     ),
+    "no order is refunded while one of its refunds is failed": (
+        "WITH failed AS (INSERT INTO order_refunds (id, order_id, amount_minor, reason, status, counted, requested_at) "
+        "SELECT gen_random_uuid(), id, 1, 'x', 'failed', false, now() FROM orders WHERE status = 'paid' RETURNING order_id) "
+        "UPDATE orders SET status = 'refunded' FROM failed WHERE id = order_id RETURNING id::text"
+    ),
     "the refunded amount of an order is the sum of its posted refunds": (
         "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' RETURNING id::text"
     ),

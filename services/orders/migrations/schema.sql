@@ -591,13 +591,14 @@ CREATE TABLE order_refunds (
     status text NOT NULL,
     counted boolean NOT NULL,
     requested_at timestamp with time zone NOT NULL,
+    sequence bigint DEFAULT 0 NOT NULL,
     CONSTRAINT order_refunds_pkey PRIMARY KEY (id),
     CONSTRAINT order_refunds_order FOREIGN KEY (order_id) REFERENCES orders(id),
     CONSTRAINT order_refunds_amount_minor_positive CHECK ((amount_minor > 0)),
     CONSTRAINT order_refunds_status_known CHECK ((status = ANY (ARRAY['requested'::text, 'posted'::text, 'failed'::text, 'settled'::text])))
 );
 CREATE INDEX order_refunds_of_order ON order_refunds USING btree (order_id);
-GRANT SELECT, INSERT, UPDATE (reason, status, counted) ON order_refunds TO campus_orders_service;
+GRANT SELECT, INSERT, UPDATE (reason, status, counted, sequence) ON order_refunds TO campus_orders_service;
 
 CREATE TABLE order_timers (
     order_id uuid NOT NULL,

@@ -374,6 +374,12 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "orders",
+        "no order is refunded while one of its refunds is failed",
+        "SELECT o.id, o.status, r.id AS refund_id FROM orders o JOIN order_refunds r ON r.order_id = o.id "
+        "WHERE o.status = 'refunded' AND r.status = 'failed'",
+    ),
+    Invariant(
+        "orders",
         "no order requests refunds above its total",
         "SELECT o.id, o.total_amount, sum(r.amount_minor)::text AS refunds_minor FROM orders o JOIN order_refunds r ON r.order_id = o.id "
         "GROUP BY o.id HAVING sum(r.amount_minor) > o.total_amount",

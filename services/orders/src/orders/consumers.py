@@ -167,14 +167,17 @@ async def on_refund_settled(
 ) -> Outcome:
     # Refunds of an overpayment or of quarantined money belong to payments and change no order.
     if event.kind == "order" and event.order_id is not None:
-        rejection = await record_refund_settled(uow, event.order_id, event.refund_id, **_timing(dependencies))
-        return _OUTCOMES[rejection]
+        about, sequence = (event.order_id, event.refund_id), received.sequence
+        return _OUTCOMES[await record_refund_settled(uow, *about, sequence=sequence, **_timing(dependencies))]
     return Outcome.IGNORED
 
 
-async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfWork, _: Dependencies) -> Outcome:
+async def on_refund_failed(
+    event: RefundFailed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
     if event.kind == "order" and event.order_id is not None:
-        return _OUTCOMES[await record_refund_failed(uow, event.order_id, event.refund_id)]
+        about, sequence = (event.order_id, event.refund_id), received.sequence
+        return _OUTCOMES[await record_refund_failed(uow, *about, sequence=sequence, **_timing(dependencies))]
     return Outcome.IGNORED
 
 

@@ -221,15 +221,49 @@ async def test_a_failed_refund_keeps_refund_pending_and_raises_no_alert(market: 
     order, refund_id = await refunding(market)
     amount = order["totalMinor"]
     failed = refund_failed(order, refund_id, amount)
-    await market.receive(failed)
+    received = await market.receive(failed)
     assert await market.published("operations.alert_raised.v1") == []
     assert await market.status_of(order) == "refund_pending"
     await market.receive(refund_settled(order, refund_id, amount))
     assert await market.status_of(order) == "refunded"
     counted = stale_count(RefundFailed.TYPE)
-    await market.receive(failed)
+    await market.receive(failed, sequence=received.sequence)
     assert await market.status_of(order) == "refunded"
     assert stale_count(RefundFailed.TYPE) == counted + 1
+
+
+async def timeline_of(market: Market, order) -> list[tuple[str, str]]:
+    response = await market.client.get(f"/api/orders/{order['id']}/timeline", headers=market.as_buyer())
+    return [(entry["event"], entry["status"]) for entry in response.json()["data"]]
+
+
+async def test_a_refund_that_fails_after_its_settlement_is_pending_until_it_is_settled_again(market: Market) -> None:
+    order, refund_id = await refunding(market)
+    amount = order["totalMinor"]
+    settled = await market.receive(refund_settled(order, refund_id, amount))
+    failed = await market.receive(refund_failed(order, refund_id, amount))
+    assert await market.status_of(order) == "refund_pending"
+    before = await orders_and_refunds(market)
+    await market.receive(refund_settled(order, refund_id, amount), sequence=settled.sequence)
+    await market.receive(refund_failed(order, refund_id, amount), sequence=failed.sequence)
+    assert await orders_and_refunds(market) == before
+    assert (await market.show(order))["refundedMinor"] == amount
+    await market.receive(refund_settled(order, refund_id, amount))
+    assert await market.status_of(order) == "refunded"
+    assert (await timeline_of(market, order))[-3:] == [
+        ("refund_settled", "refunded"),
+        ("refund_failed", "refund_pending"),
+        ("refund_settled", "refunded"),
+    ]
+    assert await market.fetch("SELECT 1 FROM order_timers") == []
+
+
+async def test_a_failure_between_two_settlements_that_arrives_last_changes_nothing(market: Market) -> None:
+    order, refund_id = await refunding(market)
+    first = await market.receive(refund_settled(order, refund_id, 1))
+    await market.receive(refund_settled(order, refund_id, 1), sequence=first.sequence + 2)
+    await market.receive(refund_failed(order, refund_id, 1), sequence=first.sequence + 1)
+    assert await market.status_of(order) == "refunded"
 
 
 async def test_the_refund_of_a_surplus_or_of_another_order_never_ends_this_one(market: Market) -> None:

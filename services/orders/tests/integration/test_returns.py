@@ -11,7 +11,7 @@ from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
 from .conftest import Market
-from .factories import escrow_refunded, refund_settled
+from .factories import escrow_refunded, refund_failed, refund_settled
 from .responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
 
 REASON = "It is not what I ordered."
@@ -178,6 +178,28 @@ async def test_when_everything_came_back_the_order_is_refunded_with_its_delivery
     assert await market.status_of(order) == "refunded"
     assert sum(await refunds(market)) == order["totalMinor"]
     assert (await request_return(market, order, 1)).status_code == 409
+
+
+@pytest.mark.parametrize("fails_first", [False, True])
+async def test_a_completely_returned_order_is_refunded_when_none_of_its_refunds_is_failed(
+    market: Market, fails_first: bool
+) -> None:
+    order = await delivered(market, (100_000, 2))
+    await approved(market, order, 1)
+    first = (await market.published("orders.refund_requested.v1"))[-1]["refundId"]
+    if fails_first:
+        await market.receive(refund_failed(order, first, 100_000))
+        assert await market.status_of(order) == "delivered"
+    await approved(market, order, 1)
+    second = (await market.published("orders.refund_requested.v1"))[-1]["refundId"]
+    if not fails_first:
+        assert await market.status_of(order) == "refunded"
+        await market.receive(refund_failed(order, first, 100_000))
+    assert await market.status_of(order) == "refund_pending"
+    await market.receive(refund_settled(order, second, 100_000))
+    assert await market.status_of(order) == "refund_pending"
+    await market.receive(refund_settled(order, first, 100_000))
+    assert await market.status_of(order) == "refunded"
 
 
 async def test_returned_units_do_not_return_to_the_stock(market: Market) -> None:

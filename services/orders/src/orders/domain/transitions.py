@@ -137,9 +137,10 @@ TRANSITIONS: Final[Mapping[Trigger, Rule]] = {
         repeated={"refunded"},
         stale={*_HELD, "disputed"},
     ),
+    # A refund may fail after it was settled, or after everything was returned: the money is due again.
     "refund_failed": Rule(
-        {"refund_pending": "refund_pending", "delivered": "delivered", "paid": "paid"},
-        stale={*_HELD, "disputed", "refunded"},
+        {"refund_pending": "refund_pending", "refunded": "refund_pending", "delivered": "delivered", "paid": "paid"},
+        stale={*_HELD, "disputed"},
     ),
 }
 

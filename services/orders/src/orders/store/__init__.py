@@ -30,7 +30,7 @@ from orders.store.projections import (
     save_vendor,
     save_vendor_status,
 )
-from orders.store.refunds import Refund, lock_refund, record_refund, save_failed_refund, save_refund
+from orders.store.refunds import Refund, has_failed_refund, lock_refund, record_refund, save_failed_refund, save_refund
 from orders.store.stock import (
     StockLevel,
     free_stock,
@@ -56,6 +56,7 @@ __all__ = [
     "find_order_by_key",
     "find_verification",
     "free_stock",
+    "has_failed_refund",
     "list_due_timers",
     "lock_order",
     "lock_pin",

@@ -10,15 +10,16 @@ _RECORD_REFUND: Final = """
 INSERT INTO order_refunds (id, order_id, amount_minor, reason, status, counted, requested_at)
 VALUES ($1, $2, $3, $4, 'requested', false, $5)
 """
-_LOCK_REFUND: Final = "SELECT status, counted FROM order_refunds WHERE id = $1 AND order_id = $2 FOR UPDATE"
+_LOCK_REFUND: Final = "SELECT status, counted, sequence FROM order_refunds WHERE id = $1 AND order_id = $2 FOR UPDATE"
 _SAVE_REFUND: Final = """
 WITH refund AS (
-    UPDATE order_refunds SET status = $3, counted = true WHERE id = $1 RETURNING amount_minor
+    UPDATE order_refunds SET status = $3, counted = true, sequence = $6 WHERE id = $1 RETURNING amount_minor
 )
 UPDATE orders SET refunded_minor = refunded_minor + refund.amount_minor, updated_at = $4, revision = revision + 1
 FROM refund WHERE orders.id = $2 AND NOT $5
 """
-_SAVE_FAILED_REFUND: Final = "UPDATE order_refunds SET status = 'failed' WHERE id = $1"
+_SAVE_FAILED_REFUND: Final = "UPDATE order_refunds SET status = 'failed', sequence = $2 WHERE id = $1"
+_HAS_FAILED_REFUND: Final = "SELECT EXISTS (SELECT FROM order_refunds WHERE order_id = $1 AND status = 'failed')"
 
 
 async def record_refund(
@@ -29,10 +30,14 @@ async def record_refund(
 
 
 class Refund(NamedTuple):
-    """A refund of an order; `counted` once the order's `refundedMinor` includes it."""
+    """A refund of an order; `counted` once the order's `refundedMinor` includes it.
+
+    `sequence` is that of the newest event about its payment: a late one changes nothing.
+    """
 
     status: str
     counted: bool
+    sequence: int = 0
 
 
 async def lock_refund(uow: UnitOfWork, refund_id: UUID, order_id: UUID) -> Refund | None:
@@ -42,12 +47,17 @@ async def lock_refund(uow: UnitOfWork, refund_id: UUID, order_id: UUID) -> Refun
 
 
 async def save_refund(
-    uow: UnitOfWork, refund_id: UUID, order_id: UUID, refund: Refund, status: str, now: datetime
+    uow: UnitOfWork, refund_id: UUID, order_id: UUID, refund: Refund, status: str, now: datetime, sequence: int
 ) -> None:
-    """Set the refund's status, and add its amount to the order unless it is already counted."""
-    await uow.execute(_SAVE_REFUND, refund_id, order_id, status, now, refund.counted)
+    """Set the refund's status and sequence, and add its amount to the order unless it is already counted."""
+    await uow.execute(_SAVE_REFUND, refund_id, order_id, status, now, refund.counted, sequence)
 
 
-async def save_failed_refund(uow: UnitOfWork, refund_id: UUID) -> None:
+async def save_failed_refund(uow: UnitOfWork, refund_id: UUID, sequence: int) -> None:
     """Record that the gateway could not pay the refund."""
-    await uow.execute(_SAVE_FAILED_REFUND, refund_id)
+    await uow.execute(_SAVE_FAILED_REFUND, refund_id, sequence)
+
+
+async def has_failed_refund(uow: UnitOfWork, order_id: UUID) -> bool:
+    """Whether a refund of the locked order is failed."""
+    return bool(await uow.fetch_value(_HAS_FAILED_REFUND, order_id))

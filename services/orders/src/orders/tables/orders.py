@@ -90,6 +90,7 @@ sa.Table(
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("counted", sa.Boolean, nullable=False),
     sa.Column("requested_at", INSTANT, nullable=False),
+    sa.Column("sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Index("order_refunds_of_order", "order_id"),
 )
 

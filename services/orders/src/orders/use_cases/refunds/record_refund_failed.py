@@ -1,26 +1,34 @@
 """Record a failed refund."""
 
+from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from orders import store
 from orders.domain.order_updates import evaluate_update, require_order
+from orders.domain.orders import Windows
 from orders.domain.transitions import Rejection
 
 
-async def record_refund_failed(uow: UnitOfWork, order_id: UUID, refund_id: UUID) -> Rejection | None:
-    """The order stays `refund_pending` until maker and checker decide on the refund;
+async def record_refund_failed(
+    uow: UnitOfWork, order_id: UUID, refund_id: UUID, *, sequence: int, now: datetime, windows: Windows
+) -> Rejection | None:
+    """The order is `refund_pending` until maker and checker decide on the refund, also when it was `refunded` before;
     payments raises the alert.
 
-       A refund that this service did not request changes nothing. Raises OrderNotReceived, EarlyUpdate. Returns the reason
-       when nothing changed.
+    A refund that this service did not request, and an event that a later one overtook, change nothing. Raises
+    OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
     """
     order = require_order(await store.lock_order(uow, order_id), about=order_id)
     refund = await store.lock_refund(uow, refund_id, order.id)
     if refund is None:
         return Rejection.STALE
     order, transition = evaluate_update(order, "refund_failed", about=order_id)
-    if refund.status == "settled":
+    if sequence <= refund.sequence:
         return Rejection.STALE
-    await store.save_failed_refund(uow, refund_id)
-    return transition if isinstance(transition, Rejection) else None
+    await store.save_failed_refund(uow, refund_id, sequence)
+    if isinstance(transition, Rejection):
+        return transition
+    if transition != order.status:
+        await store.save_transition(uow, order, transition, "refund_failed", now, windows)
+    return None

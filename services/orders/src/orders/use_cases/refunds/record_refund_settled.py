@@ -11,22 +11,25 @@ from orders.domain.transitions import Rejection
 
 
 async def record_refund_settled(
-    uow: UnitOfWork, order_id: UUID, refund_id: UUID, *, now: datetime, windows: Windows
+    uow: UnitOfWork, order_id: UUID, refund_id: UUID, *, sequence: int, now: datetime, windows: Windows
 ) -> Rejection | None:
-    """Mark an order in `refund_pending` as refunded. A refund that this service did not request is stale.
+    """Mark an order in `refund_pending` as refunded unless another refund of it failed.
 
-    Raises OrderNotReceived, EarlyUpdate. Returns the reason when nothing changed.
+    A refund that this service did not request, and an event that a later one overtook, are stale. Raises OrderNotReceived,
+    EarlyUpdate. Returns the reason when nothing changed.
     """
     order = require_order(await store.lock_order(uow, order_id), about=order_id)
     refund = await store.lock_refund(uow, refund_id, order.id)
     if refund is None:
         return Rejection.STALE
     order, transition = evaluate_update(order, "refund_settled", about=order_id)
+    if sequence <= refund.sequence:
+        return Rejection.STALE
+    await store.save_refund(uow, refund_id, order.id, refund, "settled", now, sequence)
     if refund.status == "settled":
         return Rejection.REPEATED
-    await store.save_refund(uow, refund_id, order.id, refund, "settled", now)
     if isinstance(transition, Rejection):
         return transition
-    if transition != order.status:
+    if transition != order.status and not await store.has_failed_refund(uow, order.id):
         await store.save_transition(uow, order, transition, "refund_settled", now, windows)
     return None

@@ -47,6 +47,9 @@ async def approve_return(
         raise ForbiddenTransition(order.status)
     if transition != order.status:
         await store.save_transition(uow, order, transition, trigger, now, windows)
+    if refund.everything and await store.has_failed_refund(uow, order.id):
+        # A refund of an earlier return failed: that money is still due.
+        await store.save_transition(uow, order, "refund_pending", "refund_failed", now, windows)
     refund_id = None
     if refund.refund_minor:
         refund_id = await request_refund(uow, order, refund.refund_minor, "return", now, refund.commission_minor)
