@@ -1,13 +1,20 @@
 """The OpenAPI document as a product: stable names, described parts, formats and enums (decision 57)."""
 
+import importlib
 import json
 import re
 from functools import cache
 from pathlib import Path
+from typing import get_args
+
+import pytest
 
 from campus_tools.documents.field_descriptions import FIELDS, PARAMETERS
 from campus_tools.documents.files import PAGES
 from campus_tools.documents.schemas_shown import undescribed
+from console.pages.ledger import TRANSACTION_TYPES
+from contracts.work import OwnActionSubject
+from payments.domain.transaction_types import TransactionType
 from tests.architecture.sources import ROOT
 
 # The operationId of each operation. A changed line breaks generated clients: it needs an entry in CHANGELOG.md.
@@ -16,14 +23,7 @@ BANNED_NAMES = re.compile(
     r"Shape|Answer|_|^(Identity|Orders|Payments|Payouts|Notifications|Envelope|Page)[A-Z]|Told|News|Doors?$"
 )
 # Words that another company, an operator or a later version may add to.
-OPEN_WORDS = {
-    "StaffAction.subjectKind",
-    "LedgerTransaction.type",
-    "WalletTransaction.type",
-    "TicketMessage.kind",
-    "LedgerAccount.account",
-    "TrialBalanceLine.kind",
-}
+OPEN_WORDS = {"Payment.channel", "Problem.type"}
 
 
 @cache
@@ -111,6 +111,7 @@ def test_words_of_a_fixed_list_are_enums() -> None:
     listed = (
         "status",
         "kind",
+        "subjectKind",
         "type",
         "sort",
         "template",
@@ -127,7 +128,7 @@ def test_words_of_a_fixed_list_are_enums() -> None:
         for field, inner in schema.get("properties", {}).items()
         if field in listed and any(part.get("type") == "string" and not is_enum(part) for part in parts_of(inner))
     ]
-    assert set(loose) <= OPEN_WORDS | {"Payment.channel", "Problem.type"}
+    assert set(loose) == OPEN_WORDS
 
 
 def is_enum(part) -> bool:
@@ -152,6 +153,35 @@ def test_files_are_binary_and_streams_have_schemas() -> None:
                 assert content["schema"], name
                 if media.startswith("image/"):
                     assert content["schema"]["format"] == "binary", name
+                if media == "text/event-stream":
+                    event = content["schema"]["$ref"].rpartition("/")[2]
+                    assert event.endswith("StreamEvent"), name
+                    assert all(choice["$ref"] for choice in schemas()[event]["anyOf"]), name
         form = operation.get("requestBody", {}).get("content", {}).get("multipart/form-data")
         if form is not None:
             assert form["schema"]["properties"]["file"]["format"] == "binary", name
+            assert form["schema"]["properties"]["file"]["description"], name
+
+
+def test_every_operation_documents_an_error_of_the_client() -> None:
+    assert [name for name, one in operations() if not any(status.startswith("4") for status in one["responses"])] == []
+
+
+@pytest.mark.parametrize("service", ["identity", "notifications", "orders", "payments", "payouts"])
+def test_the_subjects_of_own_actions_are_listed(service) -> None:
+    statement = importlib.import_module(f"{service}.queries.own_actions").OWN_ACTIONS
+    listed = get_args(OwnActionSubject)
+    subjects = [re.split(r",(?![^()]*\))", part)[1] for part in statement.split("UNION ALL")]
+    assert [word for text in subjects for word in re.findall(r"'(\w+)'", text) if word not in listed] == []
+
+
+def test_the_console_filters_transactions_by_every_type() -> None:
+    assert [word for word, _ in TRANSACTION_TYPES] == list(get_args(TransactionType))
+
+
+@pytest.mark.parametrize("service", ["payments", "payouts"])
+def test_the_types_of_transactions_are_listed(service) -> None:
+    """One function of a service makes postings, and its parameter is the list of types."""
+    sources = (ROOT / "services" / service / "src").rglob("*.py")
+    makers = [path.name for path in sources if re.search(r"\b(balanced|Posting)\(", path.read_text())]
+    assert makers == ["transaction_types.py" if service == "payments" else "accounts.py"]

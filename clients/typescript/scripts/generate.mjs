@@ -220,13 +220,14 @@ function resultOf(operation, types) {
 
 /** The events of the two streams. OpenAPI 3.1 has no place for their names. */
 function streamOf(operation, schema, types) {
+  const { anyOf } = schemas[nameOf(schema)];
   if (operation.operationId === "notifications.stream") {
-    const kind = `StreamEvent<"notification", ${typeOf(schema, types)}>`;
+    const kind = `StreamEvent<"notification", ${typeOf(anyOf[0], types)}>`;
     return { kind, helper: "follow", results: `<${kind}>` };
   }
   if (operation.operationId === "assistant.stream") {
     const kind = ["token", "done"].map(
-      (name, index) => `StreamEvent<"${name}", ${typeOf(schema.anyOf[index], types)}>`,
+      (name, index) => `StreamEvent<"${name}", ${typeOf(anyOf[index], types)}>`,
     );
     return { kind: kind.join(" | "), helper: "readOnce", results: `<${kind.join(" | ")}>` };
   }

@@ -30,6 +30,27 @@ def _entries_link(row: Json) -> str:
 
 # ---- Transactions ----------------------------------------------------------------------------------------------------
 
+TRANSACTION_TYPES: Final = choices(
+    "charge",
+    "overpayment",
+    "quarantine",
+    "release",
+    "refund",
+    "quarantine_release",
+    "refund_settled",
+    "refund_reversed",
+    "gateway_fee",
+    "transfer_fee",
+    "settlement",
+    "referral_reward",
+    "chargeback",
+    "chargeback_won",
+    "refund_spared",
+    "outside_refund",
+    "outside_refund_returned",
+    "outside_refund_corrected",
+)
+
 TRANSACTIONS = ListView(
     "/api/transactions",
     columns=(
@@ -46,7 +67,7 @@ TRANSACTIONS = ListView(
         Column("Posting key", "postingKey"),
     ),
     filters=(
-        Filter("type", "Type"),
+        Filter("type", "Type", TRANSACTION_TYPES),
         Filter("account", "Account"),
         Filter("orderId", "Order id"),
         Filter("from", "From", kind="date"),

@@ -26,5 +26,23 @@ WorkKindName = Literal[
     "vendor_applications_to_decide",
 ]
 
+StaffActionSubject = Literal["campus", "hub", "person", "vendor", "vendor_application"]
+"""What identity's audit trail of staff names."""
+OwnActionSubject = Literal[
+    StaffActionSubject,
+    "chargeback",
+    "delivery_log",
+    "flash_sale",
+    "order",
+    "payout",
+    "payout_batch",
+    "payout_exception",
+    "quarantined_charge",
+    "reconciliation",
+    "reconciliation_case",
+    "refund",
+    "review",
+]
+"""What the own actions of all services name."""
 OWN_ACTIONS_MAX: Final = 100
 """Actions of one response of `GET /api/staff-acts/current`, of each service and of all together."""

@@ -48,7 +48,7 @@ HEAD_ERROR: Final = "refused_head"
 # Set by the server's protocol when the whole body has arrived, mostly with its head: no timeout is needed, which costs
 # 5 us.
 WHOLE_BODY: Final = "whole_body"
-_HEAD_ERRORS: Final[Mapping[int, str]] = {
+HEAD_ERRORS: Final[Mapping[int, str]] = {
     400: "The request is not valid HTTP.",
     414: "The URL is longer than 8 KiB.",
     431: "The headers are longer than 16 KiB.",
@@ -137,7 +137,7 @@ class Edge:
                 written.extend(message["body"])
 
         call.send = write
-        await self._respond_problem(call, ValidationFailed(_HEAD_ERRORS[status], status=status))
+        await self._respond_problem(call, ValidationFailed(HEAD_ERRORS[status], status=status))
         self.metrics.record_request(_UNKNOWN_ROUTE, status, 0.0)
         return bytes(written)
 
@@ -178,7 +178,7 @@ class Edge:
     async def _process(self, call: Call) -> None:
         head_error = call.scope["state"].get(HEAD_ERROR)
         if head_error is not None:
-            raise ValidationFailed(_HEAD_ERRORS[head_error], status=head_error)
+            raise ValidationFailed(HEAD_ERRORS[head_error], status=head_error)
         routes = self.routes.find(call.path, call.instant)
         route = call.route = routes.get("GET" if call.method == "HEAD" else call.method)
         self._shed(call, route)

@@ -104,6 +104,16 @@ async def test_every_kind_of_message_is_processed(scenario: Scenario) -> None:
     assert "queued" not in found.values()
 
 
+async def test_a_kind_that_is_new_in_the_app_is_shown_as_unknown(scenario: Scenario) -> None:
+    new = {"type": "hologram", "hologram": {"body": "new"}}
+    await process(scenario, {"messages": [{"from": BUYER, "id": "wamid.1", **new}, text("wamid.2", "Hello")]})
+    (ticket,) = await tickets(scenario)
+    path = f"/api/support-tickets/{ticket['id']}/messages"
+    response = await scenario.client.get(path, headers=scenario.headers(new_id(), roles=["auditor"]))
+    shown = response.json()["data"]
+    assert [(one["kind"], one["text"]) for one in shown] == [("unknown", "[hologram] new"), ("text", "Hello")]
+
+
 async def test_a_message_with_an_invalid_time_has_the_time_of_arrival(scenario: Scenario, clock: ManualClock) -> None:
     now = clock.now()
     future = str(int(now.timestamp()) + 86_400)

@@ -117,7 +117,7 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Pay
     assert await types(to=between) == ["charge", "charge"]
     assert await types(sort="amount", orderId=placed.order_id) == ["refund", "refund_settled", "release", "charge"]
     assert (await _get(app, path, type="charge", limit=1)).json()["meta"]["total"] == 2
-    for query in ({"orderId": "x"}, {"from": "soon"}, {"sort": "type"}):
+    for query in ({"type": "gift"}, {"orderId": "x"}, {"from": "soon"}, {"sort": "type"}):
         assert (await _get(app, path, **query)).status_code == 422
 
 

@@ -61,7 +61,7 @@ def document() -> dict[str, Any]:
             "messages": [{"$ref": f"#/channels/{name}/messages/{name}"}],
         }
     return {
-        "asyncapi": "3.0.0",
+        "asyncapi": "3.1.0",
         "info": {
             "title": "Campus Marketplace events",
             "version": "v1",

@@ -115,7 +115,8 @@ def _health(operation_id: str, payload: str, summary: str, components: dict[str,
             "description": "Yes.",
             "headers": headers_shown(*EVERYWHERE),
             "content": {"application/json": {"schema": schema, "example": samples.of(schema)}},
-        }
+        },
+        **{str(status): shared_error(status, SHARED[status], components) for status in (414, 431)},
     }
     if payload == "Readiness":
         responses["503"] = shared_error(503, SHARED[503], components)

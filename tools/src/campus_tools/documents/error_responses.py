@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 from pydantic.alias_generators import to_camel
 
+from api_gateway.edge import HEAD_ERRORS
 from api_gateway.gateway_endpoints import DOCUMENTED_BASE_URL
 from api_gateway.routing import Access, Idempotency, Quota
 from campus_tools.documents.described import Described
@@ -43,10 +44,12 @@ _MEANINGS: Final[Mapping[int, str]] = {
     404: "There is no such resource, or the caller may not see it.",
     409: "The present state does not allow this, what was read is stale, or the same operation is in progress.",
     413: "The body is larger than this operation accepts.",
+    414: HEAD_ERRORS[414],
     415: "The body has a media type that this operation does not accept, or is compressed.",
     422: "The request is not valid; `invalid_params` names the invalid parameters.",
     423: "The money is held in escrow, or frozen by a dispute.",
     429: "The quota of the minute or the number of tries is used up. Retry after the seconds in `Retry-After`.",
+    431: HEAD_ERRORS[431],
     500: "A failure of the server; `correlationId` finds it.",
     503: "A part of the system is unavailable. Wait for the seconds in `Retry-After`.",
 }
@@ -55,8 +58,10 @@ SHARED: Final[Mapping[int, Mapping[str, Problem]]] = {
     401: {"missing": Unauthorized(), "expired": TokenExpired()},
     404: {"absent": NotFound()},
     413: {"size": ValidationFailed("The body is too large.", status=413)},
+    414: {"address": ValidationFailed(HEAD_ERRORS[414], status=414)},
     415: {"media": ValidationFailed("The body must be application/json.", status=415)},
     429: {"quota": RateLimited()},
+    431: {"headers": ValidationFailed(HEAD_ERRORS[431], status=431)},
     500: {"failure": Problem()},
     503: {"unavailable": Unavailable()},
 }

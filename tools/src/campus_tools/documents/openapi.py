@@ -256,7 +256,7 @@ def _content(
     if media.startswith("image/"):
         return {"schema": {"type": "string", "format": "binary"}}
     if media == "text/event-stream":
-        return {"schema": {word: value for word, value in schema.items() if word not in ("type", "title")}}
+        return {"schema": _stream_event(entry, schema, schemas)}
     if media != "application/json":
         example = FILES.get(entry.route.path)
         return {} if example is None else {"schema": {"type": "string"}, "example": example}
@@ -265,6 +265,15 @@ def _content(
     if entry.route.path not in _BARE and not _is_envelope(schema, samples):
         schema = _envelope(entry, schema, schemas)
     return {"schema": schema, "example": samples.of(schema)}
+
+
+def _stream_event(entry: Described, schema: Mapping[str, Any], schemas: dict[str, Any]) -> dict[str, str]:
+    """Return a reference to the events of a stream: `notifications.stream` has `NotificationStreamEvent`."""
+    operation = _operation_id(entry)
+    name = f"{operation.partition('.')[0].removesuffix('s').capitalize()}StreamEvent"
+    choices = schema.get("anyOf") or [{"$ref": schema["$ref"]}]
+    schemas[name] = {"description": f"The `data` of one event of `{operation}`.", "anyOf": choices}
+    return {"$ref": _SCHEMAS + name}
 
 
 def _is_envelope(schema: Mapping[str, Any], samples: Samples) -> bool:

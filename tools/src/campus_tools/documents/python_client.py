@@ -228,7 +228,9 @@ def _result(document: dict[str, Any], operation: _Operation) -> _Result:
         return _Result("None", "calls.nothing")
     media, shown = next(iter(content.items()))
     if media == "text/event-stream":
-        kinds = _type(shown["schema"])
+        schema = shown["schema"]
+        named = document["components"]["schemas"].get(schema.get("$ref", "").rpartition("/")[2], schema)
+        kinds = _type({"anyOf": named.get("anyOf", [schema])})
         return _Result(kinds, f"calls.events({kinds})", "follow")
     if media.startswith("text/"):
         return _Result("str", "calls.text")

@@ -21,7 +21,13 @@ FILE_SHOWN: Final[dict[str, Any]] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
+                    "properties": {
+                        "file": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "A JPEG, PNG or WebP image of at most 5 MiB.",
+                        }
+                    },
                 }
             }
         },

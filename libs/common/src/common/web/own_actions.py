@@ -16,7 +16,7 @@ from common.web.http import CurrentCaller, guarded_router, ok, requires
 from common.web.pending_work import WorkMeta
 from common.web.responses import responses_for
 from common.web.schemas import QueryInstant, ResponseShape
-from contracts.work import OWN_ACTIONS_MAX
+from contracts.work import OWN_ACTIONS_MAX, OwnActionSubject
 
 OWN_ACTIONS_PATH: Final = "/api/staff-acts/current"
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
@@ -30,7 +30,7 @@ WHERE $2::timestamptz IS NULL OR created_at < $2 ORDER BY created_at DESC, act, 
 class OwnAction(ResponseShape):
     service: ServiceName
     act: Annotated[str, Field(description="A past participle, such as `resolution_approved`.")]
-    subject_kind: Annotated[str, Field(description="What `subjectId` names, such as `order`.")]
+    subject_kind: Annotated[OwnActionSubject, Field(description="What `subjectId` names, such as `order`.")]
     subject_id: str
     detail: dict[str, Any]
     created_at: datetime

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
+from contracts.work import StaffActionSubject
 from identity.schemas.fields import Role
 
 # merchant comes from a vendor application, buyer from a sign-up.
@@ -96,7 +97,7 @@ class StaffAction(ResponseShape):
     id: UUID
     actor_id: UUID | None
     act: str
-    subject_kind: str
+    subject_kind: StaffActionSubject
     subject_id: UUID
     detail: dict[str, Any]
     created_at: datetime

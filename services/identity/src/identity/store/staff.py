@@ -8,6 +8,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import Verdict
 from common.primitives.ids import new_id
+from contracts.work import StaffActionSubject
 from identity.domain.staff import ADMIN, Appointment, PreparedGrant, StaffUser
 
 _RECORD_ACTION: Final = """
@@ -60,7 +61,7 @@ _END_SUSPENSION: Final = "DELETE FROM suspensions WHERE user_id = $1"
 async def record_staff_action(
     uow: UnitOfWork,
     action: str,
-    subject_kind: str,
+    subject_kind: StaffActionSubject,
     subject_id: UUID,
     detail: Mapping[str, Any],
     *,

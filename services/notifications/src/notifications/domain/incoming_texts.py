@@ -12,8 +12,31 @@
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
+# `unknown`: a kind that the app has added since. `erased`: the message was, with its customer.
+MessageKind = Literal[
+    "text",
+    "button",
+    "interactive",
+    "image",
+    "video",
+    "audio",
+    "voice",
+    "document",
+    "sticker",
+    "location",
+    "contacts",
+    "order",
+    "edit",
+    "reaction",
+    "revoke",
+    "system",
+    "unsupported",
+    "unknown",
+    "erased",
+]
+_KINDS: Final[Mapping[str, MessageKind]] = {kind: kind for kind in get_args(MessageKind)}
 # The app's limit for a text.
 TEXT_MAX: Final = 4096
 _KIND_MAX: Final = 40
@@ -37,6 +60,11 @@ def text_of_message(message: Mapping[str, Any]) -> tuple[str, str]:
     if kind == "text":
         return kind, _joined(_field(content, "body")) or "[empty text]"
     return kind, cleaned(_content_text(kind, content), TEXT_MAX)
+
+
+def shown_kind(kind: str) -> MessageKind:
+    """Return the public word for a stored kind. The text of an unknown one names it."""
+    return _KINDS.get(kind, "unknown")
 
 
 def _content_text(kind: str, content: Any) -> str:

@@ -8,6 +8,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
 from notifications.domain.deliveries import Contact, masked
+from notifications.domain.incoming_texts import shown_kind
 
 _TICKET: Final = """
 SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff,
@@ -188,7 +189,7 @@ def _message_response(row: Any) -> dict[str, Any]:
         "author": row["author"],
         "authorId": _text(row["author_id"]),
         "source": row["source"],
-        "kind": row["kind"],
+        "kind": shown_kind(row["kind"]),
         "text": row["body"],
         "createdAt": iso(row["created_at"]),
     }

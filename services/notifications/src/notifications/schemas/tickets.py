@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from common.web.schemas import RequestBody, ResponseShape
+from notifications.domain.incoming_texts import MessageKind
 from notifications.domain.tickets import SUBJECT_MAX, TEXT_MAX, Priority, Side, Status
 
 Source = Literal["app", "messaging"]
@@ -76,14 +77,14 @@ class Ticket(ResponseShape):
 
 
 class TicketMessage(ResponseShape):
-    """One message; `kind` is `text` or the messaging app's kind (`image`, `location`, ...)."""
+    """One message; `kind` is `text` or the messaging app's kind; `unknown` is one that it has added since."""
 
     id: UUID
     ticket_id: UUID
     author: Side
     author_id: UUID | None
     source: Source
-    kind: str
+    kind: MessageKind
     text: str
     created_at: datetime
 

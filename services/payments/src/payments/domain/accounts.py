@@ -1,6 +1,6 @@
 """The accounts of the escrow ledger (contract section 7): names, sides, and guards against a negative balance."""
 
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
 from common.ledger.posting import Account, Side
@@ -10,60 +10,87 @@ HOME_CURRENCY: Final = "NGN"
 # ISO 4217's code for "no currency": for charges that name none.
 NO_CURRENCY: Final = "XXX"
 
-CHARGE_SURCHARGE: Final = Account("charge_surcharge", "credit", guarded=False)
-COMMISSION: Final = Account("commission", "credit", guarded=False)
-DELIVERY_FEE: Final = Account("delivery_fee", "credit", guarded=False)
-TRANSFER_FEES: Final = Account("transfer_fees", "debit", guarded=False)
-REFERRAL_EXPENSE: Final = Account("referral_expense", "debit", guarded=False)
+# The name of an account up to its colon.
+AccountKind = Literal[
+    "bank_account",
+    "buyer_reward",
+    "charge_surcharge",
+    "chargeback_loss",
+    "commission",
+    "delivery_fee",
+    "escrow",
+    "gateway_cash",
+    "gateway_fees",
+    "quarantine",
+    "referral_expense",
+    "refund_payable",
+    "transfer_fees",
+    "vendor_payable",
+]
 
-_DEBIT_NAMES: Final = frozenset(
+
+def _account(
+    kind: AccountKind, side: Side, of: object = None, *, currency: str = HOME_CURRENCY, guarded: bool = False
+) -> Account:
+    """The account of a kind, `of` a thing or of the platform."""
+    name = kind if of is None else f"{kind}:{of}"
+    return Account(name if currency == HOME_CURRENCY else f"{name}:{currency}", side, guarded)
+
+
+CHARGE_SURCHARGE: Final = _account("charge_surcharge", "credit")
+COMMISSION: Final = _account("commission", "credit")
+DELIVERY_FEE: Final = _account("delivery_fee", "credit")
+TRANSFER_FEES: Final = _account("transfer_fees", "debit")
+REFERRAL_EXPENSE: Final = _account("referral_expense", "debit")
+
+_DEBIT_KINDS: Final[frozenset[AccountKind]] = frozenset(
     {"gateway_cash", "gateway_fees", "transfer_fees", "bank_account", "chargeback_loss", "referral_expense"}
 )
 
 
 def gateway_cash(currency: str = HOME_CURRENCY) -> Account:
     """Our money at the payment gateway. Not guarded, because every charge changes it and would wait for its lock."""
-    return Account(_in_currency("gateway_cash", currency), "debit", guarded=False)
+    return _account("gateway_cash", "debit", currency=currency)
 
 
 def gateway_fees(currency: str = HOME_CURRENCY) -> Account:
     """The fees of the gateway."""
-    return Account(_in_currency("gateway_fees", currency), "debit", guarded=False)
+    return _account("gateway_fees", "debit", currency=currency)
 
 
 def bank_account(currency: str = HOME_CURRENCY) -> Account:
     """The platform's own bank account, to which the gateway settles."""
-    return Account(_in_currency("bank_account", currency), "debit", guarded=False)
+    return _account("bank_account", "debit", currency=currency)
 
 
 def chargeback_loss(currency: str = HOME_CURRENCY) -> Account:
     """The uncovered losses of chargebacks, which the platform bears."""
-    return Account(_in_currency("chargeback_loss", currency), "debit", guarded=False)
+    return _account("chargeback_loss", "debit", currency=currency)
 
 
 def escrow(order_id: UUID) -> Account:
     """The escrow of one order."""
-    return Account(f"escrow:{order_id}", "credit", guarded=True)
+    return _account("escrow", "credit", order_id, guarded=True)
 
 
 def refund_payable(refund_id: UUID) -> Account:
     """The amount of one refund that is due to its payer."""
-    return Account(f"refund_payable:{refund_id}", "credit", guarded=True)
+    return _account("refund_payable", "credit", refund_id, guarded=True)
 
 
 def quarantine(reference: str, currency: str = HOME_CURRENCY) -> Account:
     """A received charge that pays no order."""
-    return Account(_in_currency(f"quarantine:{reference}", currency), "credit", guarded=True)
+    return _account("quarantine", "credit", reference, currency=currency, guarded=True)
 
 
 def vendor_payable(vendor_id: UUID) -> Account:
     """The amount released to a vendor, equal to `escrow_released` in the payouts ledger."""
-    return Account(f"vendor_payable:{vendor_id}", "credit", guarded=True)
+    return _account("vendor_payable", "credit", vendor_id, guarded=True)
 
 
 def buyer_reward(user_id: UUID) -> Account:
     """Referral rewards of a user."""
-    return Account(f"buyer_reward:{user_id}", "credit", guarded=False)
+    return _account("buyer_reward", "credit", user_id)
 
 
 def foreign_currency(currency: str) -> str | None:
@@ -73,8 +100,4 @@ def foreign_currency(currency: str) -> str | None:
 
 def side_of(name: str) -> Side:
     """The side of an account's normal balance, by its name."""
-    return "debit" if name.partition(":")[0] in _DEBIT_NAMES else "credit"
-
-
-def _in_currency(name: str, currency: str) -> str:
-    return name if currency == HOME_CURRENCY else f"{name}:{currency}"
+    return "debit" if name.partition(":")[0] in _DEBIT_KINDS else "credit"

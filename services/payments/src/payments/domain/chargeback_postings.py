@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from common.ledger.posting import Account, Entry, Posting, balanced, credit, debit
+from common.ledger.posting import Account, Entry, Posting, credit, debit
 from payments.domain import accounts
 from payments.domain.chargebacks import ChargebackAllocation, UnsentRefund
+from payments.domain.transaction_types import transaction
 
 
 def loss_key(chargeback_id: UUID, loss: int) -> str:
@@ -28,7 +29,7 @@ def chargeback(
     charged_back_minor = sum(amount_minor for _, amount_minor in parts)
     entries: list[Entry] = [debit(account, amount_minor) for account, amount_minor in parts]
     entries.append(credit(accounts.gateway_cash(currency), charged_back_minor))
-    return balanced(loss_key(chargeback_id, loss), "chargeback", entries, currency)
+    return transaction(loss_key(chargeback_id, loss), "chargeback", entries, currency)
 
 
 def chargeback_won(
@@ -46,12 +47,12 @@ def chargeback_won(
     returned = sum(amount_minor for _, amount_minor in parts)
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.gateway_cash(currency), returned))
-    return balanced(f"chargeback_won:{chargeback_id}{_suffix(loss)}", "chargeback_won", entries, currency)
+    return transaction(f"chargeback_won:{chargeback_id}{_suffix(loss)}", "chargeback_won", entries, currency)
 
 
 def refund_offset(chargeback_id: UUID, loss: int, refund_id: UUID, amount_minor: int, currency: str) -> Posting:
     """A refund that is not sent, because a lost chargeback has returned the money."""
-    return balanced(
+    return transaction(
         f"refund_spared:{chargeback_id}:{refund_id}{_suffix(loss)}",
         "refund_spared",
         [
@@ -69,7 +70,7 @@ def outside_refund(
     parts = _parts(order_id, vendor_id, currency, allocation) + _refunds(allocation.from_refunds)
     entries: list[Entry] = [debit(account, amount_minor) for account, amount_minor in parts]
     entries.append(credit(accounts.refund_payable(refund_id), sum(amount_minor for _, amount_minor in parts)))
-    return balanced(f"outside_refund:{refund_id}", "outside_refund", entries, currency)
+    return transaction(f"outside_refund:{refund_id}", "outside_refund", entries, currency)
 
 
 def outside_refund_returned(
@@ -84,7 +85,7 @@ def outside_refund_returned(
     parts = _parts(order_id, vendor_id, currency, allocation) + _refunds(recreated)
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.refund_payable(refund_id), sum(amount_minor for _, amount_minor in parts)))
-    return balanced(f"outside_refund_returned:{refund_id}", "outside_refund_returned", entries, currency)
+    return transaction(f"outside_refund_returned:{refund_id}", "outside_refund_returned", entries, currency)
 
 
 def outside_refund_corrected(
@@ -94,7 +95,7 @@ def outside_refund_corrected(
     parts = _parts(order_id, vendor_id, currency, replace(allocation, loss_minor=0))
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.chargeback_loss(currency), sum(amount_minor for _, amount_minor in parts)))
-    return balanced(f"outside_refund_corrected:{refund_id}", "outside_refund_corrected", entries, currency)
+    return transaction(f"outside_refund_corrected:{refund_id}", "outside_refund_corrected", entries, currency)
 
 
 def _suffix(loss: int) -> str:

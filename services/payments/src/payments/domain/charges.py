@@ -11,6 +11,7 @@ from payments.domain.gateways import PAYSTACK, GatewayName
 
 # `pending` is unpaid and undecided; `reversed` was paid, and refunded as a whole.
 ChargeStatus = Literal["success", "failed", "pending", "reversed"]
+QuarantineReason = Literal["underpaid", "foreign_currency", "order_mismatch", "unknown_reference"]
 
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 # The flat part of a gateway's fee, which a payer may bear in addition to the share (contract section 7.4).
@@ -94,22 +95,22 @@ class SecondCharge:
 
 @dataclass(frozen=True, slots=True)
 class Underpaid:
-    reason: ClassVar[str] = "underpaid"
+    reason: ClassVar[QuarantineReason] = "underpaid"
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignCurrency:
-    reason: ClassVar[str] = "foreign_currency"
+    reason: ClassVar[QuarantineReason] = "foreign_currency"
 
 
 @dataclass(frozen=True, slots=True)
 class OrderMismatch:
-    reason: ClassVar[str] = "order_mismatch"
+    reason: ClassVar[QuarantineReason] = "order_mismatch"
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownReference:
-    reason: ClassVar[str] = "unknown_reference"
+    reason: ClassVar[QuarantineReason] = "unknown_reference"
 
 
 Suspicious = Underpaid | ForeignCurrency | OrderMismatch | UnknownReference

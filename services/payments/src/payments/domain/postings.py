@@ -2,10 +2,11 @@
 
 from uuid import UUID
 
-from common.ledger.posting import Posting, balanced, credit, debit
+from common.ledger.posting import Posting, credit, debit
 from payments.domain import accounts
 from payments.domain.escrow import Parts
 from payments.domain.settlements import Settlement, settlement_key
+from payments.domain.transaction_types import transaction
 
 
 def charge(
@@ -19,7 +20,7 @@ def charge(
     surcharge_minor: int,
 ) -> Posting:
     """A settled charge: the order's total to escrow, the surplus to its refund, the surcharge apart."""
-    return balanced(
+    return transaction(
         f"charge:{identity}",
         "charge",
         [
@@ -33,7 +34,7 @@ def charge(
 
 def overpayment(identity: str, refund_id: UUID, amount_minor: int) -> Posting:
     """A second valid charge of an order: all of it is refunded."""
-    return balanced(
+    return transaction(
         f"overpayment:{identity}",
         "overpayment",
         [debit(accounts.gateway_cash(), amount_minor), credit(accounts.refund_payable(refund_id), amount_minor)],
@@ -42,7 +43,7 @@ def overpayment(identity: str, refund_id: UUID, amount_minor: int) -> Posting:
 
 def quarantine(identity: str, reference: str, amount_minor: int, currency: str) -> Posting:
     """A charge that pays no order, in its own currency."""
-    return balanced(
+    return transaction(
         f"quarantine:{identity}",
         "quarantine",
         [
@@ -55,7 +56,7 @@ def quarantine(identity: str, reference: str, amount_minor: int, currency: str) 
 
 def release(release_id: UUID, order_id: UUID, vendor_id: UUID, parts: Parts) -> Posting:
     """A release of escrow: net to the vendor, commission and delivery fee to the platform."""
-    return balanced(
+    return transaction(
         f"release:{release_id}",
         "release",
         [
@@ -69,7 +70,7 @@ def release(release_id: UUID, order_id: UUID, vendor_id: UUID, parts: Parts) -> 
 
 def refund(refund_id: UUID, order_id: UUID, vendor_id: UUID, *, from_locked: Parts, from_released: Parts) -> Posting:
     """An order's refund: from escrow, and after a release from the receivers. The posting key is the refund's id."""
-    return balanced(
+    return transaction(
         str(refund_id),
         "refund",
         [
@@ -99,12 +100,12 @@ def quarantine_release(
     ]
     if order_id is not None:
         entries.append(credit(accounts.escrow(order_id), escrow_minor))
-    return balanced(f"quarantine_release:{identity}", "quarantine_release", entries, currency)
+    return transaction(f"quarantine_release:{identity}", "quarantine_release", entries, currency)
 
 
 def refund_settled(refund_id: UUID, attempt_id: UUID, amount_minor: int, currency: str) -> Posting:
     """A refund that the gateway paid out by this attempt."""
-    return balanced(
+    return transaction(
         f"refund_settled:{attempt_id}",
         "refund_settled",
         [
@@ -117,7 +118,7 @@ def refund_settled(refund_id: UUID, attempt_id: UUID, amount_minor: int, currenc
 
 def refund_reversed(refund_id: UUID, attempt_id: UUID, amount_minor: int, currency: str) -> Posting:
     """A settled refund that the bank reversed: it is due again."""
-    return balanced(
+    return transaction(
         f"refund_reversed:{attempt_id}",
         "refund_reversed",
         [
@@ -130,7 +131,7 @@ def refund_reversed(refund_id: UUID, attempt_id: UUID, amount_minor: int, curren
 
 def gateway_fee(identity: str, fee_minor: int, currency: str) -> Posting:
     """The gateway's fee of a charge, as reported with it."""
-    return balanced(
+    return transaction(
         f"gateway_fee:{identity}",
         "gateway_fee",
         [debit(accounts.gateway_fees(currency), fee_minor), credit(accounts.gateway_cash(currency), fee_minor)],
@@ -140,7 +141,7 @@ def gateway_fee(identity: str, fee_minor: int, currency: str) -> Posting:
 
 def transfer_fee(key: str, added_minor: int) -> Posting:
     """The gateway's fee of a transfer that pays a refund; below zero: the part that it returned."""
-    return balanced(
+    return transaction(
         key,
         "transfer_fee",
         [debit(accounts.TRANSFER_FEES, added_minor), credit(accounts.gateway_cash(), added_minor)],
@@ -150,7 +151,7 @@ def transfer_fee(key: str, added_minor: int) -> Posting:
 def settlement(settlement: Settlement) -> Posting:
     """A settlement of the gateway to our bank account, once."""
     currency, amount_minor = settlement.currency, settlement.amount_minor
-    return balanced(
+    return transaction(
         settlement_key(settlement.id),
         "settlement",
         [debit(accounts.bank_account(currency), amount_minor), credit(accounts.gateway_cash(currency), amount_minor)],
@@ -160,7 +161,7 @@ def settlement(settlement: Settlement) -> Posting:
 
 def referral_reward(user_id: UUID, amount_minor: int) -> Posting:
     """A referral reward, once for each user."""
-    return balanced(
+    return transaction(
         f"referral_reward:{user_id}",
         "referral_reward",
         [debit(accounts.REFERRAL_EXPENSE, amount_minor), credit(accounts.buyer_reward(user_id), amount_minor)],

@@ -11,13 +11,14 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
+from payments.domain.transaction_types import TransactionType
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionFilter:
     """The filters of a list of transactions; the period includes `start` and excludes `end`."""
 
-    type: str | None = None
+    type: TransactionType | None = None
     account: str | None = None
     order_id: UUID | None = None
     start: datetime | None = None

@@ -22,6 +22,7 @@ from payments.domain.exports import (
     csv_heading,
     csv_of_transactions,
 )
+from payments.domain.transaction_types import TransactionType
 from payments.queries.ledger import page_of_accounts, trial_balance
 from payments.queries.transactions import (
     ExportPosition,
@@ -46,7 +47,7 @@ Name = Annotated[QueryText | None, Query(max_length=256)]
 
 
 async def transaction_filter(
-    type: Annotated[QueryText | None, Query(max_length=64)] = None,  # noqa: A002 - the public name
+    type: TransactionType | None = None,  # noqa: A002 - the public name
     account: Name = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
     start: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,

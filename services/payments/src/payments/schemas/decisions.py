@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints, model_validator
 
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
+from payments.domain.charges import QuarantineReason
 from payments.domain.quarantine import ChargeStatus, Outcome
 from payments.domain.refunds import RefundAction, RefundKind, RefundStatus
 from payments.schemas.ledger import PlannedEntry
@@ -67,7 +68,7 @@ class QuarantinedCharge(ResponseShape):
     )
     amount_minor: int = Field(description="In the charge's own currency.")
     currency: str
-    reason: str
+    reason: QuarantineReason
     fraud_flag: bool = Field(description="Flagged for fraud investigation, for the `reason`.")
     status: ChargeStatus
     refund_id: UUID | None

@@ -7,6 +7,8 @@ from pydantic import Field
 
 from common.ledger.posting import Side
 from common.web.schemas import ResponseShape
+from payments.domain.accounts import AccountKind
+from payments.domain.transaction_types import TransactionType
 
 
 class LedgerEntry(ResponseShape):
@@ -16,7 +18,7 @@ class LedgerEntry(ResponseShape):
 
 class LedgerTransaction(ResponseShape):
     id: UUID
-    type: str
+    type: TransactionType
     posting_key: str
     currency: str
     created_at: datetime
@@ -26,7 +28,7 @@ class LedgerTransaction(ResponseShape):
 class TrialBalanceLine(ResponseShape):
     """All accounts of one kind and currency: `escrow` sums every `escrow:<order>`."""
 
-    kind: str = Field(description="The name of the accounts up to its colon.")
+    kind: AccountKind = Field(description="The name of the accounts up to its colon.")
     currency: str
     accounts: int = Field(description="Number of accounts.")
     debit_minor: int = Field(description="Sum of the debits in kobo.")

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payments.domain.charges import Charge, ExpectedPayment
+from payments.domain.charges import Charge, ExpectedPayment, QuarantineReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ async def save_intent_spent(uow: UnitOfWork, intent_id: UUID, status: str) -> No
 
 
 async def record_quarantined(
-    uow: UnitOfWork, charge_id: UUID, charge: Charge, order_id: UUID | None, reason: str, now: datetime
+    uow: UnitOfWork, charge_id: UUID, charge: Charge, order_id: UUID | None, reason: QuarantineReason, now: datetime
 ) -> UUID:
     quarantined_id = new_id()
     await uow.execute(

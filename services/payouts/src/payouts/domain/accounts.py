@@ -15,10 +15,29 @@ Both equalities are exact: `balance(escrow_released) == sum(balance(vendor_payab
 side, and `sum of the gateway_cash entries of both ledgers == balance at the gateway`.
 """
 
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
-from common.ledger.posting import Account, Posting, balanced, credit, debit
+from common.ledger.posting import Account, Entry, Posting, balanced, credit, debit
+
+TransactionType = Literal[
+    "release",
+    "refund",
+    "hold",
+    "hold_released",
+    "chargeback",
+    "chargeback_won",
+    "correction",
+    "waiver",
+    "payout",
+    "payout_processed",
+    "transfer_fee",
+    "restitution",
+    "reversal",
+    "recovery",
+    "recovery_returned",
+    "transfer_hold",
+]
 
 ESCROW_RELEASED: Final = Account("escrow_released", "debit", guarded=False)
 GATEWAY_CASH: Final = Account("gateway_cash", "debit", guarded=False)
@@ -94,13 +113,13 @@ def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int, shortf
 def payout_processed(payout_id: UUID, amount_minor: int) -> Posting:
     """A paid payout: in transit becomes gateway cash."""
     entries = [debit(in_transit(payout_id), amount_minor), credit(GATEWAY_CASH, amount_minor)]
-    return balanced(f"payout_processed:{payout_id}", "payout_processed", entries)
+    return _posting("payout_processed", f"payout_processed:{payout_id}", entries)
 
 
 def transfer_fee(key: str, added_minor: int) -> Posting:
     """A fee of the gateway, debited to its balance; below zero: the part that it returned."""
     entries = [debit(TRANSFER_FEES, added_minor), credit(GATEWAY_CASH, added_minor)]
-    return balanced(key, "transfer_fee", entries)
+    return _posting("transfer_fee", key, entries)
 
 
 def restitution(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
@@ -128,7 +147,7 @@ def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_mi
 def recovery_of_hold(transfer_id: UUID, vendor_id: UUID, amount_minor: int) -> Posting:
     """Records a transfer as paid whose amount is held since the gateway reported it."""
     entries = [debit(held(vendor_id), amount_minor), credit(GATEWAY_CASH, amount_minor)]
-    return balanced(f"recovery:{transfer_id}", "recovery", entries)
+    return _posting("recovery", f"recovery:{transfer_id}", entries)
 
 
 def transfer_hold(hold_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
@@ -144,19 +163,25 @@ def transfer_hold_released(hold_id: UUID, vendor_id: UUID, amount_minor: int, re
     return _credit("hold_released", key, held(vendor_id), vendor_id, amount_minor, repaid_minor)
 
 
-def _credit(type_: str, key: str, source: Account, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
+def _posting(type_: TransactionType, key: str, entries: list[Entry]) -> Posting:
+    return balanced(key, type_, entries)
+
+
+def _credit(
+    type_: TransactionType, key: str, source: Account, vendor_id: UUID, amount_minor: int, repaid_minor: int
+) -> Posting:
     """From `source` to the vendor: first the debt, the rest to the wallet."""
     repaid = credit(vendor_debt(vendor_id), repaid_minor)
-    return balanced(
-        key, type_, [debit(source, amount_minor), repaid, credit(wallet(vendor_id), amount_minor - repaid_minor)]
+    return _posting(
+        type_, key, [debit(source, amount_minor), repaid, credit(wallet(vendor_id), amount_minor - repaid_minor)]
     )
 
 
 def _debit(
-    type_: str, key: str, target: Account, vendor_id: UUID, amount_minor: int, shortfall_minor: int = 0
+    type_: TransactionType, key: str, target: Account, vendor_id: UUID, amount_minor: int, shortfall_minor: int = 0
 ) -> Posting:
     """From the wallet to `target`; what the wallet lacks becomes debt."""
     from_wallet = debit(wallet(vendor_id), amount_minor - shortfall_minor)
-    return balanced(
-        key, type_, [from_wallet, debit(vendor_debt(vendor_id), shortfall_minor), credit(target, amount_minor)]
+    return _posting(
+        type_, key, [from_wallet, debit(vendor_debt(vendor_id), shortfall_minor), credit(target, amount_minor)]
     )

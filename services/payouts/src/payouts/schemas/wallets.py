@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
+from payouts.domain.accounts import TransactionType
 from payouts.domain.wallet import LineKind
 
 
@@ -35,7 +36,7 @@ class WalletTransaction(ResponseShape):
     """A transaction of the wallets' ledger; its entries sum to zero."""
 
     id: UUID
-    type: str
+    type: TransactionType
     posting_key: str
     currency: str
     created_at: datetime

@@ -9,6 +9,7 @@ from payments.domain import identifiers, postings
 from payments.domain.charges import (
     Charge,
     Covered,
+    QuarantineReason,
     SecondCharge,
     SurchargeBound,
     Suspicious,
@@ -97,7 +98,12 @@ async def _refund(uow: UnitOfWork, charge: Charge, webhook_id: str, order: Payab
 
 
 async def _quarantine(
-    uow: UnitOfWork, charge: Charge, webhook_id: str, order: PayableOrder | None, reason: str, now: datetime
+    uow: UnitOfWork,
+    charge: Charge,
+    webhook_id: str,
+    order: PayableOrder | None,
+    reason: QuarantineReason,
+    now: datetime,
 ) -> None:
     order_id = order.order_id if order else None
     charge_id = await charges.record_charge(uow, charge, webhook_id, order_id, "quarantined", now)
