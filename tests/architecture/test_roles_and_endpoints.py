@@ -185,7 +185,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/notifications": (EVERYBODY, False),
     "POST /api/notifications/:id/read": (EVERYBODY, False),
     "GET /api/notification-delivery-logs": ({"support_agent", "auditor"}, False),
-    "GET /api/alerts": ({"ops_oncall", "auditor"}, False),
+    "GET /api/alerts": ({"ops_oncall", "auditor", *FINANCE}, False),
     "GET /api/support-tickets": (EVERYBODY, False),
     "POST /api/support-tickets": (EVERYBODY, False),
     "GET /api/support-tickets/:id": (EVERYBODY, False),

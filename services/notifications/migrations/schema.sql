@@ -159,7 +159,7 @@ ALTER TABLE alerts ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON alerts TO campus_notifications_api;
 GRANT SELECT, INSERT, UPDATE, DELETE ON alerts TO campus_notifications_service;
 CREATE POLICY alerts_for_staff ON alerts FOR SELECT
-    USING (app_may('alerts:read'::text));
+    USING ((app_may('alerts:read'::text) OR (app_may('money_alerts:read'::text) AND (source = ANY (ARRAY['payments'::text, 'payouts'::text])))));
 
 CREATE TABLE contacts (
     user_id uuid NOT NULL,
@@ -172,6 +172,7 @@ CREATE TABLE contacts (
     CONSTRAINT contacts_pkey PRIMARY KEY (user_id)
 );
 CREATE INDEX contacts_of_phone ON contacts USING btree (phone) WHERE (phone IS NOT NULL);
+CREATE INDEX contacts_of_staff ON contacts USING btree (user_id) WHERE (staff_roles <> '{}'::text[]);
 GRANT SELECT, INSERT, UPDATE, DELETE ON contacts TO campus_notifications_service;
 
 CREATE TABLE conversation_messages (

@@ -323,13 +323,16 @@ CREATE TABLE dead_letter_webhooks (
     attempts integer NOT NULL,
     failed_at timestamp with time zone DEFAULT now() NOT NULL,
     replayed_at timestamp with time zone,
+    provider text DEFAULT 'paystack'::text NOT NULL,
+    payload jsonb,
     CONSTRAINT dead_letter_webhooks_pkey PRIMARY KEY (id),
-    CONSTRAINT dead_letter_webhooks_webhook FOREIGN KEY (webhook_id) REFERENCES processed_webhook_events(id)
+    CONSTRAINT dead_letter_webhooks_webhook FOREIGN KEY (webhook_id) REFERENCES processed_webhook_events(id),
+    CONSTRAINT dead_letter_webhooks_provider_known CHECK ((provider = ANY (ARRAY['paystack'::text, 'flutterwave'::text])))
 );
 CREATE INDEX dead_letter_webhooks_newest ON dead_letter_webhooks USING btree (failed_at, id);
 CREATE INDEX dead_letter_webhooks_of_webhook ON dead_letter_webhooks USING btree (webhook_id);
 ALTER TABLE dead_letter_webhooks ENABLE ROW LEVEL SECURITY;
-GRANT SELECT, UPDATE (replayed_at) ON dead_letter_webhooks TO campus_payments_api;
+GRANT SELECT (id, webhook_id, event_type, error, attempts, failed_at, replayed_at, provider), UPDATE (replayed_at) ON dead_letter_webhooks TO campus_payments_api;
 GRANT SELECT, INSERT, UPDATE (replayed_at) ON dead_letter_webhooks TO campus_payments_service;
 CREATE POLICY dead_letter_webhooks_replayed ON dead_letter_webhooks FOR UPDATE
     USING (app_may('webhooks:replay'::text));

@@ -57,6 +57,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "quarantine:prepare",
             "chargebacks:respond",
             "ledger:read",
+            "money_alerts:read",
             "staff_names:read",
             "work:read",
         }
@@ -73,6 +74,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "chargebacks:respond",
             "ledger:read",
             "audits:read",
+            "money_alerts:read",
             "staff_names:read",
             "work:read",
         }
@@ -101,6 +103,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "ledger:read",
             "ledger:export",
             "alerts:read",
+            "money_alerts:read",
             "dead_letters:read",
             "campus_orders:read",
             "staff:read",

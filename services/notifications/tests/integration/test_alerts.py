@@ -61,6 +61,21 @@ async def test_an_alert_is_logged_listed_and_paged(
     assert capfd.readouterr().out.count("alert raised") == 1
 
 
+async def test_finance_reads_the_alerts_of_money_only(scenario: Scenario) -> None:
+    for source in ("payments", "payouts", "orders"):
+        raised = alert(dedup_key=f"{source}:low")
+        await scenario.receive(raised)
+        await scenario.fetch("UPDATE alerts SET source = $2 WHERE id = $1 RETURNING id", raised.alert_id, source)
+    for role in ("finance_maker", "finance_checker"):
+        headers = scenario.headers(new_id(), roles=(role,))
+        page = (await scenario.client.get("/api/alerts", headers=headers)).json()
+        assert (sorted(shown["source"] for shown in page["data"]), page["meta"]["total"]) == (
+            ["payments", "payouts"],
+            2,
+        )
+    assert (await listed(scenario))["meta"]["total"] == 3
+
+
 @pytest.mark.parametrize(
     ("path", "key", "severity_of"),
     [

@@ -16,7 +16,7 @@ from contracts.payments import (
 from contracts.payouts import PayoutFailed, PayoutReversed
 from notifications.domain.errors import OrderUnknown, VendorUnknown
 
-from .conftest import Providers, Scenario, html_of, text_of
+from .conftest import Providers, Scenario, html_of, provisioned, text_of
 
 BUYER, VENDOR = "chidi@unilag.edu.ng", "ada@unilag.edu.ng"
 
@@ -171,6 +171,26 @@ async def test_a_quarantined_charge_before_its_order_is_retried(scenario: Scenar
     with pytest.raises(OrderUnknown):
         await scenario.receive(_quarantined(scenario))
     assert await scenario.fetch("SELECT 1 FROM notifications") == []
+
+
+@pytest.mark.parametrize("has_order", [True, False])
+async def test_finance_gets_a_mail_about_a_quarantined_charge(
+    scenario: Scenario, providers: Providers, has_order: bool
+) -> None:
+    await scenario.project_users()
+    await scenario.project_order()
+    for role in ("finance_maker", "finance_checker", "support_agent"):
+        await scenario.receive(provisioned(new_id(), f"{role}@campus.test", full_name="Bola", staff_roles=(role,)))
+    order = {} if has_order else {"order_id": None, "buyer_id": None, "reason": "unknown_reference"}
+    await scenario.receive_twice(_quarantined(scenario, **order))
+    await scenario.send_queued()
+    mails = {mail["To"]: mail for mail in providers.mails}
+    assert len(mails) == len(providers.mails)
+    assert {*mails} - {BUYER} == {"finance_maker@campus.test", "finance_checker@campus.test"}
+    words = text_of(mails["finance_maker@campus.test"])
+    assert "ch-1 of ₦5,299.99" in words
+    assert "flagged for fraud investigation" in words
+    assert ("less than the order's total" in words) is has_order
 
 
 async def test_the_gateways_words_cannot_inject_markup_into_a_mail(scenario: Scenario, providers: Providers) -> None:

@@ -220,6 +220,7 @@ def test_every_template_has_its_channels() -> None:
         "delivery_pin": {"email"},
         "account_erased": every - {"email"},
         "already_registered": every - {"email"},
+        "charge_quarantined": every - {"email"},
         "confirm_email": every - {"email"},
     }
 

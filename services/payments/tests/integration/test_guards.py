@@ -102,6 +102,7 @@ TABLES: Final = {
         },
     ),
     "dead_letter_webhooks": GuardedTable(
+        checks={"dead_letter_webhooks_provider_known": {"provider": "x"}},
         unique={"dead_letter_webhooks_pkey": {}},
         references={"dead_letter_webhooks_webhook": {"webhook_id": "missing"}},
         policies={

@@ -14,6 +14,10 @@ from common.messaging.messages import Received
 from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
 from payments.consumers import WebhookWork, on_webhook_exhausted
+from payments.domain.gateways import GatewayName
+from payments.domain.webhooks import Arrival
+from payments.store.webhooks import record_webhook_if_new
+from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 
 from .conftest import ConnectAs, PaymentsApp
 
@@ -56,6 +60,28 @@ async def test_a_webhook_after_its_last_retry_is_an_alerted_dead_letter(
     assert "charge.success" in alert["title"]
     assert await app.outcomes() == ["dead"]
     assert (await _get(app, "/api/dead-letter-webhooks", "buyer")).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("sent_by", "raw", "payload"),
+    [
+        ("paystack", b'{"event": "odd.event", "data": {"id": 9}}', {"event": "odd.event", "data": {"id": 9}}),
+        ("flutterwave", b'{"event": "odd.event", "note": "\\u0000"}', '{"event": "odd.event", "note": "\\u0000"}'),
+    ],
+)
+async def test_a_dead_webhook_has_its_provider_and_its_payload(
+    app: PaymentsApp, sent_by: GatewayName, raw: bytes, payload: object
+) -> None:
+    await record_webhook_if_new(
+        app.service.runtime.database, sent_by, Arrival("odd.event:9", "odd.event"), raw, is_json=True
+    )
+    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await dead_letter_webhook(uow, "odd.event:9", "a test", 6)
+    [stored] = await app.service.fetch("SELECT provider, payload FROM dead_letter_webhooks")
+    assert (stored["provider"], stored["payload"]) == (sent_by, payload)
+    response = await _get(app, "/api/dead-letter-webhooks", "auditor")
+    [shown] = response.json()["data"]
+    assert (shown["provider"], shown["eventId"], "payload" in shown) == (sent_by, "odd.event:9", False)
 
 
 async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(app: PaymentsApp) -> None:

@@ -29,6 +29,7 @@ _SCREENS: Final = {
     "dead-letters": "/dead-letters",
     "unproven-publisher": "/dead-letters",
     "dead-letter-webhooks": "/dead-letter-webhooks?outcome=dead",
+    "quarantined-charge": "/quarantined-charges?status=quarantined",
     "gateway-settlement": "/reconciliation-cases?status=open",
     "unexplained-kobo": "/reconciliation-cases?status=open",
 }
@@ -64,6 +65,6 @@ ALERTS = ListView(
 )
 
 
-@SCREENS.page("/alerts", title="Alerts", any_of=("alerts:read",), menu="Alerts")
+@SCREENS.page("/alerts", title="Alerts", any_of=("alerts:read", "money_alerts:read"), menu="Alerts")
 async def alerts_page(visit: Visit) -> Response:
     return await show_list(visit, ALERTS, "oncall/alerts.html")

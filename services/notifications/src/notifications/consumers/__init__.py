@@ -49,6 +49,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(payments_events.RefundFailed, payments.on_refund_failed),
     Subscription(payments_events.ChargeDisputed, payments.on_charge_disputed),
     Subscription(payments_events.ChargeQuarantined, payments.on_charge_quarantined),
+    Subscription(payments_events.ChargeQuarantined, payments.notify_finance_on_charge_quarantined),
     Subscription(payments_events.PaymentFailed, payments.on_payment_failed),
     Subscription(payouts_events.PayoutProcessed, payouts.on_payout_processed),
     Subscription(payouts_events.PayoutFailed, payouts.on_payout_failed),

@@ -14,6 +14,7 @@ from contracts.payments import (
     RefundFailed,
     RefundSettled,
 )
+from contracts.permissions import PERMISSIONS_BY_ROLE
 from notifications import queries, store
 from notifications.consumers.subject_parameters import order_parameters
 from notifications.dependencies import Dependencies
@@ -22,6 +23,11 @@ from notifications.use_cases.deliveries.notify_user import notify_user
 from notifications.use_cases.deliveries.notify_vendor import notify_vendor
 
 HOME_CURRENCY: Final = "NGN"
+QUARANTINE_DECIDERS: Final = frozenset(
+    role
+    for role, permissions in PERMISSIONS_BY_ROLE.items()
+    if not permissions.isdisjoint({"quarantine:prepare", "quarantine:approve"})
+)
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
@@ -120,6 +126,19 @@ async def on_charge_quarantined(
         parameters["amountMinor"] = event.amount_minor
     about = event.quarantined_charge_id or event.reference
     notify_user(uow, dependencies.delivery_context(), event.buyer_id, "payment_under_review", parameters, about)
+
+
+async def notify_finance_on_charge_quarantined(
+    event: ChargeQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the staff who decide on quarantined charges, of a charge without an order too."""
+    parameters: dict[str, Any] = await order_parameters(uow, event)
+    parameters |= {"reference": event.reference, "quarantineReason": event.reason}
+    if event.currency == HOME_CURRENCY:
+        parameters["amountMinor"] = event.amount_minor
+    about = event.quarantined_charge_id or event.reference
+    for user_id in await queries.list_staff(uow, QUARANTINE_DECIDERS):
+        notify_user(uow, dependencies.delivery_context(), user_id, "charge_quarantined", parameters, about, user_id)
 
 
 async def on_payment_failed(

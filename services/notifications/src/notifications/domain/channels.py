@@ -29,6 +29,7 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
     "order_expired": _MAIL_AND_PUSH,
     "order_closed_under_review": _MAIL_AND_PUSH,
     "payment_under_review": _MAIL_AND_PUSH,
+    "charge_quarantined": ("email",),
     "payment_failed": _MAIL_AND_PUSH,
     "order_completed": _MAIL_AND_PUSH,
     "order_refunded": _MAIL_AND_PUSH,
@@ -57,10 +58,10 @@ CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
 }
 # A delivery PIN uses the first channel that reaches the buyer, and the next one without a delivery receipt.
 PIN_CHANNELS: Final[tuple[Channel, ...]] = ("sms", "messaging", "push")
-# Security notices ignore opt-outs and quiet hours.
+# Security notices, and notices of fraud to finance, ignore opt-outs and quiet hours.
 _MANDATORY: Final = frozenset(
     {("bank_details_changed", "email"), ("bank_details_quarantined", "email"), ("credentials_changed", "email")}
-    | {("already_registered", "email")}
+    | {("already_registered", "email"), ("charge_quarantined", "email")}
 )
 # Optional mails, with a link to switch them off (RFC 8058): updates of an order or ticket that the app shows as well.
 # Codes, security notices, receipts, and everything about money or an account have none.

@@ -34,6 +34,7 @@ KIND_BY_TEMPLATE: Final[Mapping[str, SubjectKind]] = {
     "order_expired": "order",
     "order_closed_under_review": "order",
     "payment_under_review": "order",
+    "charge_quarantined": "order",
     "payment_failed": "payment",
     "order_completed": "order",
     "order_refunded": "order",

@@ -85,6 +85,19 @@ CATALOG: Final[Mapping[str, Template]] = {
     "payment_under_review": Template(
         {"orderId": "text", "orderNumber": "number", "amountMinor": "kobo"}, optional=frozenset({"amountMinor"})
     ),
+    # To the staff of finance. Money in another currency is named without its amount.
+    "charge_quarantined": Template(
+        {
+            "orderId": "text",
+            "orderNumber": "number",
+            "amountMinor": "kobo",
+            "reference": "text",
+            "quarantineReason": "text",
+        },
+        channels=frozenset({"email"}),
+        in_feed=False,
+        optional=_ORDER_AND_AMOUNT,
+    ),
     "payment_failed": Template(
         {"orderId": "text", "orderNumber": "number", "amountMinor": "kobo", "failureReason": "text"}
     ),

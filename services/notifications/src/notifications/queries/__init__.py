@@ -7,6 +7,7 @@ from notifications.queries.contacts import (
     get_order_summary,
     get_recipients,
     get_vendor,
+    list_staff,
     payment_is_under_review,
 )
 from notifications.queries.conversations import count_messages, list_conversations, list_messages, list_recent_messages
@@ -50,6 +51,7 @@ __all__ = [
     "list_last_positions",
     "list_messages",
     "list_recent_messages",
+    "list_staff",
     "notification_response",
     "page_of_alerts",
     "page_of_delivery_logs",

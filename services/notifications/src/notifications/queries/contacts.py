@@ -24,6 +24,9 @@ LEFT JOIN notification_preferences p ON p.user_id = c.user_id
 ORDER BY r.number
 """
 _STAFF_ROLES: Final = "SELECT staff_roles FROM contacts WHERE user_id = $1"
+_STAFF: Final = """
+SELECT user_id FROM contacts WHERE staff_roles <> '{}' AND staff_roles && $1::text[] ORDER BY user_id
+"""
 _VENDOR: Final = "SELECT owner_user_id, business_name FROM vendors WHERE vendor_id = $1"
 _ORDER: Final = "SELECT total_minor, delivery_fee_minor, items FROM order_summaries WHERE order_id = $1"
 _ORDER_NUMBER: Final = "SELECT number FROM order_summaries WHERE order_id = $1"
@@ -99,6 +102,11 @@ async def find_staff_roles(uow: UnitOfWork, user_id: UUID) -> list[str] | None:
     """Return the user's staff roles; None when identity has not published any."""
     roles: list[str] | None = await uow.fetch_value(_STAFF_ROLES, user_id)
     return roles
+
+
+async def list_staff(uow: UnitOfWork, roles: Collection[str]) -> list[UUID]:
+    """Return the users who hold any of the staff roles."""
+    return [user_id for (user_id,) in await uow.fetch(_STAFF, sorted(roles))]
 
 
 async def get_vendor(uow: UnitOfWork, vendor_id: UUID) -> VendorContact:

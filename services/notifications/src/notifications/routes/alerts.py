@@ -6,7 +6,7 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires_one_of
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from notifications import queries
 from notifications.dependencies import Dependencies
@@ -16,14 +16,16 @@ router = guarded_router(tags=["operations"])
 
 
 @router.get("/api/alerts", operation_id="alerts.list", responses={200: {"model": list[Alert]}})
-@requires("alerts:read")
+@requires_one_of("alerts:read", "money_alerts:read")
 async def list_alerts(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page(*queries.ALERT_SORTS))],
     status: Literal["open", "closed"] | None = None,
 ) -> Response:
-    """Alerts of all services, newest first. `sort=severity`: the highest severity first."""
+    """Alerts of all services, newest first; finance reads those of payments and payouts. `sort=severity`: the highest
+    severity first.
+    """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await queries.page_of_alerts(uow, page, status)

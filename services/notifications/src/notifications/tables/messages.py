@@ -18,6 +18,7 @@ contacts = sa.Table(
     sa.Column("phone_confirmed", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("staff_roles", sa.ARRAY(sa.Text)),
     sa.Index("contacts_of_phone", "phone", postgresql_where=sa.text("phone IS NOT NULL")),
+    sa.Index("contacts_of_staff", "user_id", postgresql_where=sa.text("staff_roles <> '{}'")),
 )
 
 vendors = sa.Table(

@@ -31,6 +31,8 @@ _DEFAULT_VALUES: Final[Mapping[str, Any]] = {
     "last4": "6785",
     "standing": "verified",
     "reason": "The name of the account is not the shop's legal name",
+    "reference": "CH-2K7Q-9D4M",
+    "quarantineReason": "underpaid",
     "failureReason": "Insufficient Funds",
     "outcome": "approved",
     "purpose": "sign_in",

@@ -22,7 +22,7 @@ async def page_of_dead_webhooks(
     order = page.order_by({"created_at": "d.failed_at"}[page.sort], "d.id")
     rows = await uow.fetch(
         f"""
-        SELECT d.id, d.webhook_id, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, w.outcome
+        SELECT d.id, d.webhook_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, w.outcome
         {_FILTER} {order} LIMIT $4 OFFSET $5
         """,
         *filters,
@@ -33,6 +33,7 @@ async def page_of_dead_webhooks(
         {
             "id": row["id"],
             "service": "payments",
+            "provider": row["provider"],
             "eventId": row["webhook_id"],
             "eventType": row["event_type"],
             "error": row["error"],

@@ -4,12 +4,16 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from pydantic import Field
+
 from common.web.schemas import ResponseShape
+from payments.domain.gateways import GatewayName
 
 
 class DeadLetterWebhook(ResponseShape):
     id: UUID
     service: Literal["payments"]
+    provider: GatewayName = Field(description="The payment gateway that sent the webhook.")
     event_id: str
     event_type: str
     error: str

@@ -155,8 +155,8 @@ async def save_outcome(uow: UnitOfWork, webhook_id: str, outcome: str, work_item
 
 
 _RECORD_DEAD: Final = """
-INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts)
-SELECT $1, id, event_type, $3, $4 FROM processed_webhook_events WHERE id = $2
+INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts, provider, payload)
+SELECT $1, id, event_type, $3, $4, gateway, payload FROM processed_webhook_events WHERE id = $2
 RETURNING event_type
 """
 # By the dead letter's id, else the newest one of the event.

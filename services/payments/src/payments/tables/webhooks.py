@@ -28,6 +28,8 @@ sa.Table(
     required("attempts", sa.Integer),
     required("failed_at", INSTANT, server_default=sa.text("now()")),
     sa.Column("replayed_at", INSTANT),
+    required("provider", sa.Text, server_default=sa.text("'paystack'")),
+    sa.Column("payload", JSONB),
     sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="dead_letter_webhooks_webhook"),
     sa.Index("dead_letter_webhooks_newest", "failed_at", "id"),
     sa.Index("dead_letter_webhooks_of_webhook", "webhook_id"),
