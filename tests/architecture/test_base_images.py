@@ -14,9 +14,9 @@ from tests.architecture.sources import ROOT
 
 LIST = "deploy/base-images.txt"
 # A field of a manifest or of a compose file, an argument or stage of a Dockerfile, and a constant of the launcher.
+IMAGE = r"""["']?(?P<image>[a-z0-9][\w./@:-]*:[\w.@:-]+)["']?"""
 NAMED = re.compile(
-    r"""^\s*(?:(?:-\s+)?(?:image|imageName):\s*|ARG\ \w*IMAGE=|FROM\ |\w*_IMAGE(?::\ \w+)?\ =\ )["']?(?P<image>[a-z0-9][\w./@:-]*:[\w.@:-]+)["']?"""
-    r"""(?:\ AS\ \w+)?(?:\s*\#.*)?$""",
+    rf"^\s*(?:(?:- +)?(?:image|imageName): *|ARG \w*IMAGE=|FROM |\w*_IMAGE(?:: \w+)? = ){IMAGE}(?: AS \w+)?(?: *#.*)?$",
     re.MULTILINE,
 )
 KINDS = re.compile(r"(\.ya?ml|\.py|Dockerfile[^/]*)$")
