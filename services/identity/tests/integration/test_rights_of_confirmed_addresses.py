@@ -39,7 +39,7 @@ async def test_a_reward_is_recorded_at_the_sign_up_and_earned_by_the_confirmatio
     assert (earned["userId"], earned["referralRewardMinor"]) == (provisioned["userId"], 50_000)
 
 
-async def test_create_user_tells_that_a_reward_waits_for_the_proof_of_the_address(app: IdentityApp) -> None:
+async def test_create_user_reports_a_reward_that_waits_for_the_proof_of_the_address(app: IdentityApp) -> None:
     token = await referral_token(app)
     metadata = {"user_metadata": {"referral_token": token}}
     for email, more, pending in (
