@@ -47,6 +47,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "payout_acts": "",
         "payout_exception_acts": "",
         "bank_detail_quarantines": "",
+        "bank_detail_releases": "decided_at decided_by rejection status",
         "payout_transfers": "asks batch_id called_at due_at failure fee gateway recipient_code status submissions transfer_code updated_at",
         "payout_requests": "processed_at restitution_awaited_since restitution_reason retry_count status "
         "transfer_code transfer_failure transfer_reference updated_at",

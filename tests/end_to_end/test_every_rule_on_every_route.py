@@ -51,7 +51,10 @@ WRITTEN_BY_USERS = {
         "flash_sales", "delivery_verifications",
     ),
     "payments": ("payment_intents", "releases WHERE released_by IS NOT NULL", "refund_decisions", "quarantine_decisions"),
-    "payouts": ("vendor_bank_details", "bank_detail_quarantines", "payout_schedules", "dispatch_batches", "reconciliations"),
+    "payouts": (
+        "vendor_bank_details", "bank_detail_quarantines", "bank_detail_releases", "payout_schedules", "dispatch_batches",
+        "reconciliations",
+    ),
     "notifications": (
         "support_tickets", "support_messages", "user_devices", "notification_preferences", "notification_resends", "webhook_endpoints",
     ),

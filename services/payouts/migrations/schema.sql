@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION public.account_is_quarantined(fingerprint text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ SELECT EXISTS (SELECT FROM bank_detail_quarantines WHERE account_fingerprint = fingerprint) $function$;
+AS $function$ SELECT EXISTS (SELECT FROM bank_detail_quarantines WHERE account_fingerprint = fingerprint AND NOT quarantine_is_released(id)) $function$;
 REVOKE EXECUTE ON FUNCTION account_is_quarantined FROM public;
 GRANT EXECUTE ON FUNCTION account_is_quarantined TO campus_payouts_api;
 GRANT EXECUTE ON FUNCTION account_is_quarantined TO campus_payouts_service;
@@ -161,6 +161,16 @@ BEGIN
     RAISE EXCEPTION 'who did what to a payout is never edited' USING ERRCODE = 'restrict_violation';
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.quarantine_is_released(quarantine_id uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ SELECT EXISTS (SELECT FROM bank_detail_releases WHERE status = 'approved' AND quarantine_ids @> ARRAY[quarantine_id]) $function$;
+REVOKE EXECUTE ON FUNCTION quarantine_is_released FROM public;
+GRANT EXECUTE ON FUNCTION quarantine_is_released TO campus_payouts_api;
+GRANT EXECUTE ON FUNCTION quarantine_is_released TO campus_payouts_service;
+
 CREATE OR REPLACE FUNCTION public.quarantines_refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -191,6 +201,36 @@ CREATE POLICY bank_detail_quarantines_select ON bank_detail_quarantines FOR SELE
     USING ((((vendor_id = app_vendor_id()) AND app_may('bank_details:own'::text)) OR app_may('bank_details:read'::text) OR app_may('payouts:read'::text)));
 CREATE TRIGGER bank_detail_quarantines_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON bank_detail_quarantines FOR EACH STATEMENT EXECUTE FUNCTION quarantines_refuse_change();
 
+CREATE TABLE bank_detail_releases (
+    id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    account_fingerprint text NOT NULL,
+    quarantine_ids uuid[] NOT NULL,
+    status text NOT NULL,
+    reason text NOT NULL,
+    hash text NOT NULL,
+    prepared_by uuid NOT NULL,
+    prepared_at timestamp with time zone NOT NULL,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    rejection text,
+    CONSTRAINT bank_detail_releases_pkey PRIMARY KEY (id),
+    CONSTRAINT bank_detail_releases_decided_by_another CHECK ((decided_by <> prepared_by)),
+    CONSTRAINT bank_detail_releases_decided_says_who CHECK ((((status = 'prepared'::text) = (decided_by IS NULL)) AND ((status = 'prepared'::text) = (decided_at IS NULL)))),
+    CONSTRAINT bank_detail_releases_hash_shape CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT bank_detail_releases_names_quarantines CHECK ((cardinality(quarantine_ids) > 0)),
+    CONSTRAINT bank_detail_releases_rejected_says_why CHECK (((status = 'rejected'::text) = (rejection IS NOT NULL))),
+    CONSTRAINT bank_detail_releases_status_known CHECK ((status = ANY (ARRAY['prepared'::text, 'approved'::text, 'rejected'::text])))
+);
+CREATE INDEX bank_detail_releases_newest ON bank_detail_releases USING btree (prepared_at DESC, id DESC);
+CREATE INDEX bank_detail_releases_of_quarantine ON bank_detail_releases USING gin (quarantine_ids);
+CREATE UNIQUE INDEX bank_detail_releases_one_live ON bank_detail_releases USING btree (account_fingerprint) WHERE (status = 'prepared'::text);
+ALTER TABLE bank_detail_releases ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON bank_detail_releases TO campus_payouts_api;
+GRANT SELECT, INSERT, UPDATE (status, decided_by, decided_at, rejection) ON bank_detail_releases TO campus_payouts_service;
+CREATE POLICY bank_detail_releases_select ON bank_detail_releases FOR SELECT TO campus_payouts_api
+    USING (app_may('payouts:read'::text));
+
 CREATE TABLE bank_detail_versions (
     id uuid NOT NULL,
     vendor_id uuid NOT NULL,
@@ -207,7 +247,7 @@ CREATE TABLE bank_detail_versions (
     account_fingerprint text,
     change text DEFAULT 'set'::text NOT NULL,
     CONSTRAINT bank_detail_versions_pkey PRIMARY KEY (id),
-    CONSTRAINT bank_detail_versions_change_known CHECK ((change = ANY (ARRAY['set'::text, 'legal_name_changed'::text, 'quarantined'::text]))),
+    CONSTRAINT bank_detail_versions_change_known CHECK ((change = ANY (ARRAY['set'::text, 'legal_name_changed'::text, 'quarantined'::text, 'released'::text]))),
     CONSTRAINT bank_detail_versions_last4 CHECK ((last4 = "right"(account_number, 4))),
     CONSTRAINT bank_detail_versions_number_kept_once CHECK ((num_nonnulls(account_number, account_sealed) = 1)),
     CONSTRAINT bank_detail_versions_sealed_has_fingerprint CHECK (((account_sealed IS NULL) = (account_fingerprint IS NULL))),

@@ -22,6 +22,7 @@ LATER: Final = "2026-01-02T00:00:00+00:00"
 # The value of a column that is mandatory, has no default, and is not named in the table's row.
 _VALUES: Final[dict[str, Any]] = {
     "uuid": OURS,
+    "_uuid": [OURS],
     "text": "x",
     "bpchar": "NGN",
     "int2": 1,

@@ -66,6 +66,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
         {
             "payouts:read",
             "exceptions:read",
+            "bank_details:release",
             "reconciliations:approve",
             "refunds:approve",
             "quarantine:approve",
@@ -161,6 +162,7 @@ MONEY_PERMISSIONS: Final[frozenset[str]] = frozenset(
         "payouts:dispatch",
         "payouts:reset",
         "bank_details:quarantine",
+        "bank_details:release",
         "reconciliations:prepare",
         "reconciliations:approve",
         "refunds:prepare",

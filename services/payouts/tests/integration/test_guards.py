@@ -42,6 +42,22 @@ TABLES: Final = {
             "SELECT bank_detail_quarantines_select": ("vendor bank_details:own", "bank_details:read", "payouts:read")
         },
     ),
+    "bank_detail_releases": GuardedTable(
+        row={"quarantine_ids": [OURS], "status": "prepared", "hash": "0" * 64},
+        checks={
+            "bank_detail_releases_decided_by_another": {"status": "approved", "decided_by": OURS, "decided_at": NOW},
+            "bank_detail_releases_decided_says_who": {"status": "approved"},
+            "bank_detail_releases_hash_shape": {"hash": "x"},
+            "bank_detail_releases_names_quarantines": {"quarantine_ids": []},
+            "bank_detail_releases_rejected_says_why": {"rejection": "x"},
+            "bank_detail_releases_status_known": {"status": "x", "decided_by": OTHERS, "decided_at": NOW},
+        },
+        unique={
+            "bank_detail_releases_pkey": {"account_fingerprint": "other"},
+            "bank_detail_releases_one_live": {"id": OTHERS},
+        },
+        policies={"SELECT bank_detail_releases_select": ("payouts:read",)},
+    ),
     "bank_detail_versions": GuardedTable(
         row={"account_sealed": "x", "account_fingerprint": "x"},
         checks={

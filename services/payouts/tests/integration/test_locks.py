@@ -9,6 +9,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.found_transfers import Candidate
 from payouts.store import (
+    bank_detail_releases,
     bank_details,
     exceptions,
     found_transfers,
@@ -23,6 +24,7 @@ from testkit.locks import Locks, assert_locks, waits_for
 
 from .conftest import Sandbox, Scenario, released
 from .staff import Staff
+from .test_bank_detail_releases import prepared_release
 from .test_release_statements import skipped
 from .test_schedules import DAILY, put
 
@@ -77,6 +79,10 @@ def locks_of(scenario: Scenario) -> Locks:
             "SELECT id FROM reconciliations",
             lambda uow, reconciliation_id: reconciliations.find_reconciliation(uow, reconciliation_id, lock=True),
         ),
+        "release of a quarantined account": (
+            "SELECT id FROM bank_detail_releases",
+            lambda uow, release_id: bank_detail_releases.find_release(uow, release_id, lock=True),
+        ),
         "schedule": ("SELECT vendor_id FROM payout_schedules", schedules.lock_schedule),
     }
 
@@ -85,6 +91,7 @@ async def test_a_lock_holds_its_own_rows_only(scenario: Scenario, sandbox: Sandb
     staff = Staff(scenario, sandbox)
     for _ in range(2):
         case = await staff.failed()
+        await prepared_release(scenario, sandbox)
         await staff.prepared(case)
         assert (await put(scenario, case.vendor, DAILY)).status_code == 200
         odd = await scenario.ready_vendor(1_000)

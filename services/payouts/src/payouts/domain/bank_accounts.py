@@ -11,7 +11,7 @@ from typing import Final, Literal
 from payouts.domain.errors import AccountQuarantined
 
 # The origin of a row of the history: the vendor, another legal name, or finance.
-Change = Literal["set", "legal_name_changed", "quarantined"]
+Change = Literal["set", "legal_name_changed", "quarantined", "released"]
 
 # The list that is shipped: used until the gateway's own list is stored.
 BANK_NAMES: Final[dict[str, str]] = {
@@ -110,7 +110,7 @@ def check_change(
     """Returns the state of newly set details. Raises AccountQuarantined (409).
 
     Another account waits out the cooling-off period, unless the vendor never had a verified one. The account that was
-    verified last keeps its state. Another verified account ends a quarantine; a quarantined account never returns.
+    verified last keeps its state. Another verified account ends a quarantine; a quarantined account returns once released.
     """
     if fingerprint in known.quarantined:
         raise AccountQuarantined

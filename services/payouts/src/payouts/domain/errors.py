@@ -55,9 +55,17 @@ class BankDetailsQuarantined(Conflict):
 
 
 class AccountQuarantined(Conflict):
-    """A quarantined account stays quarantined: only another account ends the quarantine."""
+    """Another account, or a release by two people of finance, ends the quarantine."""
 
     detail = "This account is quarantined and cannot be set again. Set another account, under the vendor's legal name."
+
+
+class ReleasePrepared(Conflict):
+    detail = "A release of this account is prepared already: another person decides on it first."
+
+
+class ReleaseStale(Conflict):
+    detail = "The account was quarantined again since the release was prepared. Reject it and prepare another one."
 
 
 class DebtOutstanding(Conflict):

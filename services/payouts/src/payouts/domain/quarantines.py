@@ -1,13 +1,17 @@
-"""Effects of a quarantine of bank details on its payout (contract section 8)."""
+"""Effects of a quarantine of bank details on its payout, and its release (contract section 8)."""
 
+from collections.abc import Iterable
 from typing import Literal
+from uuid import UUID
 
+from common.primitives.decisions import content_hash
 from common.primitives.problems import Conflict
 from payouts.domain.returns import LockedPayout, check_restitution
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 from payouts.domain.transitions import FAILED_OR_REVERSED
 
 QuarantineAction = Literal["restitute", "hold", "none"]
+ReleaseStatus = Literal["prepared", "approved", "rejected"]
 
 
 def quarantine_action(payout: LockedPayout) -> QuarantineAction:
@@ -44,3 +48,8 @@ def needs_query_first(update: TransferUpdate) -> bool:
 def has_failed(transfer: LockedTransfer) -> bool:
     """Whether the attempt failed in our records. Unknown to the gateway, it was never paid."""
     return transfer.status in FAILED_OR_REVERSED
+
+
+def release_hash(vendor_id: UUID, quarantine_ids: Iterable[UUID]) -> str:
+    """Returns the hash of the vendor and of the quarantines that a release ends."""
+    return content_hash({"vendorId": str(vendor_id), "quarantineIds": sorted(map(str, quarantine_ids))})

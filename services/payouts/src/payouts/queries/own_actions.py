@@ -16,4 +16,8 @@ FROM payout_acts WHERE acted_by = $1
 UNION ALL
 SELECT 'bank_details_quarantined', 'vendor', vendor_id, '{}', quarantined_at
 FROM bank_detail_quarantines WHERE quarantined_by = $1
+UNION ALL
+SELECT 'bank_details_release_prepared', 'vendor', vendor_id, '{}', prepared_at FROM bank_detail_releases WHERE prepared_by = $1
+UNION ALL
+SELECT 'bank_details_release_' || status, 'vendor', vendor_id, '{}', decided_at FROM bank_detail_releases WHERE decided_by = $1
 """

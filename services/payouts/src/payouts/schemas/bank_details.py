@@ -47,7 +47,7 @@ class BankDetails(BankAccountFields):
 
 class BankDetailsChange(BankAccountFields):
     id: UUID
-    change: Literal["set", "legal_name_changed", "quarantined"]
+    change: Literal["set", "legal_name_changed", "quarantined", "released"]
     changed_by: Annotated[UUID | None, Field(description="Null when the vendor's legal name changed.")]
     changed_at: datetime
 

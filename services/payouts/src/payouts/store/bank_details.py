@@ -34,7 +34,8 @@ SELECT d.quarantine_reason, d.payouts_from,
        (SELECT account_fingerprint FROM bank_detail_versions WHERE vendor_id = $1 AND verified
         ORDER BY changed_at DESC, id DESC LIMIT 1) AS last_verified,
        EXISTS (SELECT FROM bank_detail_versions WHERE vendor_id = $1 AND verified) AS ever_verified,
-       ARRAY (SELECT account_fingerprint FROM bank_detail_quarantines WHERE vendor_id = $1) AS quarantined
+       ARRAY (SELECT account_fingerprint FROM bank_detail_quarantines WHERE vendor_id = $1 AND NOT quarantine_is_released(id))
+           AS quarantined
 FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
 """
 _IS_QUARANTINED: Final = "SELECT account_is_quarantined($1)"

@@ -42,7 +42,7 @@ _ATTEMPTED: Final = """EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_
 # The fingerprint includes the bank. Plaintext numbers are compared as they are. A payout that awaits its restitution
 # never goes.
 _DETAILS_VALID: Final = """coalesce(d.verified AND p.restitution_awaited_since IS NULL
-                       AND NOT EXISTS (SELECT FROM bank_detail_quarantines AS q WHERE q.account_fingerprint = v.account_fingerprint)
+                       AND NOT account_is_quarantined(v.account_fingerprint)
                        AND (d.version_id = v.id OR d.account_fingerprint = v.account_fingerprint
                            OR (d.account_number = v.account_number AND d.bank_code = v.bank_code)), false)"""
 # Changed recently: the owner may not have noticed yet.

@@ -1,6 +1,7 @@
-"""Bank details with their history, and quarantines."""
+"""Bank details with their history, quarantines and their releases."""
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from payouts.tables.metadata import INSTANT, metadata
 
@@ -22,7 +23,7 @@ bank_detail_versions = sa.Table(
     sa.Column("changed_at", INSTANT, nullable=False),
     sa.Column("change", sa.Text, nullable=False, server_default="set"),
     sa.CheckConstraint(
-        "change IN ('set', 'legal_name_changed', 'quarantined')", name="bank_detail_versions_change_known"
+        "change IN ('set', 'legal_name_changed', 'quarantined', 'released')", name="bank_detail_versions_change_known"
     ),
     sa.CheckConstraint(
         "num_nonnulls(account_number, account_sealed) = 1", name="bank_detail_versions_number_kept_once"
@@ -94,4 +95,40 @@ bank_detail_quarantines = sa.Table(
     sa.Column("quarantined_at", INSTANT, nullable=False),
     sa.Index("bank_detail_quarantines_of_account", "account_fingerprint"),
     sa.Index("bank_detail_quarantines_of_vendor", "vendor_id", "quarantined_at"),
+)
+
+bank_detail_releases = sa.Table(
+    "bank_detail_releases",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("account_fingerprint", sa.Text, nullable=False),
+    sa.Column("quarantine_ids", ARRAY(sa.Uuid), nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", INSTANT),
+    sa.Column("rejection", sa.Text),
+    sa.CheckConstraint("cardinality(quarantine_ids) > 0", name="bank_detail_releases_names_quarantines"),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="bank_detail_releases_status_known"),
+    sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="bank_detail_releases_hash_shape"),
+    sa.CheckConstraint("decided_by <> prepared_by", name="bank_detail_releases_decided_by_another"),
+    sa.CheckConstraint(
+        "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",
+        name="bank_detail_releases_decided_says_who",
+    ),
+    sa.CheckConstraint(
+        "(status = 'rejected') = (rejection IS NOT NULL)", name="bank_detail_releases_rejected_says_why"
+    ),
+    sa.Index(
+        "bank_detail_releases_one_live",
+        "account_fingerprint",
+        unique=True,
+        postgresql_where=sa.text("status = 'prepared'"),
+    ),
+    sa.Index("bank_detail_releases_newest", sa.text("prepared_at DESC"), sa.text("id DESC")),
+    sa.Index("bank_detail_releases_of_quarantine", "quarantine_ids", postgresql_using="gin"),
 )

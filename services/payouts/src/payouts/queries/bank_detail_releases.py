@@ -1,0 +1,43 @@
+"""Reads of releases of quarantined accounts."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from common.web.pages import Found, OffsetPage
+from payouts.queries.rows import response_of
+
+_COLUMNS: Final = """
+SELECT r.id, r.vendor_id, v.last4 AS account_last4, v.bank_code, r.status, r.reason, r.hash, r.quarantine_ids, r.prepared_by,
+       r.prepared_at, r.decided_by, r.decided_at, r.rejection AS rejection_reason
+FROM bank_detail_releases AS r
+JOIN bank_detail_quarantines AS q ON q.id = r.quarantine_ids[1] JOIN bank_detail_versions AS v ON v.id = q.version_id
+"""
+_FILTER: Final = "WHERE ($1::text IS NULL OR r.status = $1) AND ($2::uuid IS NULL OR r.vendor_id = $2)"
+_FIND: Final = f"{_COLUMNS} WHERE r.id = $1"
+_LIST_QUARANTINES: Final = """
+SELECT id, vendor_id, payout_id, reason, quarantined_by, quarantined_at FROM bank_detail_quarantines WHERE id = ANY ($1)
+ORDER BY quarantined_at, id
+"""
+_COUNT: Final = f"SELECT count(*) FROM bank_detail_releases AS r {_FILTER}"
+_PAGES: Final = {
+    descending: f"{_COLUMNS} {_FILTER} ORDER BY r.prepared_at {way}, r.id {way} LIMIT $3 OFFSET $4"
+    for descending, way in ((True, "DESC"), (False, "ASC"))
+}
+
+
+async def find_release(uow: UnitOfWork, release_id: UUID) -> dict[str, Any]:
+    """Returns the release with the quarantines that it ends. Raises NotFound."""
+    row = await uow.fetch_row(_FIND, release_id)
+    if row is None:
+        raise NotFound
+    quarantines = await uow.fetch(_LIST_QUARANTINES, row["quarantine_ids"])
+    return {**response_of(row), "quarantines": [response_of(quarantine) for quarantine in quarantines]}
+
+
+async def page_of_releases(uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None) -> Found:
+    """Returns one page, newest first by default, and the total."""
+    total: int = await uow.fetch_value(_COUNT, status, vendor_id)
+    rows = await uow.fetch(_PAGES[page.descending], status, vendor_id, page.limit, page.offset)
+    return [response_of(row) for row in rows], total

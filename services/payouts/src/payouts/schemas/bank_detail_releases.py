@@ -1,0 +1,49 @@
+"""Request bodies and responses of releases of quarantined accounts (contract section 8.2)."""
+
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import Field
+
+from common.web.schemas import RequestBody, ResponseShape
+from payouts.domain.quarantines import ReleaseStatus
+from payouts.schemas.reconciliations import Reason
+
+
+class PrepareBankDetailReleaseRequest(RequestBody):
+    reason: Reason
+
+
+class RejectBankDetailReleaseRequest(RequestBody):
+    reason: Reason
+
+
+class BankDetailRelease(ResponseShape):
+    id: UUID
+    vendor_id: UUID
+    account_last4: str
+    bank_code: str
+    status: ReleaseStatus
+    reason: str
+    quarantine_ids: list[UUID] = Field(description="The quarantines of the account, of all vendors, that it ends.")
+    hash: str = Field(
+        description="SHA-256, in hex, of vendor and quarantines; `/approve` must repeat it, calculated again before the release."
+    )
+    prepared_by: UUID
+    prepared_at: datetime
+    decided_by: UUID | None
+    decided_at: datetime | None
+    rejection_reason: str | None
+
+
+class BankDetailQuarantine(ResponseShape):
+    id: UUID
+    vendor_id: UUID
+    payout_id: UUID | None
+    reason: str
+    quarantined_by: UUID
+    quarantined_at: datetime
+
+
+class BankDetailReleaseDetail(BankDetailRelease):
+    quarantines: list[BankDetailQuarantine]
