@@ -89,7 +89,7 @@ async def test_the_audit_is_refused_a_password_hash_and_a_sealed_pin(fresh_datab
         await connection.close()
 
 
-async def test_each_migration_grants_what_is_new_and_takes_what_is_secret(fresh_database: DatabaseFactory) -> None:
+async def test_each_migration_grants_new_columns_and_revokes_secret_ones(fresh_database: DatabaseFactory) -> None:
     service = next(service for service in SERVICES if service.name == "api-gateway")
     urls = await fresh_database(service.name)
     owner = await asyncpg.connect(urls.owner)

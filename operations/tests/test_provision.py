@@ -115,9 +115,7 @@ async def test_the_audit_sees_every_row_of_every_database_and_changes_none(
         await owner.close()
 
 
-async def test_the_audit_loses_the_right_to_all_data_that_earlier_versions_gave_it(
-    own_servers: Servers, tmp_path: Path
-) -> None:
+async def test_provisioning_revokes_the_right_of_the_audit_to_all_data(own_servers: Servers, tmp_path: Path) -> None:
     secrets = load_secrets(tmp_path, {})
     await provision_databases(own_servers.database_url, secrets)
     admin = await asyncpg.connect(own_servers.database_url)

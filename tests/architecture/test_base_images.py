@@ -53,9 +53,7 @@ def test_an_image_is_found_in_each_form(line: str) -> None:
     assert found["image"].endswith("redis:7")
 
 
-def test_one_command_pins_every_image_and_takes_the_digests_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_command_pins_every_image_and_removes_the_digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     resolver = tmp_path / "bin/docker"
     resolver.parent.mkdir()
     resolver.write_text(f"#!/bin/sh\necho sha256:{'a' * 64}\n")
