@@ -98,7 +98,7 @@ upgrade-drill: setup ## Replace an older version by this one under load: schema 
 start-drill: setup ## Start three of every process at once on empty servers, with three provisioners and three migrations of each service, and audit (ARGS="--each 10")
 	@exec $(PYTHON) -m lab.drills start $(ARGS)
 
-freeze-drill: setup ## Freeze broker, database and Redis by SIGSTOP for 20, 40 and 120 s under load; everything arrives within 30 s (fifteen minutes; ARGS="--server rabbitmq --seconds 40")
+freeze-drill: setup ## Freeze broker, database and Redis by SIGSTOP, or drop their packets, for 20, 40 and 120 s under load; everything arrives within 30 s (fifteen minutes; ARGS="--mode drop --server rabbitmq --seconds 40")
 	@exec $(PYTHON) -m lab.drills freeze $(ARGS)
 
 scale-drill: setup ## Stop each node of a replicated system in turn under load (three RabbitMQ nodes, PostgreSQL with a replica, Redis, two of every process), and audit (ten minutes; ARGS="--rate 1 --stop primary")

@@ -125,7 +125,9 @@ def test_the_amounts_of_one_struct_are_compared_with_each_other() -> None:
         rules = getattr(struct, "AMOUNT_RULES", ())
         compared = {name for rule in rules for name in (rule.whole, *rule.parts)}
         known = next((names for base, names in INDEPENDENT.items() if issubclass(struct, base)), set())
-        assert len(amounts) < 2 or amounts - known <= compared, f"{struct.__name__}: write an AmountRule (contracts.money)"
+        assert len(amounts) < 2 or amounts - known <= compared, (
+            f"{struct.__name__}: write an AmountRule (contracts.money)"
+        )
 
 
 def test_a_release_never_gives_more_than_its_gross_amount() -> None:

@@ -180,3 +180,16 @@ async def test_the_pool_is_usable_after_a_cancelled_single_statement(mechanisms:
     assert [row["one"] for row in await mechanisms.database.fetch_public("SELECT 1 AS one")] == [1]
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert await uow.fetch_value("SELECT 1") == 1
+
+
+async def test_a_session_whose_client_vanished_ends_soon(mechanisms: Mechanisms) -> None:
+    """Without its own limits PostgreSQL keeps the session's locks for the two hours of the kernel's default."""
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        settings = {
+            name: int(await uow.fetch_value(f"SELECT setting FROM pg_settings WHERE name = 'tcp_{name}'"))
+            for name in ("keepalives_idle", "keepalives_interval", "keepalives_count", "user_timeout")
+        }
+    probed = settings["keepalives_idle"] + settings["keepalives_count"] * settings["keepalives_interval"]
+    assert 0 < probed <= 25
+    # Keepalive is silent while an answer is unacknowledged.
+    assert 0 < settings["user_timeout"] <= 25_000

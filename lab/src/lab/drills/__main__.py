@@ -1,6 +1,7 @@
 """Operating drills, each with a separate system; status 1 when an invariant was violated.
 
-`freeze` stops the broker, the database or Redis without ending it: everything acknowledged arrives within 30 s afterwards.
+`freeze` stops the broker, the database or Redis without ending it, or drops its packets: everything acknowledged arrives
+within 30 s afterwards.
 `restore` destroys the databases and the broker, restores the databases to an instant, and lets the payment gateway
 resend the webhooks of its last three days: no money moves twice.
 `scale` stops each node of a replicated system under load: RabbitMQ, PostgreSQL, Redis, and an instance of each process.
@@ -24,7 +25,7 @@ from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
 from lab.drills.at_once import StartFigures, drill_start
 from lab.drills.containers import runtime_of
-from lab.drills.freeze import FROZEN, drill_freeze, system_with_redis
+from lab.drills.freeze import FROZEN, MODES, drill_freeze, system_with_redis
 from lab.drills.restore import RestoreFigures, RestoreLoad, drill_restore
 from lab.drills.scale import STOPS, ScaleFigures, ScaleLoad, drill_scale
 from lab.drills.upgrade import UpgradeFigures, drill_upgrade, drill_upgrade_of_images
@@ -57,6 +58,12 @@ def _parser() -> argparse.ArgumentParser:
     freeze.add_argument("--server", nargs="+", choices=FROZEN, default=FROZEN, help="the servers to freeze (all)")
     freeze.add_argument(
         "--seconds", nargs="+", type=float, default=[20.0, 40.0, 120.0], help="how long each is frozen (20 40 120)"
+    )
+    freeze.add_argument(
+        "--mode",
+        choices=MODES,
+        default="freeze",
+        help="freeze: SIGSTOP; drop: drop all packets, needs root and nft or iptables",
     )
     freeze.set_defaults(run=_freeze)
     restore = kinds.add_parser("restore", help="restore the databases to an earlier instant")
@@ -122,14 +129,17 @@ def _show_start(figures: StartFigures) -> bool:
 
 
 async def _freeze(options: argparse.Namespace, folder: Path) -> bool:
-    table = Table("frozen", "for", "orders", "all arrived after", "slowest readiness", "late", "restarts", "audit")
+    table = Table(
+        "mode", "server", "for", "orders", "all arrived after", "slowest readiness", "late", "restarts", "audit"
+    )
     holds = True
     async with system_with_redis(folder, _log) as (system, market):
         for name in options.server:
             for seconds in options.seconds:
-                figures = await drill_freeze(system, market, name, seconds, _log)
+                figures = await drill_freeze(system, market, name, seconds, _log, options.mode)
                 holds &= figures.holds
                 table.add_row(
+                    figures.mode,
                     name,
                     f"{seconds:.0f} s",
                     str(figures.orders),

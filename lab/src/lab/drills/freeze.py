@@ -1,6 +1,10 @@
-"""Freeze the broker, the database or Redis under load, without ending it: clients see silence, not a closed connection."""
+"""Freeze the broker, the database or Redis under load, without ending it: clients see silence, not a closed connection.
+
+`drop` drops the packets to and from the server: neither side learns that the other closed a connection meanwhile.
+"""
 
 import asyncio
+import shutil
 import signal
 import time
 from collections import Counter
@@ -24,6 +28,7 @@ from operations.journey import Marketplace, SignedInUser
 from operations.services import SERVICES
 
 FROZEN: Final = ("rabbitmq", "postgresql", "redis")
+MODES: Final = ("freeze", "drop")
 # Everything acknowledged arrives within this time after a freeze, without a hand.
 ARRIVAL_SECONDS_MAX: Final = 30.0
 # An order is still payable after the longest freeze. A gateway whose database is frozen cannot give a lease back, so a
@@ -41,6 +46,7 @@ _UNSENT: Final = "SELECT count(*) FROM outbox WHERE published_at IS NULL"
 class FreezeFigures:
     """What a freeze cost. `late`: what was acknowledged and had not arrived in time."""
 
+    mode: str
     server: str
     frozen_seconds: float
     orders: int
@@ -90,8 +96,52 @@ async def frozen(server: Server) -> AsyncIterator[None]:
             part.send_signal(signal.SIGCONT)
 
 
-async def drill_freeze(system: System, market: Marketplace, name: str, seconds: float, log: Log) -> FreezeFigures:
-    """Freeze one server for `seconds` while orders are placed and paid, and wait until all of them are paid."""
+@asynccontextmanager
+async def dropped(server: Server) -> AsyncIterator[None]:
+    """Drop every packet to and from a private server silently, in both directions, until the end.
+
+    Raises:
+        ChildProcessError: neither nft nor iptables is there, or this program may not use it.
+    """
+    [(_, _, port), *_] = server.places
+    add, remove = _dropping(port)
+    try:
+        for command in add:
+            await _run(command)
+        yield
+    finally:
+        for command in remove:
+            await _run(command)
+
+
+def _dropping(port: int) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
+    """The commands that add, and that remove, the rules of a port of the loopback interface.
+
+    The rules are about arriving packets: a sender learns of a packet that is dropped as it leaves.
+    """
+    sides = ("dport", "sport")
+    if shutil.which("nft"):
+        table = f"inet campus_drill_{port}"
+        rules = [f'add rule {table} arriving iifname "lo" tcp {side} {port} drop' for side in sides]
+        chain = f"add chain {table} arriving {{ type filter hook input priority 0; }}"
+        return [["nft", "; ".join([f"add table {table}", chain, *rules])]], [["nft", f"delete table {table}"]]
+    if shutil.which("iptables"):
+        parts = [["INPUT", "-i", "lo", "-p", "tcp", f"--{side}", str(port), "-j", "DROP"] for side in sides]
+        return [["iptables", "-I", *part] for part in parts], [["iptables", "-D", *part] for part in parts]
+    raise ChildProcessError("to drop packets this drill needs root, and nft or iptables: apt-get install nftables")
+
+
+async def _run(command: Sequence[str]) -> None:
+    ran = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    _, errors = await ran.communicate()
+    if ran.returncode:
+        raise ChildProcessError(f"{' '.join(command)} (it needs root): {errors.decode().strip()}")
+
+
+async def drill_freeze(
+    system: System, market: Marketplace, name: str, seconds: float, log: Log, mode: str = "freeze"
+) -> FreezeFigures:
+    """Silence one server for `seconds` while orders are placed and paid, and wait until all of them are paid."""
     server: Server = getattr(system.servers, name)
     # Longer than the freeze and what follows it.
     market.wait_seconds_max = seconds + _WAIT_SECONDS_MAX
@@ -102,8 +152,8 @@ async def drill_freeze(system: System, market: Marketplace, name: str, seconds: 
     buying = asyncio.create_task(_buy(market, buyer, products, stopping))
     probing = asyncio.create_task(_probe_readiness(system, stopping, slowest))
     await asyncio.sleep(2 * _ORDER_EVERY_SECONDS)
-    log(f"{name} is frozen for {seconds:.0f} s")
-    async with frozen(server):
+    log(f"{name}: {mode} for {seconds:.0f} s")
+    async with dropped(server) if mode == "drop" else frozen(server):
         await asyncio.sleep(seconds)
     resumed = time.monotonic()
     log(f"{name} continues")
@@ -112,6 +162,7 @@ async def drill_freeze(system: System, market: Marketplace, name: str, seconds: 
     arrived = time.monotonic() - resumed
     await probing
     return FreezeFigures(
+        mode=mode,
         server=name,
         frozen_seconds=seconds,
         orders=len(late.orders),

@@ -1,9 +1,25 @@
 """A connection to PostgreSQL, with its settings and its codecs."""
 
+from typing import Final
+
 import asyncpg
 import msgspec
 
 from common.primitives.limits import WaitLimits
+
+# Every statement has one good plan for all values. By default PostgreSQL replans a LIMIT or an array each time, which takes
+# longer than the execution (docs/performance.md).
+#
+# A client whose packets are lost ends without a word. Its session would hold its row locks and its place for the two hours
+# after which Linux asks, or while TCP repeats an answer. Here the server asks after 10 s, and ends it after 25 s.
+SERVER_SETTINGS: Final = {
+    "jit": "off",
+    "plan_cache_mode": "force_generic_plan",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "25000",
+}
 
 
 async def connect(url: str, name: str, limits: WaitLimits) -> asyncpg.Connection:
@@ -13,9 +29,7 @@ async def connect(url: str, name: str, limits: WaitLimits) -> asyncpg.Connection
         timeout=limits.connection_acquire,
         command_timeout=limits.statement,
         statement_cache_size=512,
-        # Every statement has one good plan for all values. By default PostgreSQL replans a LIMIT or an array each
-        # time, which takes longer than the execution (docs/performance.md).
-        server_settings={"application_name": name, "jit": "off", "plan_cache_mode": "force_generic_plan"},
+        server_settings={"application_name": name, **SERVER_SETTINGS},
     )
     try:
         await connection.set_type_codec(
