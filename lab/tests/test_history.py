@@ -58,7 +58,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "reconciliations": "decided_at decided_by reason rejection status",
         "bank_detail_versions": "account_fingerprint account_name account_number account_sealed bank_code "
         "check_digit_valid last4 reason verified",
-        "chargebacks": "held_minor sequence status",
+        "chargebacks": "held_minor sequence status uncovered_minor",
     },
     "orders": {
         "delivery_verifications": "",

@@ -74,7 +74,7 @@ async def test_the_audit_reads_no_column_with_a_secret_and_every_other_one(
     assert not any(row["is_writable"] for row in columns.values())
 
 
-async def test_the_audit_reads_no_password_hash_and_no_sealed_pin(fresh_database: DatabaseFactory) -> None:
+async def test_password_hashes_and_encrypted_pins_are_unreadable_for_the_audit(fresh_database: DatabaseFactory) -> None:
     for service, secrets in (
         ("identity", ("password_hash FROM accounts", "secret_sealed FROM totp_factors", "* FROM signing_keys")),
         ("orders", ("sealed FROM delivery_pins", "digest FROM delivery_pins", "payload FROM outbox")),

@@ -284,7 +284,8 @@ async def test_of_two_proposals_for_one_time_one_holds(market: Market) -> None:
 
 async def test_staff_touch_sales_with_a_second_factor_only(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
-    sale, staff = await created_sale(market, product_id), market.as_staff("campus_admin", market.campus_id)
+    staff = market.as_staff("campus_admin", market.campus_id, stepped_up=False)
+    sale = await created_sale(market, product_id)
     ending = await market.client.post(f"/api/flash-sales/{sale['id']}/end", json={}, headers=staff)
     for refused in (await create_sale(market, product_id, staff), ending):
         assert error_of(refused) == STEP_UP_REQUIRED

@@ -120,8 +120,8 @@ def test_a_repeated_event_never_changes_the_state_again(trigger) -> None:
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_a_stale_event_never_overwrites_a_terminal_state(state: str, trigger) -> None:
     outcome = next_state(state, trigger)
-    leaves = (state, trigger) in {("paid", "everything_returned"), ("refunded", "refund_failed")}
-    assert isinstance(outcome, Rejection) or outcome == state or leaves
+    is_allowed = (state, trigger) in {("paid", "everything_returned"), ("refunded", "refund_failed")}
+    assert isinstance(outcome, Rejection) or outcome == state or is_allowed
 
 
 def test_a_rule_classifies_each_state_once() -> None:

@@ -95,7 +95,7 @@ async def test_one_replay_serves_all_dead_letters_of_its_webhook(app: PaymentsAp
     now = app.clock.now()
     for webhook_id in (OTHER, OWN):
         await record(app, webhook_id)
-    dead_letters: list[UUID] = [uuid4(), uuid4()]
+    dead_letters: list[UUID] = sorted([uuid4(), uuid4()])
     other = uuid4()
     async with unit_of_work(app) as uow:
         assert await webhooks.record_dead_webhook(uow, other, OTHER, "odd", 10) == "charge.success"

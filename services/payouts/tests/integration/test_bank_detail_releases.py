@@ -60,7 +60,7 @@ async def prepared_release(scenario: Scenario, sandbox: Sandbox) -> tuple[Vendor
     return vendor, data_of(await prepare(scenario, vendor), 201)
 
 
-async def test_a_release_by_two_people_ends_the_quarantine_for_every_vendor(scenario, vendor, account) -> None:
+async def test_an_approved_release_ends_the_quarantine_for_every_vendor(scenario, vendor, account) -> None:
     twin, later = await scenario.ready_vendor(4_000, account), await scenario.vendor()
     payouts = [await scenario.payout(one, 1_000) for one in (vendor, twin)]
     data_of(await quarantine(scenario, vendor))
@@ -90,7 +90,7 @@ async def test_a_release_by_two_people_ends_the_quarantine_for_every_vendor(scen
     assert data_of(await scenario.put_bank_details(vendor, *account))["verified"] is True
 
 
-async def test_only_another_person_of_finance_decides(scenario, vendor) -> None:
+async def test_only_another_member_of_finance_decides(scenario, vendor) -> None:
     assert error_of(await prepare(scenario, vendor)) == NOT_FOUND
     data_of(await quarantine(scenario, vendor))
     for role in ("finance_checker", "auditor", "ops_oncall", "platform_admin", "support_agent"):

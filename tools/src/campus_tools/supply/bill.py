@@ -79,7 +79,9 @@ def write_bills(folder: Path = FOLDER, version: str = UNRELEASED) -> list[Path]:
 
 def _base_image() -> tuple[str, str]:
     """Return name and tag of the Dockerfile's default PYTHON_IMAGE."""
-    found = re.search(r"^ARG PYTHON_IMAGE=([^\s:@]+):([^\s@]+)(?:@\S+)?$", (ROOT / "deploy/Dockerfile").read_text(), re.MULTILINE)
+    found = re.search(
+        r"^ARG PYTHON_IMAGE=([^\s:@]+):([^\s@]+)(?:@\S+)?$", (ROOT / "deploy/Dockerfile").read_text(), re.MULTILINE
+    )
     if found is None:
         raise ValueError("deploy/Dockerfile does not name its base image with a tag")
     return found[1], found[2]

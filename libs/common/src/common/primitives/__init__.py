@@ -2,6 +2,7 @@
 
 __all__ = [
     "cells",
+    "changing",
     "circuit_breaker",
     "clock",
     "cursors",
@@ -19,4 +20,5 @@ __all__ = [
     "shared_addresses",
     "signatures",
     "tls",
+    "waiting",
 ]
