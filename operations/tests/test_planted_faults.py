@@ -184,8 +184,14 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
         },
     ),
     ("orders", "an order's total is the sum of its items and its delivery fee"): Fault(ORDER, {"orders": order("paid")}),
-    ("orders", "the refunded amount of an order is the sum of its posted refunds"): Fault(
-        ORDER, {"orders": order("paid", 5)}
+    ("orders", "an order shows as refunded what its sales show"): Fault(
+        ORDER,
+        {
+            "orders": order("paid", 5)
+            + "INSERT INTO sale_lines (item_id, order_id, product_id, vendor_id, campus_id, category, name, quantity, sold_at, "
+            "sequence, gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor) VALUES "
+            f"('{ORDER}', '{ORDER}', '{ORDER}', '{VENDOR}', '{VENDOR}', 'meals', 'x', 1, now(), 1, 900, 0, 4, 0, 0, 896)"
+        },
     ),
     ("orders", "no order is refunded while one of its refunds is failed"): Fault(
         ORDER,

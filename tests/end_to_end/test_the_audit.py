@@ -111,7 +111,7 @@ OF_ORDERS = {
         "SELECT gen_random_uuid(), id, 1, 'x', 'failed', false, now() FROM orders WHERE status = 'paid' RETURNING order_id) "
         "UPDATE orders SET status = 'refunded' FROM failed WHERE id = order_id RETURNING id::text"
     ),
-    "the refunded amount of an order is the sum of its posted refunds": (
+    "an order shows as refunded what its sales show": (
         "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' RETURNING id::text"
     ),
 }

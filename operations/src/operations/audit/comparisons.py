@@ -146,11 +146,11 @@ async def _refunds(databases: Connections) -> AsyncIterator[Offence]:
     orders, payments = databases["orders"], databases["payments"]
     async with snapshots(orders, payments):
         async for order_id, order, escrow in full_join(rows_of(orders, _ORDERS), rows_of(payments, _ESCROWS)):
-            posted_minor = escrow["refunded_minor"] if escrow else 0
+            posted_minor = escrow["refunded_minor"] + escrow["charged_back_minor"] if escrow else 0
             if order is not None and order["refunded_minor"] != posted_minor:
                 yield _of_order(
                     order_id,
-                    f"{posted_minor} kobo refunded, as payments posted",
+                    f"{posted_minor} kobo refunded or charged back, as payments posted",
                     f"{order['refunded_minor']} kobo shown as refunded while {order['status']}",
                 )
 

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from contracts.payments import EscrowRefunded, RefundFailed, RefundSettled
+from contracts.payments import EscrowRefunded, EscrowState, RefundFailed, RefundSettled
 
 Order = dict[str, Any]
 
@@ -21,6 +21,14 @@ def escrow_refunded(
         from_vendor_minor=0,
         remaining_minor=remaining_minor,
         remaining_vendor_minor=remaining_minor,
+        escrow=EscrowState(
+            held_at="2026-01-05T09:00:00Z",
+            held_minor=order["totalMinor"],
+            locked_minor=remaining_minor,
+            net_minor=order["totalMinor"] - remaining_minor - amount_minor,
+            commission_minor=0,
+            delivery_fee_minor=0,
+        ),
     )
 
 

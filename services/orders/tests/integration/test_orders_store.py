@@ -86,15 +86,10 @@ async def test_a_refund_counts_once_in_its_own_order(market: Market) -> None:
         for order in (other, own):
             ids[order["id"]] = new_id()
             await refunds.record_refund(uow, ids[order["id"]], UUID(order["id"]), 100, "x", now)
-    before = await row_of(market, "orders", own["id"])
     others = await row_of(market, "order_refunds", ids[other["id"]])
-    for counted, revisions in ((False, 1), (True, 1)):
-        async with unit_of_work(market) as uow:
-            await refunds.save_refund(
-                uow, ids[own["id"]], UUID(own["id"]), Refund("requested", counted), "posted", now, 7
-            )
-        row = await row_of(market, "orders", own["id"])
-        assert (row["refunded_minor"], row["revision"] - before["revision"]) == (100, revisions)
+    async with unit_of_work(market) as uow:
+        await refunds.save_refund(uow, ids[own["id"]], UUID(own["id"]), "posted", 7)
+        await refunds.save_refund(uow, ids[other["id"]], UUID(own["id"]), "posted", 7)
     assert await row_of(market, "order_refunds", ids[other["id"]]) == others
     async with unit_of_work(market) as uow:
         assert await refunds.lock_refund(uow, ids[own["id"]], UUID(own["id"])) == Refund("posted", True, 7)

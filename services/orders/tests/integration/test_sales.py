@@ -13,6 +13,7 @@ from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, VendorApproved, VendorClosed
 from contracts.payments import (
+    ChargeDisputed,
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
@@ -86,6 +87,23 @@ async def test_a_refund_made_outside_reduces_the_sale(market: Market) -> None:
     await market.receive(OutsideRefundRecorded(**parties(order), **about, escrow=escrow), sequence=2)
     figures = await sums(market)
     assert (figures["refundedMinor"], figures["lockedMinor"]) == (40_000, 60_000)
+    assert (await market.show(order))["refundedMinor"] == 40_000
+
+
+async def test_an_order_and_its_sale_show_the_same_after_a_partial_chargeback_and_a_refund(market: Market) -> None:
+    order = await paid_sale(market, (100_000, 1), (50_001, 1))
+    total = order["totalMinor"]
+    about = {**parties(order), "amount_minor": 40_000}
+    refund = {"refund_id": new_id(), "from_vendor_minor": 0, "remaining_minor": 0, "remaining_vendor_minor": 0}
+    lost = ChargeDisputed(**about, outcome="lost", escrow=state(market, order, locked=total - 40_000))
+    refunded = EscrowRefunded(
+        **{**about, **refund, "amount_minor": 10_000}, escrow=state(market, order, net=total - 50_000)
+    )
+    won = ChargeDisputed(**about, outcome="won", escrow=state(market, order, net=total - 10_000))
+    for event, sequence, expected in ((lost, 2, 40_000), (refunded, 3, 50_000), (lost, 2, 50_000), (won, 4, 10_000)):
+        await market.receive(event, sequence=sequence)
+        assert (await market.show(order))["refundedMinor"] == expected
+        assert (await sums(market))["refundedMinor"] == expected
 
 
 async def sales(market: Market, headers=None, vendor_id=None, **query):

@@ -12,11 +12,7 @@ VALUES ($1, $2, $3, $4, 'requested', false, $5)
 """
 _LOCK_REFUND: Final = "SELECT status, counted, sequence FROM order_refunds WHERE id = $1 AND order_id = $2 FOR UPDATE"
 _SAVE_REFUND: Final = """
-WITH refund AS (
-    UPDATE order_refunds SET status = $3, counted = true, sequence = $6 WHERE id = $1 RETURNING amount_minor
-)
-UPDATE orders SET refunded_minor = refunded_minor + refund.amount_minor, updated_at = $4, revision = revision + 1
-FROM refund WHERE orders.id = $2 AND NOT $5
+UPDATE order_refunds SET status = $3, counted = true, sequence = $4 WHERE id = $1 AND order_id = $2
 """
 _SAVE_FAILED_REFUND: Final = "UPDATE order_refunds SET status = 'failed', sequence = $2 WHERE id = $1"
 _HAS_FAILED_REFUND: Final = "SELECT EXISTS (SELECT FROM order_refunds WHERE order_id = $1 AND status = 'failed')"
@@ -30,7 +26,7 @@ async def record_refund(
 
 
 class Refund(NamedTuple):
-    """A refund of an order; `counted` once the order's `refundedMinor` includes it.
+    """A refund of an order; `counted` once payments posted it.
 
     `sequence` is that of the newest event about its payment: a late one changes nothing.
     """
@@ -46,11 +42,9 @@ async def lock_refund(uow: UnitOfWork, refund_id: UUID, order_id: UUID) -> Refun
     return None if row is None else Refund(*row)
 
 
-async def save_refund(
-    uow: UnitOfWork, refund_id: UUID, order_id: UUID, refund: Refund, status: str, now: datetime, sequence: int
-) -> None:
-    """Set the refund's status and sequence, and add its amount to the order unless it is already counted."""
-    await uow.execute(_SAVE_REFUND, refund_id, order_id, status, now, refund.counted, sequence)
+async def save_refund(uow: UnitOfWork, refund_id: UUID, order_id: UUID, status: str, sequence: int) -> None:
+    """Set the status and sequence of a posted refund."""
+    await uow.execute(_SAVE_REFUND, refund_id, order_id, status, sequence)
 
 
 async def save_failed_refund(uow: UnitOfWork, refund_id: UUID, sequence: int) -> None:

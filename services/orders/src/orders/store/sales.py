@@ -11,6 +11,7 @@ from orders.domain.sales import SaleLine
 _LINE_TOTALS: Final = "SELECT id, line_total_minor FROM order_items WHERE order_id = $1 ORDER BY position"
 # The highest sequence wins, because events of payments arrive in any order. The category of the first event stays.
 _SAVE_LINES: Final = """
+WITH saved AS (
 INSERT INTO sale_lines AS known (
     item_id, order_id, product_id, vendor_id, campus_id, category, name, quantity, sold_at, sequence,
     gross_minor, locked_minor, refunded_minor, delivery_fee_minor, commission_minor, net_minor
@@ -27,6 +28,14 @@ ON CONFLICT (item_id) DO UPDATE SET sold_at = excluded.sold_at, sequence = exclu
     delivery_fee_minor = excluded.delivery_fee_minor, commission_minor = excluded.commission_minor,
     net_minor = excluded.net_minor
 WHERE known.sequence < excluded.sequence
+RETURNING known.order_id, known.refunded_minor
+), returned AS (
+    SELECT order_id, sum(refunded_minor)::bigint AS minor FROM saved GROUP BY order_id
+), shown AS (
+    UPDATE orders SET refunded_minor = returned.minor, revision = revision + 1
+    FROM returned WHERE orders.id = returned.order_id AND orders.refunded_minor <> returned.minor
+)
+SELECT count(*) FROM saved
 """
 
 
@@ -36,5 +45,5 @@ async def list_line_totals(uow: UnitOfWork, order_id: UUID) -> dict[UUID, int]:
 
 
 async def save_sale_lines(uow: UnitOfWork, lines: Sequence[SaleLine], sold_at: datetime, sequence: int) -> bool:
-    """Whether these lines of an order are newer than the saved ones."""
-    return await uow.execute(_SAVE_LINES, sold_at, sequence, *map(list, zip(*lines, strict=True))) > 0
+    """Whether these lines of an order are newer than the saved ones. The order's `refundedMinor` becomes their sum."""
+    return bool(await uow.fetch_value(_SAVE_LINES, sold_at, sequence, *map(list, zip(*lines, strict=True))))

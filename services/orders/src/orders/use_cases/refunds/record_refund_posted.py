@@ -21,7 +21,7 @@ async def record_refund_posted(
     now: datetime,
     windows: Windows,
 ) -> Rejection | None:
-    """Add the refund to the order's `refundedMinor`, once for each refund.
+    """Mark the refund posted, once. The order's `refundedMinor` follows the escrow that the event states.
 
     A delivered order whose escrow (kobo) is empty after the refund is complete: the vendor's part was released before,
     and no release follows. A refund that this service did not request only updates the saved escrow balance. Raises
@@ -33,9 +33,9 @@ async def record_refund_posted(
     if refund is None:
         return Rejection.STALE
     if not refund.counted:
-        # A failure that arrived before the posting stays a failure: only the amount is counted.
+        # A failure that arrived before the posting stays a failure.
         status = "posted" if refund.status == "requested" else refund.status
-        await store.save_refund(uow, refund_id, order_id, refund, status, now, refund.sequence)
+        await store.save_refund(uow, refund_id, order_id, status, refund.sequence)
     if remaining_minor == 0 and order.status == "delivered":
         await store.save_transition(uow, order, "paid", "escrow_fully_released", now, windows)
         uow.publish(
