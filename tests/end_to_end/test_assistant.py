@@ -26,16 +26,16 @@ async def test_the_built_in_assistant_replies_about_the_catalog_and_only_the_cal
     assert product["name"] in found["reply"]
     assert "built-in assistant" in found["reply"]
     mine = await send(users.buyer, "Where is my order?", conversationId=found["conversationId"])
-    assert order["id"] in mine["reply"]
+    assert order["number"] in mine["reply"]
     assert mine["conversationId"] == found["conversationId"]
     one = await send(users.buyer, f"How far is {order['id']}?")
     assert "status Processing: it waits for its payment" in one["reply"]
     for outsider in (users.other_buyer, users.support, users.auditor):
         response = await send(outsider, f"How far is {order['id']}?")
         assert "You have no order with this number." in response["reply"]
-        assert order["id"] not in (await send(outsider, "show my orders"))["reply"]
+        assert order["number"] not in (await send(outsider, "show my orders"))["reply"]
     sold = await send(users.vendor, f"How far is {order['id']}?")
-    assert order["id"] in sold["reply"]
+    assert order["number"] in sold["reply"]
 
     path = f"/api/assistant/conversations/{found['conversationId']}"
     output = await market.get(f"{path}/messages", users.buyer)

@@ -70,7 +70,7 @@ async def test_a_rejected_account_alerts_everyone_concerned_and_ends_by_the_gate
     assert (await market.until("the page", lambda: page("SEV-3"), 60))["annotations"]["subject"] == payout_id
 
     async def mail():
-        number = payout_id.replace("-", "")[-8:].upper()
+        number = (await market.get(f"/api/payouts/{payout_id}", users.auditor))["number"]
         mails = await market.messages(shop.owner.email, "email")
         return [one for one in mails if number in one["text"] and "delayed" in one["subject"]] or None
 

@@ -310,7 +310,7 @@ async def failed_refund(scenario: Scenario) -> list[str]:
 
     async def alerted() -> dict[str, Any] | None:
         alerts = await market.get("/api/alerts", users.ops, params={"limit": 100})
-        return next((alert for alert in alerts if refund["id"] in alert["detail"]), None)
+        return next((alert for alert in alerts if order["number"] in alert["detail"]), None)
 
     alert = await market.until("the alert", alerted, 60)
     path += [alert["severity"], (await scenario.show(order))["status"]]

@@ -45,7 +45,13 @@ COMPARED = {
     ),
     "every line that a release, refund or chargeback made in a wallet is a posting of payments": (
         "payouts",
-        "UPDATE wallet_lines SET net_minor = net_minor + 1 WHERE kind = 'release' RETURNING source_key",
+        "UPDATE wallet_lines SET gross_minor = gross_minor + 1, net_minor = net_minor + 1 WHERE kind = 'release' "
+        "RETURNING source_key",
+    ),
+    "the statement lines of each order are made of what payments released of it": (
+        "payouts",
+        "UPDATE wallet_lines SET commission_minor = commission_minor + 1, net_minor = net_minor - 1 WHERE kind = 'release' "
+        "RETURNING order_id::text",
     ),
     "every order is of the parties and amounts that payments heard": (
         "payments",

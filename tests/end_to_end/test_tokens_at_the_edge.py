@@ -157,9 +157,12 @@ async def test_a_user_of_the_club_is_identified_by_issuer_and_subject(
     assert refused.status_code == 403
     await create_user(market, system, refused.json()["userId"])
     assert await requested(market.http, token) == (200, None)
-    # Only the club may grant roles of staff.
+    # Only the club may grant roles of staff, which need a second factor of ours.
     staff = {"app_metadata": {"roles": ["auditor"]}}
-    assert await requested(market.http, issuers.club("member-7", **staff), "/api/payouts") == (200, None)
+    assert await requested(market.http, issuers.club("member-7", **staff), "/api/payouts") == (
+        403,
+        "AUTH_AAL2_REQUIRED",
+    )
 
 
 FAULTS = {
