@@ -61,6 +61,7 @@ _UPGRADE: Final = (
     FROM one_time_codes WHERE used_at IS NULL AND tries < 5 AND expires_at > now()
     """,
 )
+_DOWNGRADE: Final = ("DROP TABLE message_counts", "DROP TABLE code_tries", "DROP TABLE issued_codes")
 
 
 def upgrade() -> None:
@@ -69,4 +70,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    raise NotImplementedError("the tables of this migration hold data")
+    for statement in _DOWNGRADE:
+        op.execute(statement)

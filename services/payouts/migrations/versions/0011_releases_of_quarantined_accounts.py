@@ -64,7 +64,7 @@ def upgrade() -> None:
     )
     op.execute("REVOKE EXECUTE ON FUNCTION quarantine_is_released FROM public")
     op.execute("GRANT EXECUTE ON FUNCTION quarantine_is_released TO campus_payouts_api, campus_payouts_service")
-    _replace_account_is_quarantined("AND NOT quarantine_is_released(id)")
+    _replace_account_is_quarantined(" AND NOT quarantine_is_released(id)")
     _allow((*_CHANGES, "released"))
 
 
@@ -80,7 +80,7 @@ def _replace_account_is_quarantined(condition: str) -> None:
         f"""
         CREATE OR REPLACE FUNCTION account_is_quarantined(fingerprint text) RETURNS boolean
         LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
-        AS $$ SELECT EXISTS (SELECT FROM bank_detail_quarantines WHERE account_fingerprint = fingerprint {condition}) $$
+        AS $$ SELECT EXISTS (SELECT FROM bank_detail_quarantines WHERE account_fingerprint = fingerprint{condition}) $$
         """
     )
 
