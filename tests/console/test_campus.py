@@ -35,7 +35,7 @@ async def campus_admin(users: Users) -> SignedInUser:
 async def applied(market: Marketplace, name: str) -> Any:
     """An application of a new student, whose description is hostile."""
     address = f"bisi.{uuid4().hex[:12]}@unilag.edu.ng"
-    student = await market.sign_up(address, "Bisi Adewale", f"+23480{uuid4().int % 10**8:08d}")
+    student = await market.sign_up(address, "Bisi Adewale", f"+234803{uuid4().int % 10**7:07d}")
     body = {
         "businessName": name,
         "legalName": "Bisi Adewale Foods",

@@ -54,7 +54,7 @@ async def test_a_student_applies_again_after_a_rejection_and_sells_from_the_next
     market: Marketplace, campus_admin
 ) -> None:
     address = f"ngozi.{uuid4().hex[:12]}@unilag.edu.ng"
-    student = await market.sign_up(address, "Ngozi Eze", f"+23480{uuid4().int % 10**8:08d}")
+    student = await market.sign_up(address, "Ngozi Eze", f"+234803{uuid4().int % 10**7:07d}")
     first = await market.post("/api/vendor-applications", APPLICATION, student)
     assert (first["status"], first["userId"]) == ("pending", claims_of(student)["sub"])
     await refused(market.post("/api/vendor-applications", APPLICATION, student), 409)

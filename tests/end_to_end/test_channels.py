@@ -33,7 +33,7 @@ async def notices_of(market: Marketplace, user_id, channel):
 async def test_a_message_reaches_a_user_by_every_channel_and_staff_see_how_far_each_got(
     market: Marketplace, users: Users, system: System
 ) -> None:
-    phone = f"+23480{uuid4().int % 10**8:08d}"
+    phone = f"+234803{uuid4().int % 10**7:07d}"
     student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
     user_id = (await market.get("/api/profiles/current", student))["id"]
     browser, native = uuid4().hex, f"token-{uuid4().hex}"

@@ -71,7 +71,7 @@ async def code_on_the_phone(market: Marketplace, phone: str, before: str, length
 async def play(market: Marketplace, users: Users) -> tuple[str, dict[str, str], int]:
     """A purchase and a sign-in: the order's id, the secrets, and when the PIN was shown (nanoseconds since 1970).
     Each finds its provider unavailable at first."""
-    phone = f"+23480{uuid4().int % 10**8:08d}"
+    phone = f"+234803{uuid4().int % 10**7:07d}"
     fault = {"sms": {"error_before": True, "times": 3, "match": phone}}
     (await market.sandbox.put("/control/faults", json=fault)).raise_for_status()
     buyer = await market.sign_up(f"quiet.{uuid4().hex}@unilag.edu.ng", "Quiet Buyer", phone)

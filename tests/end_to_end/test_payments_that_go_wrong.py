@@ -18,14 +18,13 @@ async def _found(market: Marketplace, what, path, user, match, **params):
     return await market.until(what, probe, 60)
 
 
-async def _notified(market: Marketplace, user, order_id, word):
-    number = order_id.rsplit("-", 1)[1][-8:].upper()
+async def _notified(market: Marketplace, user, order, word):
     return await _found(
         market,
         f"the notification {word}",
         "/api/notifications",
         user,
-        lambda row: number in row["body"] and word in row["title"],
+        lambda row: order["number"] in row["body"] and word in row["title"],
     )
 
 
@@ -41,7 +40,7 @@ async def test_a_declined_payment_shows_as_failed_and_another_attempt_pays(marke
         lambda row: row["reference"] == intent["reference"] and row["status"] == "failed",
     )
     assert failed["failureReason"] == "Insufficient Funds"
-    assert "Insufficient Funds" in (await _notified(market, users.buyer, order["id"], "declined"))["body"]
+    assert "Insufficient Funds" in (await _notified(market, users.buyer, order, "declined"))["body"]
     again = await market.pay_intent(users.buyer, order["id"])
     assert again["reference"] != intent["reference"]
     await market.pay(again)
@@ -57,7 +56,7 @@ async def test_a_quarantined_payment_alerts_finance_and_notifies_its_buyer(marke
         market, "the alert", "/api/alerts", users.ops, lambda row: row["subject"] == charge["id"], status="open"
     )
     assert alert["severity"] == "SEV-2"
-    assert await _notified(market, users.buyer, order["id"], "being checked")
+    assert await _notified(market, users.buyer, order, "being checked")
     shown = await market.get(f"/api/quarantined-charges/{charge['id']}", users.support)
     assert shown["reason"] == "underpaid"
 

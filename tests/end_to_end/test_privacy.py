@@ -33,7 +33,7 @@ class Student:
         # Of letters alone: a ticket shows no run of digits.
         self.mark = "zainab" + uuid4().hex[:12].translate(str.maketrans("0123456789", "ghijklmnop"))
         self.email = f"{self.mark}@unilag.edu.ng"
-        self.phone = f"+23480{uuid4().int % 10**8:08d}"
+        self.phone = f"+234803{uuid4().int % 10**7:07d}"
 
     @property
     def pattern(self) -> str:

@@ -47,7 +47,7 @@ async def test_the_messaging_app_subscribes_with_the_verify_token_only(market: M
 
 
 async def test_a_customer_writes_in_the_messaging_app_and_gets_a_reply_there(market: Marketplace, users: Users) -> None:
-    phone = f"+23480{uuid4().int % 10**8:08d}"
+    phone = f"+234803{uuid4().int % 10**7:07d}"
     student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
     await market.prove_number(student, phone)
     user_id = (await market.get("/api/profiles/current", student))["id"]

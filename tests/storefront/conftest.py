@@ -62,7 +62,7 @@ async def shopper(site: Site, browser: Browser) -> AsyncIterator[Arrival]:
 async def buyer(site: Site, market: Marketplace) -> SignedInUser:
     """A new student with an empty cart."""
     market.http.headers["X-Forwarded-For"] = new_address()
-    return await market.sign_up(f"shop.{uuid4().hex}@unilag.edu.ng", "Tobi Alabi", f"+23480{uuid4().int % 10**8:08d}")
+    return await market.sign_up(f"shop.{uuid4().hex}@unilag.edu.ng", "Tobi Alabi", f"+234803{uuid4().int % 10**7:07d}")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -58,7 +58,7 @@ async def paid_order(market: Marketplace, buyer: SignedInUser, product_id: str) 
 
     async def notified() -> bool | None:
         templates = {entry["template"] for entry in await market.get("/api/notifications", buyer)}
-        return templates >= {"order_confirmation", "delivery_pin"} or None
+        return templates >= {"order_confirmation", "delivery_pin_ready"} or None
 
     await market.until("the notifications of the payment", notified, market.wait_seconds_max)
     return await market.order(buyer, order["id"])

@@ -25,7 +25,7 @@ async def sign_up(buyer: Shopper, market: Marketplace) -> None:
     await buyer.click("Create an account", "link")
     await buyer.fill("Full name", "Tobi Alabi")
     await buyer.fill("Mail address", email)
-    await buyer.fill("Phone (optional)", f"+23480{uuid4().int % 10**8:08d}")
+    await buyer.fill("Phone (optional)", f"+234803{uuid4().int % 10**7:07d}")
     await buyer.fill("Password", PASSWORD)
     await buyer.check_page()
     await buyer.click("Create account")

@@ -53,9 +53,9 @@ export async function playStory(surroundings: Surroundings): Promise<Played> {
   const { data: order, headers } = await placing.withResponse();
   check(headers.get("X-Cache-Lookup") === "HIT", "the repeated checkout is the first one's response");
   await pay(buyer, order, surroundings);
-  const pinSent = await feed.until((event) => event.data.template === "delivery_pin");
+  const pinReady = await feed.until((event) => event.data.template === "delivery_pin_ready");
   check(
-    pinSent.data.subject?.orderId === order.id || pinSent.data.subject?.id === order.id,
+    pinReady.data.subject?.orderId === order.id || pinReady.data.subject?.id === order.id,
     "the event names its order",
   );
   feed.close();
@@ -138,7 +138,7 @@ async function dispute(
   await feed.opened;
   const order = await buyer.orders.checkout({ items: [{ productId: product.id, quantity: 1 }] });
   await pay(buyer, order, surroundings);
-  await feed.until((event) => event.data.template === "delivery_pin" && JSON.stringify(event).includes(order.id));
+  await feed.until((event) => event.data.template === "delivery_pin_ready" && JSON.stringify(event).includes(order.id));
   feed.close();
   const disputed = await buyer.disputes.open(order.id, { reason: "Another item", details: "I ordered rice." });
   check(disputed.status === "disputed", "the order is disputed");

@@ -39,7 +39,7 @@ DOWN_AFTER: Final = 0.2
 SENDERS: Final = 16
 # The rest of the longest retry delay of a message after an outage of a minute, and a poll.
 _ARRIVED_SECONDS_MAX: Final = 420.0
-_NUMBER: Final = re.compile(r"5A[0-9A-F]{6}")
+_NUMBER: Final = re.compile(r"CM-5A[0-9A-F]{2}-[0-9A-F]{4}")
 _PER_PAGE: Final = 1_000
 
 
@@ -135,12 +135,10 @@ class _Sent:
     accepted_at: float = 0.0
 
     @property
-    def order_id(self) -> str:
-        return f"00000000-0000-7000-8000-00005a{self.number:06x}"
-
-    @property
-    def marker(self) -> str:
-        return f"5A{self.number:06X}"
+    def order_number(self) -> str:
+        """A number for people: its hexadecimal digits are symbols of their alphabet."""
+        digits = f"{self.number:06X}"
+        return f"CM-5A{digits[:2]}-{digits[2:]}"
 
 
 @dataclass(slots=True)
@@ -199,7 +197,7 @@ async def soak_messages(system: System, market: Marketplace, load: MessageLoad, 
 
 async def _addressee(market: Marketplace, place: int) -> _Addressee:
     """Sign up a student with a phone, a mailbox and a device."""
-    mail, phone, device = f"soak.{uuid4().hex}@unilag.edu.ng", f"+23480{uuid4().int % 10**8:08d}", uuid4().hex
+    mail, phone, device = f"soak.{uuid4().hex}@unilag.edu.ng", f"+234803{uuid4().int % 10**7:07d}", uuid4().hex
     student = await market.sign_up(mail, f"Soak {place}", phone)
     user_id = str((await market.get("/api/profiles/current", student))["id"])
     await market.post("/api/devices", {"kind": "android", "token": device}, student)
@@ -216,7 +214,7 @@ async def _is_known(market: Marketplace, student: SignedInUser, addressee: _Addr
             "userId": addressee.user_id,
             "channel": "email",
             "template": "order_dispatched",
-            "data": _template_data(uuid4()),
+            "data": _template_data("CM-0000-0000"),
         }
         response = await market.http.post(
             "/functions/v1/deliver-notification", json={"notificationId": str(uuid4()), **body}, headers=_key(market)
@@ -226,8 +224,8 @@ async def _is_known(market: Marketplace, student: SignedInUser, addressee: _Addr
     await Marketplace.until(f"{student.email} is known", check, 60)
 
 
-def _template_data(order_id: object) -> dict[str, str]:
-    return {"orderId": str(order_id), "businessName": ADA.business_name}
+def _template_data(order_number: str) -> dict[str, str]:
+    return {"orderId": str(uuid4()), "orderNumber": order_number, "businessName": ADA.business_name}
 
 
 def _key(market: Marketplace) -> dict[str, str]:
@@ -244,7 +242,7 @@ async def _send(market: Marketplace, sent: Sequence[_Sent], rate: float) -> None
             "userId": message.to.user_id,
             "channel": message.channel,
             "template": "order_dispatched",
-            "data": _template_data(message.order_id),
+            "data": _template_data(message.order_number),
         }
         async with gate:
             response = await market.http.post("/functions/v1/deliver-notification", json=body, headers=headers)
@@ -344,7 +342,7 @@ async def _statuses(database: Any, accepted: Sequence[_Sent]) -> dict[str, int]:
 
 
 async def _arrivals(market: Marketplace, users: Sequence[_Addressee]) -> dict[tuple[str, str], list[float]]:
-    """The arrival times of the messages at their providers, by channel and marker."""
+    """The arrival times of the messages at their providers, by channel and order number."""
     arrivals: dict[tuple[str, str], list[float]] = {}
     for user in users:
         for channel, address in user.addresses.items():
@@ -352,9 +350,9 @@ async def _arrivals(market: Marketplace, users: Sequence[_Addressee]) -> dict[tu
             response = await market.sandbox.get("/control/messages", params=query)
             for message in response.raise_for_status().json():
                 content = f"{message['subject']} {message['text']} {msgspec.json.encode(message['payload']).decode()}"
-                for marker in {*_NUMBER.findall(content)}:
+                for number in {*_NUMBER.findall(content)}:
                     at = datetime.fromisoformat(message["created_at"]).timestamp()
-                    arrivals.setdefault((channel, marker), []).append(at)
+                    arrivals.setdefault((channel, number), []).append(at)
     return arrivals
 
 
@@ -368,8 +366,8 @@ def _figures(
     copies: Counter[str] = Counter()
     late: dict[str, list[float]] = {"quiet": [], "down": [], "killed": []}
     for one in accepted:
-        arrived_at = arrivals.get((one.channel, one.marker), ())
-        copies[one.marker] = len(arrived_at)
+        arrived_at = arrivals.get((one.channel, one.order_number), ())
+        copies[one.order_number] = len(arrived_at)
         if arrived_at:
             stretch = (
                 "quiet" if one.accepted_at < outage.began else "down" if one.accepted_at < outage.ended else "killed"
@@ -381,10 +379,10 @@ def _figures(
         arrived=sum(count > 0 for count in copies.values()),
         twice=sum(count > 1 for count in copies.values()),
         # A push has the tag of its notification: a device replaces the first with the second.
-        replaced=sum(one.channel == "push" and copies[one.marker] > 1 for one in accepted),
-        unexplained=sum(copies[one.marker] > 1 and one.notification_id not in open_ones for one in accepted),
+        replaced=sum(one.channel == "push" and copies[one.order_number] > 1 for one in accepted),
+        unexplained=sum(copies[one.order_number] > 1 and one.notification_id not in open_ones for one in accepted),
         uncertain=sum(one.notification_id in uncertain for one in accepted),
-        missing=sum(not copies[one.marker] and one.notification_id not in uncertain for one in accepted),
+        missing=sum(not copies[one.order_number] and one.notification_id not in uncertain for one in accepted),
         quiet=Lateness.of(late["quiet"]),
         down=Lateness.of(late["down"]),
         killed=Lateness.of(late["killed"]),
