@@ -1,4 +1,4 @@
-"""Notifications, their deliveries, devices, alerts, tickets and conversations."""
+"""Notifications, their deliveries, devices, alerts and tickets."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -351,51 +351,4 @@ support_attachments = sa.Table(
     sa.ForeignKeyConstraint(["ticket_id"], ["support_tickets.id"], name="support_attachments_ticket"),
     sa.CheckConstraint("author IN ('customer', 'staff')", name="support_attachments_author_known"),
     sa.Index("support_attachments_of_ticket", "ticket_id", "created_at", "id"),
-)
-
-conversations = sa.Table(
-    "conversations",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("user_id", sa.Uuid, nullable=False),
-    sa.Column("title", sa.Text, nullable=False),
-    sa.Column("message_count", sa.Integer, nullable=False),
-    sa.Column("created_at", INSTANT, nullable=False),
-    sa.Column("last_message_at", INSTANT, nullable=False),
-    sa.Index("conversations_of_user", "user_id", sa.text("created_at DESC"), sa.text("id DESC")),
-    sa.Index("conversations_silent", "last_message_at"),
-)
-
-conversation_messages = sa.Table(
-    "conversation_messages",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("conversation_id", sa.Uuid, nullable=False),
-    sa.Column("user_id", sa.Uuid, nullable=False),
-    sa.Column("position", sa.Integer, nullable=False),
-    sa.Column("role", sa.Text, nullable=False),
-    sa.Column("text", sa.Text, nullable=False),
-    sa.Column("provider", sa.Text),
-    sa.Column("prompt_tokens", sa.Integer),
-    sa.Column("completion_tokens", sa.Integer),
-    sa.Column("created_at", INSTANT, nullable=False),
-    sa.ForeignKeyConstraint(
-        ["conversation_id"], ["conversations.id"], name="conversation_messages_conversation", ondelete="CASCADE"
-    ),
-    sa.UniqueConstraint("conversation_id", "position", name="conversation_messages_place"),
-    sa.CheckConstraint("role IN ('user', 'assistant')", name="conversation_messages_role_known"),
-    sa.CheckConstraint(
-        "(role = 'assistant') = (provider IS NOT NULL)", name="conversation_messages_provider_of_replies"
-    ),
-)
-
-conversation_turns = sa.Table(
-    "conversation_turns",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("user_id", sa.Uuid, nullable=False),
-    sa.Column("conversation_id", sa.Uuid, nullable=False),
-    sa.Column("until", INSTANT, nullable=False),
-    sa.UniqueConstraint("conversation_id", name="conversation_turns_one_at_a_time"),
-    sa.Index("conversation_turns_of_user", "user_id"),
 )
