@@ -35,6 +35,7 @@ VENDOR_TYPES: Final = (
 _PLATFORM_ONLY: Final = (
     "orders.product_changed.v1",
     "orders.review_posted.v1",
+    "payments.outside_refund_recorded.v1",
     "payments.refund_settled.v1",
     "payments.refund_failed.v1",
     "payments.charge_quarantined.v1",
