@@ -143,7 +143,7 @@ async def test_a_new_member_of_the_staff_sets_up_the_first_second_factor(
     secret = await one.page.locator("main code").inner_text()
     await one.fill("Code", "000000")
     await one.click("Verify")
-    assert await one.page.locator("main code").inner_text() == secret
+    assert await one.page.locator("main code").last.inner_text() == secret
     await one.fill("Code", pyotp.TOTP(secret).now())
     await one.click("Verify")
     assert (await one.notice()).startswith("Your second factor is set up.")
