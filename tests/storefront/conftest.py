@@ -69,8 +69,10 @@ async def buyer(site: Site, market: Marketplace) -> SignedInUser:
 async def customer(site: Site, system: System, responses: Responses) -> AsyncIterator[Customer]:
     """A student with a paid order and a cart, the same for all tests of a file that only look at pages."""
     market = new_market(system, responses)
-    yield await new_customer(market)
-    await market.close()
+    try:
+        yield await new_customer(market)
+    finally:
+        await market.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

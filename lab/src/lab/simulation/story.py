@@ -131,7 +131,7 @@ def address_of(user_id: UUID) -> str:
 
 def phone_of(user_id: UUID) -> str:
     """The telephone number of a user of a run."""
-    return f"+23480{int(user_id) % 10**8:08d}"
+    return f"+234803{int(user_id) % 10**7:07d}"
 
 
 def _new_user(user_id: UUID) -> NewUser:
