@@ -71,7 +71,7 @@ from payouts.store.transfers import (
     schedule_poll,
     start_submission,
 )
-from payouts.store.wallets import append_lines, find_line_net, lock_wallet, sum_released
+from payouts.store.wallets import append_lines, find_line_net, lock_wallet, lock_wallet_unread, sum_released
 
 __all__ = [
     "BankDetails",
@@ -114,6 +114,7 @@ __all__ = [
     "lock_payouts",
     "lock_transfer",
     "lock_wallet",
+    "lock_wallet_unread",
     "mark_processed",
     "mark_restitution_awaited",
     "mark_unknown",

@@ -41,11 +41,16 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
 
 async def lock_wallet(uow: UnitOfWork, vendor_id: UUID) -> WalletSnapshot:
     """Locks the vendor's wallet until the end of the unit of work, and reads it."""
-    await uow.execute(_LOCK_WALLET, vendor_id)
+    await lock_wallet_unread(uow, vendor_id)
     row = await uow.fetch_row(_READ_SNAPSHOT, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
     return WalletSnapshot(*row)
+
+
+async def lock_wallet_unread(uow: UnitOfWork, vendor_id: UUID) -> None:
+    """Locks the vendor's wallet until the end of the unit of work."""
+    await uow.execute(_LOCK_WALLET, vendor_id)
 
 
 async def find_line_net(uow: UnitOfWork, source_key: str, kind: str) -> int | None:
