@@ -23,6 +23,8 @@ WITHIN_OTHER_ACTIONS = {
     ("chargeback_opened", "delivered"),
     ("refund_settled", "delivered"),
     ("refund_failed", "delivered"),
+    # The bank returns a settled refund; the gateway of the races settles one for good.
+    ("refund_failed", "refunded"),
     ("escrow_held_without_stock", "Processing"),
 }
 

@@ -54,10 +54,14 @@ def test_every_provider_client_declares_its_addresses() -> None:
     assert makers == set(PROVIDER_CLIENTS)
 
 
-def test_only_the_outbound_client_resolves_names() -> None:
+# The gateway resolves the names of its proxies, which are a setting.
+RESOLVERS = ("common/web/outbound.py", "api_gateway/addresses.py")
+
+
+def test_only_the_outbound_client_and_the_gateways_proxies_resolve_names() -> None:
     for path in product_files():
         for call in calls(path):
-            assert not ast.unparse(call.func).endswith("getaddrinfo") or short(path) == "common/web/outbound.py"
+            assert not ast.unparse(call.func).endswith("getaddrinfo") or short(path) in RESOLVERS
             followed = [ast.unparse(word.value) for word in call.keywords if word.arg == "follow_redirects"]
             assert followed in ([], ["False"]), path
 

@@ -112,7 +112,8 @@ CLOSE: Final = _command(
 )
 SUCCESS: Final = _webhook(
     "success_webhook",
-    "success success_of_processed success_after_reversal success_after_restitution transfer_succeeded",
+    "success success_of_processed success_after_reversal success_after_restitution success_of_recovered "
+    "transfer_succeeded",
     status="success",
 )
 FAILED: Final = _webhook("failed_webhook", "failed", status="failed")

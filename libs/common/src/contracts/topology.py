@@ -131,6 +131,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.EscrowRefunded,
         payments.RefundSettled,
         payments.RefundFailed,
+        payments.OutsideRefundRecorded,
         payments.ChargeDisputed,
         payments.ChargeQuarantined,
         payments.PaymentFailed,

@@ -1,4 +1,4 @@
-"""The role of a profile: `merchant` while its user owns an open vendor, else `buyer` (contract section 17.25)."""
+"""The role of a profile: `merchant` while its user owns an open vendor, else `buyer` (contract section 10)."""
 
 from typing import Final
 

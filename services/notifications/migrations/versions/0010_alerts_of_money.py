@@ -1,4 +1,4 @@
-"""Finance reads the alerts of money, and gets a mail about a quarantined charge (contract section 17.20)."""
+"""Finance reads the alerts of money, and gets a mail about a quarantined charge (contract section 7)."""
 
 from typing import Final
 

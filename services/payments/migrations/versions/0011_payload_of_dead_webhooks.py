@@ -1,4 +1,4 @@
-"""A dead webhook has its provider and its payload (contract section 17.20).
+"""A dead webhook has its provider and its payload (contract section 7).
 
 The API shows no payload: it holds names and addresses of payers.
 """

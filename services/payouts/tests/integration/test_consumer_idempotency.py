@@ -13,7 +13,14 @@ from contracts.identity import (
     VendorReinstated,
     VendorSuspended,
 )
-from contracts.payments import ChargeDisputed, EscrowHeld, EscrowRefunded, EscrowReleased, VendorStatementIssued
+from contracts.payments import (
+    ChargeDisputed,
+    EscrowHeld,
+    EscrowRefunded,
+    EscrowReleased,
+    OutsideRefundRecorded,
+    VendorStatementIssued,
+)
 from payouts.consumers import SUBSCRIPTIONS
 
 from .conftest import Scenario
@@ -57,6 +64,11 @@ async def an_event_of(scenario: Scenario, event):
     if event is ChargeDisputed:
         return ChargeDisputed(
             **ids, amount_minor=1_100, chargeback_id=new_id(), vendor_minor=1_000, remaining_minor=0, remaining_vendor_minor=0
+        )  # fmt: skip
+    if event is OutsideRefundRecorded:
+        return OutsideRefundRecorded(
+            **ids, refund_id=new_id(), amount_minor=60_000, from_vendor_minor=60_000, remaining_minor=0,
+            remaining_vendor_minor=0,
         )  # fmt: skip
     if event is VendorStatementIssued:
         statement = scenario.payments.statement(vendor.id, f"opening:{vendor.id}", 0)

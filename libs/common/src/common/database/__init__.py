@@ -2,6 +2,7 @@
 
 __all__ = [
     "commits",
+    "connecting",
     "connection_pool",
     "hash_keys",
     "idempotent_commands",

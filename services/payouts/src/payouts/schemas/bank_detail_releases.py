@@ -29,9 +29,9 @@ class BankDetailRelease(ResponseShape):
     hash: str = Field(
         description="SHA-256, in hex, of vendor and quarantines; `/approve` must repeat it, calculated again before the release."
     )
-    prepared_by: UUID
+    prepared_by: UUID = Field(description="The maker.")
     prepared_at: datetime
-    decided_by: UUID | None
+    decided_by: UUID | None = Field(description="The checker.")
     decided_at: datetime | None
     rejection_reason: str | None
 
@@ -41,9 +41,9 @@ class BankDetailQuarantine(ResponseShape):
     vendor_id: UUID
     payout_id: UUID | None
     reason: str
-    quarantined_by: UUID
-    quarantined_at: datetime
+    quarantined_by: UUID = Field(description="The member of finance who quarantined the account.")
+    quarantined_at: datetime = Field(description="The time of the quarantine.")
 
 
 class BankDetailReleaseDetail(BankDetailRelease):
-    quarantines: list[BankDetailQuarantine]
+    quarantines: list[BankDetailQuarantine] = Field(description="The quarantines that the release ends.")
