@@ -18,6 +18,7 @@ from contracts.payments import (
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
+    EscrowState,
     OutsideRefundRecorded,
     VendorStatementIssued,
 )
@@ -69,6 +70,10 @@ async def an_event_of(scenario: Scenario, event):
         return OutsideRefundRecorded(
             **ids, refund_id=new_id(), amount_minor=60_000, from_vendor_minor=60_000, remaining_minor=0,
             remaining_vendor_minor=0,
+            escrow=EscrowState(
+                held_at="2026-01-01T00:00:00.000Z", held_minor=60_000, locked_minor=0, net_minor=0, commission_minor=0,
+                delivery_fee_minor=0,
+            ),
         )  # fmt: skip
     if event is VendorStatementIssued:
         statement = scenario.payments.statement(vendor.id, f"opening:{vendor.id}", 0)
