@@ -49,6 +49,8 @@ async def users_of(market: Marketplace) -> Users:
         "auditor": ("auditor@campus.example", "AUDITOR"),
         "ops": ("ops@campus.example", "OPS"),
         "support": ("support@campus.example", "SUPPORT"),
+        "campus": ("campus@campus.example", "CAMPUS"),
+        "admin": ("admin@campus.example", "ADMIN"),
     }
     staff: dict[str, Any] = {name: await market.sign_in_with_two_factors(*who) for name, who in roles.items()}
     return Users(buyer=buyer, other_buyer=buyer, other_vendor=staff["vendor"], hub=staff["ops"], **staff)

@@ -118,7 +118,8 @@ OF_ORDERS = {
         "UPDATE orders SET status = 'refunded' FROM failed WHERE id = order_id RETURNING id::text"
     ),
     "an order shows as refunded what its sales show": (
-        "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' RETURNING id::text"
+        "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' AND refunded_minor < total_amount "
+        "RETURNING id::text"
     ),
 }
 
