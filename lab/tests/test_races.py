@@ -11,9 +11,9 @@ from lab.races.__main__ import chosen
 from lab.races.actions import End
 from lab.races.interleaving import ACTOR, Interleaving, parse_schedule, schedule_of, schedules, text_of
 from lab.races.together import STEP, run_together
-from orders.domain.transitions import TRANSITIONS as ORDER_TRANSITIONS
-from payouts.domain.payout_transitions import EXCEPTION_TRANSITIONS, PAYOUT_TRANSITIONS
-from payouts.domain.transitions import TRANSITIONS as TRANSFER_TRANSITIONS
+from orders.domain.transitions import ORDER
+from payouts.domain.payout_transitions import EXCEPTION, PAYOUT
+from payouts.domain.transitions import TRANSFER
 
 # Transitions of a state that ends within the actions which lead to it, and one that the reserved stock rules out.
 WITHIN_OTHER_ACTIONS = {
@@ -124,18 +124,17 @@ def test_every_transition_of_an_order_has_an_action_in_the_races() -> None:
         for action in situation.actions
         for cause in action.causes
     }
-    of_table = {(trigger, state) for trigger, rule in ORDER_TRANSITIONS.items() for state in rule.to}
+    of_table = {(trigger, state) for trigger, rule in ORDER.rules.items() for state in rule.to}
     assert of_table - of_races == WITHIN_OTHER_ACTIONS
 
 
 def test_every_event_of_a_transfer_and_a_payout_has_an_action_in_the_races() -> None:
     of_races = {cause for situation in payouts.SITUATIONS for action in situation.actions for cause in action.causes}
-    assert {*TRANSFER_TRANSITIONS, *PAYOUT_TRANSITIONS, *EXCEPTION_TRANSITIONS} == of_races
+    assert {*TRANSFER.rules, *PAYOUT.rules, *EXCEPTION.rules} == of_races
 
 
 def test_the_state_of_every_situation_is_one_of_the_tables() -> None:
-    states = {state for rule in ORDER_TRANSITIONS.values() for state in (*rule.to, *rule.to.values())}
-    assert {situation.state for situation in orders.SITUATIONS} <= states
+    assert {situation.state for situation in orders.SITUATIONS} <= set(ORDER.states)
 
 
 async def test_messages_move_once_when_all_preparations_wait_for_them() -> None:

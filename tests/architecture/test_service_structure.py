@@ -17,6 +17,7 @@ FRAMEWORKS = ("fastapi", "starlette", "httpx", "aiohttp", "sqlalchemy", "asyncpg
 PURE = (
     "common.primitives.decisions",
     "common.messaging.faults",
+    "common.primitives.lifecycles",
     "common.primitives.problems",
     "common.primitives.public_numbers",
     "common.primitives.money",

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Outcome, Received, Subscription
+from common.primitives.lifecycles import Rejection
 from contracts.identity import (
     CampusChanged,
     ErasureRefused,
@@ -37,7 +38,6 @@ from orders.domain.disputes import ChargeOutcome
 from orders.domain.orders import Windows
 from orders.domain.projections import HubProjection, UserProjection, VendorProjection
 from orders.domain.sales import Sale
-from orders.domain.transitions import Rejection
 from orders.use_cases.disputes.record_chargeback import record_chargeback
 from orders.use_cases.erasure.cancel_erasure import cancel_erasure
 from orders.use_cases.erasure.erase_buyer import erase_buyer

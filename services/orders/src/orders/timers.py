@@ -5,9 +5,9 @@ from typing import Final
 from common.auth.caller import THE_SERVICE
 from common.observability import telemetry
 from common.observability.logging import get_logger
+from common.primitives.lifecycles import Rejection
 from orders import store
 from orders.dependencies import Dependencies
-from orders.domain.transitions import Rejection
 from orders.use_cases.orders.fire_timer import fire_timer
 
 log = get_logger(__name__)

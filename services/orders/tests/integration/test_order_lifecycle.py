@@ -10,8 +10,9 @@ from uuid import UUID, uuid4
 
 from common.observability import telemetry
 from common.primitives.ids import new_id
+from common.primitives.lifecycles import Rejection
 from contracts.payments import ChargeDisputed, EscrowHeld, EscrowReleased, RefundFailed, RefundSettled
-from orders.domain.transitions import STATES, TRANSITIONS, Rejection, next_state
+from orders.domain.transitions import ORDER, STATES, next_state
 from orders.timers import fire_timers_once
 
 from .conftest import Market
@@ -20,7 +21,7 @@ COMPLAINT = {"reason": "never came", "details": "I waited."}
 # Stock is reserved while an order waits for its payment, so that it cannot be sold out.
 UNREACHABLE = {("Processing", "escrow_held_without_stock")}
 ROWS = [
-    (state, trigger) for trigger, row in TRANSITIONS.items() for state in row.to if (state, trigger) not in UNREACHABLE
+    (state, trigger) for trigger, row in ORDER.rules.items() for state in row.to if (state, trigger) not in UNREACHABLE
 ]
 
 
@@ -183,7 +184,7 @@ async def everything(market: Market):
 
 def test_there_is_a_way_to_every_state_and_a_hand_for_every_trigger() -> None:
     assert set(PATHS) == set(STATES)
-    assert set(TRIGGERS) == set(TRANSITIONS)
+    assert set(TRIGGERS) == set(ORDER.rules)
 
 
 async def test_the_running_service_makes_each_transition_of_the_table(market: Market) -> None:
@@ -192,7 +193,7 @@ async def test_the_running_service_makes_each_transition_of_the_table(market: Ma
         story = await reached(market, state)
         await TRIGGERS[trigger](story)
         status = await market.status_of(story.order)
-        if status != TRANSITIONS[trigger].to[state]:
+        if status != ORDER.rules[trigger].to[state]:
             wrong[state, trigger] = status
     assert wrong == {}
 

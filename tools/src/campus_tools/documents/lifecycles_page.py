@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from api_gateway.frame import page as framed
-from campus_tools.documents.lifecycles import Lifecycle, lifecycles
+from campus_tools.documents.lifecycles import LIFECYCLES
+from common.primitives.lifecycles import Lifecycle
 
 # The diagram is as wide as a small phone's text, and is never scaled below it.
 _WIDTH: Final = 320
@@ -20,45 +20,44 @@ Box = tuple[str, ...]
 
 def page() -> str:
     """The whole page."""
-    found = lifecycles()
     lines = ["<h1>Lifecycles</h1>"]
     lines.append(
         "<p>The states of each resource, and who causes a transition. An arrow leads from one state to another; the table "
         "below names its triggers. States with the same arrows share a box.</p>"
     )
-    lines.append("<ul>" + "".join(f'<li><a href="#{one.name.lower()}">{one.name}</a></li>' for one in found) + "</ul>")
-    for one in found:
+    lines.append(
+        "<ul>" + "".join(f'<li><a href="#{one.name.lower()}">{one.name}</a></li>' for one in LIFECYCLES) + "</ul>"
+    )
+    for one in LIFECYCLES:
         lines += _section(one)
     return framed("Lifecycles", "\n".join(lines), current="/lifecycles")
 
 
-def _section(lifecycle: Lifecycle) -> Iterator[str]:
+def _section(lifecycle: Lifecycle[Any, Any]) -> Iterator[str]:
     yield f'<h2 id="{lifecycle.name.lower()}">{lifecycle.name}</h2>\n<p>{_prose(lifecycle.meaning)}</p>'
     yield _diagram(lifecycle)
     yield (
         f"<table><caption>{lifecycle.name}: every transition</caption>"
         '<thead><tr><th scope="col">Trigger</th><th scope="col">From</th><th scope="col">To</th></tr></thead><tbody>'
     )
-    for trigger, rule in groupby(lifecycle.transitions, key=lambda each: each.trigger):
+    for trigger, rule in lifecycle.rules.items():
         by_after: dict[str, list[str]] = {}
-        for each in rule:
-            by_after.setdefault(each.after if each.after != each.before else "unchanged", []).append(each.before)
+        # A rule's states may come from a set, whose order changes from run to run.
+        for state in lifecycle.states_before(trigger):
+            after = rule.to[state]
+            by_after.setdefault(after if after != state else "unchanged", []).append(state)
         for number, (after, before) in enumerate(by_after.items()):
-            named = f"<code>{trigger}</code><br>{_prose(lifecycle.triggered_by[trigger])}" if number == 0 else ""
+            named = f"<code>{trigger}</code><br>{_prose(rule.by)}" if number == 0 else ""
             target = after if after == "unchanged" else f"<code>{after}</code>"
             yield f"<tr><td>{named}</td><td>{', '.join(f'<code>{state}</code>' for state in before)}</td><td>{target}</td></tr>"
     yield "</tbody></table>"
 
 
-def _diagram(lifecycle: Lifecycle) -> str:
+def _diagram(lifecycle: Lifecycle[Any, Any]) -> str:
     boxes = _boxes(lifecycle)
     box_of = {state: number for number, box in enumerate(boxes) for state in box}
     arrows = sorted(
-        {
-            (box_of[each.before], box_of[each.after])
-            for each in lifecycle.transitions
-            if box_of[each.before] != box_of[each.after]
-        },
+        {(box_of[before], box_of[after]) for before, after in lifecycle.transitions if box_of[before] != box_of[after]},
         key=lambda arrow: abs(arrow[0] - arrow[1]),
     )
     tops: list[int] = []
@@ -104,9 +103,9 @@ def _arrow(
     )
 
 
-def _boxes(lifecycle: Lifecycle) -> list[Box]:
+def _boxes(lifecycle: Lifecycle[Any, Any]) -> list[Box]:
     """The states in order, those with the same neighbours together."""
-    edges = {(each.before, each.after) for each in lifecycle.transitions if each.before != each.after}
+    edges = {(before, after) for before, after in lifecycle.transitions if before != after}
     boxes: list[Box] = []
     for state in lifecycle.states:
         fitting = [number for number, box in enumerate(boxes) if _are_alike(box[0], state, edges)]

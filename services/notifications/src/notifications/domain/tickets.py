@@ -1,22 +1,15 @@
-"""Support tickets: their transitions, writers and limits.
+"""Support tickets: their lifecycle, writers and limits."""
 
-| From | customer writes | staff write | closed by either |
-|---|---|---|---|
-| `open` (waits for staff) | `open` | `pending` | `closed` |
-| `pending` (waits for the customer) | `open` | `pending` | `closed` |
-| `closed` | `open` within seven days, then rejected | rejected | `closed`, unchanged |
-"""
-
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 from uuid import UUID
 
+from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from notifications.domain.ticket_texts import MaskedText, mask_digits
 
 Status = Literal["open", "pending", "closed"]
 Priority = Literal["low", "normal", "high", "urgent"]
-TicketAction = Literal["customer", "staff", "close"]
+TicketAction = Literal["customer", "staff", "close", "erase"]
 Side = Literal["customer", "staff"]
 
 REOPENED_WITHIN: Final = timedelta(days=7)
@@ -28,23 +21,30 @@ TEXT_MAX: Final = 4000
 # Characters of a subject that is derived from a message.
 _SUBJECT_FROM_TEXT: Final = 80
 
-TRANSITIONS: Final[Mapping[tuple[str, TicketAction], Status]] = {
-    ("open", "customer"): "open",
-    ("open", "staff"): "pending",
-    ("open", "close"): "closed",
-    ("pending", "customer"): "open",
-    ("pending", "staff"): "pending",
-    ("pending", "close"): "closed",
-    ("closed", "customer"): "open",
-    ("closed", "close"): "closed",
-}
+# `open` waits for staff, `pending` for the customer.
+TICKET: Final = Lifecycle[Status, TicketAction](
+    "Ticket",
+    "A request to support.",
+    get_args(Status),
+    {
+        "customer": Rule(
+            {"open": "open", "pending": "open", "closed": "open"},
+            by="customer, by a message (a closed one for seven days)",
+        ),
+        "staff": Rule({"open": "pending", "pending": "pending"}, by="staff with `tickets:manage`, by a message"),
+        "close": Rule(
+            {"open": "closed", "pending": "closed"}, repeated={"closed"}, by="customer, or staff with `tickets:manage`"
+        ),
+        "erase": Rule(dict.fromkeys(get_args(Status), "closed"), by="the erasure of its customer"),
+    },
+)
 
 
-def status_after(status: str, action: TicketAction, closed_at: datetime | None, now: datetime) -> Status | None:
-    """Return the status after an action; None when the ticket does not permit it."""
+def status_after(status: Status, action: TicketAction, closed_at: datetime | None, now: datetime) -> Status | Rejection:
+    """Return the status after an action, or why the ticket does not permit it."""
     if status == "closed" and action == "customer" and closed_at is not None and now - closed_at > REOPENED_WITHIN:
-        return None
-    return TRANSITIONS.get((status, action))
+        return Rejection.FORBIDDEN
+    return TICKET.next_state(status, action)
 
 
 def side_of(caller_id: UUID, owner_id: UUID | None, *, may_manage: bool) -> Side | None:

@@ -5,10 +5,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from common.media.cleanup import MediaReferences, schedule_image_removal
 from notifications.domain.attachments import files_of
 from notifications.domain.ticket_texts import MaskedText
+from notifications.domain.tickets import TICKET, Status
 from notifications.store.queue import SUPPORT_QUEUE
 
 # Serializes the messages of a phone number, so that concurrent ones open one ticket.
@@ -18,7 +20,7 @@ _USER_OF_NUMBER: Final = (
 )
 # Tickets of the user, and those of the number without a user. Open tickets come first.
 _LOCK_CURRENT: Final = """
-SELECT id FROM support_tickets
+SELECT id, status FROM support_tickets
 WHERE (user_id = $1 OR (phone_key = $2 AND user_id IS NULL)) AND (status <> 'closed' OR closed_at >= $3)
 ORDER BY status = 'closed', updated_at DESC, id DESC LIMIT 1 FOR UPDATE
 """
@@ -40,15 +42,15 @@ UPDATE support_tickets
 SET status = $2, closed_at = NULL, updated_at = greatest(updated_at, $3), revision = revision + (status <> $2)::int,
     unread_by_staff = CASE $4 WHEN 'customer' THEN unread_by_staff + 1 ELSE 0 END,
     unread_by_customer = CASE $4 WHEN 'staff' THEN unread_by_customer + 1 ELSE 0 END
-WHERE id = $1
+WHERE id = $1 AND status = $5
 """
 _MESSAGE: Final = """
 INSERT INTO support_messages (id, ticket_id, author, author_id, source, kind, body, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 """
-_CLOSE: Final = """
+_CLOSE: Final = f"""
 UPDATE support_tickets SET status = 'closed', closed_at = $2, updated_at = $2, revision = revision + 1
-WHERE id = $1 AND status <> 'closed'
+WHERE id = $1 AND status IN {states_before(TICKET, "close")}
 """
 _ASSIGN: Final = """
 UPDATE support_tickets SET assignee_id = $2, updated_at = $3, revision = revision + 1
@@ -72,12 +74,12 @@ WHERE user_id = $1 OR (user_id IS NULL AND (phone_key = $2 OR phone_key IN (
 )))
 ORDER BY id FOR UPDATE
 """
-_EMPTY_TICKETS: Final = """
+_EMPTY_TICKETS: Final = f"""
 UPDATE support_tickets
 SET subject = '', phone_key = NULL, phone_sealed = NULL, phone_masked = NULL, app_user_key = NULL, heard_at = NULL,
     status = 'closed',
     closed_at = coalesce(closed_at, $2), updated_at = $2, revision = revision + 1
-WHERE id = ANY ($1)
+WHERE id = ANY ($1) AND status IN {states_before(TICKET, "erase")}
 """
 _EMPTY_MESSAGES: Final = "UPDATE support_messages SET body = '', kind = 'erased' WHERE ticket_id = ANY ($1)"
 _DROP_ATTACHMENTS: Final = "DELETE FROM support_attachments WHERE ticket_id = ANY ($1) RETURNING id, ticket_id"
@@ -103,8 +105,13 @@ MEDIA: Final = MediaReferences(
 )
 
 
+class CurrentTicket(NamedTuple):
+    id: UUID
+    status: Status
+
+
 class LockedTicket(NamedTuple):
-    status: str
+    status: Status
     revision: int
     closed_at: datetime | None
 
@@ -133,10 +140,10 @@ async def find_user_of_number(uow: UnitOfWork, phone: str) -> UUID | None:
 
 async def lock_current_ticket(
     uow: UnitOfWork, user_id: UUID | None, phone_key: str, closed_after: datetime
-) -> UUID | None:
+) -> CurrentTicket | None:
     """Lock the ticket that continues with a message of this number."""
-    ticket_id: UUID | None = await uow.fetch_value(_LOCK_CURRENT, user_id, phone_key, closed_after)
-    return ticket_id
+    row = await uow.fetch_row(_LOCK_CURRENT, user_id, phone_key, closed_after)
+    return None if row is None else CurrentTicket(*row)
 
 
 async def lock_ticket(uow: UnitOfWork, ticket_id: UUID) -> LockedTicket | None:
@@ -175,9 +182,11 @@ async def save_number(
     )
 
 
-async def record_ticket_activity(uow: UnitOfWork, ticket_id: UUID, status: str, author: str, now: datetime) -> None:
+async def record_ticket_activity(
+    uow: UnitOfWork, ticket_id: UUID, before: Status, status: Status, author: str, now: datetime
+) -> None:
     """Count an unread message for the other side; the writer has read everything."""
-    await uow.execute(_RECORD_ACTIVITY, ticket_id, status, now, author)
+    await change_state(uow, _RECORD_ACTIVITY, ticket_id, status, now, author, before)
 
 
 async def save_ticket_message(
@@ -195,7 +204,7 @@ async def save_ticket_message(
 
 
 async def save_ticket_closed(uow: UnitOfWork, ticket_id: UUID, now: datetime) -> None:
-    await uow.execute(_CLOSE, ticket_id, now)
+    await change_state(uow, _CLOSE, ticket_id, now)
 
 
 async def save_assignee(uow: UnitOfWork, ticket_id: UUID, assignee_id: UUID | None, now: datetime) -> None:

@@ -3,8 +3,9 @@
 from uuid import UUID
 
 from common.messaging.faults import NotYetKnown
+from common.primitives.lifecycles import Rejection
 from orders.domain.orders import Order
-from orders.domain.transitions import Rejection, State, Trigger, next_state
+from orders.domain.transitions import State, Trigger, next_state
 
 
 class OrderNotReceived(NotYetKnown):

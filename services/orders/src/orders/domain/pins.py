@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
+from common.primitives.lifecycles import Rejection
 from common.primitives.problems import Problem
 from orders.domain.errors import ForbiddenTransition, NoDeliveryPinYet
-from orders.domain.transitions import Rejection, State, next_state
+from orders.domain.transitions import State, next_state
 
 # Five attempts at six digits find a PIN once in 200,000 orders (contract section 6).
 WRONG_ATTEMPTS_MAX: Final = 5

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from common.primitives.lifecycles import Rejection
 from common.primitives.money import basis_points_of, share_half_even
 from orders.domain.errors import (
     ForbiddenTransition,
@@ -16,7 +17,7 @@ from orders.domain.errors import (
     UnknownItem,
 )
 from orders.domain.orders import Order
-from orders.domain.transitions import Rejection, next_state
+from orders.domain.transitions import next_state
 
 Decision = Literal["approved", "rejected"]
 ReturnStatus = Literal["requested", "approved", "rejected"]

@@ -13,9 +13,6 @@ from payments.domain.transfers import TransferOutcome, TransferUpdate
 PublishedKind = Literal["order", "overpayment", "quarantine"]
 RefundKind = Literal["order", "overpayment", "quarantine", "outside"]
 
-# `pending` is due and unsent, `submitting` is sent without a response, `submitted` is accepted by the gateway. A `prepared` one
-# failed, and its decision waits for the checker.
-RefundStatus = Literal["pending", "submitting", "submitted", "settled", "failed", "prepared"]
 # `correct` is for an outside refund that was not the order's: the platform bears it.
 RefundAction = Literal["retry", "other_destination", "correct"]
 # The steps of the decision about a failed refund.

@@ -1,32 +1,122 @@
-"""The transitions of payments and refunds (contract section 7): trigger, state before, state after.
+"""The lifecycles of payments, refunds, quarantined charges and disputes (contract section 7)."""
 
-The conditions are in the statements of `store`, each under the lock of its order or refund; a test compares the two.
-"""
+from typing import Final, Literal, get_args
 
-from collections.abc import Mapping
-from typing import Final
+from common.primitives.lifecycles import Lifecycle, Rule
 
-Transitions = Mapping[str, Mapping[str, str]]
+PaymentStatus = Literal["opening", "pending", "failed", "paid", "quarantined", "overpaid", "closed"]
+PaymentTrigger = Literal[
+    "opened_at_gateway", "declined", "charged", "charged_wrongly", "charged_again", "order_closed", "order_paid"
+]
+# `pending` is due and unsent, `submitting` is sent without a response, `submitted` is accepted by the gateway. A `prepared` one
+# failed, and its decision waits for the checker.
+RefundStatus = Literal["pending", "submitting", "submitted", "settled", "failed", "prepared"]
+RefundTrigger = Literal[
+    # The service's own, and people's.
+    "sent",
+    "not_sent",
+    "rejected_by_gateway",
+    "offset",
+    "retried_with_account",
+    "decision_prepared",
+    "decision_rejected",
+    "attempt_approved",
+    "account_approved",
+    # Reports of the gateway about the current attempt.
+    "in_progress",
+    "accepted",
+    "paid",
+    "transfer_paid",
+    "account_needed",
+    "failed",
+    "given_up",
+    "reversed",
+    # Reports about an attempt that another one has replaced, and about a refund that was made in the dashboard.
+    "replaced_attempt_paid",
+    "outside_paid",
+    "outside_returned",
+]
+
+_GATEWAY: Final = "payment gateway"
+_SERVICE: Final = "payments service"
+_CHECKER: Final = "another one of staff with `refunds:approve`"
+
+_UNPAID: Final[tuple[PaymentStatus, ...]] = ("opening", "pending", "failed", "closed")
 
 # `paid` is final. A payment that is failed or closed can still be paid: the payer may try again on the gateway's page.
-PAYMENT_TRANSITIONS: Final[Transitions] = {
-    "opened_at_gateway": {"opening": "pending"},
-    "declined": {"pending": "failed"},
-    "charged": dict.fromkeys(("opening", "pending", "failed", "quarantined", "overpaid", "closed"), "paid"),
-    "charged_wrongly": dict.fromkeys(("opening", "pending", "failed", "overpaid", "closed"), "quarantined"),
-    "charged_again": dict.fromkeys(("opening", "pending", "failed", "quarantined", "closed"), "overpaid"),
-    "order_closed": {"opening": "closed", "pending": "closed"},
-}
+PAYMENT: Final = Lifecycle[PaymentStatus, PaymentTrigger](
+    "Payment",
+    "One payment of an order at the payment gateway.",
+    get_args(PaymentStatus),
+    {
+        "opened_at_gateway": Rule({"opening": "pending"}, by=_GATEWAY),
+        "declined": Rule(
+            {"pending": "failed"},
+            stale={"opening", "failed", "quarantined", "overpaid", "closed", "paid"},
+            by=_GATEWAY,
+        ),
+        "charged": Rule(dict.fromkeys((*_UNPAID, "quarantined", "overpaid"), "paid"), by=_GATEWAY),
+        "charged_wrongly": Rule(
+            dict.fromkeys((*_UNPAID, "overpaid"), "quarantined"),
+            repeated={"quarantined"},
+            stale={"paid"},
+            by="payment gateway: too little, or another currency",
+        ),
+        "charged_again": Rule(
+            dict.fromkeys((*_UNPAID, "quarantined"), "overpaid"),
+            repeated={"overpaid"},
+            stale={"paid"},
+            by="payment gateway: the order was paid before",
+        ),
+        "order_closed": Rule(dict.fromkeys(("opening", "pending"), "closed"), by="orders: cancelled or expired"),
+        "order_paid": Rule(
+            dict.fromkeys(("opening", "pending"), "closed"), by="payment gateway: the order was paid otherwise"
+        ),
+    },
+)
+
+_UNDER_WAY: Final[tuple[RefundStatus, ...]] = ("pending", "submitting", "submitted")
+_FAILED: Final[frozenset[RefundStatus]] = frozenset({"failed", "prepared"})
+_ENDED: Final[frozenset[RefundStatus]] = _FAILED | {"settled"}
+_STAYS_FAILED: Final[dict[RefundStatus, RefundStatus]] = {"failed": "failed", "prepared": "prepared"}
+
 # A settled refund can still fail: the bank may return the money.
-REFUND_TRANSITIONS: Final[Transitions] = {
-    "sent": {"pending": "submitting"},
-    "not_sent": {"submitting": "pending"},
-    "accepted": {"pending": "submitted", "submitting": "submitted"},
-    "settled": dict.fromkeys(("pending", "submitting", "submitted", "failed", "prepared"), "settled"),
-    "failed": dict.fromkeys(("pending", "submitting", "submitted", "settled"), "failed"),
-    "decision_prepared": {"failed": "prepared"},
-    "decision_rejected": {"prepared": "failed"},
-    # A new attempt, or the account that the gateway requested.
-    "attempt_approved": {"prepared": "pending"},
-    "account_approved": {"prepared": "submitting"},
-}
+REFUND: Final = Lifecycle[RefundStatus, RefundTrigger](
+    "Refund",
+    "Money on its way back to a buyer.",
+    get_args(RefundStatus),
+    {
+        "sent": Rule({"pending": "submitting"}, stale={"submitted", *_ENDED}, by=_SERVICE),
+        "not_sent": Rule({"submitting": "pending"}, by=_SERVICE),
+        "rejected_by_gateway": Rule(dict.fromkeys(_UNDER_WAY, "failed"), stale=_ENDED, by=_GATEWAY),
+        # A lost chargeback has returned all of it, or the order's share.
+        "offset": Rule(dict.fromkeys(("pending", *_FAILED), "settled"), by="the payer's bank"),
+        "retried_with_account": Rule({"submitting": "submitted", "submitted": "submitted"}, stale=_ENDED, by=_GATEWAY),
+        "decision_prepared": Rule({"failed": "prepared"}, by="staff with `refunds:prepare`"),
+        "decision_rejected": Rule({"prepared": "failed"}, by="staff with `refunds:approve`"),
+        # A new attempt, or the account that the gateway requested.
+        "attempt_approved": Rule({"prepared": "pending"}, by=_CHECKER),
+        "account_approved": Rule({"prepared": "submitting"}, by=_CHECKER),
+        "in_progress": Rule(repeated={*_UNDER_WAY}, stale=_ENDED, by=_GATEWAY),
+        "accepted": Rule(
+            dict.fromkeys(("pending", "submitting"), "submitted"), repeated={"submitted"}, stale=_ENDED, by=_GATEWAY
+        ),
+        # A payment after a failure still settles the refund.
+        "paid": Rule(dict.fromkeys((*_UNDER_WAY, *_FAILED), "settled"), stale={"settled"}, by=_GATEWAY),
+        # After the transfer's failure the webhook is late or a contradiction: only a query has the final state.
+        "transfer_paid": Rule(
+            {**dict.fromkeys(_UNDER_WAY, "settled"), **_STAYS_FAILED}, stale={"settled"}, by=_GATEWAY
+        ),
+        "account_needed": Rule(dict.fromkeys(_UNDER_WAY, "failed"), stale=_ENDED, by=_GATEWAY),
+        "failed": Rule(dict.fromkeys(_UNDER_WAY, "failed"), stale=_ENDED, by=_GATEWAY),
+        # The gateway waited for the payer's account, and waits no longer.
+        "given_up": Rule({**dict.fromkeys(_UNDER_WAY, "failed"), **_STAYS_FAILED}, stale={"settled"}, by=_GATEWAY),
+        "reversed": Rule(
+            dict.fromkeys((*_UNDER_WAY, "settled"), "failed"), stale=_FAILED, by="payment gateway: the bank returned it"
+        ),
+        # While another attempt is under way or has paid, the payer may be paid twice: staff must check.
+        "replaced_attempt_paid": Rule(dict.fromkeys(("pending", *_FAILED), "settled"), by=_GATEWAY),
+        "outside_paid": Rule({"submitted": "settled"}, stale={"pending", "submitting", *_ENDED}, by=_GATEWAY),
+        "outside_returned": Rule({"submitted": "failed"}, stale={"pending", "submitting", *_ENDED}, by=_GATEWAY),
+    },
+)

@@ -1,7 +1,7 @@
 """Payments of a buyer."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
@@ -11,8 +11,6 @@ from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 from payments.store.intents import Intent
-
-PaymentStatus = Literal["opening", "pending", "failed", "paid", "quarantined", "overpaid", "closed"]
 
 _PAYMENT: Final = """
 SELECT id, order_id, number_of_order(order_id) AS order_number,

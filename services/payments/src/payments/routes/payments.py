@@ -15,8 +15,9 @@ from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.callbacks import is_allowed_callback, origin_of
 from payments.domain.errors import CallbackNotAllowed
+from payments.domain.transitions import PaymentStatus
 from payments.queries.ledger import find_reward_balance
-from payments.queries.payments import PaymentStatus, find_payment, intent_view, page_of_payments
+from payments.queries.payments import find_payment, intent_view, page_of_payments
 from payments.schemas.payments import CreatePaymentIntentRequest, Payment, PaymentIntent, RewardBalance
 from payments.use_cases.intents.prepare_intent import PaymentRequest
 from payments.use_cases.intents.start_payment import start_payment

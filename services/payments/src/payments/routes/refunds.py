@@ -14,7 +14,8 @@ from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.destinations import Destination
-from payments.domain.refunds import RefundKind, RefundStatus, RefundStep
+from payments.domain.refunds import RefundKind, RefundStep
+from payments.domain.transitions import RefundStatus
 from payments.queries.refunds import find_refund, page_of_refunds
 from payments.schemas.decisions import (
     PrepareRefundDecisionRequest,

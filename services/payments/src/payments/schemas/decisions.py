@@ -9,7 +9,8 @@ from pydantic import Field, StringConstraints, model_validator
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 from payments.domain.charges import QuarantineReason
 from payments.domain.quarantine import ChargeStatus, Outcome
-from payments.domain.refunds import RefundAction, RefundKind, RefundStatus
+from payments.domain.refunds import RefundAction, RefundKind
+from payments.domain.transitions import RefundStatus
 from payments.schemas.ledger import PlannedEntry
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]

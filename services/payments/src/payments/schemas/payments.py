@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from common.web.schemas import RequestBody, ResponseShape
-from payments.queries.payments import PaymentStatus
+from payments.domain.transitions import PaymentStatus
 
 
 class CreatePaymentIntentRequest(RequestBody):

@@ -21,7 +21,7 @@ from payouts.domain.dispatch import (
 from payouts.domain.gateway_results import Absent, Reported, SubmitResult, Unclear, VerifyResult
 from payouts.domain.severity import Cause
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
-from payouts.domain.transitions import TRANSITIONS, UNDER_WAY, State, Verdict, is_allowed
+from payouts.domain.transitions import TRANSFER, UNDER_WAY, State, Verdict, is_allowed
 
 SubmittableStatus = Literal["reserved", "unknown"]
 SubmissionDecision = Literal["send", "fail", "hold", "wait", "skip"]
@@ -60,7 +60,7 @@ def check_submission(
 
 def status_when_claimed(status: State) -> State:
     """Returns the status of a claimed attempt. After a lapsed submission it is unknown whether the call was made."""
-    return TRANSITIONS["claimed"].to[status]
+    return TRANSFER.rules["claimed"].to[status]
 
 
 def step_when_due(status: State) -> DueStep:

@@ -1,17 +1,35 @@
-"""The transitions of payouts and exceptions (contract section 8): trigger, state before, state after.
+"""The lifecycles of payouts and exceptions (contract section 8). That of transfers is in `transitions.py`."""
 
-The conditions are in the statements of `store`, each under the lock of its payout; a test compares the two. The table of
-transfers is `transitions.py`.
-"""
+from typing import Final, Literal, get_args
 
-from collections.abc import Mapping
-from typing import Final
+from common.primitives.lifecycles import Lifecycle, Rule
 
-Transitions = Mapping[str, Mapping[str, str]]
+PayoutStatus = Literal["pending", "processed", "failed"]
+PayoutTrigger = Literal["transfer_succeeded", "amount_returned"]
+ExceptionStatus = Literal["open", "closed"]
 
 # A processed payout stays processed: a return by the bank is a posting of its own.
-PAYOUT_TRANSITIONS: Final[Transitions] = {
-    "transfer_succeeded": {"pending": "processed"},
-    "amount_returned": {"pending": "failed"},
-}
-EXCEPTION_TRANSITIONS: Final[Transitions] = {"closed": {"open": "closed"}}
+PAYOUT: Final = Lifecycle[PayoutStatus, PayoutTrigger](
+    "Payout",
+    "A vendor's request for money of the wallet.",
+    get_args(PayoutStatus),
+    {
+        "transfer_succeeded": Rule({"pending": "processed"}, repeated={"processed"}, by="payment gateway"),
+        "amount_returned": Rule(
+            {"pending": "failed"},
+            by="vendor before a transfer (cancellation), or two of staff after a failed one",
+        ),
+    },
+)
+EXCEPTION: Final = Lifecycle[ExceptionStatus, Literal["closed"]](
+    "Exception",
+    "A payout that staff must look at.",
+    get_args(ExceptionStatus),
+    {
+        "closed": Rule(
+            {"open": "closed"},
+            repeated={"closed"},
+            by="staff with `exceptions:classify`, or payouts service after the cause ended",
+        )
+    },
+)

@@ -13,7 +13,7 @@ from notifications.domain.deliveries import masked
 from notifications.domain.incoming_texts import OPENS_NO_TICKET
 from notifications.domain.telephone_numbers import key_of
 from notifications.domain.ticket_texts import mask_digits
-from notifications.domain.tickets import REOPENED_WITHIN, subject_of
+from notifications.domain.tickets import REOPENED_WITHIN, TICKET, subject_of
 from notifications.store import tickets
 
 SOURCE: Final = "messaging"
@@ -52,16 +52,18 @@ async def record_customer_message(
     phone_key = phone_hasher.key_of(message.phone)
     await tickets.lock_number(uow, phone_key)
     user_id = await tickets.find_user_of_number(uow, message.phone)
-    current_id = await tickets.lock_current_ticket(uow, user_id, phone_key, now - REOPENED_WITHIN)
-    if current_id is None and message.kind in OPENS_NO_TICKET:
+    current = await tickets.lock_current_ticket(uow, user_id, phone_key, now - REOPENED_WITHIN)
+    if current is None and message.kind in OPENS_NO_TICKET:
         return None
     text = mask_digits(message.text)
-    ticket_id: UUID = current_id or new_id()
-    if current_id is None:
+    ticket_id = current.id if current else new_id()
+    if current is None:
         number = await tickets.save_opened_ticket(uow, ticket_id, user_id, SOURCE, subject_of(text), None, now)
         uow.publish(TicketOpened(ticket_id=ticket_id, user_id=user_id, source=SOURCE, number=number))
     else:
-        await tickets.record_ticket_activity(uow, ticket_id, "open", "customer", now)
+        await tickets.record_ticket_activity(
+            uow, ticket_id, current.status, TICKET.rules["customer"].to[current.status], "customer", now
+        )
     encrypted = encryptor.encrypt(message.phone, str(ticket_id))
     app_user_key = phone_hasher.key_of(message.app_user_id) if message.app_user_id else None
     await tickets.save_number(

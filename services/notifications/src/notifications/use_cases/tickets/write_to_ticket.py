@@ -6,6 +6,7 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from common.primitives.lifecycles import Rejection
 from notifications.domain.errors import TicketClosed
 from notifications.domain.ticket_texts import mask_digits
 from notifications.domain.tickets import status_after
@@ -20,11 +21,13 @@ async def write_to_ticket(uow: UnitOfWork, caller: Caller, ticket_id: UUID, text
     """
     side = await check_write_access(uow, caller, ticket_id)
     locked = await tickets.lock_ticket(uow, ticket_id)
-    status = None if locked is None else status_after(locked.status, side, locked.closed_at, now)
-    if status is None:
+    if locked is None:
+        raise TicketClosed
+    status = status_after(locked.status, side, locked.closed_at, now)
+    if isinstance(status, Rejection):
         raise TicketClosed
     message_id = new_id()
-    await tickets.record_ticket_activity(uow, ticket_id, status, side, now)
+    await tickets.record_ticket_activity(uow, ticket_id, locked.status, status, side, now)
     masked = mask_digits(text)
     await tickets.save_ticket_message(uow, message_id, ticket_id, side, caller.id, "app", "text", masked, now)
     if side == "staff":

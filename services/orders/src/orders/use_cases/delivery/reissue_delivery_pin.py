@@ -4,12 +4,13 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
 from orders import store
 from orders.domain.errors import ForbiddenTransition, ReissueLimitReached
 from orders.domain.order_roles import OrderRole
 from orders.domain.pins import ISSUES_MAX
-from orders.domain.transitions import Rejection, next_state
+from orders.domain.transitions import next_state
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delivery_pin
 
 

@@ -6,13 +6,14 @@ from uuid import UUID
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import evaluate_approval
+from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
 from contracts.orders import DisputeResolved
 from orders import store
 from orders.domain.disputes import release_of, trigger_of
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection, next_state
+from orders.domain.transitions import next_state
 from orders.store import disputes
 from orders.use_cases.disputes.check_not_party import check_not_party
 from orders.use_cases.refunds.request_refund import request_refund

@@ -7,11 +7,12 @@ from common.auth.caller import Caller
 from common.database.idempotent_commands import IdempotentCommand, find_command_result, record_command_result
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
 from orders import store
 from orders.domain.disputes import Resolution, ResolutionOutcome, refund_of, trigger_of
 from orders.domain.errors import ForbiddenTransition, ResolutionPending
-from orders.domain.transitions import Rejection, next_state
+from orders.domain.transitions import next_state
 from orders.store import disputes
 from orders.use_cases.disputes.check_not_party import check_not_party
 

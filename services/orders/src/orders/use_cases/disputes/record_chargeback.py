@@ -5,11 +5,11 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from orders import store
 from orders.domain.disputes import ChargeOutcome, Complaint
 from orders.domain.order_updates import evaluate_update
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection
 from orders.store import disputes
 from orders.use_cases.disputes.open_dispute import open_dispute
 

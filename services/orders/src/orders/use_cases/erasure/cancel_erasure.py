@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from orders.domain.transitions import Rejection
+from common.primitives.lifecycles import Rejection
 from orders.store import erasure
 
 

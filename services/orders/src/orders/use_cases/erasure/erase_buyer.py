@@ -4,8 +4,8 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from orders import store
-from orders.domain.transitions import Rejection
 from orders.store import erasure
 
 

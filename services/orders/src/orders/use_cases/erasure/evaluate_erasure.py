@@ -4,9 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from contracts.orders import ErasureJudged
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection
 from orders.store import erasure
 
 

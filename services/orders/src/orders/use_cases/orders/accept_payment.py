@@ -4,10 +4,10 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from orders import store
 from orders.domain.order_updates import evaluate_update
 from orders.domain.orders import Order, ReportedEscrow, Windows
-from orders.domain.transitions import Rejection
 from orders.use_cases.delivery.issue_delivery_pin import PinIssuer, issue_delivery_pin
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
 from orders.use_cases.refunds.request_refund import request_refund

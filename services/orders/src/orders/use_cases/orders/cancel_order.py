@@ -5,13 +5,14 @@ from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderCancelled
 from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole, cancel_trigger
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection, next_state
+from orders.domain.transitions import next_state
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
 from orders.use_cases.refunds.request_refund import request_refund
 

@@ -4,13 +4,14 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from common.primitives.problems import Forbidden, NotFound
 from contracts.orders import OrderDispatched
 from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.order_roles import OrderRole
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection, next_state
+from orders.domain.transitions import next_state
 
 
 async def dispatch_order(

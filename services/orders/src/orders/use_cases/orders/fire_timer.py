@@ -6,12 +6,13 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from contracts.orders import OrderExpired
 from orders import store
 from orders.domain.disputes import Complaint
 from orders.domain.order_updates import evaluate_update
 from orders.domain.orders import TimerKind, Windows
-from orders.domain.transitions import Rejection, Trigger
+from orders.domain.transitions import Trigger
 from orders.use_cases.disputes.open_dispute import open_dispute
 from orders.use_cases.products.publish_stock_changes import publish_stock_changes
 from orders.use_cases.refunds.request_refund import request_refund

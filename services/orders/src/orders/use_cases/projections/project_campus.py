@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from orders import store
-from orders.domain.transitions import Rejection
 
 
 async def project_campus(uow: UnitOfWork, campus_id: UUID, name: str, active: bool, sequence: int) -> Rejection | None:

@@ -1,9 +1,9 @@
 """Project a hub of identity."""
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from orders import store
 from orders.domain.projections import HubProjection
-from orders.domain.transitions import Rejection
 
 
 async def project_hub(uow: UnitOfWork, hub: HubProjection, sequence: int) -> Rejection | None:

@@ -1,11 +1,11 @@
 """Project a user of identity."""
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from orders import store
 from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.contacts import UserContact, short_name
 from orders.domain.projections import UserProjection
-from orders.domain.transitions import Rejection
 from orders.store.contacts import ContactEncryption
 
 

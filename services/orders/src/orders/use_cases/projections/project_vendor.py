@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from orders import store
 from orders.domain.projections import VendorProjection
-from orders.domain.transitions import Rejection
 
 
 async def project_vendor(

@@ -4,10 +4,10 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from orders import store
 from orders.domain.order_updates import evaluate_update, require_order
 from orders.domain.orders import Windows
-from orders.domain.transitions import Rejection
 
 
 async def record_refund_failed(

@@ -4,11 +4,11 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from contracts.orders import OrderCompleted
 from orders import store
 from orders.domain.order_updates import require_order
 from orders.domain.orders import ReportedEscrow, Windows
-from orders.domain.transitions import Rejection
 
 
 async def record_refund_posted(

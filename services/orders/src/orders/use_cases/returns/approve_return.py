@@ -5,13 +5,14 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import AlreadyDecided
+from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
 from contracts.orders import ReturnDecided
 from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.orders import Windows
 from orders.domain.returns import refund_for_return
-from orders.domain.transitions import Rejection, Trigger, next_state
+from orders.domain.transitions import Trigger, next_state
 from orders.store import returns
 from orders.use_cases.refunds.request_refund import request_refund
 

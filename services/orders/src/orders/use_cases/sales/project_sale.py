@@ -3,10 +3,10 @@
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Rejection
 from orders import store
 from orders.domain.order_updates import require_order
 from orders.domain.sales import Sale, divide_sale
-from orders.domain.transitions import Rejection
 from orders.store import sales
 
 

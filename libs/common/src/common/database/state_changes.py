@@ -1,0 +1,21 @@
+"""Statements that change a stored state name the state before, and fail when the row has another one."""
+
+from typing import Any
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.lifecycles import Lifecycle
+
+
+class StateChanged(Exception):
+    """No row, or not only one, was in the state that the statement changes. The unit of work must not commit."""
+
+
+async def change_state(uow: UnitOfWork, statement: str, *values: Any) -> None:
+    """Run an UPDATE of one row whose WHERE names the state before. Raises StateChanged unless it wrote one row."""
+    if (count := await uow.execute(statement, *values)) != 1:
+        raise StateChanged(f"{count} rows were changed by: {statement.strip()}")
+
+
+def states_before(lifecycle: Lifecycle[Any, Any], *triggers: str) -> str:
+    """Return the states that the triggers leave, as the list of an SQL `IN`."""
+    return "({})".format(", ".join(f"'{state}'" for state in lifecycle.states_before(*triggers)))
