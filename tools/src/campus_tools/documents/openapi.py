@@ -271,8 +271,8 @@ def _stream_event(entry: Described, schema: Mapping[str, Any], schemas: dict[str
     """Return a reference to the events of a stream: `notifications.stream` has `NotificationStreamEvent`."""
     operation = _operation_id(entry)
     name = f"{operation.partition('.')[0].removesuffix('s').capitalize()}StreamEvent"
-    choices = schema.get("anyOf") or [{"$ref": schema["$ref"]}]
-    schemas[name] = {"description": f"The `data` of one event of `{operation}`.", "anyOf": choices}
+    data = {word: schema[word] for word in ("anyOf", "$ref") if word in schema}
+    schemas[name] = {"description": f"The `data` of one event of `{operation}`.", **data}
     return {"$ref": _SCHEMAS + name}
 
 
