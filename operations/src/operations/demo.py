@@ -56,9 +56,10 @@ async def play_story(market: Marketplace) -> None:
     referral = await market.get("/api/referrals/current", friend)
     email, phone = new_address()
     buyer = await market.sign_up(email, "Tobi Alabi", phone, referral_token=referral["token"])
+    await market.prove_number(buyer, phone)
     profile = await market.get("/api/profiles/current", buyer)
     campus = await market.get(f"/api/campuses/{profile['campusId']}")
-    step(f"{email} is a {profile['role']} of the {campus['name']}")
+    step(f"{email}, whose phone number is proven, is a {profile['role']} of the {campus['name']}")
 
     async def credited() -> int | None:
         balance = await market.get("/api/rewards/balance", buyer)
@@ -75,7 +76,7 @@ async def play_story(market: Marketplace) -> None:
 
     chapter("Checkout: stock is reserved, prices are frozen")
     order = await market.checkout(buyer, product["id"], 2)
-    step(f"order {order['id']} is {order['status']}", order["totalMinor"])
+    step(f"order {order['number']} is {order['status']}", order["totalMinor"])
 
     chapter("The buyer pays at the payment gateway")
     intent = await market.pay_intent(buyer, order["id"])
@@ -104,7 +105,7 @@ async def play_story(market: Marketplace) -> None:
 
     chapter("The vendor is paid out")
     payout = await market.request_payout(vendor, wallet["availableMinor"])
-    step(f"payout {payout['id']} is {payout['status']}", payout["amountMinor"])
+    step(f"payout {payout['number']} is {payout['status']}", payout["amountMinor"])
     maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
     batch = await market.dispatch_payouts(maker, [payout["id"]])
     step(f"staff dispatch batch {batch['batchId']}: {batch['submitted']} transfer", batch["totalMinor"])
