@@ -1,6 +1,6 @@
 """Lines that take released money back show gross, commission, delivery fee and net, and add up (contract section 8.1)."""
 
-import importlib.util
+from runpy import run_path
 from typing import Any
 
 import asyncpg
@@ -12,14 +12,7 @@ from testkit.fixtures import DatabaseUrls
 
 from .conftest import Scenario, released
 
-_SPEC = importlib.util.spec_from_file_location(
-    "parts_of_reversals", migrations_folder("payouts") / "versions/0007_parts_of_reversals.py"
-)
-assert _SPEC is not None
-assert _SPEC.loader is not None
-_MIGRATION = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_MIGRATION)
-ESTIMATE: str = _MIGRATION.ESTIMATE
+ESTIMATE: str = run_path(str(migrations_folder("payouts") / "versions/0007_parts_of_reversals.py"))["ESTIMATE"]
 PARTS = ("grossMinor", "commissionMinor", "deliveryFeeMinor", "netMinor")
 KINDS = ("release", "refund", "chargeback", "chargeback_won")
 
