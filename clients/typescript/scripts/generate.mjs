@@ -220,14 +220,15 @@ function resultOf(operation, types) {
 
 /** The events of the two streams. OpenAPI 3.1 has no place for their names. */
 function streamOf(operation, schema, types) {
-  const { anyOf } = schemas[nameOf(schema)];
+  const event = schemas[nameOf(schema)];
+  const payloads = event.anyOf ?? [event];
   if (operation.operationId === "notifications.stream") {
-    const kind = `StreamEvent<"notification", ${typeOf(anyOf[0], types)}>`;
+    const kind = `StreamEvent<"notification", ${typeOf(payloads[0], types)}>`;
     return { kind, helper: "follow", results: `<${kind}>` };
   }
   if (operation.operationId === "assistant.stream") {
     const kind = ["token", "done"].map(
-      (name, index) => `StreamEvent<"${name}", ${typeOf(anyOf[index], types)}>`,
+      (name, index) => `StreamEvent<"${name}", ${typeOf(payloads[index], types)}>`,
     );
     return { kind: kind.join(" | "), helper: "readOnce", results: `<${kind.join(" | ")}>` };
   }
