@@ -9,6 +9,7 @@ import pytest
 from common.primitives.ids import new_id
 from operations.audit.invariants import INVARIANTS
 from payments.timers import settle_refunds_once
+from payments.use_cases.refunds.submit_refund import submit_refund
 
 from .conftest import PaymentsApp
 from .disputes import paid
@@ -102,6 +103,31 @@ async def test_a_refund_made_outside_without_a_webhook_is_seen_before_ours_is_se
     assert sum(refund["amount"] for refund in await app.gateway.refunds()) == 500_000
     assert len(await _alerts(app)) == 1
     await _check(app)
+
+
+async def test_a_refund_paid_while_refunds_made_outside_are_listed_is_not_sent_again(
+    app: PaymentsApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    placed, reference = await paid(app)
+    await _refund_outside(app, reference, 100_000)
+    event = app.refund_requested(placed, 200_000)
+    await app.service.deliver(event)
+    needs, list_refunds = app.service.dependencies, app.paystack.list_refunds
+    note = f"re-{event.refund_id.hex}"
+    ours = {"id": 1_000_000, "amount": 200_000, "currency": "NGN", "merchant_note": note}
+
+    async def paid_meanwhile(transaction: str) -> Any:
+        monkeypatch.undo()
+        listed = await list_refunds(transaction)
+        # The webhook of an earlier call, whose response was lost.
+        await app.process_webhook({"event": "refund.processed", "data": ours})
+        return listed
+
+    monkeypatch.setattr(app.paystack, "list_refunds", paid_meanwhile)
+    await submit_refund(needs.database, needs.gateways, app.clock, event.refund_id)
+    assert (await app.get_as(f"/api/refunds/{event.refund_id}"))["status"] == "settled"
+    assert [refund["amount"] for refund in await app.gateway.refunds()] == [100_000]
+    assert len(await _outside(app)) == 1
 
 
 async def test_a_failed_refund_that_staff_pay_outside_is_settled(app: PaymentsApp) -> None:

@@ -5,8 +5,12 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
 import pytest_asyncio
 
+from common.database.state_changes import StateChanged
+from common.database.unit_of_work import UnitOfWork
+from payments.domain.transitions import REFUND, RefundStatus, RefundTrigger
 from payments.store import decisions, refund_attempts, refunds
 
 from .conftest import PaymentsApp
@@ -31,6 +35,12 @@ async def pair(app: PaymentsApp) -> tuple[UUID, UUID]:
         await app.service.deliver(event)
         ids.append(event.refund_id)
     return ids[1], ids[0]
+
+
+async def _fail(uow: UnitOfWork, refund_id: UUID) -> None:
+    """Fail a refund, and prepare the decision about it."""
+    await refunds.save_refund_failed(uow, refund_id, "closed", None)
+    await decisions.save_refund_prepared(uow, refund_id)
 
 
 async def test_each_change_is_one_of_its_own_refund(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
@@ -58,19 +68,13 @@ async def test_each_change_is_one_of_its_own_refund(app: PaymentsApp, pair: tupl
             lambda uow, refund_id: refunds.save_refund_submitted(uow, refund_id, f"7-{refund_id}", due_at),
             {"status": "submitted", "gateway_refund_id": f"7-{own}", "due_at": due_at},
         ),
-        # A submitted one keeps what it has.
-        (
-            lambda uow, refund_id: refunds.save_refund_submitted(uow, refund_id, f"8-{refund_id}", later),
-            {"gateway_refund_id": f"7-{own}", "due_at": due_at},
-        ),
         (lambda uow, refund_id: refunds.save_refund_poll(uow, refund_id, later), {"questions": 1, "due_at": later}),
         (lambda uow, refund_id: refunds.save_polls_finished(uow, refund_id), {"due_at": None}),
         (
             lambda uow, refund_id: refunds.save_refund_failed(uow, refund_id, "closed", f"9-{refund_id}", now),
             {"status": "failed", "failure": "closed", "gateway_refund_id": f"7-{own}", "needs_account_at": now},
         ),
-        # Without an approved account nothing is retried.
-        (lambda uow, refund_id: refunds.save_refund_retried(uow, refund_id, due_at), {"status": "failed"}),
+        (lambda uow, refund_id: decisions.save_refund_prepared(uow, refund_id), {"status": "prepared"}),
         (
             lambda uow, refund_id: refunds.save_account_approved(uow, refund_id, "RCP_1", now),
             {"status": "submitting", "retry_recipient_code": "RCP_1", "failure": None},
@@ -100,15 +104,51 @@ async def test_each_change_is_one_of_its_own_refund(app: PaymentsApp, pair: tupl
             await step(uow, other)
 
 
-async def test_only_a_prepared_refund_is_failed_again(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
-    own, other = pair
-    async with unit_of_work(app) as uow:
-        await decisions.save_refund_prepared(uow, own)
-    assert [(await row_of(app, refund_id))["status"] for refund_id in pair] == ["prepared", "pending"]
-    async with unit_of_work(app) as uow:
-        for refund_id in (other, own):
-            await decisions.save_refund_unprepared(uow, refund_id)
-    assert [(await row_of(app, refund_id))["status"] for refund_id in (own, other)] == ["failed", "pending"]
+# Each statement that writes a state, with the triggers that it records.
+CHANGES: list[tuple[Callable[[Any, UUID, Any], Awaitable[None]], tuple[RefundTrigger, ...]]] = [
+    (lambda uow, refund_id, now: refunds.save_refund_submitting(uow, refund_id, now), ("sent",)),
+    (lambda uow, refund_id, now: refunds.save_refund_unsent(uow, refund_id), ("not_sent",)),
+    (lambda uow, refund_id, now: refunds.save_refund_submitted(uow, refund_id, "7", now), ("accepted",)),
+    (
+        lambda uow, refund_id, now: refunds.save_refund_settled(uow, refund_id, now, "7"),
+        ("paid", "offset", "outside_paid", "replaced_attempt_paid"),
+    ),
+    (lambda uow, refund_id, now: refunds.save_refund_failed(uow, refund_id, "closed", None), ("failed", "reversed")),
+    (lambda uow, refund_id, now: refunds.save_account_approved(uow, refund_id, "RCP_1", now), ("account_approved",)),
+    (
+        lambda uow, refund_id, now: refund_attempts.replace_attempt(uow, refund_id, uuid4(), None, now),
+        ("attempt_approved",),
+    ),
+    (lambda uow, refund_id, now: decisions.save_refund_prepared(uow, refund_id), ("decision_prepared",)),
+    (lambda uow, refund_id, now: decisions.save_refund_unprepared(uow, refund_id), ("decision_rejected",)),
+]
+
+
+@pytest.mark.parametrize("status", REFUND.states)
+async def test_a_statement_changes_only_the_states_of_its_rule(
+    app: PaymentsApp, pair: tuple[UUID, UUID], status: RefundStatus
+) -> None:
+    own, _ = pair
+    await app.service.fetch("UPDATE refunds SET status = $2 WHERE id = $1 RETURNING 1", own, status)
+    before = await row_of(app, own)
+    for change, triggers in CHANGES:
+        expected = {REFUND.next_state(status, trigger) for trigger in triggers if REFUND.allows(status, trigger)}
+        try:
+            async with unit_of_work(app) as uow:
+                await change(uow, own, app.clock.now())
+                locked = await refunds.lock_refund(uow, own)
+                assert locked is not None
+                assert {locked.status} == expected, triggers
+                raise _RolledBackError
+        except StateChanged:
+            assert not expected, triggers
+        except _RolledBackError:
+            pass
+    assert await row_of(app, own) == before
+
+
+class _RolledBackError(Exception):
+    """End the unit of work without its changes."""
 
 
 async def test_a_refund_is_due_from_its_time_on(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
@@ -128,7 +168,7 @@ async def test_a_failed_attempt_is_replaced_and_still_found(app: PaymentsApp, pa
     async with unit_of_work(app) as uow:
         for number, refund_id in (("other-1", other), ("own-1", own)):
             await refunds.save_refund_submitted(uow, refund_id, number, now)
-            await refunds.save_refund_failed(uow, refund_id, "closed", None)
+            await _fail(uow, refund_id)
             await refund_attempts.replace_attempt(uow, refund_id, uuid4(), None, now)
         locked = await refunds.lock_refund(uow, own)
         assert locked is not None
@@ -158,7 +198,7 @@ async def test_the_fee_of_a_transfer_belongs_to_its_attempt(app: PaymentsApp, pa
     own, other = pair
     now, second = app.clock.now(), uuid4()
     async with unit_of_work(app) as uow:
-        await refunds.save_refund_failed(uow, own, "closed", None)
+        await _fail(uow, own)
         await refund_attempts.replace_attempt(uow, own, second, "RCP_1", now)
         for attempt_id, fee_minor in ((own, 100), (second, 200)):
             assert await refund_attempts.find_transfer_fee(uow, attempt_id) is None
@@ -201,10 +241,10 @@ async def test_an_event_about_a_refund_may_mean_these_attempts(app: PaymentsApp)
             (made["of another order"], elsewhere_again, None),
             (made["pending"], never_sent, None),
         ):
-            await refunds.save_refund_failed(uow, refund_id, "closed", None)
+            await _fail(uow, refund_id)
             await refund_attempts.replace_attempt(uow, refund_id, attempt_id, recipient, now)
         await refunds.save_refund_submitted(uow, made["to an account"], "transfer", now)
-        await refunds.save_refund_failed(uow, made["to an account"], "closed", None)
+        await _fail(uow, made["to an account"])
         await refund_attempts.replace_attempt(uow, made["to an account"], uuid4(), "RCP_2", now)
         await refunds.save_refund_submitted(uow, made["to an account"], "transfer-2", now)
         found = await refund_attempts.list_reported_attempts(uow, reference, 1_000)

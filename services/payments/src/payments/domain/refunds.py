@@ -8,6 +8,7 @@ from uuid import UUID
 from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
 from payments.domain.errors import RefundContradiction
 from payments.domain.transfers import TransferOutcome, TransferUpdate
+from payments.domain.transitions import RefundTrigger
 
 # `outside`: made in the gateway's dashboard. Its row is recorded when the gateway reports it.
 PublishedKind = Literal["order", "overpayment", "quarantine"]
@@ -22,7 +23,6 @@ NEEDS_ACCOUNT: Final = "needs-attention"
 # The gateway has accepted the refund, and not paid it yet.
 IN_PROGRESS_STATUSES: Final = frozenset({"pending", "processing"})
 RETURNED_STATUSES: Final = frozenset({"failed", "reversed"})
-FAILED_STATUSES: Final = frozenset({"failed", "prepared"})
 # The gateway accepts the same note twice, and an unanswered call may still be running there: nothing is sent again sooner. The time is
 # far above a call's timeouts, so that clocks may differ by a minute. It is below the fifth retry delay, which sends again.
 RESUBMIT_AFTER: Final = timedelta(minutes=2)
@@ -140,6 +140,32 @@ def check_refund(update: RefundUpdate, amount_minor: int, currency: str) -> None
         raise RefundContradiction(
             f"the gateway reports {update.amount_minor} {update.currency}, the refund is {amount_minor} {currency}"
         )
+
+
+def trigger_of(
+    update: RefundUpdate, *, is_transfer: bool, needs_account: bool, has_account: bool, is_polled: bool
+) -> RefundTrigger:
+    """Return the trigger that the update of the current attempt is, by what the refund waits for.
+
+    `has_account`: staff have approved the account that the gateway needs.
+    """
+    match update.status:
+        case "processed":
+            return "transfer_paid" if is_transfer and not is_polled else "paid"
+        case "failed":
+            return "given_up" if needs_account else "failed"
+        case "reversed":
+            return "reversed"
+        case status if status == NEEDS_ACCOUNT and not has_account:
+            return "account_needed"
+    return "in_progress" if update.gateway_refund_id is None else "accepted"
+
+
+def trigger_of_outside(update: RefundUpdate) -> RefundTrigger:
+    """Return the trigger that the update of a refund made outside is."""
+    if update.status == "processed":
+        return "outside_paid"
+    return "outside_returned" if update.status in RETURNED_STATUSES else "in_progress"
 
 
 def may_call(decided_at: datetime, now: datetime) -> bool:

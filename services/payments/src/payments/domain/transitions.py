@@ -15,9 +15,11 @@ RefundTrigger = Literal[
     # The service's own, and people's.
     "sent",
     "not_sent",
+    "query_rejected",
     "rejected_by_gateway",
     "offset",
     "retried_with_account",
+    "account_rejected",
     "decision_prepared",
     "decision_rejected",
     "attempt_approved",
@@ -76,8 +78,8 @@ PAYMENT: Final = Lifecycle[PaymentStatus, PaymentTrigger](
 )
 
 _UNDER_WAY: Final[tuple[RefundStatus, ...]] = ("pending", "submitting", "submitted")
-_FAILED: Final[frozenset[RefundStatus]] = frozenset({"failed", "prepared"})
-_ENDED: Final[frozenset[RefundStatus]] = _FAILED | {"settled"}
+FAILED: Final[frozenset[RefundStatus]] = frozenset({"failed", "prepared"})
+_ENDED: Final[frozenset[RefundStatus]] = FAILED | {"settled"}
 _STAYS_FAILED: Final[dict[RefundStatus, RefundStatus]] = {"failed": "failed", "prepared": "prepared"}
 
 # A settled refund can still fail: the bank may return the money.
@@ -86,12 +88,15 @@ REFUND: Final = Lifecycle[RefundStatus, RefundTrigger](
     "Money on its way back to a buyer.",
     get_args(RefundStatus),
     {
-        "sent": Rule({"pending": "submitting"}, stale={"submitted", *_ENDED}, by=_SERVICE),
+        # A call without a response is resolved before the next one.
+        "sent": Rule({"pending": "submitting"}, repeated={"submitting"}, stale={"submitted", *_ENDED}, by=_SERVICE),
         "not_sent": Rule({"submitting": "pending"}, by=_SERVICE),
-        "rejected_by_gateway": Rule(dict.fromkeys(_UNDER_WAY, "failed"), stale=_ENDED, by=_GATEWAY),
+        "query_rejected": Rule(dict.fromkeys(("pending", "submitting"), "failed"), by=_GATEWAY),
+        "rejected_by_gateway": Rule({"submitting": "failed"}, by=_GATEWAY),
         # A lost chargeback has returned all of it, or the order's share.
-        "offset": Rule(dict.fromkeys(("pending", *_FAILED), "settled"), by="the payer's bank"),
-        "retried_with_account": Rule({"submitting": "submitted", "submitted": "submitted"}, stale=_ENDED, by=_GATEWAY),
+        "offset": Rule(dict.fromkeys(("pending", *FAILED), "settled"), by="the payer's bank"),
+        "retried_with_account": Rule(dict.fromkeys(("submitting", "submitted"), "submitted"), by=_GATEWAY),
+        "account_rejected": Rule(dict.fromkeys(("submitting", "submitted"), "failed"), by=_GATEWAY),
         "decision_prepared": Rule({"failed": "prepared"}, by="staff with `refunds:prepare`"),
         "decision_rejected": Rule({"prepared": "failed"}, by="staff with `refunds:approve`"),
         # A new attempt, or the account that the gateway requested.
@@ -102,7 +107,7 @@ REFUND: Final = Lifecycle[RefundStatus, RefundTrigger](
             dict.fromkeys(("pending", "submitting"), "submitted"), repeated={"submitted"}, stale=_ENDED, by=_GATEWAY
         ),
         # A payment after a failure still settles the refund.
-        "paid": Rule(dict.fromkeys((*_UNDER_WAY, *_FAILED), "settled"), stale={"settled"}, by=_GATEWAY),
+        "paid": Rule(dict.fromkeys((*_UNDER_WAY, *FAILED), "settled"), stale={"settled"}, by=_GATEWAY),
         # After the transfer's failure the webhook is late or a contradiction: only a query has the final state.
         "transfer_paid": Rule(
             {**dict.fromkeys(_UNDER_WAY, "settled"), **_STAYS_FAILED}, stale={"settled"}, by=_GATEWAY
@@ -112,10 +117,10 @@ REFUND: Final = Lifecycle[RefundStatus, RefundTrigger](
         # The gateway waited for the payer's account, and waits no longer.
         "given_up": Rule({**dict.fromkeys(_UNDER_WAY, "failed"), **_STAYS_FAILED}, stale={"settled"}, by=_GATEWAY),
         "reversed": Rule(
-            dict.fromkeys((*_UNDER_WAY, "settled"), "failed"), stale=_FAILED, by="payment gateway: the bank returned it"
+            dict.fromkeys((*_UNDER_WAY, "settled"), "failed"), stale=FAILED, by="payment gateway: the bank returned it"
         ),
         # While another attempt is under way or has paid, the payer may be paid twice: staff must check.
-        "replaced_attempt_paid": Rule(dict.fromkeys(("pending", *_FAILED), "settled"), by=_GATEWAY),
+        "replaced_attempt_paid": Rule(dict.fromkeys(("pending", *FAILED), "settled"), by=_GATEWAY),
         "outside_paid": Rule({"submitted": "settled"}, stale={"pending", "submitting", *_ENDED}, by=_GATEWAY),
         "outside_returned": Rule({"submitted": "failed"}, stale={"pending", "submitting", *_ENDED}, by=_GATEWAY),
     },

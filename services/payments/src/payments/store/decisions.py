@@ -4,9 +4,11 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.decisions import QuarantineDecision, RefundDecision
 from payments.domain.destinations import Recipient
+from payments.domain.transitions import REFUND
 
 
 class LockedQuarantinedCharge(NamedTuple):
@@ -44,8 +46,12 @@ ORDER BY d.prepared_at DESC, d.id DESC LIMIT 1
 _SAVE_QUARANTINE_VERDICT: Final = """
 UPDATE quarantine_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1
 """
-_SAVE_REFUND_PREPARED: Final = "UPDATE refunds SET status = 'prepared' WHERE id = $1"
-_SAVE_REFUND_UNPREPARED: Final = "UPDATE refunds SET status = 'failed' WHERE id = $1 AND status = 'prepared'"
+_SAVE_REFUND_PREPARED: Final = f"""
+UPDATE refunds SET status = 'prepared' WHERE id = $1 AND status IN {states_before(REFUND, "decision_prepared")}
+"""
+_SAVE_REFUND_UNPREPARED: Final = f"""
+UPDATE refunds SET status = 'failed' WHERE id = $1 AND status IN {states_before(REFUND, "decision_rejected")}
+"""
 _RECORD_REFUND_DECISION: Final = """
 INSERT INTO refund_decisions (id, refund_id, action, reason, status, prepared_by, prepared_at, recipient_code,
                               account_last4, bank_code, account_name, name_at_bank)
@@ -102,11 +108,11 @@ async def save_quarantine_verdict(
 
 
 async def save_refund_prepared(uow: UnitOfWork, refund_id: UUID) -> None:
-    await uow.execute(_SAVE_REFUND_PREPARED, refund_id)
+    await change_state(uow, _SAVE_REFUND_PREPARED, refund_id)
 
 
 async def save_refund_unprepared(uow: UnitOfWork, refund_id: UUID) -> None:
-    await uow.execute(_SAVE_REFUND_UNPREPARED, refund_id)
+    await change_state(uow, _SAVE_REFUND_UNPREPARED, refund_id)
 
 
 async def record_refund_decision(

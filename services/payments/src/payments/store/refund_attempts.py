@@ -4,8 +4,10 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.gateways import PAYSTACK, GatewayName
+from payments.domain.transitions import REFUND
 
 
 class RefundAttempt(NamedTuple):
@@ -30,7 +32,7 @@ class RefundAttempt(NamedTuple):
 
 
 # One statement records the failed attempt and replaces it with a new one.
-_REPLACE_ATTEMPT: Final = """
+_REPLACE_ATTEMPT: Final = f"""
 WITH replaced AS (
     INSERT INTO failed_refund_attempts
         (id, refund_id, gateway_refund_id, recipient_code, failure, replaced_at, transfer_fee_minor)
@@ -38,7 +40,7 @@ WITH replaced AS (
 )
 UPDATE refunds SET status = 'pending', attempt_id = $2, recipient_code = $3, gateway_refund_id = NULL, failure = NULL,
     submitted_at = NULL, questions = 0, due_at = NULL, transfer_fee_minor = NULL
-WHERE id = $1
+WHERE id = $1 AND status IN {states_before(REFUND, "attempt_approved")}
 """
 _UNCONFIRMED: Final = """
 SELECT a.id, a.gateway_refund_id, a.recipient_code, c.reference, c.gateway_id, c.gateway
@@ -76,7 +78,7 @@ async def replace_attempt(
     uow: UnitOfWork, refund_id: UUID, attempt_id: UUID, recipient_code: str | None, now: datetime
 ) -> None:
     """Make the refund `pending` again under a new attempt: back to the payer, or to a recipient's account."""
-    await uow.execute(_REPLACE_ATTEMPT, refund_id, attempt_id, recipient_code, now)
+    await change_state(uow, _REPLACE_ATTEMPT, refund_id, attempt_id, recipient_code, now)
 
 
 async def list_unconfirmed_attempts(uow: UnitOfWork, refund_id: UUID) -> list[RefundAttempt]:

@@ -4,9 +4,11 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.gateways import GatewayName
 from payments.domain.refunds import NewRefund, PublishedKind, RefundKind
+from payments.domain.transitions import REFUND, RefundStatus
 from payments.store.refund_attempts import RefundAttempt
 
 
@@ -22,7 +24,7 @@ class LockedRefund(NamedTuple):
     buyer_id: UUID | None
     amount_minor: int
     currency: str
-    status: str
+    status: RefundStatus
     gateway_refund_id: str | None
     submitted_at: datetime | None
     polls: int
@@ -90,31 +92,37 @@ _LOCK_REFUND_OF_GATEWAY: Final = f"""
 ) FOR UPDATE OF f
 """
 _DUE_REFUNDS: Final = "SELECT id FROM refunds WHERE due_at <= $1 ORDER BY due_at LIMIT 50"
-_SAVE_SUBMITTING: Final = "UPDATE refunds SET status = 'submitting', submitted_at = $2 WHERE id = $1"
+_SAVE_SUBMITTING: Final = f"""
+UPDATE refunds SET status = 'submitting', submitted_at = $2 WHERE id = $1 AND status IN {states_before(REFUND, "sent")}
+"""
 _SAVE_ADOPTED: Final = "UPDATE refunds SET attempt_id = $2 WHERE id = $1 AND status = 'submitting'"
-_SAVE_UNSENT: Final = "UPDATE refunds SET status = 'pending', submitted_at = NULL WHERE id = $1"
-_SAVE_SUBMITTED: Final = """
+_SAVE_UNSENT: Final = f"""
+UPDATE refunds SET status = 'pending', submitted_at = NULL WHERE id = $1 AND status IN {states_before(REFUND, "not_sent")}
+"""
+_SAVE_SUBMITTED: Final = f"""
 UPDATE refunds SET status = 'submitted', gateway_refund_id = $2, due_at = $3
-WHERE id = $1 AND status IN ('pending', 'submitting')
+WHERE id = $1 AND status IN {states_before(REFUND, "accepted")}
 """
 _SAVE_POLL: Final = "UPDATE refunds SET questions = questions + 1, due_at = $2 WHERE id = $1"
 _SAVE_POLLS_FINISHED: Final = "UPDATE refunds SET due_at = NULL WHERE id = $1"
-_SAVE_SETTLED: Final = """
+_SAVE_SETTLED: Final = f"""
 UPDATE refunds SET status = 'settled', settled_at = $2, due_at = NULL,
     gateway_refund_id = coalesce(gateway_refund_id, $3), failure = NULL, needs_account_at = NULL, retry_recipient_code = NULL
 WHERE id = $1
+  AND status IN {states_before(REFUND, "paid", "transfer_paid", "replaced_attempt_paid", "outside_paid", "offset")}
 """
-_SAVE_FAILED: Final = """
+_SAVE_FAILED: Final = f"""
 UPDATE refunds SET status = 'failed', failure = $2, due_at = NULL, settled_at = NULL,
     gateway_refund_id = coalesce(gateway_refund_id, $3), needs_account_at = $4, retry_recipient_code = NULL
-WHERE id = $1
+WHERE id = $1 AND status IN {states_before(REFUND, "failed", "reversed")}
 """
-_SAVE_ACCOUNT_APPROVED: Final = """
-UPDATE refunds SET status = 'submitting', retry_recipient_code = $2, failure = NULL, submitted_at = $3 WHERE id = $1
+_SAVE_ACCOUNT_APPROVED: Final = f"""
+UPDATE refunds SET status = 'submitting', retry_recipient_code = $2, failure = NULL, submitted_at = $3
+WHERE id = $1 AND status IN {states_before(REFUND, "account_approved")}
 """
-_SAVE_RETRIED: Final = """
+_SAVE_RETRIED: Final = f"""
 UPDATE refunds SET status = 'submitted', needs_account_at = NULL, retry_recipient_code = NULL, questions = 0, due_at = $2
-WHERE id = $1 AND retry_recipient_code IS NOT NULL
+WHERE id = $1 AND status IN {states_before(REFUND, "retried_with_account")} AND retry_recipient_code IS NOT NULL
 """
 _SAVE_NEEDS_NO_ACCOUNT: Final = "UPDATE refunds SET needs_account_at = NULL WHERE id = $1"
 
@@ -186,7 +194,7 @@ async def list_due_refunds(reads: Reads, now: datetime) -> list[UUID]:
 
 
 async def save_refund_submitting(uow: UnitOfWork, refund_id: UUID, now: datetime) -> None:
-    await uow.execute(_SAVE_SUBMITTING, refund_id, now)
+    await change_state(uow, _SAVE_SUBMITTING, refund_id, now)
 
 
 async def save_attempt_adopted(uow: UnitOfWork, refund_id: UUID, attempt_id: UUID) -> None:
@@ -196,11 +204,13 @@ async def save_attempt_adopted(uow: UnitOfWork, refund_id: UUID, attempt_id: UUI
 
 async def save_refund_unsent(uow: UnitOfWork, refund_id: UUID) -> None:
     """Return the refund to `pending`: its call did not reach the gateway."""
-    await uow.execute(_SAVE_UNSENT, refund_id)
+    await change_state(uow, _SAVE_UNSENT, refund_id)
 
 
-async def save_refund_submitted(uow: UnitOfWork, refund_id: UUID, gateway_refund_id: str, due_at: datetime) -> None:
-    await uow.execute(_SAVE_SUBMITTED, refund_id, gateway_refund_id, due_at)
+async def save_refund_submitted(
+    uow: UnitOfWork, refund_id: UUID, gateway_refund_id: str | None, due_at: datetime
+) -> None:
+    await change_state(uow, _SAVE_SUBMITTED, refund_id, gateway_refund_id, due_at)
 
 
 async def save_refund_poll(uow: UnitOfWork, refund_id: UUID, due_at: datetime) -> None:
@@ -212,7 +222,7 @@ async def save_polls_finished(uow: UnitOfWork, refund_id: UUID) -> None:
 
 
 async def save_refund_settled(uow: UnitOfWork, refund_id: UUID, now: datetime, gateway_refund_id: str | None) -> None:
-    await uow.execute(_SAVE_SETTLED, refund_id, now, gateway_refund_id)
+    await change_state(uow, _SAVE_SETTLED, refund_id, now, gateway_refund_id)
 
 
 async def save_refund_failed(
@@ -222,16 +232,16 @@ async def save_refund_failed(
     gateway_refund_id: str | None,
     needs_account_at: datetime | None = None,
 ) -> None:
-    await uow.execute(_SAVE_FAILED, refund_id, failure, gateway_refund_id, needs_account_at)
+    await change_state(uow, _SAVE_FAILED, refund_id, failure, gateway_refund_id, needs_account_at)
 
 
 async def save_account_approved(uow: UnitOfWork, refund_id: UUID, recipient_code: str, now: datetime) -> None:
     """The gateway's own refund is to be retried to this recipient: it is in progress, and no new attempt."""
-    await uow.execute(_SAVE_ACCOUNT_APPROVED, refund_id, recipient_code, now)
+    await change_state(uow, _SAVE_ACCOUNT_APPROVED, refund_id, recipient_code, now)
 
 
 async def save_refund_retried(uow: UnitOfWork, refund_id: UUID, due_at: datetime) -> None:
-    await uow.execute(_SAVE_RETRIED, refund_id, due_at)
+    await change_state(uow, _SAVE_RETRIED, refund_id, due_at)
 
 
 async def save_refund_needs_no_account(uow: UnitOfWork, refund_id: UUID) -> None:

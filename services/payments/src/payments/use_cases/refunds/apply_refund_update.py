@@ -5,8 +5,10 @@ from datetime import datetime
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from common.observability.telemetry import STALE_EVENTS
+from common.primitives.lifecycles import Rejection
 from payments.domain import postings
-from payments.domain.refunds import FAILED_STATUSES, FIRST_POLL_AFTER, NEEDS_ACCOUNT, RefundUpdate
+from payments.domain.refunds import FIRST_POLL_AFTER, RETURNED_STATUSES, RefundUpdate, trigger_of
+from payments.domain.transitions import REFUND
 from payments.store import refund_attempts, refunds
 from payments.store.refunds import LockedRefund
 from payments.use_cases.refunds.alert_refund import alert_refund
@@ -30,33 +32,38 @@ async def apply_refund_update(
 async def _apply_status(
     uow: UnitOfWork, refund: LockedRefund, update: RefundUpdate, now: datetime, is_polled: bool
 ) -> bool:
-    status = refund.status
-    if status == "settled" and update.status == "reversed":
-        await _reverse_settlement(uow, refund, update, now)
-    elif status in FAILED_STATUSES and refund.needs_account and update.status == "failed":
+    trigger = trigger_of(
+        update,
+        is_transfer=refund.recipient_code is not None,
+        needs_account=refund.needs_account,
+        has_account=refund.retry_recipient_code is not None,
+        is_polled=is_polled,
+    )
+    after = REFUND.next_state(refund.status, trigger)
+    if isinstance(after, Rejection):
+        if after is Rejection.STALE:
+            STALE_EVENTS.labels(f"refund.{update.status}").inc()
+            if is_polled and update.status in RETURNED_STATUSES:
+                await refunds.save_polls_finished(uow, refund.id)
+        return False
+    if after == "submitted":
+        await refunds.save_refund_submitted(uow, refund.id, update.gateway_refund_id, now + FIRST_POLL_AFTER)
+    elif after == "settled":
+        await settle_refund(uow, refund, refund.attempt_id, update.gateway_refund_id, now)
+    elif trigger == "transfer_paid":
+        await refunds.save_refund_poll(uow, refund.id, now)
+    elif after == refund.status:
         # The gateway gave it up: it can be sent again, or to another destination.
         await refunds.save_refund_needs_no_account(uow, refund.id)
         clear_refund_alert(uow, refund, "the gateway gave the refund up")
         alert_refund(uow, refund, update.failure or "the gateway gave the refund up", needs_account=False)
-    elif status == "settled" or (status in FAILED_STATUSES and update.status != "processed"):
-        STALE_EVENTS.labels(f"refund.{update.status}").inc()
-        if is_polled and update.status in ("failed", "reversed"):
-            await refunds.save_polls_finished(uow, refund.id)
-        return False
-    elif status in FAILED_STATUSES and refund.recipient_code is not None and not is_polled:
-        # `transfer.success` after `transfer.reversed` is late or a contradiction: only a poll has the final state.
-        await refunds.save_refund_poll(uow, refund.id, now)
-    elif update.status == "processed":
-        await settle_refund(uow, refund, refund.attempt_id, update.gateway_refund_id, now)
-    elif update.status in ("failed", "reversed"):
-        await fail_refund(uow, refund, update.failure or "the gateway gave no reason", update.gateway_refund_id)
-    elif update.status == NEEDS_ACCOUNT and refund.retry_recipient_code is None:
+    elif refund.status == "settled":
+        await _reverse_settlement(uow, refund, update, now)
+    elif trigger == "account_needed":
         failure = "the payer's bank takes no refund: the gateway needs an account of the payer"
         await fail_refund(uow, refund, failure, update.gateway_refund_id, needs_account_at=now)
-    elif update.gateway_refund_id is not None and status != "submitted":
-        await refunds.save_refund_submitted(uow, refund.id, update.gateway_refund_id, now + FIRST_POLL_AFTER)
     else:
-        return False
+        await fail_refund(uow, refund, update.failure or "the gateway gave no reason", update.gateway_refund_id)
     return True
 
 

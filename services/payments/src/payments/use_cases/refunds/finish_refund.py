@@ -5,7 +5,7 @@ from datetime import datetime
 from common.database.unit_of_work import UnitOfWork
 from contracts.payments import RefundSettled
 from payments.domain.accounts import foreign_currency
-from payments.domain.refunds import FAILED_STATUSES
+from payments.domain.transitions import FAILED
 from payments.store import decisions, refunds
 from payments.store.refunds import LockedRefund
 from payments.use_cases.refunds.clear_refund_alert import clear_refund_alert
@@ -15,7 +15,7 @@ async def finish_refund(uow: UnitOfWork, refund: LockedRefund, gateway_refund_id
     """Mark the refund settled, close a waiting decision about it, and publish `refund_settled`."""
     await refunds.save_refund_settled(uow, refund.id, now, gateway_refund_id)
     await decisions.overtake_refund_decision(uow, refund.id)
-    if refund.status in FAILED_STATUSES:
+    if refund.status in FAILED:
         clear_refund_alert(uow, refund, "the refund was paid after all")
     uow.publish(
         RefundSettled(

@@ -19,6 +19,7 @@ from payments.domain.errors import (
     RefundNeedsAccount,
     RefundNotFailed,
 )
+from payments.domain.transitions import REFUND
 from payments.store import decisions, refunds
 
 
@@ -61,7 +62,7 @@ async def _lock_failed(uow: UnitOfWork, gateways: Gateways, refund_id: UUID, pla
         raise NotFound
     if refund.kind == "outside":
         raise MadeOutside
-    if refund.status != "failed":
+    if not REFUND.allows(refund.status, "decision_prepared"):
         raise RefundNotFailed(refund.status)
     if plan.destination is None and refund.needs_account:
         raise RefundNeedsAccount

@@ -6,7 +6,8 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
 from payments.domain.errors import RefundContradiction
-from payments.domain.refunds import FAILED_STATUSES, RefundUpdate, check_refund
+from payments.domain.refunds import RefundUpdate, check_refund
+from payments.domain.transitions import REFUND
 from payments.store.refunds import LockedRefund
 from payments.use_cases.refunds.record_transfer_fee import record_transfer_fee
 from payments.use_cases.refunds.settle_refund import settle_refund
@@ -26,7 +27,7 @@ async def record_replaced_attempt(
         return has_new_fee
     # The attempt was over more when a lost chargeback has returned a part since.
     check_refund(update, refund.amount_minor, refund.currency)
-    if refund.status != "pending" and refund.status not in FAILED_STATUSES:
+    if not REFUND.allows(refund.status, "replaced_attempt_paid"):
         raise RefundContradiction(f"a failed attempt was paid out while another attempt is {refund.status}")
     await settle_refund(uow, refund, attempt_id, update.gateway_refund_id, now)
     return True

@@ -5,13 +5,15 @@ from dataclasses import replace
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
-from common.database.unit_of_work import Database
+from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.clock import Clock
+from common.primitives.lifecycles import Rejection
 from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
 from payments.domain.identifiers import refund_reference
 from payments.domain.refunds import RESUBMIT_AFTER, RefundUpdate, may_call, refund_of_transfer
+from payments.domain.transitions import REFUND
 from payments.store import refunds
 from payments.store.refund_attempts import RefundAttempt
 from payments.store.refunds import LockedRefund
@@ -26,9 +28,9 @@ from payments.use_cases.refunds.record_refund_update import record_refund_update
 class RefundsMadeOutside(Exception):
     """The gateway lists refunds of the charge that were made in its dashboard, and are not recorded."""
 
-    def __init__(self, updates: Sequence[RefundUpdate]) -> None:
+    def __init__(self, refund: LockedRefund, updates: Sequence[RefundUpdate]) -> None:
         super().__init__()
-        self.updates = updates
+        self.refund, self.updates = refund, updates
 
 
 async def submit_refund(database: Database, gateways: Gateways, clock: Clock, refund_id: UUID) -> None:
@@ -40,7 +42,7 @@ async def submit_refund(database: Database, gateways: Gateways, clock: Clock, re
     try:
         await _submit(database, gateways, clock, refund_id)
     except RefundsMadeOutside as found:
-        await _record_outside(database, refund_id, found.updates, clock)
+        await _record_outside(database, found.refund, found.updates, clock)
         await _submit(database, gateways, clock, refund_id)
     except GatewayRejected as rejection:
         await _fail_unanswered(database, refund_id, f"the gateway rejects the query about it: {rejection}")
@@ -90,13 +92,13 @@ async def _find_unrecorded(
     """
     unrecorded = await list_unrecorded_refunds(database, gateways, attempt)
     if unrecorded.outside:
-        raise RefundsMadeOutside(unrecorded.outside)
+        raise RefundsMadeOutside(refund, unrecorded.outside)
     if not unrecorded.ours:
         return attempt, None
     matching = next((found for found in unrecorded.ours if found[1].amount_minor == refund.amount_minor), None)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if matching is None:
-            await refunds.save_refund_unsent(uow, refund.id)
+            await _return_unsent(uow, refund)
         else:
             await refunds.save_attempt_adopted(uow, refund.id, matching[0])
     if matching is None:
@@ -119,25 +121,42 @@ async def _mark_submitting(
         refund = await refunds.lock_refund(uow, refund_id)
         if refund is None:
             raise LookupError(f"work item of refund {refund_id}, which is not recorded")
-        if refund.status == "submitting":
+        outcome = REFUND.next_state(refund.status, "sent")
+        if outcome is Rejection.STALE:
+            return None
+        if outcome is Rejection.REPEATED:
             if unreceived is None:
                 return refund
-            if (refund.attempt_id, refund.submitted_at) != (unreceived.attempt_id, unreceived.submitted_at):
+            if not await _return_unsent(uow, unreceived):
                 raise RefundOutcomeUnknown("another worker sends it again")
-            await refunds.save_refund_unsent(uow, refund_id)
-        elif refund.status != "pending":
+        now = clock.now()
+        if await offset_refund(uow, refund, now):
             return None
-        if await offset_refund(uow, refund, clock.now()):
-            return None
-        refund = await refunds.lock_refund(uow, refund_id)
-        await refunds.save_refund_submitting(uow, refund_id, clock.now())
-        return refund
+        unsent = await refunds.lock_refund(uow, refund_id)
+        await refunds.save_refund_submitting(uow, refund_id, now)
+        return None if unsent is None else unsent._replace(submitted_at=now)
 
 
-async def _record_outside(database: Database, refund_id: UUID, updates: Sequence[RefundUpdate], clock: Clock) -> None:
+async def _return_unsent(uow: UnitOfWork, sent: LockedRefund) -> bool:
+    """Whether the refund is `pending` again: the call of `sent` did not reach the gateway.
+
+    Its result may have arrived since, or another worker may have sent it again; then it stays as it is.
+    """
+    refund = await refunds.lock_refund(uow, sent.id)
+    if refund is None or (refund.attempt_id, refund.submitted_at) != (sent.attempt_id, sent.submitted_at):
+        return False
+    if not REFUND.allows(refund.status, "not_sent"):
+        return False
+    await refunds.save_refund_unsent(uow, refund.id)
+    return True
+
+
+async def _record_outside(
+    database: Database, refund: LockedRefund, updates: Sequence[RefundUpdate], clock: Clock
+) -> None:
     """Record the refunds made outside before ours is sent, which is reduced by them. Its row and those of the charge are locked apart."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await refunds.save_refund_unsent(uow, refund_id)
+        await _return_unsent(uow, refund)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for update in updates:
             await record_refund_update(uow, update, clock.now())
@@ -163,12 +182,13 @@ async def _fail_unanswered(database: Database, refund_id: UUID, failure: str) ->
     """Finance decides on a refund whose state cannot be queried. The next attempt is sent only after the gateway confirms this one."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         refund = await refunds.lock_refund(uow, refund_id)
-        if refund is not None and refund.status in ("pending", "submitting"):
+        if refund is not None and REFUND.allows(refund.status, "query_rejected"):
             await fail_refund(uow, refund, failure, None)
 
 
 async def _record_rejection(database: Database, attempt: RefundAttempt, refund_id: UUID, rejection: str) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         refund = await refunds.lock_refund(uow, refund_id)
-        if refund is not None and refund.attempt_id == attempt.id and refund.status == "submitting":
-            await fail_refund(uow, refund, rejection, None)
+        if refund is None or refund.attempt_id != attempt.id or not REFUND.allows(refund.status, "rejected_by_gateway"):
+            return
+        await fail_refund(uow, refund, rejection, None)
