@@ -227,9 +227,7 @@ function streamOf(operation, schema, types) {
     return { kind, helper: "follow", results: `<${kind}>` };
   }
   if (operation.operationId === "assistant.stream") {
-    const kind = ["token", "done"].map(
-      (name, index) => `StreamEvent<"${name}", ${typeOf(payloads[index], types)}>`,
-    );
+    const kind = ["token", "done"].map((name, index) => `StreamEvent<"${name}", ${typeOf(payloads[index], types)}>`);
     return { kind: kind.join(" | "), helper: "readOnce", results: `<${kind.join(" | ")}>` };
   }
   throw new Error(`${operation.operationId}: name the events of this stream.`);
