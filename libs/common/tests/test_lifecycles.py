@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.database.state_changes import states_before
+from common.database.state_changes import allows_change, states_before
 from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 
 LAMP = Lifecycle(
@@ -34,6 +34,7 @@ def test_a_rule_gives_the_next_state_or_the_reason_for_none(state, trigger, expe
 def test_the_states_before_triggers_are_listed_in_their_order() -> None:
     assert LAMP.states_before("light", "switch") == ("off", "on")
     assert states_before(LAMP, "light", "switch") == "('off', 'on')"
+    assert allows_change(LAMP, "$2", column="l.state") == "(l.state, $2::text) IN (('off', 'on'), ('on', 'off'))"
     assert LAMP.transitions == {("off", "on"), ("on", "off")}
 
 

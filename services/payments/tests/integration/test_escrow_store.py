@@ -78,7 +78,7 @@ async def test_a_paid_intent_is_never_spent_for_another_status(app: PaymentsApp)
     async with unit_of_work(app) as uow:
         order = await charges.lock_payable_order(uow, reference)
         assert order is not None
-        await charges.save_intent_spent(uow, order.intent_id, "closed")
+        await charges.save_intent_spent(uow, order.intent_id, "overpaid")
     assert await intent_statuses(app) == {own.order_id: "paid", other.order_id: "pending"}
 
 

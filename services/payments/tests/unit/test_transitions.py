@@ -6,7 +6,7 @@ import pytest
 
 from common.primitives.lifecycles import Lifecycle, Rejection
 from payments.domain.refunds import NEEDS_ACCOUNT, RefundUpdate, trigger_of, trigger_of_outside
-from payments.domain.transitions import PAYMENT, REFUND
+from payments.domain.transitions import CHARGEBACK, PAYMENT, QUARANTINE, REFUND
 
 # `.` the same state, `r` repeated, `s` stale, `-` forbidden; otherwise the next state.
 REFUNDS = """
@@ -37,12 +37,27 @@ outside_returned      s          s          failed    s       s        s
 PAYMENTS = """
 .                 opening     pending     failed      paid quarantined overpaid    closed
 opened_at_gateway pending     -           -           -    -           -           -
-declined          s           failed      s           s    s           s           s
+declined          s           failed      r           s    s           s           s
 charged           paid        paid        paid        -    paid        paid        paid
 charged_wrongly   quarantined quarantined quarantined s    r           quarantined quarantined
 charged_again     overpaid    overpaid    overpaid    s    overpaid    r           overpaid
 order_closed      closed      closed      -           -    -           -           -
 order_paid        closed      closed      -           -    -           -           -
+"""
+QUARANTINES = """
+.                 quarantined prepared    accepted returned
+decision_prepared prepared    -           -        -
+decision_rejected -           quarantined -        -
+accepted          -           accepted    -        -
+returned          -           returned    -        -
+"""
+CHARGEBACKS = """
+.              opened won  lost
+opened         .      s    s
+won            won    r    -
+lost           lost   -    r
+won_after_loss -      -    won
+lost_after_win -      lost -
 """
 REJECTIONS = {"r": Rejection.REPEATED, "s": Rejection.STALE, "-": Rejection.FORBIDDEN}
 
@@ -59,7 +74,13 @@ def cells(lifecycle: Lifecycle[Any, Any], table: str) -> list[tuple[Lifecycle[An
 
 
 @pytest.mark.parametrize(
-    ("lifecycle", "state", "trigger", "cell"), [*cells(REFUND, REFUNDS), *cells(PAYMENT, PAYMENTS)]
+    ("lifecycle", "state", "trigger", "cell"),
+    [
+        *cells(REFUND, REFUNDS),
+        *cells(PAYMENT, PAYMENTS),
+        *cells(QUARANTINE, QUARANTINES),
+        *cells(CHARGEBACK, CHARGEBACKS),
+    ],
 )
 def test_each_state_and_trigger_has_its_outcome(lifecycle, state, trigger, cell) -> None:
     assert lifecycle.next_state(state, trigger) == (state if cell == "." else REJECTIONS.get(cell, cell))

@@ -2,10 +2,11 @@
 
 from typing import Any, Final
 
+from common.primitives.decisions import DECISION
 from common.primitives.lifecycles import Lifecycle
 from notifications.domain.tickets import TICKET
 from orders.domain.transitions import ORDER
-from payments.domain.transitions import PAYMENT, REFUND
+from payments.domain.transitions import CHARGEBACK, PAYMENT, QUARANTINE, REFUND
 from payouts.domain.payout_transitions import EXCEPTION, PAYOUT
 from payouts.domain.transitions import TRANSFER
 
@@ -13,6 +14,17 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
     ORDER: ("orders.orders",),
     PAYMENT: ("payments.payment_intents",),
     REFUND: ("payments.refunds",),
+    QUARANTINE: ("payments.quarantined_charges",),
+    CHARGEBACK: ("payments.chargebacks", "payouts.chargebacks"),
+    DECISION: (
+        "payments.refund_decisions",
+        "payments.quarantine_decisions",
+        "payouts.reconciliations",
+        "payouts.bank_detail_releases",
+        "orders.dispute_resolutions",
+        "identity.commission_changes",
+        "identity.staff_grants",
+    ),
     PAYOUT: ("payouts.payout_requests",),
     TRANSFER: ("payouts.payout_transfers",),
     EXCEPTION: ("payouts.payout_exceptions",),

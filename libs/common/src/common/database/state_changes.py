@@ -19,3 +19,9 @@ async def change_state(uow: UnitOfWork, statement: str, *values: Any) -> None:
 def states_before(lifecycle: Lifecycle[Any, Any], *triggers: str) -> str:
     """Return the states that the triggers leave, as the list of an SQL `IN`."""
     return "({})".format(", ".join(f"'{state}'" for state in lifecycle.states_before(*triggers)))
+
+
+def allows_change(lifecycle: Lifecycle[Any, Any], after: str, *, column: str = "status") -> str:
+    """Return the SQL condition that the lifecycle leads from the column's state to the one of the parameter `after`."""
+    pairs = ", ".join(f"('{one}', '{other}')" for one, other in sorted(lifecycle.transitions))
+    return f"({column}, {after}::text) IN ({pairs})"

@@ -4,14 +4,28 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 from uuid import UUID
 
 import msgspec
 
+from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from common.primitives.problems import Conflict, Forbidden
 
 Verdict = Literal["approved", "rejected"]
+DecisionStatus = Literal["prepared", "approved", "rejected", "expired", "overtaken"]
+
+DECISION: Final = Lifecycle[DecisionStatus, Literal["approved", "rejected", "expired", "overtaken"]](
+    "Decision",
+    "A decision that one of staff prepares and another one makes. A rejected one may be prepared again, as a new one.",
+    get_args(DecisionStatus),
+    {
+        "approved": Rule({"prepared": "approved"}, repeated={"approved"}, by="the checker"),
+        "rejected": Rule({"prepared": "rejected"}, repeated={"rejected"}, by="the checker"),
+        "expired": Rule({"prepared": "expired"}, by="timer, or the erasure of its subject"),
+        "overtaken": Rule({"prepared": "overtaken"}, by="payments service: the refund was settled meanwhile"),
+    },
+)
 
 
 class NothingPrepared(Conflict):
@@ -37,7 +51,7 @@ class DecidedByItsMaker(Forbidden):
 class PreparedDecision:
     """A stored decision; `hash` is computed over its current content."""
 
-    status: str
+    status: DecisionStatus
     prepared_by: UUID
     hash: str
 
@@ -78,8 +92,7 @@ def _decided_by_another(decision: PreparedDecision | None, by: UUID) -> Prepared
 
 
 def _is_effective(decision: PreparedDecision, verdict: Verdict) -> bool:
-    if decision.status == verdict:
-        return False
-    if decision.status != "prepared":
+    after = DECISION.next_state(decision.status, verdict)
+    if after is Rejection.FORBIDDEN:
         raise AlreadyDecided(decision.status)
-    return True
+    return after is not Rejection.REPEATED

@@ -4,8 +4,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import Verdict
+from common.primitives.decisions import DECISION, Verdict
 from identity.domain.commission_changes import CommissionChange
 
 _COLUMNS: Final = "id, vendor_id, before_basis_points, basis_points, prepared_by, expires_at, status"
@@ -18,8 +19,9 @@ INSERT INTO commission_changes (id, vendor_id, before_basis_points, basis_points
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
 _FIND: Final = f"SELECT {_COLUMNS} FROM commission_changes WHERE id = $1"
-_SAVE_VERDICT: Final = """
-UPDATE commission_changes SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1 AND status = 'prepared'
+_SAVE_VERDICT: Final = f"""
+UPDATE commission_changes SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
+WHERE id = $1 AND {allows_change(DECISION, "$2")}
 """
 _REJECT_OF: Final = f"""
 UPDATE commission_changes SET status = 'rejected', decided_by = $2, decided_at = $3
@@ -47,7 +49,7 @@ async def find_change(uow: UnitOfWork, change_id: UUID, *, lock: bool = False) -
 async def save_verdict(
     uow: UnitOfWork, change_id: UUID, verdict: Verdict, *, by: UUID, now: datetime, reason: str | None = None
 ) -> None:
-    await uow.execute(_SAVE_VERDICT, change_id, verdict, by, now, reason)
+    await change_state(uow, _SAVE_VERDICT, change_id, verdict, by, now, reason)
 
 
 async def reject_changes_of(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> list[CommissionChange]:

@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import Verdict
+from common.primitives.decisions import DECISION, Verdict
 from common.primitives.ids import new_id
 from contracts.work import StaffActionSubject
 from identity.domain.staff import ADMIN, Appointment, PreparedGrant, StaffUser
@@ -45,8 +46,8 @@ _RECORD_GRANT: Final = """
 INSERT INTO staff_grants (id, user_id, role, prepared_by, prepared_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
 """
 _FIND_GRANT: Final = "SELECT id, user_id, role, status, prepared_by, expires_at FROM staff_grants WHERE id = $1"
-_SAVE_DECISION: Final = """
-UPDATE staff_grants SET status = $2, decided_by = $3, decided_at = $4 WHERE id = $1 AND status = 'prepared'
+_SAVE_DECISION: Final = f"""
+UPDATE staff_grants SET status = $2, decided_by = $3, decided_at = $4 WHERE id = $1 AND {allows_change(DECISION, "$2")}
 """
 _REJECT_GRANTS_OF: Final = """
 UPDATE staff_grants SET status = 'rejected', decided_by = $2, decided_at = $3
@@ -142,7 +143,7 @@ async def find_grant(uow: UnitOfWork, grant_id: UUID) -> PreparedGrant | None:
 
 
 async def save_decision(uow: UnitOfWork, grant_id: UUID, decision: Verdict, *, by: UUID, now: datetime) -> None:
-    await uow.execute(_SAVE_DECISION, grant_id, decision, by, now)
+    await change_state(uow, _SAVE_DECISION, grant_id, decision, by, now)
 
 
 async def reject_grants_of(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
-from common.primitives.decisions import PreparedDecision, content_hash
+from common.primitives.decisions import DecisionStatus, PreparedDecision, content_hash
 from common.primitives.problems import Forbidden
 from orders.domain.errors import RefundExceedsOrder, RefundWithoutSplit, SplitWithoutRefund
 from orders.domain.order_roles import OrderRole
@@ -48,7 +48,7 @@ class Resolution:
     order_id: UUID
     outcome: ResolutionOutcome
     refund_minor: int
-    status: str
+    status: DecisionStatus
     prepared_by: UUID
 
     @property

@@ -4,8 +4,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import Verdict
+from common.primitives.decisions import DECISION, Verdict
 from orders.domain.disputes import ChargeOutcome, Complaint, DisputeOutcome, EvidenceAuthor, Resolution
 from orders.domain.orders import Order
 
@@ -30,8 +31,9 @@ INSERT INTO dispute_resolutions (id, order_id, outcome, refund_minor, status, pr
 VALUES ($1, $2, $3, $4, 'prepared', $5, $6)
 ON CONFLICT (order_id) WHERE status = 'prepared' DO NOTHING
 """
-_SAVE_DECISION: Final = """
-UPDATE dispute_resolutions SET status = $2, decided_by = $3, decided_at = $4, release_minor = $5, refund_id = $6 WHERE id = $1
+_SAVE_DECISION: Final = f"""
+UPDATE dispute_resolutions SET status = $2, decided_by = $3, decided_at = $4, release_minor = $5, refund_id = $6
+WHERE id = $1 AND {allows_change(DECISION, "$2")}
 """
 
 
@@ -101,4 +103,4 @@ async def save_decision(
     release_minor: int | None = None,
     refund_id: UUID | None = None,
 ) -> None:
-    await uow.execute(_SAVE_DECISION, resolution_id, verdict, by, now, release_minor, refund_id)
+    await change_state(uow, _SAVE_DECISION, resolution_id, verdict, by, now, release_minor, refund_id)

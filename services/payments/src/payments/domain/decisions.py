@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from uuid import UUID
 
-from common.primitives.decisions import PreparedDecision, content_hash
+from common.primitives.decisions import DecisionStatus, PreparedDecision, content_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class QuarantineDecision:
     def hash(self) -> str:
         return content_hash(asdict(self))
 
-    def prepared(self, status: str) -> PreparedDecision:
+    def prepared(self, status: DecisionStatus) -> PreparedDecision:
         return PreparedDecision(status, self.prepared_by, self.hash)
 
 
@@ -48,5 +48,5 @@ class RefundDecision:
     def hash(self) -> str:
         return content_hash(asdict(self))
 
-    def prepared(self, status: str) -> PreparedDecision:
+    def prepared(self, status: DecisionStatus) -> PreparedDecision:
         return PreparedDecision(status, self.prepared_by, self.hash)

@@ -9,8 +9,6 @@ from payments.domain.charges import ExpectedPayment
 from payments.domain.errors import ChargeCannotBeAccepted
 
 Outcome = Literal["accept", "return"]
-# `accepted` pays its order, `returned` becomes a refund; both are final.
-ChargeStatus = Literal["quarantined", "prepared", "accepted", "returned"]
 # The steps of its decision.
 QuarantineStep = Literal["preparation", "approval"]
 

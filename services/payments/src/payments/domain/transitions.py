@@ -1,4 +1,4 @@
-"""The lifecycles of payments, refunds, quarantined charges and disputes (contract section 7)."""
+"""The lifecycles of payments, refunds, quarantined charges and chargebacks (contract section 7)."""
 
 from typing import Final, Literal, get_args
 
@@ -39,6 +39,12 @@ RefundTrigger = Literal[
     "outside_returned",
 ]
 
+# `accepted` pays its order, `returned` becomes a refund; both are final.
+QuarantinedChargeStatus = Literal["quarantined", "prepared", "accepted", "returned"]
+QuarantineTrigger = Literal["decision_prepared", "decision_rejected", "accepted", "returned"]
+ChargebackStatus = Literal["opened", "won", "lost"]
+ChargebackTrigger = Literal["opened", "won", "lost", "won_after_loss", "lost_after_win"]
+
 _GATEWAY: Final = "payment gateway"
 _SERVICE: Final = "payments service"
 _CHECKER: Final = "another one of staff with `refunds:approve`"
@@ -54,7 +60,8 @@ PAYMENT: Final = Lifecycle[PaymentStatus, PaymentTrigger](
         "opened_at_gateway": Rule({"opening": "pending"}, by=_GATEWAY),
         "declined": Rule(
             {"pending": "failed"},
-            stale={"opening", "failed", "quarantined", "overpaid", "closed", "paid"},
+            repeated={"failed"},
+            stale={"opening", "quarantined", "overpaid", "closed", "paid"},
             by=_GATEWAY,
         ),
         "charged": Rule(dict.fromkeys((*_UNPAID, "quarantined", "overpaid"), "paid"), by=_GATEWAY),
@@ -123,5 +130,36 @@ REFUND: Final = Lifecycle[RefundStatus, RefundTrigger](
         "replaced_attempt_paid": Rule(dict.fromkeys(("pending", *FAILED), "settled"), by=_GATEWAY),
         "outside_paid": Rule({"submitted": "settled"}, stale={"pending", "submitting", *_ENDED}, by=_GATEWAY),
         "outside_returned": Rule({"submitted": "failed"}, stale={"pending", "submitting", *_ENDED}, by=_GATEWAY),
+    },
+)
+
+_QUARANTINE_CHECKER: Final = "another one of staff with `quarantine:approve`"
+
+QUARANTINE: Final = Lifecycle[QuarantinedChargeStatus, QuarantineTrigger](
+    "Quarantine",
+    "A charge that pays no order by itself.",
+    get_args(QuarantinedChargeStatus),
+    {
+        "decision_prepared": Rule({"quarantined": "prepared"}, by="staff with `quarantine:prepare`"),
+        "decision_rejected": Rule({"prepared": "quarantined"}, by="staff with `quarantine:approve`"),
+        "accepted": Rule({"prepared": "accepted"}, by=_QUARANTINE_CHECKER),
+        "returned": Rule({"prepared": "returned"}, by=_QUARANTINE_CHECKER),
+    },
+)
+
+_BANK: Final = "the payer's bank"
+_QUERIED: Final = "payment gateway, when it is queried"
+
+# A decision may be reversed, but not by a webhook: it may be older than the recorded decision.
+CHARGEBACK: Final = Lifecycle[ChargebackStatus, ChargebackTrigger](
+    "Chargeback",
+    "A claim of the payer's bank to a charge. A refund made in the gateway's dashboard is recorded like a lost one.",
+    get_args(ChargebackStatus),
+    {
+        "opened": Rule({"opened": "opened"}, stale={"won", "lost"}, by=_BANK),
+        "won": Rule({"opened": "won"}, repeated={"won"}, by=_BANK),
+        "lost": Rule({"opened": "lost"}, repeated={"lost"}, by=_BANK),
+        "won_after_loss": Rule({"lost": "won"}, by=_QUERIED),
+        "lost_after_win": Rule({"won": "lost"}, by=_QUERIED),
     },
 )

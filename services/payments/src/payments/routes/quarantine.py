@@ -14,7 +14,8 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
-from payments.domain.quarantine import ChargeStatus, QuarantineStep
+from payments.domain.quarantine import QuarantineStep
+from payments.domain.transitions import QuarantinedChargeStatus
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
 from payments.queries.quarantine_plans import plan_outcomes
 from payments.schemas.decisions import (
@@ -41,7 +42,7 @@ async def list_quarantined_charges(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
-    status: Annotated[ChargeStatus | None, Query()] = None,
+    status: Annotated[QuarantinedChargeStatus | None, Query()] = None,
     awaiting: Annotated[
         QuarantineStep | None,
         Query(

@@ -8,9 +8,9 @@ from pydantic import Field, StringConstraints, model_validator
 
 from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 from payments.domain.charges import QuarantineReason
-from payments.domain.quarantine import ChargeStatus, Outcome
+from payments.domain.quarantine import Outcome
 from payments.domain.refunds import RefundAction, RefundKind
-from payments.domain.transitions import RefundStatus
+from payments.domain.transitions import QuarantinedChargeStatus, RefundStatus
 from payments.schemas.ledger import PlannedEntry
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
@@ -71,7 +71,7 @@ class QuarantinedCharge(ResponseShape):
     currency: str
     reason: QuarantineReason
     fraud_flag: bool = Field(description="Flagged for fraud investigation, for the `reason`.")
-    status: ChargeStatus
+    status: QuarantinedChargeStatus
     refund_id: UUID | None
     created_at: datetime
     hash: DecisionHash | None = Field(description="Of the newest decision; null while none is prepared.")

@@ -8,11 +8,13 @@ from uuid import UUID
 
 import asyncpg
 
+from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.chargeback_postings import loss_key
-from payments.domain.chargebacks import UNSENT_STATUSES, ChargebackAllocation, DisputedCharge, UnsentRefund
+from payments.domain.chargebacks import UNSENT_STATUSES, ChargebackAllocation, DisputedCharge, Outcome, UnsentRefund
 from payments.domain.escrow import Parts
 from payments.domain.gateways import GatewayName
+from payments.domain.transitions import CHARGEBACK, ChargebackStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Chargeback:
     id: UUID
     amount_minor: int
     currency: str
-    status: str
+    status: ChargebackStatus
     allocation: ChargebackAllocation
 
 
@@ -58,11 +60,11 @@ _RECORD: Final = """
 INSERT INTO chargebacks (id, identity, charge_id, order_id, amount_minor, currency, status, reason, opened_at)
 VALUES ($1, $2, $3, $4, $5, $6, 'opened', $7, $8)
 """
-_DECIDE: Final = """
+_DECIDE: Final = f"""
 UPDATE chargebacks SET status = $2, amount_minor = $3, decided_at = $4, locked_vendor_minor = $5,
     locked_commission_minor = $6, locked_delivery_fee_minor = $7, released_vendor_minor = $8,
     released_commission_minor = $9, released_delivery_fee_minor = $10, loss_minor = $11
-WHERE id = $1 AND status = $12
+WHERE id = $1 AND status = $12 AND {allows_change(CHARGEBACK, "$2")}
 """
 _LOSS_POSTED: Final = "SELECT EXISTS (SELECT FROM ledger_transactions WHERE posting_key = $1)"
 _SAVE_ALLOCATION: Final = """
@@ -163,13 +165,13 @@ async def count_losses(uow: UnitOfWork, chargeback_id: UUID) -> int:
 async def save_decision(
     uow: UnitOfWork,
     chargeback: Chargeback,
-    status: str,
+    status: Outcome,
     amount_minor: int,
     allocation: ChargebackAllocation,
     now: datetime,
 ) -> None:
     """Save the status `won` or `lost` of the locked chargeback, and the allocation of a loss."""
-    await uow.execute(_DECIDE, chargeback.id, status, amount_minor, now, *_amounts(allocation), chargeback.status)
+    await change_state(uow, _DECIDE, chargeback.id, status, amount_minor, now, *_amounts(allocation), chargeback.status)
     await uow.execute_many(
         _RECORD_PART, [(chargeback.id, refund.id, refund.amount_minor) for refund in allocation.from_refunds]
     )

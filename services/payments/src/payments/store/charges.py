@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
+from common.database.state_changes import allows_change
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payments.domain.charges import Charge, ExpectedPayment, QuarantineReason
+from payments.domain.transitions import PAYMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,8 @@ INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, 
                      settled_at, surcharge_minor, surcharge_max_minor, gateway)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 """
-_SAVE_INTENT_SPENT: Final = """
-UPDATE payment_intents SET status = $2, opening_until = NULL WHERE id = $1 AND status <> 'paid'
+_SAVE_INTENT_SPENT: Final = f"""
+UPDATE payment_intents SET status = $2, opening_until = NULL WHERE id = $1 AND {allows_change(PAYMENT, "$2")}
 """
 _RECORD_QUARANTINED: Final = """
 INSERT INTO quarantined_charges (id, charge_id, reference, order_id, amount_minor, currency, reason, status, created_at)
@@ -108,7 +110,8 @@ async def record_charge(
     return charge_id
 
 
-async def save_intent_spent(uow: UnitOfWork, intent_id: UUID, status: str) -> None:
+async def save_intent_spent(uow: UnitOfWork, intent_id: UUID, status: Literal["quarantined", "overpaid"]) -> None:
+    """Mark the intent's transaction as used up. A paid intent stays paid: the gateway reports another charge of its reference."""
     await uow.execute(_SAVE_INTENT_SPENT, intent_id, status)
 
 

@@ -4,11 +4,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from common.database.state_changes import change_state, states_before
+from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import DECISION, DecisionStatus, Verdict
 from payments.domain.decisions import QuarantineDecision, RefundDecision
 from payments.domain.destinations import Recipient
-from payments.domain.transitions import REFUND
+from payments.domain.transitions import QUARANTINE, REFUND, QuarantinedChargeStatus
 
 
 class LockedQuarantinedCharge(NamedTuple):
@@ -20,7 +21,7 @@ class LockedQuarantinedCharge(NamedTuple):
     order_id: UUID | None
     amount_minor: int
     currency: str
-    status: str
+    status: QuarantinedChargeStatus
     identity: str
     channel: str | None
 
@@ -30,8 +31,9 @@ _LOCK_QUARANTINED: Final = """
 SELECT q.id, q.charge_id, q.reference, q.order_id, q.amount_minor, q.currency, q.status, c.identity, c.channel
 FROM quarantined_charges q JOIN charges c ON c.id = q.charge_id WHERE q.id = $1 FOR UPDATE OF q
 """
-_SAVE_QUARANTINED: Final = """
-UPDATE quarantined_charges SET status = $2, refund_id = coalesce($3, refund_id), order_id = coalesce(order_id, $4) WHERE id = $1
+_SAVE_QUARANTINED: Final = f"""
+UPDATE quarantined_charges SET status = $2, refund_id = coalesce($3, refund_id), order_id = coalesce(order_id, $4)
+WHERE id = $1 AND {allows_change(QUARANTINE, "$2")}
 """
 _SAVE_CHARGE_VERDICT: Final = "UPDATE charges SET verdict = $2, order_id = $3 WHERE id = $1"
 _RECORD_QUARANTINE_DECISION: Final = """
@@ -43,8 +45,9 @@ SELECT d.status, d.id, q.id AS charge_id, q.reference, q.amount_minor, q.currenc
 FROM quarantine_decisions d JOIN quarantined_charges q ON q.id = d.quarantined_charge_id WHERE q.id = $1
 ORDER BY d.prepared_at DESC, d.id DESC LIMIT 1
 """
-_SAVE_QUARANTINE_VERDICT: Final = """
-UPDATE quarantine_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1
+_SAVE_QUARANTINE_VERDICT: Final = f"""
+UPDATE quarantine_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
+WHERE id = $1 AND {allows_change(DECISION, "$2")}
 """
 _SAVE_REFUND_PREPARED: Final = f"""
 UPDATE refunds SET status = 'prepared' WHERE id = $1 AND status IN {states_before(REFUND, "decision_prepared")}
@@ -63,10 +66,13 @@ SELECT d.status, d.id, d.refund_id, f.amount_minor, f.currency, d.action, d.reas
 FROM refund_decisions d JOIN refunds f ON f.id = d.refund_id WHERE d.refund_id = $1
 ORDER BY d.prepared_at DESC, d.id DESC LIMIT 1
 """
-_SAVE_REFUND_VERDICT: Final = """
-UPDATE refund_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1
+_SAVE_REFUND_VERDICT: Final = f"""
+UPDATE refund_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
+WHERE id = $1 AND {allows_change(DECISION, "$2")}
 """
-_OVERTAKE: Final = "UPDATE refund_decisions SET status = 'overtaken' WHERE refund_id = $1 AND status = 'prepared'"
+_OVERTAKE: Final = f"""
+UPDATE refund_decisions SET status = 'overtaken' WHERE refund_id = $1 AND status IN {states_before(DECISION, "overtaken")}
+"""
 
 
 async def lock_quarantined(uow: UnitOfWork, quarantined_id: UUID) -> LockedQuarantinedCharge | None:
@@ -77,12 +83,12 @@ async def lock_quarantined(uow: UnitOfWork, quarantined_id: UUID) -> LockedQuara
 async def save_quarantined(
     uow: UnitOfWork,
     quarantined_id: UUID,
-    status: str,
+    status: QuarantinedChargeStatus,
     *,
     refund_id: UUID | None = None,
     order_id: UUID | None = None,
 ) -> None:
-    await uow.execute(_SAVE_QUARANTINED, quarantined_id, status, refund_id, order_id)
+    await change_state(uow, _SAVE_QUARANTINED, quarantined_id, status, refund_id, order_id)
 
 
 async def save_charge_verdict(uow: UnitOfWork, charge_id: UUID, verdict: str, order_id: UUID) -> None:
@@ -95,16 +101,18 @@ async def record_quarantine_decision(
     await uow.execute(_RECORD_QUARANTINE_DECISION, decision_id, quarantined_id, outcome, reason, by, now)
 
 
-async def find_quarantine_decision(uow: UnitOfWork, quarantined_id: UUID) -> tuple[str, QuarantineDecision] | None:
+async def find_quarantine_decision(
+    uow: UnitOfWork, quarantined_id: UUID
+) -> tuple[DecisionStatus, QuarantineDecision] | None:
     """Status and content of the newest decision about a locked charge; None before the first."""
     row = await uow.fetch_row(_NEWEST_QUARANTINE_DECISION, quarantined_id)
     return None if row is None else (row[0], QuarantineDecision(*row[1:]))
 
 
 async def save_quarantine_verdict(
-    uow: UnitOfWork, decision_id: UUID, verdict: str, by: UUID, now: datetime, rejection: str | None = None
+    uow: UnitOfWork, decision_id: UUID, verdict: Verdict, by: UUID, now: datetime, rejection: str | None = None
 ) -> None:
-    await uow.execute(_SAVE_QUARANTINE_VERDICT, decision_id, verdict, by, now, rejection)
+    await change_state(uow, _SAVE_QUARANTINE_VERDICT, decision_id, verdict, by, now, rejection)
 
 
 async def save_refund_prepared(uow: UnitOfWork, refund_id: UUID) -> None:
@@ -129,16 +137,16 @@ async def record_refund_decision(
     await uow.execute(_RECORD_REFUND_DECISION, decision_id, refund_id, action, reason, by, now, *account)
 
 
-async def find_refund_decision(uow: UnitOfWork, refund_id: UUID) -> tuple[str, RefundDecision] | None:
+async def find_refund_decision(uow: UnitOfWork, refund_id: UUID) -> tuple[DecisionStatus, RefundDecision] | None:
     """Status and content of the newest decision about a locked refund; None before the first."""
     row = await uow.fetch_row(_NEWEST_REFUND_DECISION, refund_id)
     return None if row is None else (row[0], RefundDecision(*row[1:]))
 
 
 async def save_refund_verdict(
-    uow: UnitOfWork, decision_id: UUID, verdict: str, by: UUID, now: datetime, rejection: str | None = None
+    uow: UnitOfWork, decision_id: UUID, verdict: Verdict, by: UUID, now: datetime, rejection: str | None = None
 ) -> None:
-    await uow.execute(_SAVE_REFUND_VERDICT, decision_id, verdict, by, now, rejection)
+    await change_state(uow, _SAVE_REFUND_VERDICT, decision_id, verdict, by, now, rejection)
 
 
 async def overtake_refund_decision(uow: UnitOfWork, refund_id: UUID) -> None:

@@ -5,8 +5,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.database.state_changes import StateChanged, states_before
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.escrow import Escrow, Parts
+from payments.domain.transitions import PAYMENT
 from payments.store.charges import PayableOrder
 
 
@@ -25,21 +27,23 @@ class HeldOrder:
     number: str | None
 
 
-_RECORD_ESCROW: Final = """
+_RECORD_ESCROW: Final = f"""
 WITH held AS (
     INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor, locked_commission_minor,
                          locked_delivery_fee_minor, released_vendor_minor, released_commission_minor,
                          released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0, 0, 0, $9)
 ), paid AS (
-    UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1
+    UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1 AND status <> 'paid_escrow' RETURNING id
 )
 UPDATE payment_intents SET
     status = CASE WHEN id = $10 THEN 'paid' ELSE 'closed' END,
     paid_at = CASE WHEN id = $10 THEN $9 ELSE paid_at END,
     channel = CASE WHEN id = $10 THEN coalesce($11, channel) ELSE channel END,
     opening_until = NULL
-WHERE id = $10 OR (order_id = $1 AND status IN ('opening', 'pending'))
+WHERE EXISTS (SELECT FROM paid)
+  AND (id = $10 AND status IN {states_before(PAYMENT, "charged")}
+       OR order_id = $1 AND status IN {states_before(PAYMENT, "order_paid")})
 """
 # The lock serializes releases, refunds and the freeze of one order.
 _LOCK_ESCROW: Final = """
@@ -79,7 +83,8 @@ async def record_escrow(
     """Record the escrow of the locked order, mark the order and its intent paid, and close its other live intents."""
     parties = (order.order_id, order.buyer_id, order.vendor_id)
     amounts = (escrow.locked.total_minor, *escrow.locked)
-    await uow.execute(_RECORD_ESCROW, *parties, charge_id, *amounts, now, order.intent_id, channel)
+    if not await uow.execute(_RECORD_ESCROW, *parties, charge_id, *amounts, now, order.intent_id, channel):
+        raise StateChanged(f"the order {order.order_id} or its intent is paid already")
 
 
 async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:

@@ -7,9 +7,11 @@ from uuid import UUID
 
 import asyncpg
 
+from common.database.state_changes import states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.idempotency import IdempotencyKeyReused
 from payments.domain.gateways import GatewayName
+from payments.domain.transitions import PAYMENT, PaymentStatus
 
 
 class OrderToPay(NamedTuple):
@@ -55,7 +57,7 @@ class LockedIntent(NamedTuple):
     reference: str
     amount_minor: int
     currency: str
-    status: str
+    status: PaymentStatus
     order_number: str | None
 
 
@@ -119,7 +121,7 @@ VALUES ($1, $2, $3, $4, $5, $6)
 """
 _SAVE_OPENED: Final = f"""
 UPDATE payment_intents SET status = 'pending', authorization_url = $3, access_code = $4, opening_until = NULL, query_at = $5
-WHERE id = $1 AND reference = $2 AND status = 'opening'
+WHERE id = $1 AND reference = $2 AND status IN {states_before(PAYMENT, "opened_at_gateway")}
 RETURNING {_INTENT_COLUMNS}
 """
 _SAVE_UNOPENED: Final = """
@@ -131,8 +133,9 @@ SELECT i.id, i.order_id, i.buyer_id, i.reference, i.amount_minor, i.currency, i.
 FROM payment_references r JOIN payment_intents i ON i.id = r.intent_id JOIN payable_orders o ON o.id = i.order_id
 WHERE r.reference = $1 FOR UPDATE OF o
 """
-_SAVE_FAILED: Final = """
-UPDATE payment_intents SET status = 'failed', failure_reason = $2, failed_at = $3 WHERE id = $1 AND status = 'pending'
+_SAVE_FAILED: Final = f"""
+UPDATE payment_intents SET status = 'failed', failure_reason = $2, failed_at = $3
+WHERE id = $1 AND status IN {states_before(PAYMENT, "declined")}
 """
 # Failed attempts stay due: the payer may try again on the gateway's page.
 _CLAIM_UNPAID: Final = """

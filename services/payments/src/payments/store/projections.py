@@ -1,10 +1,12 @@
 """SQL for the projections of buyers and orders, and for closing an order's payments."""
 
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
+from payments.domain.transitions import PAYMENT
 
 # An empty address was erased: a late event never restores it.
 _SAVE_BUYER: Final = """
@@ -18,10 +20,10 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, 'Processing', $8, $9, $10)
 ON CONFLICT (id) DO NOTHING
 """
 _LOCK_ORDER: Final = "SELECT status FROM payable_orders WHERE id = $1 FOR UPDATE"
-_SET_ORDER: Final = "UPDATE payable_orders SET status = $2 WHERE id = $1"
-_CLOSE_INTENTS: Final = """
+_CLOSE_ORDER: Final = "UPDATE payable_orders SET status = $2 WHERE id = $1 AND status = 'Processing'"
+_CLOSE_INTENTS: Final = f"""
 UPDATE payment_intents SET status = 'closed', opening_until = NULL
-WHERE order_id = $1 AND status IN ('opening', 'pending')
+WHERE order_id = $1 AND status IN {states_before(PAYMENT, "order_closed")}
 """
 _FIND_BUYER_OF_ORDER: Final = "SELECT buyer_id FROM payable_orders WHERE id = $1"
 _ORDER_EXISTS: Final = "SELECT true FROM payable_orders WHERE id = $1"
@@ -54,8 +56,8 @@ async def lock_order_status(uow: UnitOfWork, order_id: UUID) -> str | None:
     return status
 
 
-async def save_order_status(uow: UnitOfWork, order_id: UUID, status: str) -> None:
-    await uow.execute(_SET_ORDER, order_id, status)
+async def save_order_closed(uow: UnitOfWork, order_id: UUID, status: Literal["cancelled", "expired"]) -> None:
+    await change_state(uow, _CLOSE_ORDER, order_id, status)
 
 
 async def close_live_intents(uow: UnitOfWork, order_id: UUID) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import asyncpg
 
+from common.database.state_changes import change_state
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payments.domain.gateways import GatewayName
@@ -141,7 +142,8 @@ UPDATE reconciliation_cases SET status = 'explained', closed_at = $2 WHERE id = 
 """
 _LOCK_CASE: Final = "SELECT status FROM reconciliation_cases WHERE id = $1 FOR UPDATE"
 _SAVE_CLOSED: Final = """
-UPDATE reconciliation_cases SET status = 'closed', closed_at = $2, closed_by = $3, evidence = $4 WHERE id = $1
+UPDATE reconciliation_cases SET status = 'closed', closed_at = $2, closed_by = $3, evidence = $4
+WHERE id = $1 AND status = 'open'
 """
 _CLAIM_UNALERTED: Final = """
 UPDATE reconciliation_cases SET alerted_at = $1 WHERE id IN (
@@ -262,7 +264,7 @@ async def lock_case_status(uow: UnitOfWork, case_id: UUID) -> str | None:
 
 
 async def save_case_closed(uow: UnitOfWork, case_id: UUID, now: datetime, by: UUID, evidence: str) -> None:
-    await uow.execute(_SAVE_CLOSED, case_id, now, by, evidence)
+    await change_state(uow, _SAVE_CLOSED, case_id, now, by, evidence)
 
 
 async def claim_unalerted_cases(uow: UnitOfWork, now: datetime, opened_before: datetime) -> list[UnalertedCase]:

@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import PreparedDecision, Verdict
+from common.primitives.decisions import DECISION, DecisionStatus, PreparedDecision, Verdict
 
 _FIND_ACCOUNT: Final = """
 SELECT account_fingerprint FROM bank_detail_quarantines WHERE vendor_id = $1 AND NOT quarantine_is_released(id)
@@ -24,8 +25,9 @@ _FIND: Final = (
     "SELECT vendor_id, account_fingerprint, status, hash, prepared_by FROM bank_detail_releases WHERE id = $1"
 )
 _LOCK: Final = f"{_FIND} FOR UPDATE"
-_SAVE_VERDICT: Final = """
-UPDATE bank_detail_releases SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1 AND status = 'prepared'
+_SAVE_VERDICT: Final = f"""
+UPDATE bank_detail_releases SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
+WHERE id = $1 AND {allows_change(DECISION, "$2")}
 """
 
 
@@ -36,7 +38,7 @@ class BankDetailRelease:
     id: UUID
     vendor_id: UUID
     fingerprint: str
-    status: str
+    status: DecisionStatus
     hash: str
     prepared_by: UUID
 
@@ -72,4 +74,4 @@ async def find_release(uow: UnitOfWork, release_id: UUID, *, lock: bool = False)
 async def save_verdict(
     uow: UnitOfWork, release_id: UUID, verdict: Verdict, by: UUID, at: datetime, rejection: str | None = None
 ) -> None:
-    await uow.execute(_SAVE_VERDICT, release_id, verdict, by, at, rejection)
+    await change_state(uow, _SAVE_VERDICT, release_id, verdict, by, at, rejection)

@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import PreparedDecision, Verdict
+from common.primitives.decisions import DECISION, DecisionStatus, PreparedDecision, Verdict
 from payouts.domain.returns import ReturnKind
 
 _SAVE: Final = """
@@ -16,8 +17,9 @@ ON CONFLICT (payout_id) WHERE status = 'prepared' DO NOTHING
 """
 _FIND: Final = "SELECT payout_id, kind, status, hash, prepared_by FROM reconciliations WHERE id = $1"
 _LOCK: Final = f"{_FIND} FOR UPDATE"
-_SAVE_VERDICT: Final = """
-UPDATE reconciliations SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1 AND status = 'prepared'
+_SAVE_VERDICT: Final = f"""
+UPDATE reconciliations SET status = $2, decided_by = $3, decided_at = $4, rejection = $5
+WHERE id = $1 AND {allows_change(DECISION, "$2")}
 """
 
 
@@ -28,7 +30,7 @@ class Reconciliation:
     id: UUID
     payout_id: UUID
     kind: ReturnKind
-    status: str
+    status: DecisionStatus
     hash: str
     prepared_by: UUID
 
@@ -63,4 +65,4 @@ async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, *, lock:
 async def save_verdict(
     uow: UnitOfWork, reconciliation_id: UUID, verdict: Verdict, by: UUID, at: datetime, rejection: str | None = None
 ) -> None:
-    await uow.execute(_SAVE_VERDICT, reconciliation_id, verdict, by, at, rejection)
+    await change_state(uow, _SAVE_VERDICT, reconciliation_id, verdict, by, at, rejection)

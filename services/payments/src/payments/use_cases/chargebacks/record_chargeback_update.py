@@ -5,8 +5,10 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
+from common.primitives.lifecycles import Rejection
 from payments.domain.chargebacks import ChargebackUpdate, DisputedCharge, disputed_minor
 from payments.domain.errors import DisputeUnconfirmed, SubjectUnknown
+from payments.domain.transitions import CHARGEBACK
 from payments.domain.webhooks import ReportSource
 from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
@@ -55,10 +57,9 @@ async def record_chargeback_update(
 
 def _is_new_report(current: Chargeback, update: ChargebackUpdate, source: ReportSource) -> bool:
     """Raises DisputeUnconfirmed for a webhook that reverses the recorded decision: it may be an older one."""
-    if current.status == "opened":
-        return True
-    if update.outcome is None or update.outcome == current.status:
-        return False
+    after = CHARGEBACK.next_state(current.status, update.outcome or "opened")
+    if after is not Rejection.FORBIDDEN:
+        return not isinstance(after, Rejection)
     if source == "webhook":
         raise DisputeUnconfirmed(
             f"dispute {update.identity} was {current.status}, and is now reported as {update.outcome}"

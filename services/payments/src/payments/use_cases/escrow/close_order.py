@@ -15,6 +15,6 @@ async def close_order(uow: UnitOfWork, order_id: UUID, status: Literal["cancelle
         raise SubjectUnknown(f"order {order_id} is {status}, and its order_placed has not arrived")
     if current != "Processing":
         return False
-    await projections.save_order_status(uow, order_id, status)
+    await projections.save_order_closed(uow, order_id, status)
     await projections.close_live_intents(uow, order_id)
     return True

@@ -4,10 +4,12 @@ from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import STALE_EVENTS
+from common.primitives.lifecycles import Rejection
 from contracts.payments import PaymentFailed
 from payments.domain.charges import Charge
 from payments.domain.errors import SubjectUnknown
 from payments.domain.failures import safe_reason
+from payments.domain.transitions import PAYMENT
 from payments.store import intents
 
 
@@ -20,7 +22,8 @@ async def record_failed_payment(uow: UnitOfWork, charge: Charge, *, is_last_atte
     intent = await intents.lock_attempt(uow, charge.reference)
     if (intent is None or intent.status == "opening") and not is_last_attempt:
         raise SubjectUnknown("no open payment of ours has this reference yet")
-    if intent is None or intent.status == "failed":
+    after = None if intent is None else PAYMENT.next_state(intent.status, "declined")
+    if intent is None or after is Rejection.REPEATED:
         return False
     reason = safe_reason(charge.failure_reason)
     is_current = intent.reference == charge.reference

@@ -9,6 +9,7 @@ from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from payments.domain.errors import NotInQuarantine
 from payments.domain.quarantine import Outcome, evaluate_acceptance
+from payments.domain.transitions import QUARANTINE
 from payments.store import charges, decisions
 
 
@@ -30,7 +31,7 @@ async def prepare_quarantine(
         raise NotFound
     if await find_command_result(uow, command) is not None:
         return
-    if charge.status != "quarantined":
+    if not QUARANTINE.allows(charge.status, "decision_prepared"):
         raise NotInQuarantine(charge.status)
     if outcome == "accept":
         order = await charges.lock_payable_order(uow, charge.reference)
