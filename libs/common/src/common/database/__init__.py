@@ -8,6 +8,7 @@ __all__ = [
     "idempotent_commands",
     "reencryption",
     "retention",
+    "state_changes",
     "tables",
     "trail",
     "unit_of_work",

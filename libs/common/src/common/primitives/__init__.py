@@ -10,6 +10,7 @@ __all__ = [
     "encryption",
     "idempotency",
     "ids",
+    "lifecycles",
     "limits",
     "money",
     "names",
