@@ -124,7 +124,7 @@ async def test_a_dead_webhook_is_read_and_replayed(
     letter_id = await given_up(system, key)
     one = await visitor("ops")
     await one.open("/dead-letters")
-    assert "gateway webhooks" in await one.text()
+    assert "webhooks" in await one.text()
     await one.open(f"/dead-letter-webhooks?outcome=dead&eventId={key}")
     await one.page.locator(f"a[href='/dead-letter-webhooks/{letter_id}']").click()
     assert "a test" in await one.text()

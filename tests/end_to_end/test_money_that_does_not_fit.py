@@ -43,6 +43,17 @@ async def test_one_kobo_too_little_is_quarantined_and_the_order_stays(market: Ma
     assert (await market.order(users.buyer, order["id"]))["status"] == "Processing"
 
 
+async def test_finance_reads_the_order_of_a_quarantined_charge(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, order["id"])
+    await market.pay(intent, amount=order["totalMinor"] - 1)
+    await quarantined(market, users, intent["reference"])
+    for colleague in (users.maker, users.checker):
+        shown = await market.get(f"/api/orders/{order['id']}", colleague)
+        assert (shown["number"], shown["totalMinor"]) == (order["number"], order["totalMinor"])
+        assert len(await market.get(f"/api/orders/{order['id']}/items", colleague)) == len(order["items"])
+
+
 async def test_kobo_are_not_naira(market: Marketplace, users: Users) -> None:
     order = await placed_order(market, users)
     intent = await market.pay_intent(users.buyer, order["id"])

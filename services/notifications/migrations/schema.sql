@@ -233,6 +233,24 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON conversations TO campus_notifications_se
 CREATE POLICY conversations_of_their_user ON conversations FOR ALL
     USING ((user_id = app_user_id()));
 
+CREATE TABLE dead_letter_webhooks (
+    id uuid NOT NULL,
+    event_id text NOT NULL,
+    event_type text NOT NULL,
+    provider text NOT NULL,
+    payload jsonb NOT NULL,
+    error text NOT NULL,
+    attempts integer NOT NULL,
+    failed_at timestamp with time zone DEFAULT now() NOT NULL,
+    replayed_at timestamp with time zone,
+    CONSTRAINT dead_letter_webhooks_pkey PRIMARY KEY (id),
+    CONSTRAINT dead_letter_webhooks_provider_known CHECK ((provider = 'messaging_app'::text))
+);
+CREATE INDEX dead_letter_webhooks_newest ON dead_letter_webhooks USING btree (failed_at, id);
+CREATE INDEX dead_letter_webhooks_of_event ON dead_letter_webhooks USING btree (event_id);
+ALTER TABLE dead_letter_webhooks ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letter_webhooks TO campus_notifications_service;
+
 CREATE TABLE dead_letters (
     id uuid NOT NULL,
     queue text NOT NULL,

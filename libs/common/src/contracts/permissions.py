@@ -47,6 +47,8 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     ),
     "finance_maker": frozenset(
         {
+            # The order of a quarantined charge, of a refund or a chargeback.
+            "orders:read",
             "payouts:read",
             "payouts:dispatch",
             "exceptions:read",
@@ -64,6 +66,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     ),
     "finance_checker": frozenset(
         {
+            "orders:read",
             "payouts:read",
             "exceptions:read",
             "bank_details:release",

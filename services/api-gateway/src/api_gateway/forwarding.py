@@ -49,11 +49,15 @@ class Forwarder:
         watch_client: bool,
         headers: Mapping[bytes, bytes] | None = None,
         passed: frozenset[bytes] | None = None,
+        query: bytes | None = None,
     ) -> Connection:
         """Send the request and wait for the head of the response. Raises UpstreamFailed and ClientDisconnected.
 
         `headers` replace the client's own, for a request on behalf of several clients. `passed` names those that are sent.
+        `query` replaces the client's own.
         """
+        if route.parts and call.method == "POST":
+            return await self._send_until_found(call, route, body, watch_client=watch_client)
         upstream = self._upstreams[route.upstream]
         method = "GET" if call.method == "HEAD" else call.method
         own_headers = {"x-request-id": call.request_id, **trace_headers()}
@@ -75,7 +79,10 @@ class Forwarder:
             own += b"content-length: %d\r\n\r\n" % len(body)  # type: ignore[arg-type]
         head = request_head(
             method,
-            _target(call, call.scope["raw_path"] if is_for_gateway else call.path.encode()),
+            _target(
+                call.scope["raw_path"] if is_for_gateway else call.path.encode(),
+                call.scope["query_string"] if query is None else query,
+            ),
             upstream.host_header,
             call.headers if headers is None else headers,
             own,
@@ -88,6 +95,21 @@ class Forwarder:
         return await upstream.send_request(
             head, body, seconds_max=route.seconds_max, may_repeat=method == "GET", disconnected=disconnected
         )
+
+    async def _send_until_found(
+        self, call: Call, route: Route, body: bytes | AsyncIterator[bytes], *, watch_client: bool
+    ) -> Connection:
+        """Send the request to one part after the other while the response is 404; return the last response."""
+        for part in route.parts:
+            one_part = replace(route, upstream=part, parts=())
+            response = await self.send_request(call, one_part, body, watch_client=watch_client)
+            if response.status != 404 or part == route.parts[-1]:
+                break
+            try:
+                await read_response(response)
+            finally:
+                response.release()
+        return response
 
     async def send_to_gateway(
         self,
@@ -237,8 +259,7 @@ def _is_json(headers: Headers) -> bool:
     return any(name == b"content-type" and b"json" in value for name, value in headers)
 
 
-def _target(call: Call, path: bytes) -> bytes:
-    query: bytes = call.scope["query_string"]
+def _target(path: bytes, query: bytes) -> bytes:
     return path + b"?" + query if query else path
 
 

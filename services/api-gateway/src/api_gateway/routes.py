@@ -1,5 +1,6 @@
 """The route table: every public path of the services. Any other path is 404."""
 
+from dataclasses import replace
 from typing import Final
 
 from api_gateway.routing import KIB, SIGNED_IN, Access, Idempotency, Media, Quota, Route
@@ -258,8 +259,11 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/reconciliation-cases", PAYMENTS),
     _read("/api/reconciliation-cases/:id", PAYMENTS),
     _post("/api/reconciliation-cases/:id/close", PAYMENTS, guard=_guard("exceptions:classify")),
-    _read("/api/dead-letter-webhooks", PAYMENTS),
-    _post("/api/dead-letter-webhooks/:id/replay", PAYMENTS, guard=_guard("webhooks:replay", step_up=True)),
+    Route("GET", "/api/dead-letter-webhooks", PAYMENTS, parts=(PAYMENTS, NOTIFICATIONS)),
+    replace(
+        _post("/api/dead-letter-webhooks/:id/replay", PAYMENTS, guard=_guard("webhooks:replay", step_up=True)),
+        parts=(PAYMENTS, NOTIFICATIONS),
+    ),
     _read("/api/audits", PAYMENTS),
     _read("/api/audits/:id", PAYMENTS),
     _webhook("/functions/v1/record-audit", PAYMENTS, MIB),

@@ -19,8 +19,11 @@ DEPRECATION_NOTICE: Final = timedelta(days=184)
 
 # Placeholder of an id in the table's keys; an ASCII path cannot contain it.
 _ID_KEY: Final = "/\N{BULLET}"
-# Any segment in the place of a month: the service validates it (contract section 8).
-_MONTH_SEGMENT: Final = re.compile(r"(?<=/statements)/[0-9A-Za-z-]{1,32}(?=/|$)", re.ASCII)
+# Any segment in the place of a month (contract section 8), or of the id of a webhook's event (section 7.8): the service
+# validates it.
+_OTHER_SEGMENT: Final = re.compile(
+    r"(?<=/statements)/[0-9A-Za-z-]{1,32}(?=/|$)|(?<=/dead-letter-webhooks)/[^/]{1,1203}(?=/)", re.ASCII
+)
 _ID_SEGMENT: Final = re.compile(r"/[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?=/|$)", re.ASCII)
 
 
@@ -77,6 +80,7 @@ class Route:
     admitted callers. `passes_token`: the service of a CREDENTIALS route reads a token.
 
     `parts`: the services that each respond with a part of one list, which the gateway merges; `upstream` is one of them.
+    A POST is sent to one after the other until a service has its subject: the response of the others is 404.
     """
 
     method: str
@@ -148,7 +152,7 @@ class RouteTable:
         """Return the active routes of a canonical path by method; empty for an unknown path."""
         methods = self._by_path.get(path) or self._by_path.get(_ID_SEGMENT.sub(_ID_KEY, path))
         if methods is None:
-            methods = self._by_path.get(_MONTH_SEGMENT.sub(_ID_KEY, path))
+            methods = self._by_path.get(_OTHER_SEGMENT.sub(_ID_KEY, path))
         if methods is None:
             return {}
         if self._has_sunsets:
@@ -177,8 +181,10 @@ def _check(route: Route) -> None:
         raise BadRouteTable(f"{route.name}: only public reads are shared")
     if route.is_compressed and (route.method != "GET" or route.access is not Access.ANONYMOUS):
         raise BadRouteTable(f"{route.name}: only public reads are compressed")
-    if route.parts and (route.method != "GET" or route.access is not Access.TOKEN):
-        raise BadRouteTable(f"{route.name}: only reads with a token are merged")
+    if route.parts and (route.access is not Access.TOKEN or route.method not in ("GET", "POST")):
+        raise BadRouteTable(f"{route.name}: only a GET or POST with a token has parts")
+    if route.parts and (route.parts[0] != route.upstream or route.body_bytes_max > JSON_BYTES_MAX):
+        raise BadRouteTable(f"{route.name}: `upstream` is the first part, and a body for several services is small")
     if (route.deprecated_at is None) != (route.sunset_at is None) or (route.sunset_at is None) != (
         route.successor is None
     ):

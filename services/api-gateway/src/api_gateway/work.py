@@ -1,11 +1,12 @@
-"""Lists of which each service has a part, in one response: the caller's work and own actions (contract sections 13.6 and
-13.8, decision 53).
+"""Lists of which several services have a part, in one response: the caller's work and own actions (contract sections 13.6
+and 13.8, decision 53), and the dead webhooks (contract section 7.8, decision 112).
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
@@ -24,6 +25,8 @@ log = get_logger(__name__)
 
 # The services check token, permission and query alike, so each rejects a request that another one rejects.
 _REJECTIONS: Final = frozenset({401, 403, 422})
+# As many rows as a service sends at most (contract section 1.5).
+_PAGE_ROWS_MAX: Final = 100
 
 
 class WorkItem(msgspec.Struct, rename="camel"):
@@ -54,9 +57,31 @@ class _Part(msgspec.Struct, Generic[Item]):
     data: list[Item]
 
 
+class _PageMeta(msgspec.Struct):
+    page: int
+    limit: int
+    total: int
+
+
+class _Page(msgspec.Struct):
+    """A page of an offset list of dead webhooks."""
+
+    data: list[dict[str, Any]]
+    meta: _PageMeta
+
+
+@dataclass(frozen=True, slots=True)
+class _Rejected:
+    """A service's own error for the request."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """How the parts of a list become one: the shape of a part, and the whole list from the items of all parts."""
+    """How the parts of a list without pages become one: the shape of a part, and the whole list from the items of all."""
 
     decode: Callable[[bytes], Any]
     whole: Callable[[list[Any]], list[Any]]
@@ -76,6 +101,7 @@ MERGES: Final[Mapping[str, Merge]] = {
     "/api/work": Merge(msgspec.json.Decoder(_Part[WorkItem]).decode, lambda items: sorted(items, key=_urgency)),
     "/api/staff-acts/current": Merge(msgspec.json.Decoder(_Part[OwnAction]).decode, _newest),
 }
+_decode_page: Final = msgspec.json.Decoder(_Page).decode
 
 
 class MergedLists:
@@ -89,48 +115,84 @@ class MergedLists:
 
         Raises Unavailable when no service responded.
         """
-        merge = MERGES[route.path]
-        responses = await asyncio.gather(*(self._part(call, route, merge, service) for service in route.parts))
-        items: list[Any] = []
-        unavailable = []
-        for service, response in zip(route.parts, responses, strict=True):
-            if response is None:
-                unavailable.append(service)
-            elif isinstance(response, list):
-                items += response
-            else:
-                await self._forwarder.relay_body(call, *response)
-                return
-        if len(unavailable) == len(route.parts):
-            raise Unavailable
-        body = envelope.render(
-            merge.whole(items), request_id=call.request_id, now=call.instant, unavailable=unavailable
+        merge = MERGES.get(route.path)
+        reads = (
+            (self._read(call, route, service, merge.decode) for service in route.parts)
+            if merge
+            else (self._read_rows(call, route, service) for service in route.parts)
         )
+        responses = await asyncio.gather(*reads)
+        parts = []
+        for response in responses:
+            if isinstance(response, _Rejected):
+                await self._forwarder.relay_body(call, response.status, response.headers, response.body)
+                return
+            if response is not None:
+                parts.append(response)
+        if not parts:
+            raise Unavailable
+        unavailable = [service for service, response in zip(route.parts, responses, strict=True) if response is None]
+        if merge is None:
+            items, meta = _merged_page(parts, is_ascending=_query_of(call).get("order") == "asc")
+        else:
+            items, meta = merge.whole([item for part in parts for item in part.data]), {}
+        body = envelope.render(items, request_id=call.request_id, now=call.instant, **meta, unavailable=unavailable)
         await call.respond(200, [(b"content-type", JSON)], body)
 
-    async def _part(
-        self, call: Call, route: Route, merge: Merge, service: str
-    ) -> list[Any] | tuple[int, Headers, bytes] | None:
-        """Return the items of a service, its error for the request, or None without a usable response."""
+    async def _read_rows(self, call: Call, route: Route, service: str) -> _Page | _Rejected | None:
+        """Return all rows of a service up to the end of the requested page: each of them may be on the merged page."""
+        response: _Page | _Rejected | None = await self._read(call, route, service, _decode_page)
+        if response is None or isinstance(response, _Rejected) or response.meta.page == 1:
+            return response
+        rows: list[dict[str, Any]] = []
+        end = min(response.meta.page * response.meta.limit, response.meta.total)
+        for page in range(1, -(-end // _PAGE_ROWS_MAX) + 1):
+            query = urlencode({**_query_of(call), "page": page, "limit": _PAGE_ROWS_MAX}).encode()
+            more: _Page | _Rejected | None = await self._read(call, route, service, _decode_page, query)
+            if more is None or isinstance(more, _Rejected):
+                return more
+            rows += more.data
+        return _Page(rows, response.meta)
+
+    async def _read(
+        self, call: Call, route: Route, service: str, decode: Callable[[bytes], Any], query: bytes | None = None
+    ) -> Any:
+        """Return the decoded response of a service, its error for the request, or None without a usable response."""
         part_route = replace(route, upstream=service, seconds_max=self._seconds_max)
         try:
             response = await self._forwarder.send_request(
-                call, part_route, b"", watch_client=False, headers=_token_of(call)
+                call, part_route, b"", watch_client=False, headers=_token_of(call), query=query
             )
             try:
                 body = await read_response(response)
             finally:
                 response.release()
             if response.status in _REJECTIONS:
-                return response.status, response.headers, body
+                return _Rejected(response.status, response.headers, body)
             if response.status == 200:
-                return list(merge.decode(body).data)
+                return decode(body)
             failure: Any = response.status
         except (UpstreamFailed, ClientDisconnected, ResponseTooLong, msgspec.DecodeError) as error:
             failure = repr(error)
         self._metrics.upstream_failures[service] += 1
         log.error("part of a service is missing", path=route.path, upstream=service, error=failure)
         return None
+
+
+def _merged_page(parts: list[_Page], *, is_ascending: bool) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Return the rows of the requested page of all parts together, by the time of failure, and its `meta`."""
+    page, limit = parts[0].meta.page, parts[0].meta.limit
+    total = sum(part.meta.total for part in parts)
+    rows = [row for part in parts for row in part.data]
+    # ISO 8601 times in UTC sort as texts.
+    rows.sort(key=lambda row: (row["failedAt"], row["id"]), reverse=not is_ascending)
+    meta = {"page": page, "limit": limit, "total": total, "total_pages": -(-total // limit)}
+    return rows[(page - 1) * limit : page * limit], meta
+
+
+def _query_of(call: Call) -> dict[str, str]:
+    """The parameters of a query that the services accepted: each of them once."""
+    return dict(parse_qsl(call.scope["query_string"].decode("ascii"), keep_blank_values=True))
 
 
 def _token_of(call: Call) -> dict[bytes, bytes]:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from common.messaging.faults import PermanentFault
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.identity import UserErased
@@ -195,22 +194,6 @@ async def test_a_crash_before_the_commit_is_retried(scenario: Scenario, app: Ope
     assert await scenario.published("notifications.ticket_opened.v1") == []
     await app.work(QUEUE)
     assert len(await messages(scenario)) == 1
-
-
-async def test_a_dead_letter_is_applied_when_replayed(scenario: Scenario, app: OpenService) -> None:
-    await post(scenario, body_of({"messages": [text("wamid.1", "Hello")]}))
-    await app.work(QUEUE)
-    [work] = [one for one in app.service.work_items if one.queue == QUEUE]
-    task = work.payload(item_id="message:wamid.1")
-    async with scenario.unit_of_work() as uow:
-        # The common dead letters store it in the same transaction.
-        with pytest.raises(PermanentFault):
-            await work.when_exhausted(task, None, uow, "it failed six times")
-    assert await outcomes(scenario) == {"message:wamid.1": "dead"}
-    assert await messages(scenario) == []
-    await work.handler(task, None, app.dependencies)
-    assert await outcomes(scenario) == {"message:wamid.1": "done"}
-    assert [row["body"] for row in await messages(scenario)] == ["Hello"]
 
 
 USER_ID = "NG.13491208655302741918"

@@ -19,7 +19,7 @@ DEAD_LETTER_READERS: Final = ("dead_letters:read",)
 DEAD_LETTER_TABS: Final = (
     ("/dead-letters", "Overview"),
     *((f"/dead-letters/{service}", service.capitalize()) for service in SERVICES),
-    ("/dead-letter-webhooks", "Gateway webhooks"),
+    ("/dead-letter-webhooks", "Webhooks"),
 )
 
 
@@ -42,6 +42,7 @@ WEBHOOKS = ListView(
     "/api/dead-letter-webhooks",
     columns=(
         Column("Event", "eventType", link="/dead-letter-webhooks/{id}"),
+        Column("From", "provider"),
         Column("Key", "eventId"),
         Column("Error", "error"),
         Column("Attempts", "attempts", "number"),
@@ -54,7 +55,7 @@ WEBHOOKS = ListView(
         Filter("eventType", "Event"),
         Filter("eventId", "Key", kind="search"),
     ),
-    empty="No event of the payment gateway failed for good.",
+    empty="No webhook of the payment gateway or the messaging app failed for good.",
 )
 
 
@@ -96,7 +97,8 @@ async def webhooks_page(visit: Visit) -> Response:
 async def webhook_page(visit: Visit) -> Response:
     dead_letter = await _find_dead_letter(visit, "/api/dead-letter-webhooks")
     path = f"/dead-letter-webhooks/{dead_letter['id']}"
-    return visit.render("oncall/dead_letter.html", dead_letter=dead_letter, path=path, steps=_WEBHOOK_STEPS)
+    steps = _WEBHOOK_STEPS if dead_letter["service"] == "payments" else _MESSAGE_STEPS
+    return visit.render("oncall/dead_letter.html", dead_letter=dead_letter, path=path, steps=steps)
 
 
 @SCREENS.action("/dead-letter-webhooks/{id:uuid}/replay", any_of=("webhooks:replay",), page=webhook_page)
@@ -116,6 +118,10 @@ _WEBHOOK_STEPS: Final = (
     "Look the event's reference up at the gateway: is the money there?",
     "Mend the cause.",
 )
+_MESSAGE_STEPS: Final = (
+    "A customer wrote to us in the messaging app, or a message of ours has a new status. No money moved.",
+    "Read the error, and mend the cause. The replay opens the ticket that the customer is waiting for.",
+)
 
 
 async def _find_dead_letter(visit: Visit, path: str) -> Json:
@@ -134,13 +140,13 @@ def _service_of(visit: Visit) -> str:
 
 
 async def count_dead_letters(visit: Visit) -> list[Json]:
-    """A row for each service and for the gateway's webhooks: how many wait for a replay, and since when."""
+    """A row for each service and for the webhooks: how many wait for a replay, and since when."""
     calls = [
         _oldest(visit, f"/api/dead-letters/{service}", f"/dead-letters/{service}", awaiting="replay")
         for service in SERVICES
     ]
     calls.append(_oldest(visit, "/api/dead-letter-webhooks", "/dead-letter-webhooks", outcome="dead"))
-    names = (*SERVICES, "gateway webhooks")
+    names = (*SERVICES, "webhooks")
     rows = await asyncio.gather(*calls)
     return [{"name": name, **row} for name, row in zip(names, rows, strict=True)]
 

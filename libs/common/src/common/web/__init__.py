@@ -4,6 +4,7 @@ __all__ = [
     "client_address",
     "csv_export",
     "dead_letter_routes",
+    "dead_webhooks",
     "envelope",
     "event_streams",
     "http",

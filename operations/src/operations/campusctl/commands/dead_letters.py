@@ -11,7 +11,7 @@ from operations.campusctl.registering import Key, Limit, Operator, Page, command
 from operations.campusctl.showing import Output
 
 _DEAD_LETTER_COLUMNS = ("id", "eventType", "attempts", "failedAt", "replayedAt", "error")
-_WEBHOOK_COLUMNS = ("id", "eventType", "eventId", "outcome", "attempts", "failedAt", "error")
+_WEBHOOK_COLUMNS = ("id", "provider", "eventType", "eventId", "outcome", "attempts", "failedAt", "error")
 _ALERT_COLUMNS = ("id", "severity", "title", "runbook", "repetitions", "raisedAt", "closedAt")
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 _ROWS_OF_A_PAGE = 100
@@ -33,7 +33,7 @@ class AlertStatus(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    webhooks = typer.Typer(help="Webhooks of the payment gateway.", no_args_is_help=True)
+    webhooks = typer.Typer(help="Webhooks of the payment gateway and the messaging app.", no_args_is_help=True)
     dead = typer.Typer(help="Webhooks whose processing failed.", no_args_is_help=True)
     command(dead, "list", "campusctl webhooks dead list --outcome dead")(list_webhooks)
     command(dead, "show", f"campusctl webhooks dead show {_ID}")(show_webhook)

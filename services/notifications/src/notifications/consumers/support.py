@@ -13,6 +13,7 @@ from common.observability import telemetry
 from notifications.dependencies import Dependencies
 from notifications.store import messaging
 from notifications.store.queue import SUPPORT_QUEUE
+from notifications.use_cases.messaging.dead_letter_webhook import dead_letter_webhook
 from notifications.use_cases.messaging.process_messaging_item import process_messaging_item
 from notifications.use_cases.messaging.split_messaging_webhook import split_messaging_webhook
 from notifications.use_cases.tickets.notify_reply import notify_reply
@@ -44,6 +45,10 @@ async def run_support_task(task: SupportTask, received: Received, dependencies: 
 
 async def fail_support_task(task: SupportTask, received: Received, uow: UnitOfWork, error: str) -> None:
     """Ignore and count a status of an unknown message; dead-letter everything else."""
+    event_id = task.item_id or task.webhook_id
+    if event_id is None:
+        # The common dead letters store a reply in this transaction and can replay it.
+        raise PermanentFault(error)
     if task.item_id is not None:
         item = await messaging.lock_messaging_item(uow, task.item_id)
         if item is not None and item.kind == "status":
@@ -54,8 +59,7 @@ async def fail_support_task(task: SupportTask, received: Received, uow: UnitOfWo
         await messaging.save_messaging_item(uow, task.item_id, "dead")
     if task.webhook_id is not None:
         await messaging.save_messaging_webhook(uow, task.webhook_id, "dead")
-    # The common dead letters store it in this transaction and can replay it.
-    raise PermanentFault(error)
+    await dead_letter_webhook(uow, event_id, error, received.attempt)
 
 
 SUPPORT_WORK: Final[WorkItem[Any]] = WorkItem(SUPPORT_QUEUE, SupportTask, run_support_task, fail_support_task)

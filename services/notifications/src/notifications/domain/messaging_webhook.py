@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
+from uuid import UUID
 
 from notifications.domain.incoming_texts import cleaned, text_of_message
 from notifications.domain.messaging_errors import MessagingError, read_error
@@ -59,6 +60,11 @@ def read_body(raw: bytes) -> Any:
         return json.loads(raw)
     except (ValueError, RecursionError):
         return None
+
+
+def dead_letter_alert_key(dead_letter_id: UUID) -> str:
+    """Return the deduplication key of a dead webhook's alert, to raise and to clear it."""
+    return f"dead-letter-webhook:{dead_letter_id}"
 
 
 def event_type_of(body: Any) -> str:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from common.web.pending_work import WorkKind
+from notifications.queries.dead_webhooks import AWAITING_DEAD_WEBHOOKS
 from notifications.queries.tickets import AWAITING_TICKET
 
 PENDING_WORK: Final = (
@@ -12,6 +13,13 @@ PENDING_WORK: Final = (
         ("alerts:read", "webhooks:replay"),
         "/api/alerts?status=open",
         "SELECT raised_at AS since, NULL::timestamptz AS due FROM alerts WHERE closed_at IS NULL",
+    ),
+    WorkKind(
+        "dead_webhooks",
+        ("dead_letters:read", "webhooks:replay"),
+        "/api/dead-letter-webhooks?outcome=dead",
+        AWAITING_DEAD_WEBHOOKS,
+        past_policies=True,
     ),
     WorkKind(
         "tickets_to_answer",

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from notifications.routes import (
     alerts,
     assistant,
+    dead_letters,
     delivery_logs,
     devices,
     feed,
@@ -29,6 +30,7 @@ ROUTERS: Final[list[APIRouter]] = [
     delivery_logs.router,
     alerts.router,
     messaging_webhook.router,
+    dead_letters.router,
     tickets.router,
     assistant.router,
     webhooks.router,

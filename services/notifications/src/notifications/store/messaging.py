@@ -10,6 +10,7 @@ import msgspec
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, UnitOfWork
+from common.primitives.ids import parse_uuid
 from notifications.domain.messaging_webhook import PROVIDER, Item
 from notifications.store.queue import SUPPORT_QUEUE
 
@@ -30,6 +31,29 @@ _SAVE_ITEM: Final = """
 UPDATE messaging_items
 SET outcome = $2, ticket_id = coalesce($3, ticket_id), content = CASE $2 WHEN 'dead' THEN content ELSE '{}' END WHERE id = $1
 """
+# The event id of a dead letter is the item's id, or the webhook's while it was not split into items.
+_RECORD_DEAD: Final = """
+INSERT INTO dead_letter_webhooks (id, event_id, event_type, provider, payload, error, attempts)
+SELECT $1, $2, event.type, $3, event.payload, $4, $5 FROM (
+    SELECT id, kind AS type, content AS payload FROM messaging_items
+    UNION ALL SELECT id, event_type, payload FROM processed_webhook_events
+) AS event WHERE event.id = $2
+RETURNING event_type
+"""
+# By the dead letter's id, else the newest one of the event.
+_LOCK_DEAD: Final = """
+SELECT id, event_id FROM dead_letter_webhooks WHERE id = $1 OR event_id = $2
+ORDER BY (id = $1) DESC NULLS LAST, failed_at DESC, id LIMIT 1 FOR UPDATE
+"""
+# The payload is the message of a customer. Its item still has it, and another failure records it again.
+_MARK_REPLAYED: Final = """
+UPDATE dead_letter_webhooks SET replayed_at = $2, payload = '{}' WHERE event_id = $1 AND replayed_at IS NULL RETURNING id
+"""
+_FIND_OUTCOME: Final = """
+SELECT coalesce((SELECT outcome FROM messaging_items WHERE id = $1), (SELECT outcome FROM processed_webhook_events WHERE id = $1), 'done')
+"""
+_REQUEUE_ITEM: Final = "UPDATE messaging_items SET outcome = 'queued' WHERE id = $1 AND outcome = 'dead'"
+_REQUEUE_WEBHOOK: Final = "UPDATE processed_webhook_events SET outcome = 'queued' WHERE id = $1 AND outcome = 'dead'"
 # A body may contain messages of several users. It is emptied with the first erased one: its items are stored separately.
 _ERASE_BODIES: Final = """
 UPDATE processed_webhook_events SET payload = '{}', raw = ''
@@ -101,6 +125,40 @@ async def lock_messaging_item(uow: UnitOfWork, item_id: str) -> MessagingItem | 
 async def save_messaging_item(uow: UnitOfWork, item_id: str, outcome: str, ticket_id: UUID | None = None) -> None:
     """Record the outcome of the item. Only a dead item keeps its content, for a replay."""
     await uow.execute(_SAVE_ITEM, item_id, outcome, ticket_id)
+
+
+async def record_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID, event_id: str, error: str, attempts: int) -> str:
+    """Record an item, or a webhook without items, as a dead letter; return its event type."""
+    event_type: str = await uow.fetch_value(_RECORD_DEAD, dead_letter_id, event_id, PROVIDER, error, attempts)
+    return event_type
+
+
+async def lock_dead_webhook(uow: UnitOfWork, key: str) -> tuple[UUID, str] | None:
+    """Return the id of the dead letter and of its event, found by either."""
+    row = await uow.fetch_row(_LOCK_DEAD, parse_uuid(key), key)
+    return None if row is None else (row["id"], row["event_id"])
+
+
+async def mark_dead_webhooks_replayed(uow: UnitOfWork, event_id: str, now: datetime) -> list[UUID]:
+    """Mark and return all unreplayed dead letters of this event: one replay serves them all."""
+    return [row["id"] for row in await uow.fetch(_MARK_REPLAYED, event_id, now)]
+
+
+async def requeue_dead_event(uow: UnitOfWork, event_id: str) -> bool:
+    """Enqueue a dead item or webhook as a first attempt; return False for one that is not dead."""
+    if await uow.execute(_REQUEUE_ITEM, event_id):
+        uow.enqueue_work(SUPPORT_QUEUE, event_id, {"itemId": event_id})
+    elif await uow.execute(_REQUEUE_WEBHOOK, event_id):
+        uow.enqueue_work(SUPPORT_QUEUE, event_id, {"webhookId": event_id})
+    else:
+        return False
+    return True
+
+
+async def find_outcome(uow: UnitOfWork, event_id: str) -> str:
+    """Return the outcome of an item or a webhook; only processed ones expire."""
+    outcome: str = await uow.fetch_value(_FIND_OUTCOME, event_id)
+    return outcome
 
 
 async def erase_webhook_bodies(uow: UnitOfWork, ticket_ids: Sequence[UUID]) -> None:

@@ -58,6 +58,7 @@ def retention_rules(periods: RetentionPeriods) -> tuple[Rule, ...]:
             periods.webhooks,
             over="kind = 'status' AND outcome IN ('done', 'ignored')",
         ),
+        RetentionRule("dead_letter_webhooks", ("id",), "replayed_at", periods.webhooks),
         Partitioned("notification_delivery_logs", periods.deliveries),
         RetentionRule(
             "notification_deliveries",

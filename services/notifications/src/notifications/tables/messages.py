@@ -278,6 +278,23 @@ messaging_items = sa.Table(
     sa.Index("messaging_items_of_ticket", "ticket_id", postgresql_where=sa.text("ticket_id IS NOT NULL")),
 )
 
+dead_letter_webhooks = sa.Table(
+    "dead_letter_webhooks",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("event_id", sa.Text, nullable=False),
+    sa.Column("event_type", sa.Text, nullable=False),
+    sa.Column("provider", sa.Text, nullable=False),
+    sa.Column("payload", JSONB, nullable=False),
+    sa.Column("error", sa.Text, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("failed_at", INSTANT, nullable=False, server_default=sa.text("now()")),
+    sa.Column("replayed_at", INSTANT),
+    sa.CheckConstraint("provider = 'messaging_app'", name="dead_letter_webhooks_provider_known"),
+    sa.Index("dead_letter_webhooks_newest", "failed_at", "id"),
+    sa.Index("dead_letter_webhooks_of_event", "event_id"),
+)
+
 support_tickets = sa.Table(
     "support_tickets",
     metadata,

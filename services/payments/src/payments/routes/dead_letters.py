@@ -1,21 +1,24 @@
 """Dead-lettered webhooks and their replay."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import Depends, Path, Query
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
+from common.web.dead_webhooks import (
+    DeadLetterWebhook,
+    DeadWebhookKey,
+    EventIdFilter,
+    EventTypeFilter,
+    ReplayedWebhook,
+    WebhookOutcome,
+)
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.queries.dead_webhooks import page_of_dead_webhooks
-from payments.schemas.webhooks import DeadLetterWebhook, ReplayedWebhook
 from payments.use_cases.webhooks.replay_webhook import replay_webhook
-
-Outcome = Literal["queued", "done", "ignored", "dead"]
-
-EventKey = Annotated[str, Path(min_length=1, max_length=401, description="The id of the dead letter, or of its event.")]
 
 router = guarded_router(tags=["dead letters"])
 
@@ -30,11 +33,14 @@ async def list_dead_letter_webhooks(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
-    event_type: Annotated[QueryText | None, Query(alias="eventType", max_length=200)] = None,
-    outcome: Outcome | None = None,
-    event_id: Annotated[QueryText | None, Query(alias="eventId", max_length=401)] = None,
+    event_type: EventTypeFilter = None,
+    outcome: WebhookOutcome | None = None,
+    event_id: EventIdFilter = None,
 ) -> Response:
-    """Webhooks whose processing failed its last retry."""
+    """Webhooks of the payment gateways and of the messaging app whose processing failed its last retry.
+
+    `meta.unavailable` names a service whose webhooks are missing.
+    """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_dead_webhooks(uow, page, event_type, outcome, event_id)
@@ -47,7 +53,9 @@ async def list_dead_letter_webhooks(
     responses={200: {"model": ReplayedWebhook}},
 )
 @requires("webhooks:replay", step_up=True)
-async def replay_dead_letter_webhook(request: Request, caller: CurrentCaller, dead_letter_id: EventKey) -> Response:
+async def replay_dead_letter_webhook(
+    request: Request, caller: CurrentCaller, dead_letter_id: DeadWebhookKey
+) -> Response:
     """Processes the webhook again, by the id of the dead letter or of its event. It has its effect at most once."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

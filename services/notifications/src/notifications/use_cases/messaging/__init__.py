@@ -2,8 +2,10 @@
 
 __all__ = [
     "compare_templates",
+    "dead_letter_webhook",
     "process_messaging_item",
     "push_templates",
     "receive_messaging_webhook",
+    "replay_webhook",
     "split_messaging_webhook",
 ]

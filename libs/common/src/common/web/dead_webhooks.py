@@ -1,0 +1,44 @@
+"""Dead-lettered webhooks of payments and notifications, which the gateway shows as one list (contract section 7.8)."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Path, Query
+from pydantic import Field
+
+from common.web.http import QueryText
+from common.web.schemas import ResponseShape
+
+EVENT_ID_CHARACTERS_MAX = 401
+
+WebhookOutcome = Literal["queued", "done", "ignored", "dead"]
+
+DeadWebhookKey = Annotated[
+    str,
+    Path(min_length=1, max_length=EVENT_ID_CHARACTERS_MAX, description="The id of the dead letter, or of its event."),
+]
+EventTypeFilter = Annotated[QueryText | None, Query(alias="eventType", max_length=200)]
+EventIdFilter = Annotated[QueryText | None, Query(alias="eventId", max_length=EVENT_ID_CHARACTERS_MAX)]
+
+
+class DeadLetterWebhook(ResponseShape):
+    id: UUID
+    service: Literal["payments", "notifications"]
+    provider: Literal["paystack", "flutterwave", "messaging_app"] = Field(
+        description="The payment gateway, or the messaging app, that sent the webhook."
+    )
+    event_id: str
+    event_type: str
+    error: str
+    attempts: int
+    outcome: WebhookOutcome
+    failed_at: datetime
+    replayed_at: datetime | None
+
+
+class ReplayedWebhook(ResponseShape):
+    id: UUID
+    event_id: str
+    outcome: WebhookOutcome
+    requeued: bool

@@ -1,0 +1,65 @@
+"""Dead-lettered webhooks of the messaging app and their replay."""
+
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import THE_SERVICE
+from common.web.dead_webhooks import (
+    DeadLetterWebhook,
+    DeadWebhookKey,
+    EventIdFilter,
+    EventTypeFilter,
+    ReplayedWebhook,
+    WebhookOutcome,
+)
+from common.web.http import dependencies_of, guarded_router, ok, requires
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from notifications.dependencies import Dependencies
+from notifications.queries.dead_webhooks import page_of_dead_webhooks
+from notifications.use_cases.messaging.replay_webhook import replay_webhook
+
+router = guarded_router(tags=["dead letters"])
+
+
+@router.get(
+    "/api/dead-letter-webhooks",
+    operation_id="deadLetterWebhooks.list",
+    responses={200: {"model": list[DeadLetterWebhook]}},
+)
+@requires("dead_letters:read")
+async def list_dead_letter_webhooks(
+    request: Request,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+    event_type: EventTypeFilter = None,
+    outcome: WebhookOutcome | None = None,
+    event_id: EventIdFilter = None,
+) -> Response:
+    """Webhooks of the messaging app, or items of them, whose processing failed its last retry."""
+    dependencies = dependencies_of(request, Dependencies)
+    # As the service: no caller may read the messages of customers.
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        found = await page_of_dead_webhooks(uow, page, event_type, outcome, event_id)
+    return respond_offset_page(request, page, found)
+
+
+@router.post(
+    "/api/dead-letter-webhooks/{dead_letter_id}/replay",
+    operation_id="deadLetterWebhooks.replay",
+    responses={200: {"model": ReplayedWebhook}},
+)
+@requires("webhooks:replay", step_up=True)
+async def replay_dead_letter_webhook(request: Request, dead_letter_id: DeadWebhookKey) -> Response:
+    """Processes the item or the webhook again, by the id of the dead letter or of its event, with its effect at most once."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        replayed = await replay_webhook(uow, dead_letter_id, dependencies.clock.now())
+    replay_result = {
+        "id": replayed.dead_letter_id,
+        "eventId": replayed.event_id,
+        "outcome": replayed.outcome,
+        "requeued": replayed.requeued,
+    }
+    return ok(request, replay_result)
