@@ -14,6 +14,7 @@ import pytest_asyncio
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
+from testkit.workers import throwaway_state
 from tests.end_to_end.issuers import FurtherIssuers, further_issuers
 from tests.end_to_end.responses import Responses
 
@@ -76,7 +77,10 @@ def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) ->
         "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + 90}/otlp",
         "TRUSTED_ISSUERS": issuers.setting,
     }
-    with System(tmp_path_factory.mktemp("system"), port_base, {**SETTINGS, **own}) as running:
+    with (
+        throwaway_state(tmp_path_factory.mktemp("logs")) as state_dir,
+        System(state_dir, port_base, {**SETTINGS, **own}) as running,
+    ):
         yield running
 
 

@@ -1,5 +1,6 @@
 """The journey with Flutterwave as the gateway of new payments and transfers, with a payment that started at Paystack."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
+from testkit.workers import throwaway_state
 from tests.end_to_end.conftest import SETTINGS, Users, new_address
 from tests.end_to_end.steps import placed_order
 from tests.end_to_end.test_chargebacks import decide, dispute, reference_of, types_of
@@ -61,8 +63,9 @@ def started(began: Began, provider: str) -> System:
 
 
 @pytest.fixture
-def began(tmp_path: Path) -> Began:
-    return Began(tmp_path / "system", free_port_base())
+def began(tmp_path: Path) -> Iterator[Began]:
+    with throwaway_state(tmp_path / "logs") as state_dir:
+        yield Began(state_dir, free_port_base())
 
 
 async def paid(market: Marketplace, users: Users) -> dict[str, Any]:

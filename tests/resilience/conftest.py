@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
+from testkit.workers import throwaway_state
 
 SETTINGS = {
     "TRUSTED_PROXIES": "127.0.0.1,127.0.0.2",
@@ -26,7 +27,10 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    with System(tmp_path_factory.mktemp("system"), environment=SETTINGS) as running:
+    with (
+        throwaway_state(tmp_path_factory.mktemp("logs")) as state_dir,
+        System(state_dir, environment=SETTINGS) as running,
+    ):
         yield running
 
 

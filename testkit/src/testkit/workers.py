@@ -1,6 +1,7 @@
 """pytest-xdist: the workers of one run share the PostgreSQL and RabbitMQ that the first process starts."""
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ import pytest
 
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.servers.memory import throwaway_root
+from campus_tools.servers.postgresql import remove_data_directory
 
 _STARTED = pytest.StashKey[tuple[ExitStack, dict[str, str]]]()
 _INPUT = "campus_servers"
@@ -57,6 +59,23 @@ def throwaway_servers(environment: Mapping[str, str] | None = None) -> Iterator[
         finally:
             found.stop()
             found.remove_data()
+
+
+@contextmanager
+def throwaway_state(logs: Path) -> Iterator[Path]:
+    """A state directory of one system, in memory where there is room: a commit waits for no disk.
+
+    It is removed at the end; the logs of the system stay in `logs`.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="campus-tests-", dir=throwaway_root(), ignore_cleanup_errors=True)
+    with folder as directory:
+        state = Path(directory)
+        try:
+            yield state
+        finally:
+            if (state / "logs").exists():
+                shutil.copytree(state / "logs", logs, dirs_exist_ok=True)
+            remove_data_directory(state)
 
 
 def _report(message: str) -> None:

@@ -273,6 +273,13 @@ def data_directory(home: Path, account: tuple[int, int] | None) -> Path:
     return inside
 
 
+def remove_data_directory(state_dir: Path) -> None:
+    """Delete the data of a stopped server that lies outside its state directory."""
+    remembered = state_dir / "servers" / "postgresql.directory"
+    if remembered.exists():
+        shutil.rmtree(remembered.read_text().strip(), ignore_errors=True)
+
+
 def sweep_orphaned_directories() -> None:
     """Remove data directories that their state directory no longer names and whose server is dead."""
     for place in (found for root in _DATA_ROOTS for found in root.glob("campus-*")):

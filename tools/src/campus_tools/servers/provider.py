@@ -17,7 +17,7 @@ from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.given import GivenServer
 from campus_tools.servers.passwords import server_password
 from campus_tools.servers.ports import ServerPorts
-from campus_tools.servers.postgresql import PrivatePostgresql
+from campus_tools.servers.postgresql import PrivatePostgresql, remove_data_directory
 from campus_tools.servers.rabbitmq import PrivateRabbitmq, speaks_amqp
 from campus_tools.servers.redis import PrivateRedis
 from campus_tools.servers.server import KeepsVolume, Server
@@ -76,9 +76,7 @@ class Servers:
 
     def remove_data(self) -> None:
         """Delete the data of stopped private servers; for temporary ones."""
-        remembered = self.state_dir / "servers" / "postgresql.directory"
-        if remembered.exists():
-            shutil.rmtree(remembered.read_text().strip(), ignore_errors=True)
+        remove_data_directory(self.state_dir)
         for server in self.all:
             if isinstance(server, KeepsVolume):
                 server.remove_volume()
