@@ -28,7 +28,8 @@ COMPARED = {
     ),
     "what each order shows as refunded is what payments posted": (
         "orders",
-        "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' RETURNING id::text",
+        "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' AND refunded_minor < total_amount "
+        "RETURNING id::text",
     ),
     "the sales of each order are what payments' escrow of it states": (
         "orders",
