@@ -62,7 +62,7 @@ export async function playStory(surroundings: Surroundings): Promise<Played> {
 
   check((await buyer.orders.get(order.id)).status === "paid_escrow", "the order is paid");
   check((await vendor.orders.dispatch(order.id)).status === "dispatched", "the order is dispatched");
-  const later = follow(buyer, pinSent.id);
+  const later = follow(buyer, pinReady.id);
   await later.until((event) => event.data.template === "order_dispatched");
 
   const { pin } = await buyer.orders.getDeliveryPin(order.id);
