@@ -4,7 +4,8 @@
 within 30 s afterwards.
 `restore` destroys the databases and the broker, restores the databases to an instant, and lets the payment gateway
 resend the webhooks of its last three days: no money moves twice.
-`scale` stops each node of a replicated system under load: RabbitMQ, PostgreSQL, Redis, and an instance of each process.
+`scale` stops each node of a replicated system under load: RabbitMQ, PostgreSQL, Redis, and an instance of each process;
+then it freezes nodes and drops their packets.
 `start` starts three instances of every process at once on empty servers.
 `upgrade` replaces an older version by this one under load: schema first, then process by process; no request fails.
 """
@@ -25,7 +26,7 @@ from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
 from lab.drills.at_once import StartFigures, drill_start
 from lab.drills.containers import runtime_of
-from lab.drills.freeze import FROZEN, MODES, drill_freeze, system_with_redis
+from lab.drills.freeze import FROZEN, INTERRUPTIONS, drill_freeze, system_with_redis
 from lab.drills.restore import RestoreFigures, RestoreLoad, drill_restore
 from lab.drills.scale import STOPS, ScaleFigures, ScaleLoad, drill_scale
 from lab.drills.upgrade import UpgradeFigures, drill_upgrade, drill_upgrade_of_images
@@ -61,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     freeze.add_argument(
         "--mode",
-        choices=MODES,
+        choices=INTERRUPTIONS,
         default="freeze",
         help="freeze: SIGSTOP; drop: drop all packets, needs root and nft or iptables",
     )
@@ -83,6 +84,13 @@ def _parser() -> argparse.ArgumentParser:
     scale = kinds.add_parser("scale", help="stop each node of a replicated system under load")
     scale.add_argument("--rate", type=float, default=2.0, metavar="N", help="orders per second (2)")
     scale.add_argument("--down", type=float, default=8.0, metavar="SECONDS", help="how long a server is down (8)")
+    scale.add_argument(
+        "--unresponsive",
+        type=float,
+        default=40.0,
+        metavar="SECONDS",
+        help="how long a server is frozen or its packets are dropped (40)",
+    )
     scale.add_argument("--stop", nargs="+", choices=STOPS, default=STOPS, help="the parts to stop (all)")
     scale.set_defaults(run=_scale)
     upgrade = kinds.add_parser("upgrade", help="replace an older version by this one under load")
@@ -154,7 +162,9 @@ async def _freeze(options: argparse.Namespace, folder: Path) -> bool:
 
 
 async def _scale(options: argparse.Namespace, folder: Path) -> bool:
-    return _show_scale(await drill_scale(folder, ScaleLoad(options.rate, options.down, options.stop), _log))
+    return _show_scale(
+        await drill_scale(folder, ScaleLoad(options.rate, options.down, options.unresponsive, options.stop), _log)
+    )
 
 
 def _show_scale(figures: ScaleFigures) -> bool:

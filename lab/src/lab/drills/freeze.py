@@ -8,8 +8,8 @@ import shutil
 import signal
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,7 +28,6 @@ from operations.journey import Marketplace, SignedInUser
 from operations.services import SERVICES
 
 FROZEN: Final = ("rabbitmq", "postgresql", "redis")
-MODES: Final = ("freeze", "drop")
 # Everything acknowledged arrives within this time after a freeze, without a hand.
 ARRIVAL_SECONDS_MAX: Final = 30.0
 # An order is still payable after the longest freeze. A gateway whose database is frozen cannot give a lease back, so a
@@ -138,6 +137,12 @@ async def _run(command: Sequence[str]) -> None:
         raise ChildProcessError(f"{' '.join(command)} (it needs root): {errors.decode().strip()}")
 
 
+INTERRUPTIONS: Final[Mapping[str, Callable[[Server], AbstractAsyncContextManager[None]]]] = {
+    "freeze": frozen,
+    "drop": dropped,
+}
+
+
 async def drill_freeze(
     system: System, market: Marketplace, name: str, seconds: float, log: Log, mode: str = "freeze"
 ) -> FreezeFigures:
@@ -153,7 +158,7 @@ async def drill_freeze(
     probing = asyncio.create_task(_probe_readiness(system, stopping, slowest))
     await asyncio.sleep(2 * _ORDER_EVERY_SECONDS)
     log(f"{name}: {mode} for {seconds:.0f} s")
-    async with dropped(server) if mode == "drop" else frozen(server):
+    async with INTERRUPTIONS[mode](server):
         await asyncio.sleep(seconds)
     resumed = time.monotonic()
     log(f"{name} continues")

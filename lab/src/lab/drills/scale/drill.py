@@ -11,9 +11,10 @@ from typing import Final
 
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
-from campus_tools.servers import ServerUnavailable
+from campus_tools.servers import Server, ServerUnavailable
 from lab.drills.balancer import balanced
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
+from lab.drills.freeze import INTERRUPTIONS
 from lab.drills.scale.availability import READ, WRITE, Prober, Unavailability
 from lab.drills.scale.journeys import Journeys
 from lab.drills.scale.outcome import Outcome, read_outcome
@@ -21,7 +22,8 @@ from lab.drills.scale.servers import BrokerCluster, ReplicatedDatabase, scaled_s
 from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants
 from operations.journey import Marketplace
 
-STOPS: Final = ("broker", "processes", "redis", "replica", "primary")
+# `freeze` and `drop` interrupt a node of the broker, Redis, the replica and the primary instead of ending them.
+STOPS: Final = ("broker", "processes", "redis", "replica", "primary", "freeze", "drop")
 # Between two stops: what waited is worked off, and the next figures are those of the next stop.
 _PAUSE_SECONDS: Final = 5.0
 # In place of an operator (CloudNativePG, Patroni) that detects the death of a server.
@@ -32,10 +34,11 @@ _REPLICATED_SECONDS_MAX: Final = 180.0
 
 @dataclass(frozen=True, slots=True)
 class ScaleLoad:
-    """Orders per second, the seconds for which a server is down, and the parts to stop (of STOPS)."""
+    """Orders per second, the seconds for which a server is down or unresponsive, and the parts to stop (of STOPS)."""
 
     orders_per_second: float
     down_seconds: float
+    unresponsive_seconds: float
     stops: Sequence[str]
 
 
@@ -145,6 +148,16 @@ class _Drill:
         if group == "processes":
             names = [process.name for process in self.system.processes if process.name != "sandbox"]
             return [(name, partial(self._process, name)) for name in names if not name.endswith("-2")]
+        if group in INTERRUPTIONS:
+            interrupted = {
+                "RabbitMQ node 1": self.broker.nodes[0],
+                "Redis": self._redis_server(),
+                "PostgreSQL replica": self.database.replica,
+                "PostgreSQL primary": self.database.primary,
+            }
+            return [
+                (f"{name}: {group}", partial(self._interrupt, group, server)) for name, server in interrupted.items()
+            ]
         return [
             {
                 "redis": ("Redis", self._redis),
@@ -179,18 +192,26 @@ class _Drill:
                 raise ServerUnavailable(f"RabbitMQ node {number + 1} did not take its queues up again.")
             await asyncio.sleep(1)
 
+    async def _interrupt(self, mode: str, server: Server) -> None:
+        """Interrupt a server, which is not replaced: clients wait, and continue by themselves afterwards."""
+        async with INTERRUPTIONS[mode](server):
+            await asyncio.sleep(self.load.unresponsive_seconds)
+
     async def _process(self, name: str) -> None:
         process = self.system.process(name)
         before = await asyncio.to_thread(process.kill)
         await asyncio.to_thread(process.wait_restarted, before, _RESTARTED_SECONDS_MAX)
 
     async def _redis(self) -> None:
-        redis = self.system.servers.redis
-        if redis is None:
-            raise ServerUnavailable("the drill has no Redis")
+        redis = self._redis_server()
         await asyncio.to_thread(redis.kill)
         await asyncio.sleep(self.load.down_seconds)
         await asyncio.to_thread(redis.start)
+
+    def _redis_server(self) -> Server:
+        if self.system.servers.redis is None:
+            raise ServerUnavailable("the drill has no Redis")
+        return self.system.servers.redis
 
     async def _replica(self) -> None:
         await asyncio.to_thread(self.database.replica.kill)
