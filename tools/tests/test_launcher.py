@@ -21,6 +21,7 @@ import operations
 import testkit
 from campus_tools.launcher import StartFailed, System
 from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.reload import changed_parts, folders_of, restart
 from campus_tools.launcher.runtimes import Program
 from campus_tools.launcher.supervisor import SupervisedProcess
 from campus_tools.servers import Servers
@@ -31,6 +32,7 @@ from operations.secrets import read_secrets, write_secrets
 from operations.services import service_named
 from testkit.fixtures import eventually, role_passwords
 
+ROOT = Path(__file__).resolve().parents[2]
 SMALL = SystemPlan(
     services=(),
     processes=(
@@ -52,6 +54,24 @@ def test_a_killed_child_is_started_again(programs: Path, tmp_path: Path, servers
         )
         listed = json.loads((tmp_path / "state" / "processes.json").read_text())
         assert {"name": "worker", "pid": worker.pid, "port": system.port_base + 21} in listed
+
+
+def test_a_part_is_restarted_when_its_code_changes(programs: Path, tmp_path: Path, servers: Servers) -> None:
+    state = tmp_path / "state"
+    with System(state, plan=SMALL, servers=servers) as system:
+        before = {process.name: process.pid for process in system.processes}
+        ready = restart(SMALL, "sandbox", state, system.port_base)
+        assert set(ready) == set(before)
+        assert None not in ready.values()
+        assert all(process.pid not in (None, before[process.name]) for process in system.processes)
+
+
+def test_a_change_concerns_the_parts_that_contain_it() -> None:
+    watched = folders_of(ROOT, CAMPUS)
+    own, shared = ROOT / "services/orders/src/orders/app.py", ROOT / "libs/common/src/common/app.py"
+    assert changed_parts(watched, [own]) == ["orders"]
+    assert changed_parts(watched, [shared]) == list(watched)
+    assert changed_parts(watched, [ROOT / "services/orders/tests/conftest.py"]) == []
 
 
 def test_logs_and_all_that_children_write_are_for_their_owner_alone(
