@@ -344,6 +344,20 @@ def test_without_a_response_the_key_is_shown_for_a_retry(signed_in: Gateway) -> 
     assert {request["headers"]["Idempotency-Key"] for request in signed_in.requests} == {key}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        (("dead-letters", "close", "orders", ID), f"/api/dead-letters/orders/{ID}/close"),
+        (("webhooks", "dead", "close", ID), f"/api/dead-letter-webhooks/{ID}/close"),
+    ],
+)
+def test_a_dead_letter_is_closed_with_its_reason(signed_in: Gateway, arguments, path: str) -> None:
+    signed_in.responses[path] = (200, {"id": ID, "closeReason": "a test"})
+    assert call(*arguments)[0] == 2
+    assert call_json(*arguments, "--reason", "a test")[1]["data"]["closeReason"] == "a test"
+    assert signed_in.bodies(path) == [{"reason": "a test"}]
+
+
 def test_a_dead_webhook_is_found_in_the_list(signed_in: Gateway) -> None:
     signed_in.responses["/api/dead-letter-webhooks"] = (200, [{"id": ID, "eventType": "charge.success"}])
     assert call_json("webhooks", "dead", "show", ID)[1]["data"]["eventType"] == "charge.success"

@@ -93,10 +93,15 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/rewards/balance": (EVERYBODY, False),
     "GET /api/dead-letter-webhooks": ({"ops_oncall", "auditor"}, False),
     "POST /api/dead-letter-webhooks/:id/replay": ({"ops_oncall"}, True),
+    "POST /api/dead-letter-webhooks/:id/close": ({"ops_oncall"}, True),
     **{f"GET /api/personal-records/{service}": (EVERYBODY, False) for service in SERVICES_WITH_ENDPOINTS},
     **{f"GET /api/dead-letters/{service}": ({"ops_oncall", "auditor"}, False) for service in SERVICES_WITH_ENDPOINTS},
     **{f"GET /api/queues/{service}": ({"ops_oncall", "auditor"}, False) for service in SERVICES_WITH_ENDPOINTS},
-    **{f"POST /api/dead-letters/{service}/:id/replay": ({"ops_oncall"}, True) for service in SERVICES_WITH_ENDPOINTS},
+    **{
+        f"POST /api/dead-letters/{service}/:id/{verb}": ({"ops_oncall"}, True)
+        for service in SERVICES_WITH_ENDPOINTS
+        for verb in ("replay", "close")
+    },
     # Section 8
     "GET /api/wallets/current": ({"merchant"}, False),
     "GET /api/wallets/current/statement": ({"merchant"}, False),

@@ -113,14 +113,19 @@ async def test_a_reset_sends_the_payout_again_and_closes_the_exception(
     assert "closed" in await one.heading()
 
 
+async def _unheard_webhook(market: Marketplace, system: System) -> str:
+    """Deliver an event that the gateway does not document, and return its id."""
+    event, number = f"unheard.{uuid4().hex[:12]}", uuid4().int % 2**40
+    body = json.dumps({"event": event, "data": {"id": number}}).encode()
+    response = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
+    assert response.status_code == 200
+    return f"{event}:{number}"
+
+
 async def test_a_dead_webhook_is_read_and_replayed(
     visitor: Arrival, market: Marketplace, users: Users, system: System
 ) -> None:
-    event = f"unheard.{uuid4().hex[:12]}"
-    body = json.dumps({"event": event, "data": {"id": uuid4().int % 2**40}}).encode()
-    response = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
-    assert response.status_code == 200
-    key = f"{event}:{json.loads(body)['data']['id']}"
+    key = await _unheard_webhook(market, system)
     letter_id = await given_up(system, key)
     one = await visitor("ops")
     await one.open("/dead-letters")
@@ -137,6 +142,26 @@ async def test_a_dead_webhook_is_read_and_replayed(
         return found[0]["outcome"] == "ignored" or None
 
     await market.until("the end of the work", processed, 60)
+
+
+async def test_a_dead_webhook_is_closed_with_a_reason(
+    visitor: Arrival, market: Marketplace, users: Users, system: System
+) -> None:
+    letter_id = await given_up(system, await _unheard_webhook(market, system))
+    one = await visitor("ops")
+    await one.open(f"/dead-letter-webhooks/{letter_id}")
+    await one.open_section("Close without a replay…")
+    await one.check_page()
+    await one.fill("Reason", "<b>A test</b> of the gateway's dashboard")
+    await one.click("Close")
+    assert await one.notice() == "The dead webhook is closed."
+    text = await one.text()
+    assert "<b>A test</b> of the gateway's dashboard" in text
+    assert "you" in text
+    assert await one.page.get_by_role("button", name="Replay").count() == 0
+    await one.check_page()
+    await one.open("/me/actions")
+    assert "dead letter closed" in (await one.text()).lower()
 
 
 async def test_every_screen_on_call_is_accessible_and_shows_no_foreign_action(visitor: Arrival) -> None:

@@ -189,6 +189,10 @@ async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, users: Use
         return bool((await ops.done("webhooks", "dead", "show", letter_id))["outcome"] == "ignored")
 
     assert await market.until("the end of the work", worked_on, 60)
+    again = await given_up(system, f"unheard.of:{json.loads(body)['data']['id']}")
+    closed = await ops.done("webhooks", "dead", "close", again, "--reason", "a test")
+    assert (closed["id"], closed["closeReason"]) == (again, "a test")
+    assert (await ops.call("webhooks", "dead", "replay", again))[1]["error"]["status"] == 409
 
 
 async def given_up(system: System, webhook_id: str) -> str:

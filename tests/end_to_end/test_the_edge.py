@@ -201,7 +201,7 @@ async def test_both_addresses_of_the_api_are_the_same(market: Marketplace) -> No
 
 
 @pytest.mark.parametrize("service", ["identity", "orders", "payments", "payouts", "notifications"])
-async def test_the_dead_letters_of_every_service_can_be_read_and_an_absent_one_not_replayed(
+async def test_the_dead_letters_of_every_service_can_be_read_and_an_absent_one_not_resolved(
     market: Marketplace, users: Users, service: str
 ) -> None:
     response = await market.http.get(f"/api/dead-letters/{service}", headers=users.ops.headers)
@@ -209,10 +209,11 @@ async def test_the_dead_letters_of_every_service_can_be_read_and_an_absent_one_n
     assert {"page", "limit", "total", "total_pages"} <= set(response.json()["meta"])
     refused = await market.http.get(f"/api/dead-letters/{service}", headers=users.buyer.headers)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    absent = await market.http.post(
-        f"/api/dead-letters/{service}/{UNKNOWN_ID}/replay", json={}, headers=users.ops.headers
-    )
-    assert absent.status_code == 404
+    for verb, body in (("replay", {}), ("close", {"reason": "a test"})):
+        absent = await market.http.post(
+            f"/api/dead-letters/{service}/{UNKNOWN_ID}/{verb}", json=body, headers=users.ops.headers
+        )
+        assert absent.status_code == 404, verb
 
 
 async def test_a_body_that_is_nested_without_end_is_refused(market: Marketplace) -> None:

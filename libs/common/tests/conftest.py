@@ -66,6 +66,7 @@ async def _migrate(owner_url: str) -> None:
         with Operations.context(MigrationContext.configure(connection)):
             migrations.grant_roles_v1("orders")
             migrations.create_messaging_v1("orders")
+            migrations.create_dead_letter_closures_v1("orders")
             migrations.create_ledger_v1("orders")
             for statement in NOTES:
                 connection.execute(sa.text(statement))

@@ -71,14 +71,16 @@ async def record_received(mechanisms: Mechanisms, days_ago, event_id=None):
     return event_id
 
 
-async def add_dead_letter(mechanisms: Mechanisms, event_id, *, replayed_days_ago=None):
+async def add_dead_letter(mechanisms: Mechanisms, event_id, *, replayed_days_ago=None, closed_days_ago=None):
     await run(
         mechanisms,
         "INSERT INTO dead_letters VALUES "
-        "($1, 'q', $2, 't', '', '{}', 'e', 6, now() - interval '1 year', now() - make_interval(days => $3))",
+        "($1, 'q', $2, 't', '', '{}', 'e', 6, now() - interval '1 year', now() - make_interval(days => $3), "
+        "now() - make_interval(days => $4))",
         new_id(),
         event_id,
         replayed_days_ago,
+        closed_days_ago,
     )
 
 
@@ -94,21 +96,25 @@ async def test_published_messages_are_removed_after_a_week(mechanisms: Mechanism
 
 
 async def test_an_inbox_row_outlives_the_dead_letter_of_its_message(mechanisms: Mechanisms) -> None:
-    waiting, replayed, forgotten = [await record_received(mechanisms, 400) for _ in range(3)]
+    waiting, replayed, closed, *forgotten = [await record_received(mechanisms, 400) for _ in range(5)]
     young = await record_received(mechanisms, 27)
     await add_dead_letter(mechanisms, waiting)
     await add_dead_letter(mechanisms, replayed, replayed_days_ago=1)
-    await add_dead_letter(mechanisms, forgotten, replayed_days_ago=91)
+    await add_dead_letter(mechanisms, closed, closed_days_ago=89)
+    await add_dead_letter(mechanisms, forgotten[0], replayed_days_ago=91)
+    await add_dead_letter(mechanisms, forgotten[1], closed_days_ago=91)
     for _ in range(2):
         await remove(mechanisms)
     assert {row["event_id"] for row in await run(mechanisms, "SELECT event_id FROM inbox")} == {
         waiting,
         replayed,
+        closed,
         young,
     }
     assert {row["event_id"] for row in await run(mechanisms, "SELECT event_id FROM dead_letters")} == {
         waiting,
         replayed,
+        closed,
     }
 
 

@@ -25,6 +25,18 @@ CREATE OR REPLACE FUNCTION public.app_vendor_id()
  STABLE
 AS $function$ SELECT nullif(current_setting('app.vendor_id', true), '')::uuid $function$;
 
+CREATE TABLE dead_letter_closures (
+    dead_letter_id uuid NOT NULL,
+    queue text NOT NULL,
+    event_type text NOT NULL,
+    closed_by uuid NOT NULL,
+    reason text NOT NULL,
+    closed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT dead_letter_closures_pkey PRIMARY KEY (dead_letter_id)
+);
+CREATE INDEX dead_letter_closures_of_staff ON dead_letter_closures USING btree (closed_by, closed_at);
+GRANT SELECT, INSERT ON dead_letter_closures TO campus_api_gateway_service;
+
 CREATE TABLE dead_letters (
     id uuid NOT NULL,
     queue text NOT NULL,
@@ -36,7 +48,10 @@ CREATE TABLE dead_letters (
     attempts integer NOT NULL,
     failed_at timestamp with time zone DEFAULT now() NOT NULL,
     replayed_at timestamp with time zone,
-    CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+    closed_at timestamp with time zone,
+    resolved_at timestamp with time zone GENERATED ALWAYS AS (COALESCE(replayed_at, closed_at)) STORED,
+    CONSTRAINT dead_letters_pkey PRIMARY KEY (id),
+    CONSTRAINT dead_letters_resolved_once CHECK ((num_nulls(replayed_at, closed_at) > 0))
 );
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id DESC);
 GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_api_gateway_service;

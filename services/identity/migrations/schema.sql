@@ -139,6 +139,18 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON commission_changes TO campus_identity_se
 CREATE POLICY commission_changes_read ON commission_changes FOR SELECT
     USING ((app_may('vendors:commission'::text) OR app_may('vendors:read'::text)));
 
+CREATE TABLE dead_letter_closures (
+    dead_letter_id uuid NOT NULL,
+    queue text NOT NULL,
+    event_type text NOT NULL,
+    closed_by uuid NOT NULL,
+    reason text NOT NULL,
+    closed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT dead_letter_closures_pkey PRIMARY KEY (dead_letter_id)
+);
+CREATE INDEX dead_letter_closures_of_staff ON dead_letter_closures USING btree (closed_by, closed_at);
+GRANT SELECT, INSERT ON dead_letter_closures TO campus_identity_service;
+
 CREATE TABLE dead_letters (
     id uuid NOT NULL,
     queue text NOT NULL,
@@ -150,7 +162,10 @@ CREATE TABLE dead_letters (
     attempts integer NOT NULL,
     failed_at timestamp with time zone DEFAULT now() NOT NULL,
     replayed_at timestamp with time zone,
-    CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+    closed_at timestamp with time zone,
+    resolved_at timestamp with time zone GENERATED ALWAYS AS (COALESCE(replayed_at, closed_at)) STORED,
+    CONSTRAINT dead_letters_pkey PRIMARY KEY (id),
+    CONSTRAINT dead_letters_resolved_once CHECK ((num_nulls(replayed_at, closed_at) > 0))
 );
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id DESC);
 GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_identity_service;

@@ -132,7 +132,7 @@ BEGIN
         SELECT id FROM processed_webhook_events AS event
         WHERE processed_at <= until AND outcome IN ('done', 'ignored') AND NOT EXISTS (
             SELECT FROM dead_letter_webhooks AS letter
-            WHERE letter.webhook_id = event.id AND coalesce(letter.replayed_at, letter.failed_at) > until
+            WHERE letter.webhook_id = event.id AND coalesce(letter.replayed_at, letter.closed_at, letter.failed_at) > until
         ) AND NOT EXISTS (
             SELECT FROM revised_webhooks AS revised
             WHERE revised.webhook_id = event.id AND (revised.due_at IS NOT NULL OR revised.revised_at > until)
@@ -315,6 +315,24 @@ CREATE UNIQUE INDEX charges_order_covered_once ON charges USING btree (order_id)
 CREATE INDEX charges_settled ON charges USING btree (settled_at, id);
 GRANT SELECT, INSERT, UPDATE (order_id, verdict) ON charges TO campus_payments_service;
 
+CREATE TABLE dead_letter_closures (
+    dead_letter_id uuid NOT NULL,
+    queue text NOT NULL,
+    event_type text NOT NULL,
+    closed_by uuid NOT NULL,
+    reason text NOT NULL,
+    closed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT dead_letter_closures_pkey PRIMARY KEY (dead_letter_id)
+);
+CREATE INDEX dead_letter_closures_of_staff ON dead_letter_closures USING btree (closed_by, closed_at);
+ALTER TABLE dead_letter_closures ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON dead_letter_closures TO campus_payments_api;
+GRANT SELECT, INSERT ON dead_letter_closures TO campus_payments_service;
+CREATE POLICY dead_letter_closures_own ON dead_letter_closures FOR INSERT
+    WITH CHECK (((closed_by = app_user_id()) AND app_may('webhooks:replay'::text)));
+CREATE POLICY dead_letter_closures_visible ON dead_letter_closures FOR SELECT
+    USING ((app_may('dead_letters:read'::text) OR app_may('webhooks:replay'::text)));
+
 CREATE TABLE dead_letter_webhooks (
     id uuid NOT NULL,
     webhook_id text NOT NULL,
@@ -325,15 +343,17 @@ CREATE TABLE dead_letter_webhooks (
     replayed_at timestamp with time zone,
     provider text DEFAULT 'paystack'::text NOT NULL,
     payload jsonb,
+    closed_at timestamp with time zone,
     CONSTRAINT dead_letter_webhooks_pkey PRIMARY KEY (id),
     CONSTRAINT dead_letter_webhooks_webhook FOREIGN KEY (webhook_id) REFERENCES processed_webhook_events(id),
-    CONSTRAINT dead_letter_webhooks_provider_known CHECK ((provider = ANY (ARRAY['paystack'::text, 'flutterwave'::text])))
+    CONSTRAINT dead_letter_webhooks_provider_known CHECK ((provider = ANY (ARRAY['paystack'::text, 'flutterwave'::text]))),
+    CONSTRAINT dead_letter_webhooks_resolved_once CHECK ((num_nulls(replayed_at, closed_at) > 0))
 );
 CREATE INDEX dead_letter_webhooks_newest ON dead_letter_webhooks USING btree (failed_at, id);
 CREATE INDEX dead_letter_webhooks_of_webhook ON dead_letter_webhooks USING btree (webhook_id);
 ALTER TABLE dead_letter_webhooks ENABLE ROW LEVEL SECURITY;
-GRANT SELECT (id, webhook_id, event_type, error, attempts, failed_at, replayed_at, provider), UPDATE (replayed_at) ON dead_letter_webhooks TO campus_payments_api;
-GRANT SELECT, INSERT, UPDATE (replayed_at) ON dead_letter_webhooks TO campus_payments_service;
+GRANT SELECT (id, webhook_id, event_type, error, attempts, failed_at, replayed_at, provider, closed_at), UPDATE (replayed_at, closed_at) ON dead_letter_webhooks TO campus_payments_api;
+GRANT SELECT, INSERT, UPDATE (replayed_at, closed_at) ON dead_letter_webhooks TO campus_payments_service;
 CREATE POLICY dead_letter_webhooks_replayed ON dead_letter_webhooks FOR UPDATE
     USING (app_may('webhooks:replay'::text));
 CREATE POLICY dead_letter_webhooks_visible ON dead_letter_webhooks FOR SELECT
@@ -350,7 +370,10 @@ CREATE TABLE dead_letters (
     attempts integer NOT NULL,
     failed_at timestamp with time zone DEFAULT now() NOT NULL,
     replayed_at timestamp with time zone,
-    CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+    closed_at timestamp with time zone,
+    resolved_at timestamp with time zone GENERATED ALWAYS AS (COALESCE(replayed_at, closed_at)) STORED,
+    CONSTRAINT dead_letters_pkey PRIMARY KEY (id),
+    CONSTRAINT dead_letters_resolved_once CHECK ((num_nulls(replayed_at, closed_at) > 0))
 );
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id DESC);
 GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_payments_service;

@@ -285,6 +285,18 @@ CREATE INDEX chargebacks_open_of_vendor ON chargebacks USING btree (vendor_id) W
 ALTER TABLE chargebacks ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE (status, held_minor, sequence, uncovered_minor) ON chargebacks TO campus_payouts_service;
 
+CREATE TABLE dead_letter_closures (
+    dead_letter_id uuid NOT NULL,
+    queue text NOT NULL,
+    event_type text NOT NULL,
+    closed_by uuid NOT NULL,
+    reason text NOT NULL,
+    closed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT dead_letter_closures_pkey PRIMARY KEY (dead_letter_id)
+);
+CREATE INDEX dead_letter_closures_of_staff ON dead_letter_closures USING btree (closed_by, closed_at);
+GRANT SELECT, INSERT ON dead_letter_closures TO campus_payouts_service;
+
 CREATE TABLE dead_letters (
     id uuid NOT NULL,
     queue text NOT NULL,
@@ -296,7 +308,10 @@ CREATE TABLE dead_letters (
     attempts integer NOT NULL,
     failed_at timestamp with time zone DEFAULT now() NOT NULL,
     replayed_at timestamp with time zone,
-    CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+    closed_at timestamp with time zone,
+    resolved_at timestamp with time zone GENERATED ALWAYS AS (COALESCE(replayed_at, closed_at)) STORED,
+    CONSTRAINT dead_letters_pkey PRIMARY KEY (id),
+    CONSTRAINT dead_letters_resolved_once CHECK ((num_nulls(replayed_at, closed_at) > 0))
 );
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id DESC);
 GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_payouts_service;

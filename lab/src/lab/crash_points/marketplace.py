@@ -413,7 +413,7 @@ class Marketplace:
         for service, connection in self.databases.items():
             if service == "api-gateway":
                 continue
-            for row in await connection.fetch("SELECT id, queue, error FROM dead_letters WHERE replayed_at IS NULL"):
+            for row in await connection.fetch("SELECT id, queue, error FROM dead_letters WHERE resolved_at IS NULL"):
                 found.add(f"dead letter: {service}: {row['queue']}: {row['id']}: {row['error']}")
         for row in await self.databases["payments"].fetch(_DEAD_LETTER_WEBHOOKS):
             found.add(f"dead-letter webhook: {row['event_type']}: {row['id']}")

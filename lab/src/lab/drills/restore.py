@@ -57,7 +57,7 @@ _WAITING: Final = {
              + (SELECT count(*) FROM payout_transfers WHERE status IN ('reserved', 'submitting', 'unknown', 'pending'))
     """,
 }
-_DEAD: Final = "SELECT count(*) FROM dead_letters WHERE replayed_at IS NULL"
+_DEAD: Final = "SELECT count(*) FROM dead_letters WHERE resolved_at IS NULL"
 _IS_COMPARED: Final = """
 SELECT place = system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
 FROM transfer_comparison, pg_control_system()
@@ -266,9 +266,9 @@ class _Drill:
         for dead_letter in await market.get("/api/dead-letter-webhooks", ops, params={"outcome": "dead", "limit": 100}):
             await market.post(f"/api/dead-letter-webhooks/{dead_letter['id']}/replay", {}, ops, key=None)
         for service in PUBLISHERS:
-            for dead_letter in await market.get(f"/api/dead-letters/{service}", ops, params={"limit": 100}):
-                if dead_letter["replayedAt"] is None:
-                    await market.post(f"/api/dead-letters/{service}/{dead_letter['id']}/replay", {}, ops)
+            awaiting = {"awaiting": "replay", "limit": 100}
+            for dead_letter in await market.get(f"/api/dead-letters/{service}", ops, params=awaiting):
+                await market.post(f"/api/dead-letters/{service}/{dead_letter['id']}/replay", {}, ops)
 
     async def _verify(self, system: System, market: Marketplace) -> None:
         self.log("comparing with the gateway")

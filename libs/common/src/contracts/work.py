@@ -31,6 +31,7 @@ StaffActionSubject = Literal["campus", "hub", "person", "vendor", "vendor_applic
 OwnActionSubject = Literal[
     StaffActionSubject,
     "chargeback",
+    "dead_letter",
     "delivery_log",
     "flash_sale",
     "order",

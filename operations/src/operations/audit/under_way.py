@@ -19,7 +19,7 @@ _PUBLISHED: Final = """
 SELECT id FROM outbox WHERE queue IS NULL AND type = ANY ($1) AND created_at > now() - interval '7 days'
 """
 _PROCESSED: Final = "SELECT event_id FROM inbox WHERE event_id = ANY ($1)"
-_DEAD: Final = "SELECT event_id FROM dead_letters WHERE event_id = ANY ($1) AND replayed_at IS NULL"
+_DEAD: Final = "SELECT event_id FROM dead_letters WHERE event_id = ANY ($1) AND resolved_at IS NULL"
 _READ: Final = """
 SELECT id, subject, {payload} AS payload, created_at > now() - make_interval(secs => $2) AS is_young
 FROM outbox WHERE id = ANY ($1)

@@ -260,9 +260,12 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/reconciliation-cases/:id", PAYMENTS),
     _post("/api/reconciliation-cases/:id/close", PAYMENTS, guard=_guard("exceptions:classify")),
     Route("GET", "/api/dead-letter-webhooks", PAYMENTS, parts=(PAYMENTS, NOTIFICATIONS)),
-    replace(
-        _post("/api/dead-letter-webhooks/:id/replay", PAYMENTS, guard=_guard("webhooks:replay", step_up=True)),
-        parts=(PAYMENTS, NOTIFICATIONS),
+    *(
+        replace(
+            _post(f"/api/dead-letter-webhooks/:id/{verb}", PAYMENTS, guard=_guard("webhooks:replay", step_up=True)),
+            parts=(PAYMENTS, NOTIFICATIONS),
+        )
+        for verb in ("replay", "close")
     ),
     _read("/api/audits", PAYMENTS),
     _read("/api/audits/:id", PAYMENTS),
@@ -382,6 +385,7 @@ ROUTES: Final[tuple[Route, ...]] = (
             _read(f"/api/dead-letters/{service}", service),
             _read(f"/api/queues/{service}", service),
             _post(f"/api/dead-letters/{service}/:id/replay", service, guard=_guard("webhooks:replay", step_up=True)),
+            _post(f"/api/dead-letters/{service}/:id/close", service, guard=_guard("webhooks:replay", step_up=True)),
         )
     ),
 )

@@ -1,5 +1,6 @@
 """Dead webhooks of payments and notifications at the edge: one list and one replay (contract section 7.8)."""
 
+import json
 from contextlib import AsyncExitStack
 from typing import Any
 from uuid import uuid4
@@ -19,7 +20,7 @@ LIST = "/api/dead-letter-webhooks"
 
 
 class DeadWebhooks:
-    """The part of one service: an offset list, newest first, and the replay of a row by its id or event id."""
+    """The part of one service: an offset list, newest first, and an operation on a row by its id or event id."""
 
     def __init__(self, service: str, minutes: range) -> None:
         self.rows: list[dict[str, str]] = [
@@ -27,11 +28,12 @@ class DeadWebhooks:
             for minute in minutes
         ]
         self.requests: list[str] = []
+        self.bodies: list[bytes] = []
         self.status = 200
 
     def app(self) -> Starlette:
         return Starlette(
-            routes=[Route(LIST, self.page), Route(f"{LIST}/{{key}}/replay", self.replay, methods=["POST"])]
+            routes=[Route(LIST, self.page), Route(f"{LIST}/{{key}}/{{verb}}", self.resolve, methods=["POST"])]
         )
 
     async def page(self, request: Request) -> Response:
@@ -44,8 +46,9 @@ class DeadWebhooks:
         meta = {"page": page, "limit": limit, "total": len(rows), "total_pages": -(-len(rows) // limit)}
         return JSONResponse({"success": True, "data": rows[(page - 1) * limit : page * limit], "meta": meta})
 
-    async def replay(self, request: Request) -> Response:
+    async def resolve(self, request: Request) -> Response:
         key = request.path_params["key"]
+        self.bodies.append(await request.body())
         self.requests.append(key)
         found = [row for row in self.rows if key in (row["id"], row["eventId"])]
         return JSONResponse({"success": True, "data": found[0]}) if found else _problem(404)
@@ -119,6 +122,18 @@ async def test_a_replay_reaches_the_service_that_has_the_webhook(
         response = await parts.replay(part.rows[0][by], **key)
         assert (response.status_code, response.json()["data"]) == (200, part.rows[0])
     assert len(parts.notifications.requests) == 1
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": str(uuid4())}])
+async def test_a_closure_reaches_each_service_with_its_reason(parts: Parts, headers: dict[str, str]) -> None:
+    [row, *_] = parts.notifications.rows
+    response = await parts.gateway.client.post(
+        f"{LIST}/{row['eventId']}/close", json={"reason": "spam"}, headers={**parts.token, **headers}
+    )
+    assert (response.status_code, response.json()["data"]) == (200, row)
+    assert [json.loads(body) for body in [*parts.payments.bodies, *parts.notifications.bodies]] == [
+        {"reason": "spam"}
+    ] * 2
 
 
 async def test_a_replay_of_an_unknown_webhook_is_404(parts: Parts) -> None:

@@ -47,6 +47,7 @@ def found(method: str, path: str) -> str | None:
         ("POST", "/api/webhooks/flutterwave", "payments /api/webhooks/flutterwave"),
         ("GET", "/.well-known/jwks.json", "identity /.well-known/jwks.json"),
         ("POST", f"/api/dead-letters/orders/{ID}/replay", "orders /api/dead-letters/orders/:id/replay"),
+        ("POST", f"/api/dead-letters/orders/{ID}/close", "orders /api/dead-letters/orders/:id/close"),
         ("GET", "/api/wallets/current/statements/2026-11", "payouts /api/wallets/current/statements/:month"),
         ("GET", "/api/wallets/current/statements/soon/print", "payouts /api/wallets/current/statements/:month/print"),
         ("GET", "/api/wallets/current/statements/2026%2F11", None),

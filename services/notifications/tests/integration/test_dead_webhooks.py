@@ -8,10 +8,17 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
+from common.database.unit_of_work import UnitOfWork
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import Received
+from common.primitives.clock import iso
 from common.primitives.ids import new_id
+from common.primitives.problems import Conflict
 from notifications.consumers.support import SupportTask, fail_support_task
+from notifications.use_cases.messaging.close_dead_webhook import close_dead_webhook
+from notifications.use_cases.messaging.replay_webhook import replay_webhook
+from testkit.locks import waits_for
+from testkit.work import own_actions_of, work_of
 
 from .conftest import OpenScenario, Scenario
 from .messaging_app import QUEUE, body_of, messages, outcomes, post, text
@@ -51,6 +58,11 @@ async def replay(scenario: Scenario, key: str, **claims: Any) -> Any:
     return await scenario.client.post(f"{PATH}/{key}/replay", headers=headers)
 
 
+async def close(scenario: Scenario, key: str, reason: str = "spam", **claims: Any) -> Any:
+    headers = scenario.headers(**{"user_id": uuid4(), "roles": ("ops_oncall",), "stepped_up": True, **claims})
+    return await scenario.client.post(f"{PATH}/{key}/close", json={"reason": reason}, headers=headers)
+
+
 async def test_a_message_after_its_last_retry_is_an_alerted_dead_webhook(scenario: Scenario) -> None:
     shown = await dead_item(scenario)
     assert shown == {
@@ -64,6 +76,9 @@ async def test_a_message_after_its_last_retry_is_an_alerted_dead_webhook(scenari
         "outcome": "dead",
         "failedAt": shown["failedAt"],
         "replayedAt": None,
+        "closedAt": None,
+        "closedBy": None,
+        "closeReason": None,
     }
     [alert] = await scenario.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-2", "dead-letter-webhooks")
@@ -144,15 +159,99 @@ async def test_only_staff_on_call_replay_and_only_with_a_second_factor(scenario:
     assert (await replay(scenario, str(uuid4()))).status_code == 404
 
 
+@pytest.mark.parametrize("by", ["id", "eventId"])
+async def test_a_closed_message_has_its_reason_and_is_not_open(scenario: Scenario, by: str) -> None:
+    dead, staff = await dead_item(scenario), uuid4()
+    closed = (await close(scenario, dead[by], user_id=staff)).json()["data"]
+    assert closed == {
+        "id": dead["id"],
+        "service": "notifications",
+        "closedAt": iso(scenario.clock.now()),
+        "closedBy": str(staff),
+        "closeReason": "spam",
+    }
+    assert (await close(scenario, dead[by])).json()["data"] == closed
+    [shown] = await listed(scenario)
+    assert shown == {
+        **dead,
+        **{name: closed[name] for name in ("closedAt", "closedBy", "closeReason")},
+        "outcome": "ignored",
+    }
+    ops = scenario.headers(staff, roles=("ops_oncall",))
+    assert "dead_webhooks" not in await work_of(scenario.client, ops)
+    assert await own_actions_of(scenario.client, ops) == [("dead_letter_closed", dead["id"])]
+    assert len(await scenario.published("operations.alert_cleared.v1")) == 1
+
+
+async def test_a_closed_message_keeps_its_reason_and_is_not_replayed(scenario: Scenario) -> None:
+    dead = await dead_item(scenario)
+    await close(scenario, dead["id"])
+    assert (await close(scenario, dead["id"], "another")).status_code == 409
+    for key in (dead["id"], ITEM):
+        assert (await replay(scenario, key)).status_code == 409
+    assert await scenario.app.work(QUEUE) == 0
+    assert await messages(scenario) == []
+    [stored] = await scenario.fetch("SELECT payload FROM dead_letter_webhooks")
+    assert stored["payload"]["text"] == "Where is it?"
+
+
+async def test_a_replayed_message_is_not_closed(scenario: Scenario) -> None:
+    dead = await dead_item(scenario)
+    await replay(scenario, dead["id"])
+    assert (await close(scenario, dead["id"])).status_code == 409
+    assert await outcomes(scenario) == {ITEM: "queued"}
+
+
+async def test_a_body_that_could_not_be_split_is_closed(scenario: Scenario) -> None:
+    await post(scenario, body_of({"messages": [text("wamid.1", "Hello")]}))
+    [webhook] = await scenario.fetch("SELECT id FROM processed_webhook_events")
+    await fail(scenario, SupportTask(webhook_id=webhook["id"]))
+    assert (await close(scenario, webhook["id"])).status_code == 200
+    assert [one["outcome"] for one in await listed(scenario)] == ["ignored"]
+
+
+async def test_only_staff_on_call_close_and_only_with_a_second_factor(scenario: Scenario) -> None:
+    dead = await dead_item(scenario)
+    assert (await close(scenario, dead["id"], stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
+    assert (await close(scenario, dead["id"], roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
+    assert (await close(scenario, str(uuid4()))).status_code == 404
+    assert (await listed(scenario))[0]["outcome"] == "dead"
+
+
+@pytest.mark.parametrize("is_closed_first", [True, False])
+async def test_of_a_concurrent_closure_and_replay_of_a_message_one_succeeds(
+    scenario: Scenario, is_closed_first: bool
+) -> None:
+    dead, now = await dead_item(scenario), scenario.clock.now()
+
+    async def closing(uow: UnitOfWork) -> None:
+        await close_dead_webhook(uow, dead["id"], uuid4(), "spam", now)
+
+    async def replaying(uow: UnitOfWork) -> None:
+        await replay_webhook(uow, ITEM, now)
+
+    async def conflicts(uow: UnitOfWork) -> None:
+        with pytest.raises(Conflict):
+            await (replaying if is_closed_first else closing)(uow)
+
+    first = closing if is_closed_first else replaying
+    assert await waits_for(scenario.app.runtime.database, first, conflicts)
+    assert await outcomes(scenario) == {ITEM: "ignored" if is_closed_first else "queued"}
+
+
 async def test_a_reply_after_its_last_retry_is_a_common_dead_letter(scenario: Scenario) -> None:
     with pytest.raises(PermanentFault):
         await fail(scenario, SupportTask(reply_id=uuid4()))
 
 
-async def test_a_replayed_dead_webhook_expires(scenario: Scenario) -> None:
+@pytest.mark.parametrize("resolve", [replay, close])
+async def test_a_resolved_dead_webhook_expires(scenario: Scenario, resolve: Any) -> None:
     dead = await dead_item(scenario)
     await dead_item(scenario, "wamid.2")
-    await replay(scenario, dead["id"])
-    scenario.clock.advance(timedelta(days=91))
+    await resolve(scenario, dead["id"])
+    scenario.clock.advance(timedelta(days=89))
+    await scenario.app.remove_old()
+    assert len(await listed(scenario)) == 2
+    scenario.clock.advance(timedelta(days=2))
     await scenario.app.remove_old()
     assert [one["eventId"] for one in await listed(scenario)] == ["message:wamid.2"]

@@ -89,8 +89,9 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
             pass
 
 
-async def test_dead_letters_under_the_old_key_are_counted_until_replay(
-    open_scenario: OpenScenario, fresh_database: DatabaseFactory, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("resolved", ["replayed_at", "closed_at"])
+async def test_dead_letters_under_the_old_key_are_counted_until_resolved(
+    open_scenario: OpenScenario, fresh_database: DatabaseFactory, capsys: pytest.CaptureFixture[str], resolved: str
 ) -> None:
     urls = await fresh_database("notifications")
     async with open_scenario(urls=urls, **AFTER_ROTATION) as scenario:
@@ -106,7 +107,7 @@ async def test_dead_letters_under_the_old_key_are_counted_until_replay(
         with pytest.raises(SystemExit):
             await re_encrypt(scenario)
         assert "dead letters: 0 encrypted anew, 1 remain" in capsys.readouterr().out
-        await scenario.fetch("UPDATE dead_letters SET replayed_at = now() RETURNING 1")
+        await scenario.fetch(f"UPDATE dead_letters SET {resolved} = now() RETURNING 1")
         await re_encrypt(scenario)
 
 

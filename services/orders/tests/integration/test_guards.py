@@ -32,7 +32,12 @@ TABLES: Final = {
             "DELETE cart_items_of_the_buyer": ("user",),
         },
     ),
-    "dead_letters": GuardedTable(unique={"dead_letters_pkey": {}}),
+    "dead_letter_closures": GuardedTable(unique={"dead_letter_closures_pkey": {}}),
+    "dead_letters": GuardedTable(
+        row={"replayed_at": NOW},
+        checks={"dead_letters_resolved_once": {"closed_at": NOW}},
+        unique={"dead_letters_pkey": {}},
+    ),
     "delivery_pins": GuardedTable(
         checks={"delivery_pins_issue_1_to_4": {"issue": 0}, "delivery_pins_wrong_tries_at_most_5": {"wrong_tries": -1}},
         unique={"delivery_pins_pkey": {}},

@@ -101,8 +101,19 @@ TABLES: Final = {
             "charges_order_covered_once": ({"order_id": OURS}, {"id": OTHERS, "identity": "0123456789"}),
         },
     ),
+    "dead_letter_closures": GuardedTable(
+        unique={"dead_letter_closures_pkey": {}},
+        policies={
+            "INSERT dead_letter_closures_own": ("user webhooks:replay",),
+            "SELECT dead_letter_closures_visible": ("dead_letters:read", "webhooks:replay"),
+        },
+    ),
     "dead_letter_webhooks": GuardedTable(
-        checks={"dead_letter_webhooks_provider_known": {"provider": "x"}},
+        row={"replayed_at": NOW},
+        checks={
+            "dead_letter_webhooks_provider_known": {"provider": "x"},
+            "dead_letter_webhooks_resolved_once": {"closed_at": NOW},
+        },
         unique={"dead_letter_webhooks_pkey": {}},
         references={"dead_letter_webhooks_webhook": {"webhook_id": "missing"}},
         policies={
@@ -110,7 +121,11 @@ TABLES: Final = {
             "SELECT dead_letter_webhooks_visible": ("dead_letters:read", "webhooks:replay"),
         },
     ),
-    "dead_letters": GuardedTable(unique={"dead_letters_pkey": {}}),
+    "dead_letters": GuardedTable(
+        row={"replayed_at": NOW},
+        checks={"dead_letters_resolved_once": {"closed_at": NOW}},
+        unique={"dead_letters_pkey": {}},
+    ),
     "escrows": GuardedTable(
         row={"held_minor": 6, "locked_vendor_minor": 0},
         checks={

@@ -49,7 +49,6 @@ LOCKS: Locks = {
     "refund": ("SELECT id FROM refunds", refunds.lock_refund),
     "refund of an attempt": ("SELECT attempt_id FROM refunds", refunds.lock_refund_of_attempt),
     "webhook": ("SELECT id FROM processed_webhook_events", webhooks.lock_webhook),
-    "outcome of a webhook": ("SELECT id FROM processed_webhook_events", webhooks.lock_outcome),
 }
 
 

@@ -89,7 +89,12 @@ TABLES: Final = {
         },
         unique={"chargebacks_pkey": {}},
     ),
-    "dead_letters": GuardedTable(unique={"dead_letters_pkey": {}}),
+    "dead_letter_closures": GuardedTable(unique={"dead_letter_closures_pkey": {}}),
+    "dead_letters": GuardedTable(
+        row={"replayed_at": NOW},
+        checks={"dead_letters_resolved_once": {"closed_at": NOW}},
+        unique={"dead_letters_pkey": {}},
+    ),
     "dispatch_batches": GuardedTable(
         unique={
             "dispatch_batches_pkey": {"dispatched_by": OTHERS, "idempotency_key": OTHERS},

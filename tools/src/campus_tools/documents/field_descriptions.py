@@ -68,6 +68,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "check": "The rule, with its service or `all`.",
     "clientDataJSON": "The browser's `clientDataJSON`, base64url.",
     "clientExtensionResults": "The browser's extension results, which are ignored.",
+    "closeReason": "Why it was closed without a replay.",
     "closedAt": "The time of the closing; null while it is open.",
     "closedBecause": "The evidence of the closing.",
     "closedBy": "The member of staff who closed it.",

@@ -1,6 +1,7 @@
-"""Dead letters and dead webhooks, with replay."""
+"""Dead letters and dead webhooks, with replay and closure."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
@@ -9,6 +10,7 @@ from common.observability.logging import REQUEST_ID
 from console.api import ApiProblem, Json, Rows
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
+from console.parts import command, names_of
 from console.visit import Visit
 
 SCREENS = Screens()
@@ -32,6 +34,7 @@ def _dead_letters_of(service: str) -> ListView:
             Column("Attempts", "attempts", "number"),
             Column("Failed", "failedAt", "time"),
             Column("Replayed", "replayedAt", "time"),
+            Column("Closed", "closedAt", "time"),
         ),
         filters=(Filter("awaiting", "Awaiting", choices("replay")),),
         empty=f"No message of {service} failed for good.",
@@ -49,6 +52,7 @@ WEBHOOKS = ListView(
         Column("Failed", "failedAt", "time"),
         Column("Outcome", "outcome", "badge"),
         Column("Replayed", "replayedAt", "time"),
+        Column("Closed", "closedAt", "time"),
     ),
     filters=(
         Filter("outcome", "Outcome", choices("dead", "queued", "done", "ignored")),
@@ -61,7 +65,7 @@ WEBHOOKS = ListView(
 
 @SCREENS.page("/dead-letters", title="Dead letters", any_of=DEAD_LETTER_READERS, menu="Dead letters")
 async def dead_letters_overview(visit: Visit) -> Response:
-    """Messages that wait for a replay, by service."""
+    """Open dead letters, by service."""
     return visit.render(
         "oncall/dead_letters.html", counts=await count_dead_letters(visit), tabs_of_page=DEAD_LETTER_TABS
     )
@@ -77,8 +81,7 @@ async def dead_letters_page(visit: Visit) -> Response:
 async def dead_letter_page(visit: Visit) -> Response:
     service = _service_of(visit)
     dead_letter = await _find_dead_letter(visit, f"/api/dead-letters/{service}")
-    path = f"/dead-letters/{service}/{dead_letter['id']}"
-    return visit.render("oncall/dead_letter.html", dead_letter=dead_letter, path=path, steps=_DEAD_LETTER_STEPS)
+    return await _show(visit, dead_letter, f"/dead-letters/{service}/{dead_letter['id']}", _DEAD_LETTER_STEPS)
 
 
 @SCREENS.action("/dead-letters/{service}/{id:uuid}/replay", any_of=("webhooks:replay",), page=dead_letter_page)
@@ -86,6 +89,12 @@ async def replay_dead_letter(visit: Visit) -> Response:
     service = _service_of(visit)
     await visit.api.post(f"/api/dead-letters/{service}/{visit['id']}/replay")
     return visit.go(f"/dead-letters/{service}", "The message is queued again.")
+
+
+@SCREENS.action("/dead-letters/{service}/{id:uuid}/close", any_of=("webhooks:replay",), page=dead_letter_page)
+async def close_dead_letter(visit: Visit) -> Response:
+    _service_of(visit)
+    return await command(visit, {"reason": visit.form["reason"]}, "The dead letter is closed.")
 
 
 @SCREENS.page("/dead-letter-webhooks", title="Dead webhooks", any_of=DEAD_LETTER_READERS)
@@ -96,9 +105,8 @@ async def webhooks_page(visit: Visit) -> Response:
 @SCREENS.page("/dead-letter-webhooks/{id:uuid}", title="Dead webhook", any_of=DEAD_LETTER_READERS)
 async def webhook_page(visit: Visit) -> Response:
     dead_letter = await _find_dead_letter(visit, "/api/dead-letter-webhooks")
-    path = f"/dead-letter-webhooks/{dead_letter['id']}"
     steps = _WEBHOOK_STEPS if dead_letter["service"] == "payments" else _MESSAGE_STEPS
-    return visit.render("oncall/dead_letter.html", dead_letter=dead_letter, path=path, steps=steps)
+    return await _show(visit, dead_letter, f"/dead-letter-webhooks/{dead_letter['id']}", steps)
 
 
 @SCREENS.action("/dead-letter-webhooks/{id:uuid}/replay", any_of=("webhooks:replay",), page=webhook_page)
@@ -106,6 +114,11 @@ async def replay_webhook(visit: Visit) -> Response:
     result: Json = await visit.api.post(f"/api/dead-letter-webhooks/{visit['id']}/replay")
     done = "The event is queued again." if result["requeued"] else "The event was processed meanwhile: nothing changed."
     return visit.go("/dead-letter-webhooks", done)
+
+
+@SCREENS.action("/dead-letter-webhooks/{id:uuid}/close", any_of=("webhooks:replay",), page=webhook_page)
+async def close_webhook(visit: Visit) -> Response:
+    return await command(visit, {"reason": visit.form["reason"]}, "The dead webhook is closed.")
 
 
 _DEAD_LETTER_STEPS: Final = (
@@ -124,6 +137,11 @@ _MESSAGE_STEPS: Final = (
 )
 
 
+async def _show(visit: Visit, dead_letter: Json, path: str, steps: Sequence[str]) -> Response:
+    names = await names_of(visit, dead_letter["closedBy"])
+    return visit.render("oncall/dead_letter.html", dead_letter=dead_letter, path=path, steps=steps, names=names)
+
+
 async def _find_dead_letter(visit: Visit, path: str) -> Json:
     """A dead letter by its id: the API only lists them. Raises ApiProblem (404)."""
     async for dead_letter in visit.api.every_row(path):
@@ -140,7 +158,7 @@ def _service_of(visit: Visit) -> str:
 
 
 async def count_dead_letters(visit: Visit) -> list[Json]:
-    """A row for each service and for the webhooks: how many wait for a replay, and since when."""
+    """A row for each service and for the webhooks: how many are open, and since when."""
     calls = [
         _oldest(visit, f"/api/dead-letters/{service}", f"/dead-letters/{service}", awaiting="replay")
         for service in SERVICES

@@ -64,9 +64,9 @@ def stale_text(column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EncryptedMessages:
-    """Pending messages of these types with encrypted fields: unpublished, or dead letters not replayed.
+    """Pending messages of these types with encrypted fields: unpublished, or dead letters not resolved.
 
-    They are counted, never changed. They are processed, replayed or removed within their retention.
+    They are counted, never changed. They are processed, replayed, closed or removed within their retention.
     """
 
     types: tuple[str, ...]
@@ -76,7 +76,7 @@ class EncryptedMessages:
         return {
             "unpublished messages": _MESSAGES.format(table="outbox", body="payload", type="type", done="published_at"),
             "dead letters": _MESSAGES.format(
-                table="dead_letters", body="body", type="event_type", done="replayed_at"
+                table="dead_letters", body="body", type="event_type", done="resolved_at"
             ),
         }  # fmt: skip
 

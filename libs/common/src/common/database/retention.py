@@ -125,7 +125,7 @@ def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
     """The retention rules of messages, for every service.
 
     An inbox row outlives any redelivery and any dead letter of its message, which one consumer may have handled.
-    Unpublished messages and dead letters that were not replayed never expire.
+    Unpublished messages and dead letters that were not resolved never expire.
     """
     return (
         RetentionRule(
@@ -142,7 +142,7 @@ def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
         RetentionRule(
             "dead_letters",
             ("id",),
-            "replayed_at",
+            "resolved_at",
             timedelta(days=settings.dead_letters_keep_days),
             stamped_by="database",
         ),

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 
 def attach_messaging_tables(metadata: sa.MetaData) -> None:
-    """Outbox, inbox, dead letters and received session revocations."""
+    """Outbox, inbox, dead letters with their closures, and received session revocations."""
     sa.Table(
         "outbox",
         metadata,
@@ -55,7 +55,21 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
         sa.Column("attempts", sa.Integer, nullable=False),
         sa.Column("failed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
         sa.Column("replayed_at", sa.TIMESTAMP(timezone=True)),
+        sa.Column("closed_at", sa.TIMESTAMP(timezone=True)),
+        sa.Column("resolved_at", sa.TIMESTAMP(timezone=True), sa.Computed("COALESCE(replayed_at, closed_at)")),
+        sa.CheckConstraint("num_nulls(replayed_at, closed_at) > 0", name="dead_letters_resolved_once"),
         sa.Index("dead_letters_newest", sa.text("failed_at DESC"), sa.text("id DESC")),
+    )
+    sa.Table(
+        "dead_letter_closures",
+        metadata,
+        sa.Column("dead_letter_id", sa.Uuid, primary_key=True),
+        sa.Column("queue", sa.Text, nullable=False),
+        sa.Column("event_type", sa.Text, nullable=False),
+        sa.Column("closed_by", sa.Uuid, nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("closed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.Index("dead_letter_closures_of_staff", "closed_by", "closed_at"),
     )
     sa.Table(
         "session_revocations",

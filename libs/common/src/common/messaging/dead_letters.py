@@ -1,11 +1,12 @@
-"""Stored dead letters: messages that failed the last retry are stored in the service's database, alerted, and replayable.
+"""Stored dead letters: messages that failed the last retry are stored in the service's database, alerted, and resolved.
 
-A message with an unproven publisher is stored as evidence and never replayed: a replay would have the service's own
-account.
+Staff resolve a dead letter by a replay, or close it with a reason. A message with an unproven publisher is stored as
+evidence and never replayed: a replay would have the service's own account.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,10 +23,16 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 # Added to the message's own headers, which never have this name.
 _UNPROVEN_HEADER: Final = "unproven-publisher"
 _LOCK: Final = f"""
-SELECT id, queue, event_id, event_type, body, replayed_at, headers ? '{_UNPROVEN_HEADER}' AS is_unproven
+SELECT id, queue, event_id, event_type, body, replayed_at, closed_at, headers ? '{_UNPROVEN_HEADER}' AS is_unproven
 FROM dead_letters WHERE id = $1 FOR UPDATE
 """
 _MARK_REPLAYED: Final = "UPDATE dead_letters SET replayed_at = now() WHERE id = $1"
+_MARK_CLOSED: Final = "UPDATE dead_letters SET closed_at = $2 WHERE id = $1"
+_FIND_CLOSURE: Final = "SELECT closed_by, reason, closed_at FROM dead_letter_closures WHERE dead_letter_id = $1"
+_RECORD_CLOSURE: Final = """
+INSERT INTO dead_letter_closures (dead_letter_id, queue, event_type, closed_by, reason, closed_at)
+VALUES ($1, $2, $3, $4, $5, coalesce($6, now())) RETURNING closed_at
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,23 @@ class DeadLetter:
     error: str
     attempts: int
     is_unproven: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """The end of a dead letter without a replay, in the append-only audit trail."""
+
+    closed_by: UUID
+    reason: str
+    closed_at: datetime
+
+
+class AlreadyReplayed(Conflict):
+    detail = "This dead letter was already replayed."
+
+
+class AlreadyClosed(Conflict):
+    detail = "This dead letter was closed. It cannot be replayed, or closed with another reason."
 
 
 async def store_dead_letter(uow: UnitOfWork, service: str, dead_letter: DeadLetter) -> UUID:
@@ -77,26 +101,73 @@ async def store_dead_letter(uow: UnitOfWork, service: str, dead_letter: DeadLett
 async def replay_dead_letter(uow: UnitOfWork, bus: Bus, dead_letter_id: UUID) -> None:
     """Enqueues the message again as a first attempt. The inbox makes a repeated replay harmless.
 
-    Raises NotFound, Conflict (already replayed, or an unproven publisher) and Unavailable (the broker did not confirm).
+    Raises NotFound, Conflict (resolved already, or an unproven publisher) and Unavailable (the broker did not confirm).
     """
     row = await uow.fetch_row(_LOCK, dead_letter_id)
     if row is None:
         raise NotFound
+    if row["closed_at"] is not None:
+        raise AlreadyClosed
     if row["is_unproven"]:
         raise Conflict(
             "The service that this message names did not publish it. It is stored as evidence and cannot be replayed."
         )
     if row["replayed_at"] is not None:
-        raise Conflict("This dead letter was already replayed.")
+        raise AlreadyReplayed
     message = Outgoing(bytes(row["body"]), str(row["event_id"] or dead_letter_id), row["event_type"], row["queue"], {})
     if not all(await bus.publish([message])):
         raise Unavailable
     await uow.execute(_MARK_REPLAYED, dead_letter_id)
     # If the message fails again, it becomes a new dead letter with its own alert.
-    cleared = AlertCleared(
-        alert_id=new_id(), dedup_key=_alert_key(dead_letter_id), reason="the dead letter was replayed"
-    )
-    uow.publish(cleared, source=str(row["queue"]).partition(".")[0])
+    _clear_alert(uow, dead_letter_id, row["queue"], "the dead letter was replayed")
+
+
+async def close_dead_letter(uow: UnitOfWork, dead_letter_id: UUID, by: UUID, reason: str) -> Closure:
+    """Close the dead letter without a replay. A repetition with the same reason returns the first closure.
+
+    Raises NotFound and Conflict (already replayed, or closed with another reason).
+    """
+    row = await uow.fetch_row(_LOCK, dead_letter_id)
+    if row is None:
+        raise NotFound
+    if row["replayed_at"] is not None:
+        raise AlreadyReplayed
+    if row["closed_at"] is not None:
+        return await find_repeated_closure(uow, dead_letter_id, reason)
+    closure = await record_closure(uow, dead_letter_id, row["queue"], row["event_type"], by, reason)
+    await uow.execute(_MARK_CLOSED, dead_letter_id, closure.closed_at)
+    _clear_alert(uow, dead_letter_id, row["queue"], "the dead letter was closed")
+    return closure
+
+
+async def find_repeated_closure(uow: UnitOfWork, dead_letter_id: UUID, reason: str) -> Closure:
+    """Return the closure of a closed dead letter. Raises AlreadyClosed when its reason is another one."""
+    row = await uow.fetch_row(_FIND_CLOSURE, dead_letter_id)
+    if row is None or row["reason"] != reason:
+        raise AlreadyClosed
+    return Closure(**row)
+
+
+async def record_closure(
+    uow: UnitOfWork,
+    dead_letter_id: UUID,
+    queue: str,
+    event_type: str,
+    by: UUID,
+    reason: str,
+    at: datetime | None = None,
+) -> Closure:
+    """Append the closure to the audit trail, in the transaction that resolves the locked dead letter.
+
+    `at` is a time of the service's clock; without it the database's clock counts.
+    """
+    closed_at = await uow.fetch_value(_RECORD_CLOSURE, dead_letter_id, queue, event_type, by, reason, at)
+    return Closure(by, reason, closed_at)
+
+
+def _clear_alert(uow: UnitOfWork, dead_letter_id: UUID, queue: str, reason: str) -> None:
+    cleared = AlertCleared(alert_id=new_id(), dedup_key=_alert_key(dead_letter_id), reason=reason)
+    uow.publish(cleared, source=queue.partition(".")[0])
 
 
 def _alert_key(dead_letter_id: UUID) -> str:

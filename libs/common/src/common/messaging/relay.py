@@ -63,7 +63,7 @@ SELECT extract(epoch FROM now() - created_at)::float8 AS age_seconds
 FROM outbox WHERE published_at IS NULL ORDER BY position LIMIT 1
 """
 _DEAD_LETTERS: Final = """
-SELECT count(*) FROM (SELECT FROM dead_letters WHERE replayed_at IS NULL LIMIT 10000) AS waiting
+SELECT count(*) FROM (SELECT FROM dead_letters WHERE resolved_at IS NULL LIMIT 10000) AS waiting
 """
 
 

@@ -37,6 +37,19 @@ def create_messaging_v1(service: str) -> None:
     op.execute(f"GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_{service}_api")
 
 
+def create_dead_letter_closures_v1(service: str) -> None:
+    """Dead letters are closed without a replay. The trail of closures outlives their dead letters and never changes."""
+    for statement in _CLOSURES_V1:
+        op.execute(statement)
+    op.execute(f"REVOKE UPDATE, DELETE ON dead_letter_closures FROM campus_{service}_service")
+
+
+def drop_dead_letter_closures_v1() -> None:
+    """Undo `create_dead_letter_closures_v1`; closed dead letters are open again."""
+    op.execute("DROP TABLE dead_letter_closures")
+    op.execute("ALTER TABLE dead_letters DROP COLUMN resolved_at, DROP COLUMN closed_at")
+
+
 def create_idempotent_commands_v1(service: str) -> None:
     """The idempotency keys of commands that act as the service; its API role has no access. Keys never change."""
     op.execute(
@@ -192,6 +205,27 @@ _MESSAGING_V1: Final = (
     )
     """,
     "CREATE INDEX session_revocations_heard ON session_revocations (heard_at)",
+)
+
+_CLOSURES_V1: Final = (
+    # Resolved by a replay or by a closure. The table has few rows, so that its rewrite is short.
+    """
+    ALTER TABLE dead_letters ADD COLUMN closed_at timestamptz,
+        ADD COLUMN resolved_at timestamptz GENERATED ALWAYS AS (coalesce(replayed_at, closed_at)) STORED,
+        ADD CONSTRAINT dead_letters_resolved_once CHECK (num_nulls(replayed_at, closed_at) > 0) NOT VALID
+    """,
+    "ALTER TABLE dead_letters VALIDATE CONSTRAINT dead_letters_resolved_once",
+    """
+    CREATE TABLE dead_letter_closures (
+        dead_letter_id uuid PRIMARY KEY,
+        queue text NOT NULL,
+        event_type text NOT NULL,
+        closed_by uuid NOT NULL,
+        reason text NOT NULL,
+        closed_at timestamptz NOT NULL DEFAULT now()
+    )
+    """,
+    "CREATE INDEX dead_letter_closures_of_staff ON dead_letter_closures (closed_by, closed_at)",
 )
 
 _LEDGER_V1: Final = (

@@ -5,26 +5,27 @@ from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
+from pydantic import StringConstraints
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
-from common.messaging.dead_letters import replay_dead_letter
+from common.messaging.dead_letters import Closure, close_dead_letter, replay_dead_letter
 from common.primitives.clock import iso, iso_or_none
-from common.web.http import guarded_router, ok, requires
+from common.web.http import CurrentCaller, guarded_router, ok, requires
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.pending_work import WorkKind
-from common.web.schemas import ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
 
 _PAGE: Final = """
-SELECT id, event_type, error, attempts, failed_at, replayed_at FROM dead_letters
+SELECT id, d.event_type, error, attempts, failed_at, replayed_at, d.closed_at, c.closed_by, c.reason AS close_reason
+FROM dead_letters AS d LEFT JOIN dead_letter_closures AS c ON c.dead_letter_id = d.id
 {where} {order_by} LIMIT $1 OFFSET $2
 """
 _COUNT: Final = "SELECT count(*) FROM dead_letters {where}"
-_AWAITING_REPLAY: Final = "WHERE replayed_at IS NULL"
-
+_AWAITING_REPLAY: Final = "WHERE resolved_at IS NULL"
 
 ServiceName = Literal["identity", "orders", "payments", "payouts", "notifications"]
 
@@ -39,6 +40,9 @@ class DeadLetter(ResponseShape):
     attempts: int
     failed_at: datetime
     replayed_at: datetime | None
+    closed_at: datetime | None
+    closed_by: UUID | None
+    close_reason: str | None
 
 
 class DeadLetterReplay(ResponseShape):
@@ -47,8 +51,20 @@ class DeadLetterReplay(ResponseShape):
     status: Literal["queued"]
 
 
+class CloseDeadLetterRequest(RequestBody):
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class ClosedDeadLetter(ResponseShape):
+    id: UUID
+    service: ServiceName
+    closed_at: datetime
+    closed_by: UUID
+    close_reason: str
+
+
 def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
-    """Endpoints to list and replay dead letters. Bodies are never returned: they may hold confidential data."""
+    """Endpoints to list, replay and close dead letters. Bodies are never returned: they may hold confidential data."""
     router = guarded_router(tags=["operations"])
 
     @router.get(
@@ -61,7 +77,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
         request: Request,
         page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
         awaiting: Annotated[
-            Literal["replay"] | None, Query(description="Only those that were not replayed yet.")
+            Literal["replay"] | None, Query(description="Only those that were neither replayed nor closed.")
         ] = None,
     ) -> Response:
         """The dead letters of this service, by the time of their failure."""
@@ -79,6 +95,9 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
                 "attempts": row["attempts"],
                 "failedAt": iso(row["failed_at"]),
                 "replayedAt": iso_or_none(row["replayed_at"]),
+                "closedAt": iso_or_none(row["closed_at"]),
+                "closedBy": row["closed_by"],
+                "closeReason": row["close_reason"],
             }
             for row in rows
         ]
@@ -96,11 +115,37 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
             await replay_dead_letter(uow, bus, letter_id)
         return ok(request, {"id": letter_id, "service": service, "status": "queued"})
 
+    @router.post(
+        f"/api/dead-letters/{service}/{{letter_id}}/close",
+        operation_id=f"deadLetters.close{service.capitalize()}",
+        responses={200: {"model": ClosedDeadLetter}},
+    )
+    @requires("webhooks:replay", step_up=True)
+    async def close_dead_letter_route(
+        request: Request, caller: CurrentCaller, letter_id: UUID, body: CloseDeadLetterRequest
+    ) -> Response:
+        """Closes the dead letter without a replay, with a reason: its effect is not needed, or can never succeed."""
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            closure = await close_dead_letter(uow, letter_id, caller.id, body.reason)
+        return respond_closed(request, service, letter_id, closure)
+
     return router
 
 
+def respond_closed(request: Request, service: str, dead_letter_id: UUID, closure: Closure) -> Response:
+    """The response to a closed dead letter, in the shape of `ClosedDeadLetter`."""
+    closed = {
+        "id": dead_letter_id,
+        "service": service,
+        "closedAt": iso(closure.closed_at),
+        "closedBy": closure.closed_by,
+        "closeReason": closure.reason,
+    }
+    return ok(request, closed)
+
+
 def dead_letter_work(service: str) -> WorkKind:
-    """The dead letters without a replay."""
+    """The dead letters that were neither replayed nor closed."""
     return WorkKind(
         "dead_letters",
         ("dead_letters:read", "webhooks:replay"),

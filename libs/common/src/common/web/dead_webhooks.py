@@ -35,6 +35,9 @@ class DeadLetterWebhook(ResponseShape):
     outcome: WebhookOutcome
     failed_at: datetime
     replayed_at: datetime | None
+    closed_at: datetime | None
+    closed_by: UUID | None
+    close_reason: str | None
 
 
 class ReplayedWebhook(ResponseShape):

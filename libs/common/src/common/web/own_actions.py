@@ -21,8 +21,12 @@ from contracts.work import OWN_ACTIONS_MAX, OwnActionSubject
 OWN_ACTIONS_PATH: Final = "/api/staff-acts/current"
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
 
+_CLOSED_DEAD_LETTERS: Final = """
+SELECT 'dead_letter_closed', 'dead_letter', dead_letter_id, jsonb_build_object('eventType', event_type, 'reason', reason), closed_at
+FROM dead_letter_closures WHERE closed_by = $1
+"""
 _NEWEST: Final = f"""
-SELECT act, subject_kind, subject_id, detail, created_at FROM ({{rows}}) AS own
+SELECT act, subject_kind, subject_id, detail, created_at FROM ({{rows}} UNION ALL {_CLOSED_DEAD_LETTERS}) AS own
 WHERE $2::timestamptz IS NULL OR created_at < $2 ORDER BY created_at DESC, act, subject_id LIMIT {OWN_ACTIONS_MAX}
 """
 

@@ -10,13 +10,15 @@ from operations.campusctl.exits import Refused
 from operations.campusctl.registering import Key, Limit, Operator, Page, command
 from operations.campusctl.showing import Output
 
-_DEAD_LETTER_COLUMNS = ("id", "eventType", "attempts", "failedAt", "replayedAt", "error")
-_WEBHOOK_COLUMNS = ("id", "provider", "eventType", "eventId", "outcome", "attempts", "failedAt", "error")
+_DEAD_LETTER_COLUMNS = ("id", "eventType", "attempts", "failedAt", "replayedAt", "closedAt", "error")
+_WEBHOOK_COLUMNS = ("id", "provider", "eventType", "eventId", "outcome", "attempts", "failedAt", "closedAt", "error")
 _ALERT_COLUMNS = ("id", "severity", "title", "runbook", "repetitions", "raisedAt", "closedAt")
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 _ROWS_OF_A_PAGE = 100
 # A list ends at page x limit = 10,000 (contract section 1).
 _PAGES_MAX = 100
+
+Reason = Annotated[str, typer.Option(help="Why no replay is needed; it stays in the audit trail.")]
 
 
 class Service(StrEnum):
@@ -38,11 +40,15 @@ def register(app: typer.Typer) -> None:
     command(dead, "list", "campusctl webhooks dead list --outcome dead")(list_webhooks)
     command(dead, "show", f"campusctl webhooks dead show {_ID}")(show_webhook)
     command(dead, "replay", f"campusctl webhooks dead replay {_ID}")(replay_webhook)
+    command(dead, "close", f"campusctl webhooks dead close {_ID} --reason 'A test of the dashboard'")(close_webhook)
     webhooks.add_typer(dead, name="dead")
     app.add_typer(webhooks, name="webhooks")
     group = typer.Typer(help="Messages whose processing failed for good.", no_args_is_help=True)
     command(group, "list", "campusctl dead-letters list orders")(list_dead_letters)
     command(group, "replay", f"campusctl dead-letters replay orders {_ID}")(replay_dead_letter)
+    command(group, "close", f"campusctl dead-letters close orders {_ID} --reason 'Forged; evidence is filed'")(
+        close_dead_letter
+    )
     app.add_typer(group, name="dead-letters")
     alerts = typer.Typer(help="Alerts.", no_args_is_help=True)
     command(alerts, "list", "campusctl alerts list --status open")(list_alerts)
@@ -79,6 +85,11 @@ def replay_webhook(operator: Operator, letter_id: UUID, key: Key = None) -> Outp
     return Output(operator.api.act(f"/api/dead-letter-webhooks/{letter_id}/replay", {}, key).data)
 
 
+def close_webhook(operator: Operator, letter_id: UUID, reason: Reason, key: Key = None) -> Output:
+    """Close a dead webhook without a replay. It cannot be replayed afterwards."""
+    return Output(operator.api.act(f"/api/dead-letter-webhooks/{letter_id}/close", {"reason": reason}, key).data)
+
+
 def list_dead_letters(operator: Operator, service: Service, page: Page = 1, limit: Limit = 20) -> Output:
     """List a service's dead letters without their bodies."""
     found = operator.api.get(f"/api/dead-letters/{service.value}", page=page, limit=limit)
@@ -88,6 +99,12 @@ def list_dead_letters(operator: Operator, service: Service, page: Page = 1, limi
 def replay_dead_letter(operator: Operator, service: Service, letter_id: UUID, key: Key = None) -> Output:
     """Requeue a dead letter as a first attempt. Effects that already happened are not repeated."""
     return Output(operator.api.act(f"/api/dead-letters/{service.value}/{letter_id}/replay", {}, key).data)
+
+
+def close_dead_letter(operator: Operator, service: Service, letter_id: UUID, reason: Reason, key: Key = None) -> Output:
+    """Close a dead letter without a replay. It cannot be replayed afterwards."""
+    path = f"/api/dead-letters/{service.value}/{letter_id}/close"
+    return Output(operator.api.act(path, {"reason": reason}, key).data)
 
 
 def list_alerts(operator: Operator, status: AlertStatus | None = None, page: Page = 1, limit: Limit = 20) -> Output:

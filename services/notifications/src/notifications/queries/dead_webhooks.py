@@ -9,6 +9,7 @@ from common.web.pages import Found, OffsetPage
 # Only processed items and webhooks expire.
 _EVENTS: Final = """
 FROM dead_letter_webhooks d
+LEFT JOIN dead_letter_closures closure ON closure.dead_letter_id = d.id
 LEFT JOIN messaging_items item ON item.id = d.event_id
 LEFT JOIN processed_webhook_events webhook ON webhook.id = d.event_id
 CROSS JOIN LATERAL (SELECT coalesce(item.outcome, webhook.outcome, 'done') AS outcome) AS event
@@ -32,7 +33,8 @@ async def page_of_dead_webhooks(
     order = page.order_by({"created_at": "d.failed_at"}[page.sort], "d.id")
     rows = await uow.fetch(
         f"""
-        SELECT d.id, d.event_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, event.outcome
+        SELECT d.id, d.event_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, d.closed_at,
+               closure.closed_by, closure.reason, event.outcome
         {_FILTER} {order} LIMIT $4 OFFSET $5
         """,
         *filters,
@@ -51,6 +53,9 @@ async def page_of_dead_webhooks(
             "outcome": row["outcome"],
             "failedAt": iso(row["failed_at"]),
             "replayedAt": iso_or_none(row["replayed_at"]),
+            "closedAt": iso_or_none(row["closed_at"]),
+            "closedBy": row["closed_by"],
+            "closeReason": row["reason"],
         }
         for row in rows
     ], total

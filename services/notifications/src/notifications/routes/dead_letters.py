@@ -1,4 +1,4 @@
-"""Dead-lettered webhooks of the messaging app and their replay."""
+"""Dead-lettered webhooks of the messaging app, their replay and their closure."""
 
 from typing import Annotated
 
@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
+from common.web.dead_letter_routes import ClosedDeadLetter, CloseDeadLetterRequest, respond_closed
 from common.web.dead_webhooks import (
     DeadLetterWebhook,
     DeadWebhookKey,
@@ -15,10 +16,11 @@ from common.web.dead_webhooks import (
     ReplayedWebhook,
     WebhookOutcome,
 )
-from common.web.http import dependencies_of, guarded_router, ok, requires
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from notifications.dependencies import Dependencies
 from notifications.queries.dead_webhooks import page_of_dead_webhooks
+from notifications.use_cases.messaging.close_dead_webhook import close_dead_webhook
 from notifications.use_cases.messaging.replay_webhook import replay_webhook
 
 router = guarded_router(tags=["dead letters"])
@@ -63,3 +65,21 @@ async def replay_dead_letter_webhook(request: Request, dead_letter_id: DeadWebho
         "requeued": replayed.requeued,
     }
     return ok(request, replay_result)
+
+
+@router.post(
+    "/api/dead-letter-webhooks/{dead_letter_id}/close",
+    operation_id="deadLetterWebhooks.close",
+    responses={200: {"model": ClosedDeadLetter}},
+)
+@requires("webhooks:replay", step_up=True)
+async def close_dead_letter_webhook(
+    request: Request, caller: CurrentCaller, dead_letter_id: DeadWebhookKey, body: CloseDeadLetterRequest
+) -> Response:
+    """Closes the item or the webhook without a replay, with a reason, by the id of the dead letter or of its event."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        closed_id, closure = await close_dead_webhook(
+            uow, dead_letter_id, caller.id, body.reason, dependencies.clock.now()
+        )
+    return respond_closed(request, "notifications", closed_id, closure)

@@ -1,6 +1,7 @@
 """Writes of the messaging app's webhooks and their items."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -40,19 +41,24 @@ SELECT $1, $2, event.type, $3, event.payload, $4, $5 FROM (
 ) AS event WHERE event.id = $2
 RETURNING event_type
 """
-# By the dead letter's id, else the newest one of the event.
+# All dead letters of the event, in one order: one change of them at a time.
 _LOCK_DEAD: Final = """
-SELECT id, event_id FROM dead_letter_webhooks WHERE id = $1 OR event_id = $2
-ORDER BY (id = $1) DESC NULLS LAST, failed_at DESC, id LIMIT 1 FOR UPDATE
+SELECT id, event_id, event_type, failed_at, replayed_at, closed_at FROM dead_letter_webhooks
+WHERE event_id IN (SELECT event_id FROM dead_letter_webhooks WHERE id = $1 OR event_id = $2) ORDER BY id FOR UPDATE
 """
 # The payload is the message of a customer. Its item still has it, and another failure records it again.
 _MARK_REPLAYED: Final = """
-UPDATE dead_letter_webhooks SET replayed_at = $2, payload = '{}' WHERE event_id = $1 AND replayed_at IS NULL RETURNING id
+UPDATE dead_letter_webhooks SET replayed_at = $2, payload = '{}' WHERE event_id = $1 AND resolved_at IS NULL RETURNING id
 """
+_MARK_CLOSED: Final = "UPDATE dead_letter_webhooks SET closed_at = $2 WHERE id = $1"
 _FIND_OUTCOME: Final = """
 SELECT coalesce((SELECT outcome FROM messaging_items WHERE id = $1), (SELECT outcome FROM processed_webhook_events WHERE id = $1), 'done')
 """
 _REQUEUE_ITEM: Final = "UPDATE messaging_items SET outcome = 'queued' WHERE id = $1 AND outcome = 'dead'"
+_IGNORE_ITEM: Final = (
+    "UPDATE messaging_items SET outcome = 'ignored', content = '{}' WHERE id = $1 AND outcome = 'dead'"
+)
+_IGNORE_WEBHOOK: Final = "UPDATE processed_webhook_events SET outcome = 'ignored' WHERE id = $1 AND outcome = 'dead'"
 _REQUEUE_WEBHOOK: Final = "UPDATE processed_webhook_events SET outcome = 'queued' WHERE id = $1 AND outcome = 'dead'"
 # A body may contain messages of several users. It is emptied with the first erased one: its items are stored separately.
 _ERASE_BODIES: Final = """
@@ -127,21 +133,44 @@ async def save_messaging_item(uow: UnitOfWork, item_id: str, outcome: str, ticke
     await uow.execute(_SAVE_ITEM, item_id, outcome, ticket_id)
 
 
+@dataclass(frozen=True, slots=True)
+class DeadWebhook:
+    """A dead letter of an item, or of a webhook without items."""
+
+    id: UUID
+    event_id: str
+    event_type: str
+    failed_at: datetime
+    replayed_at: datetime | None
+    closed_at: datetime | None
+
+
 async def record_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID, event_id: str, error: str, attempts: int) -> str:
     """Record an item, or a webhook without items, as a dead letter; return its event type."""
     event_type: str = await uow.fetch_value(_RECORD_DEAD, dead_letter_id, event_id, PROVIDER, error, attempts)
     return event_type
 
 
-async def lock_dead_webhook(uow: UnitOfWork, key: str) -> tuple[UUID, str] | None:
-    """Return the id of the dead letter and of its event, found by either."""
-    row = await uow.fetch_row(_LOCK_DEAD, parse_uuid(key), key)
-    return None if row is None else (row["id"], row["event_id"])
+async def lock_dead_webhook(uow: UnitOfWork, key: str) -> DeadWebhook | None:
+    """Return the dead letter of this id, else the newest one of the event of this id. All of the event are locked."""
+    dead_letter_id = parse_uuid(key)
+    rows = [DeadWebhook(**row) for row in await uow.fetch(_LOCK_DEAD, dead_letter_id, key)]
+    named = [dead for dead in rows if dead.id == dead_letter_id]
+    return max(named or rows, key=lambda dead: (dead.failed_at, dead.id), default=None)
 
 
 async def mark_dead_webhooks_replayed(uow: UnitOfWork, event_id: str, now: datetime) -> list[UUID]:
-    """Mark and return all unreplayed dead letters of this event: one replay serves them all."""
+    """Mark and return all open dead letters of this event: one replay serves them all."""
     return [row["id"] for row in await uow.fetch(_MARK_REPLAYED, event_id, now)]
+
+
+async def mark_dead_webhook_closed(uow: UnitOfWork, dead_letter_id: UUID, at: datetime) -> None:
+    await uow.execute(_MARK_CLOSED, dead_letter_id, at)
+
+
+async def ignore_dead_event(uow: UnitOfWork, event_id: str) -> bool:
+    """Ignore a dead item or webhook; return False for one that is not dead."""
+    return bool(await uow.execute(_IGNORE_ITEM, event_id) or await uow.execute(_IGNORE_WEBHOOK, event_id))
 
 
 async def requeue_dead_event(uow: UnitOfWork, event_id: str) -> bool:

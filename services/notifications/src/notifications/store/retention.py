@@ -58,7 +58,7 @@ def retention_rules(periods: RetentionPeriods) -> tuple[Rule, ...]:
             periods.webhooks,
             over="kind = 'status' AND outcome IN ('done', 'ignored')",
         ),
-        RetentionRule("dead_letter_webhooks", ("id",), "replayed_at", periods.webhooks),
+        RetentionRule("dead_letter_webhooks", ("id",), "resolved_at", periods.webhooks),
         Partitioned("notification_delivery_logs", periods.deliveries),
         RetentionRule(
             "notification_deliveries",

@@ -290,7 +290,10 @@ dead_letter_webhooks = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("failed_at", INSTANT, nullable=False, server_default=sa.text("now()")),
     sa.Column("replayed_at", INSTANT),
+    sa.Column("closed_at", INSTANT),
+    sa.Column("resolved_at", INSTANT, sa.Computed("COALESCE(replayed_at, closed_at)")),
     sa.CheckConstraint("provider = 'messaging_app'", name="dead_letter_webhooks_provider_known"),
+    sa.CheckConstraint("num_nulls(replayed_at, closed_at) > 0", name="dead_letter_webhooks_resolved_once"),
     sa.Index("dead_letter_webhooks_newest", "failed_at", "id"),
     sa.Index("dead_letter_webhooks_of_event", "event_id"),
 )

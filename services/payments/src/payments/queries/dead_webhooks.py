@@ -8,6 +8,7 @@ from common.web.pages import Found, OffsetPage
 
 _FILTER: Final = """
 FROM dead_letter_webhooks d JOIN processed_webhook_events w ON w.id = d.webhook_id
+LEFT JOIN dead_letter_closures c ON c.dead_letter_id = d.id
 WHERE ($1::text IS NULL OR d.event_type = $1) AND ($2::text IS NULL OR w.outcome = $2)
   AND ($3::text IS NULL OR d.webhook_id = $3)
 """
@@ -22,7 +23,8 @@ async def page_of_dead_webhooks(
     order = page.order_by({"created_at": "d.failed_at"}[page.sort], "d.id")
     rows = await uow.fetch(
         f"""
-        SELECT d.id, d.webhook_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, w.outcome
+        SELECT d.id, d.webhook_id, d.provider, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, d.closed_at,
+               c.closed_by, c.reason, w.outcome
         {_FILTER} {order} LIMIT $4 OFFSET $5
         """,
         *filters,
@@ -41,6 +43,9 @@ async def page_of_dead_webhooks(
             "outcome": row["outcome"],
             "failedAt": iso(row["failed_at"]),
             "replayedAt": iso_or_none(row["replayed_at"]),
+            "closedAt": iso_or_none(row["closed_at"]),
+            "closedBy": row["closed_by"],
+            "closeReason": row["reason"],
         }
         for row in rows
     ], total

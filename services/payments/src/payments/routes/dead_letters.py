@@ -1,4 +1,4 @@
-"""Dead-lettered webhooks and their replay."""
+"""Dead-lettered webhooks, their replay and their closure."""
 
 from typing import Annotated
 
@@ -6,6 +6,7 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.web.dead_letter_routes import ClosedDeadLetter, CloseDeadLetterRequest, respond_closed
 from common.web.dead_webhooks import (
     DeadLetterWebhook,
     DeadWebhookKey,
@@ -18,6 +19,7 @@ from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, 
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.queries.dead_webhooks import page_of_dead_webhooks
+from payments.use_cases.webhooks.close_dead_webhook import close_dead_webhook
 from payments.use_cases.webhooks.replay_webhook import replay_webhook
 
 router = guarded_router(tags=["dead letters"])
@@ -67,3 +69,19 @@ async def replay_dead_letter_webhook(
         "requeued": replayed.requeued,
     }
     return ok(request, replay_result)
+
+
+@router.post(
+    "/api/dead-letter-webhooks/{dead_letter_id}/close",
+    operation_id="deadLetterWebhooks.close",
+    responses={200: {"model": ClosedDeadLetter}},
+)
+@requires("webhooks:replay", step_up=True)
+async def close_dead_letter_webhook(
+    request: Request, caller: CurrentCaller, dead_letter_id: DeadWebhookKey, body: CloseDeadLetterRequest
+) -> Response:
+    """Closes the webhook without a replay, with a reason, by the id of the dead letter or of its event."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        closed_id, closure = await close_dead_webhook(uow, dead_letter_id, caller.id, body.reason)
+    return respond_closed(request, "payments", closed_id, closure)

@@ -1,6 +1,6 @@
 """SQL for webhooks and their dead letters."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -160,14 +160,27 @@ SELECT $1, id, event_type, $3, $4, gateway, payload FROM processed_webhook_event
 RETURNING event_type
 """
 # By the dead letter's id, else the newest one of the event.
-_LOCK_DEAD: Final = """
-SELECT id, webhook_id FROM dead_letter_webhooks WHERE id = $1 OR webhook_id = $2 ORDER BY (id = $1) DESC NULLS LAST, failed_at DESC, id
-LIMIT 1 FOR UPDATE
+_FIND_DEAD: Final = """
+SELECT id, webhook_id, event_type, replayed_at, closed_at FROM dead_letter_webhooks WHERE id = $1 OR webhook_id = $2
+ORDER BY (id = $1) DESC NULLS LAST, failed_at DESC, id LIMIT 1
 """
-_FIND_OUTCOME: Final = "SELECT outcome FROM processed_webhook_events WHERE id = $1 FOR UPDATE"
+_LOCK_OUTCOME: Final = "SELECT outcome FROM processed_webhook_events WHERE id = $1 FOR UPDATE"
 _MARK_REPLAYED: Final = """
-UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND replayed_at IS NULL RETURNING id
+UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND replayed_at IS NULL AND closed_at IS NULL RETURNING id
 """
+_MARK_CLOSED: Final = "UPDATE dead_letter_webhooks SET closed_at = $2 WHERE id = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class DeadWebhook:
+    """A dead letter with the outcome of its webhook."""
+
+    id: UUID
+    webhook_id: str
+    event_type: str
+    replayed_at: datetime | None
+    closed_at: datetime | None
+    outcome: str
 
 
 async def record_dead_webhook(
@@ -178,17 +191,21 @@ async def record_dead_webhook(
     return event_type
 
 
-async def lock_dead_webhook(uow: UnitOfWork, key: str) -> tuple[UUID, str] | None:
-    """The id of the dead letter and of its event, found by either."""
-    row = await uow.fetch_row(_LOCK_DEAD, parse_uuid(key), key)
-    return None if row is None else (row["id"], row["webhook_id"])
-
-
-async def lock_outcome(uow: UnitOfWork, webhook_id: str) -> str:
-    outcome: str = await uow.fetch_value(_FIND_OUTCOME, webhook_id)
-    return outcome
+async def lock_dead_webhook(uow: UnitOfWork, key: str) -> DeadWebhook | None:
+    """Return the dead letter, by its id or that of its event. Its webhook is locked: one change of all its dead letters at a time."""
+    found = await uow.fetch_row(_FIND_DEAD, parse_uuid(key), key)
+    if found is None:
+        return None
+    outcome = await uow.fetch_value(_LOCK_OUTCOME, found["webhook_id"])
+    # Read again under the lock: a concurrent replay or closure may have committed meanwhile.
+    locked = await uow.fetch_row(_FIND_DEAD, found["id"], "")
+    return None if locked is None else DeadWebhook(**locked, outcome=outcome)
 
 
 async def mark_dead_webhooks_replayed(uow: UnitOfWork, webhook_id: str, now: datetime) -> list[UUID]:
-    """Mark and return all unreplayed dead letters of this webhook: one replay serves them all."""
+    """Mark and return all open dead letters of this webhook: one replay serves them all."""
     return [row["id"] for row in await uow.fetch(_MARK_REPLAYED, webhook_id, now)]
+
+
+async def mark_dead_webhook_closed(uow: UnitOfWork, dead_letter_id: UUID, at: datetime) -> None:
+    await uow.execute(_MARK_CLOSED, dead_letter_id, at)

@@ -30,6 +30,8 @@ sa.Table(
     sa.Column("replayed_at", INSTANT),
     required("provider", sa.Text, server_default=sa.text("'paystack'")),
     sa.Column("payload", JSONB),
+    sa.Column("closed_at", INSTANT),
+    sa.CheckConstraint("num_nulls(replayed_at, closed_at) > 0", name="dead_letter_webhooks_resolved_once"),
     sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="dead_letter_webhooks_webhook"),
     sa.Index("dead_letter_webhooks_newest", "failed_at", "id"),
     sa.Index("dead_letter_webhooks_of_webhook", "webhook_id"),

@@ -1,6 +1,7 @@
 """Incoming messages of the messaging app, and its approved templates."""
 
 __all__ = [
+    "close_dead_webhook",
     "compare_templates",
     "dead_letter_webhook",
     "process_messaging_item",

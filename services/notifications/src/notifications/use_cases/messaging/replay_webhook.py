@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.messaging.dead_letters import AlreadyClosed
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from contracts.operations import AlertCleared
@@ -23,15 +24,19 @@ class Replay:
 
 
 async def replay_webhook(uow: UnitOfWork, key: str, now: datetime) -> Replay:
-    """`key` is the dead letter's id, or the id of its event. Raises NotFound. Of two concurrent replays the second finds it queued."""
-    found = await messaging.lock_dead_webhook(uow, key)
-    if found is None:
+    """`key` is the dead letter's id, or the id of its event. Of two concurrent replays the second finds it queued.
+
+    Raises NotFound and AlreadyClosed (409).
+    """
+    dead = await messaging.lock_dead_webhook(uow, key)
+    if dead is None:
         raise NotFound
-    dead_letter_id, event_id = found
+    if dead.closed_at is not None:
+        raise AlreadyClosed
     # A second failure makes another dead letter, with its own alert.
-    for replayed_id in await messaging.mark_dead_webhooks_replayed(uow, event_id, now):
+    for replayed_id in await messaging.mark_dead_webhooks_replayed(uow, dead.event_id, now):
         alert_key = dead_letter_alert_key(replayed_id)
         cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key, reason="the webhook was replayed")
         uow.publish(cleared, source="notifications")
-    requeued = await messaging.requeue_dead_event(uow, event_id)
-    return Replay(dead_letter_id, event_id, await messaging.find_outcome(uow, event_id), requeued)
+    requeued = await messaging.requeue_dead_event(uow, dead.event_id)
+    return Replay(dead.id, dead.event_id, await messaging.find_outcome(uow, dead.event_id), requeued)

@@ -1,6 +1,7 @@
 """Webhooks of the payment gateway."""
 
 __all__ = [
+    "close_dead_webhook",
     "confirm_webhook",
     "dead_letter_webhook",
     "process_webhook",

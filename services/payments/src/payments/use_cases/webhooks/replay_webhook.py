@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.messaging.dead_letters import AlreadyClosed
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from contracts.operations import AlertCleared
@@ -24,18 +25,21 @@ class Replay:
 
 
 async def replay_webhook(uow: UnitOfWork, key: str, now: datetime) -> Replay:
-    """`key` is the dead letter's id, or the id of its event. Raises NotFound. Of two concurrent replays the second finds it queued."""
-    found = await webhooks.lock_dead_webhook(uow, key)
-    if found is None:
+    """`key` is the dead letter's id, or the id of its event. Of two concurrent replays the second finds it queued.
+
+    Raises NotFound and AlreadyClosed (409).
+    """
+    dead = await webhooks.lock_dead_webhook(uow, key)
+    if dead is None:
         raise NotFound
-    dead_letter_id, webhook_id = found
-    outcome = await webhooks.lock_outcome(uow, webhook_id)
+    if dead.closed_at is not None:
+        raise AlreadyClosed
     # A second failure makes another dead letter, with its own alert.
-    for replayed_id in await webhooks.mark_dead_webhooks_replayed(uow, webhook_id, now):
+    for replayed_id in await webhooks.mark_dead_webhooks_replayed(uow, dead.webhook_id, now):
         cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key(replayed_id), reason="the webhook was replayed")
         uow.publish(cleared, source="payments")
-    if outcome != "dead":
-        return Replay(dead_letter_id, webhook_id, outcome, requeued=False)
-    await webhooks.save_outcome(uow, webhook_id, "queued")
-    uow.enqueue_work(WEBHOOK_QUEUE, webhook_id, {"webhookId": webhook_id})
-    return Replay(dead_letter_id, webhook_id, "queued", requeued=True)
+    if dead.outcome != "dead":
+        return Replay(dead.id, dead.webhook_id, dead.outcome, requeued=False)
+    await webhooks.save_outcome(uow, dead.webhook_id, "queued")
+    uow.enqueue_work(WEBHOOK_QUEUE, dead.webhook_id, {"webhookId": dead.webhook_id})
+    return Replay(dead.id, dead.webhook_id, "queued", requeued=True)

@@ -1,0 +1,136 @@
+"""A dead webhook is closed with a reason, once, and never processed."""
+
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import Conflict
+from payments.metrics import DEAD_WEBHOOKS_WAITING
+from payments.timers import update_metrics_once
+from payments.use_cases.webhooks.close_dead_webhook import close_dead_webhook
+from payments.use_cases.webhooks.replay_webhook import replay_webhook
+from testkit.locks import waits_for
+from testkit.work import own_actions_of, work_of
+
+from .conftest import PaymentsApp
+from .stored import unit_of_work
+from .test_retention import _AGE, _AGE_DEAD_LETTERS
+from .test_staff_reads import _dead, _get, _replay
+
+EVENT_ID, REASON = "charge.success:5", "The gateway's test of its dashboard."
+
+
+async def _close(app: PaymentsApp, key: str, reason: str = REASON, **claims: Any) -> httpx.Response:
+    headers = app.service.headers(**{"user_id": uuid4(), "roles": ("ops_oncall",), "stepped_up": True, **claims})
+    return await app.service.client.post(
+        f"/api/dead-letter-webhooks/{key}/close", json={"reason": reason}, headers=headers
+    )
+
+
+async def test_a_closed_webhook_has_its_reason_and_is_not_open(app: PaymentsApp) -> None:
+    dead_letter_id, staff = await _dead(app), uuid4()
+    response = await _close(app, EVENT_ID, user_id=staff)
+    assert response.status_code == 200
+    closed = response.json()["data"]
+    assert (closed["id"], closed["service"], closed["closedBy"], closed["closeReason"]) == (
+        dead_letter_id,
+        "payments",
+        str(staff),
+        REASON,
+    )
+    assert (await _close(app, dead_letter_id)).json()["data"] == closed
+    [shown] = (await _get(app, "/api/dead-letter-webhooks", "auditor")).json()["data"]
+    names = ("closedAt", "closedBy", "closeReason")
+    assert {name: shown[name] for name in names} == {name: closed[name] for name in names}
+    assert (shown["outcome"], shown["replayedAt"]) == ("ignored", None)
+    ops = app.service.headers(staff, roles=("ops_oncall",))
+    assert await work_of(app.service.client, ops) == {}
+    await update_metrics_once(app.service.runtime.database)
+    assert DEAD_WEBHOOKS_WAITING._value.get() == 0
+    assert await own_actions_of(app.service.client, ops) == [("dead_letter_closed", dead_letter_id)]
+    [alert], [cleared] = [await app.service.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
+    assert cleared["dedupKey"] == alert["dedupKey"]
+
+
+async def test_a_closed_webhook_keeps_its_reason_and_is_not_replayed(app: PaymentsApp) -> None:
+    dead_letter_id = await _dead(app)
+    await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    await _close(app, dead_letter_id)
+    assert (await _close(app, dead_letter_id, "another")).status_code == 409
+    for key in (dead_letter_id, EVENT_ID):
+        assert (await _replay(app, key)).status_code == 409
+    assert await app.outcomes() == ["ignored"]
+    assert await app.service.work("payments.webhooks") == 0
+
+
+async def test_a_closure_of_a_webhook_needs_the_permission_of_a_replay_and_step_up(app: PaymentsApp) -> None:
+    dead_letter_id = await _dead(app)
+    assert (await _close(app, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
+    assert (await _close(app, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
+    assert (await _close(app, str(uuid4()))).status_code == 404
+    assert await app.outcomes() == ["dead"]
+
+
+@pytest.mark.parametrize("outcome", ["queued", "done", "ignored"])
+async def test_a_webhook_that_is_not_dead_any_more_is_not_closed(app: PaymentsApp, outcome: str) -> None:
+    dead_letter_id = await _dead(app)
+    await app.service.fetch("UPDATE processed_webhook_events SET outcome = $1 RETURNING 1", outcome)
+    assert (await _close(app, dead_letter_id)).status_code == 409
+    assert await app.outcomes() == [outcome]
+    assert await app.service.fetch("SELECT FROM dead_letter_closures") == []
+
+
+@pytest.mark.parametrize("is_closed_first", [True, False])
+async def test_of_a_concurrent_closure_and_replay_of_a_webhook_one_succeeds(
+    app: PaymentsApp, is_closed_first: bool
+) -> None:
+    dead_letter_id = await _dead(app)
+    now = app.clock.now()
+
+    async def closing(uow: UnitOfWork) -> None:
+        await close_dead_webhook(uow, dead_letter_id, uuid4(), REASON)
+
+    async def replaying(uow: UnitOfWork) -> None:
+        await replay_webhook(uow, EVENT_ID, now)
+
+    async def conflicts(uow: UnitOfWork) -> None:
+        with pytest.raises(Conflict):
+            await (replaying if is_closed_first else closing)(uow)
+
+    assert await waits_for(app.service.runtime.database, closing if is_closed_first else replaying, conflicts)
+    assert await app.outcomes() == ["ignored" if is_closed_first else "queued"]
+
+
+async def test_an_earlier_dead_letter_of_a_closed_webhook_is_not_replayed(app: PaymentsApp) -> None:
+    earlier = await _dead(app)
+    async with unit_of_work(app) as uow:
+        await replay_webhook(uow, earlier, app.clock.now())
+    await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'dead' RETURNING 1")
+    later = str(uuid4())
+    await app.service.fetch(
+        "INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts) VALUES ($1, $2, 'x', 'x', 6) RETURNING 1",
+        later,
+        EVENT_ID,
+    )
+    assert (await _close(app, earlier)).status_code == 409
+    assert (await _close(app, later)).status_code == 200
+    replayed = (await _replay(app, earlier)).json()["data"]
+    assert (replayed["outcome"], replayed["requeued"]) == ("ignored", False)
+
+
+async def test_a_closed_webhook_is_stored_as_long_as_a_replayed_one(app: PaymentsApp) -> None:
+    dead_letter_id = await _dead(app)
+    for statement in (_AGE, _AGE_DEAD_LETTERS):
+        await app.service.fetch_as_owner(statement, 400)
+    await _close(app, dead_letter_id)
+    assert await app.service.remove_old() == 0
+    [kept] = await app.service.fetch("SELECT payload FROM dead_letter_webhooks")
+    assert kept["payload"]["event"] == "charge.success"
+    await app.service.fetch_as_owner(_AGE_DEAD_LETTERS, 91)
+    assert await app.service.remove_old() > 0
+    assert await app.service.fetch("SELECT FROM dead_letter_webhooks") == []
+    assert await app.outcomes() == []
+    assert len(await app.service.fetch("SELECT FROM dead_letter_closures")) == 1
