@@ -8,6 +8,7 @@ from testkit.fixtures import DatabaseFactory
 # The columns of each table that use cases change. Other columns are written once.
 HISTORY: dict[str, dict[str, str]] = {
     "payments": {
+        "dead_letter_closures": "",
         "ledger_transactions": "",
         "ledger_entries": "",
         "ledger_links": "",
@@ -19,7 +20,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "payment_intents": "access_code authorization_url callback_url channel failed_at failure_reason gateway "
         "opening_until paid_at queries query_at reference status",
         "processed_webhook_events": "outcome",
-        "dead_letter_webhooks": "replayed_at",
+        "dead_letter_webhooks": "closed_at replayed_at",
         "escrows": "charged_back_minor dispute_sequence disputed_at locked_commission_minor locked_delivery_fee_minor "
         "locked_vendor_minor refunded_minor released_commission_minor released_delivery_fee_minor released_vendor_minor",
         "refunds": "amount_minor attempt_id due_at failure gateway_refund_id needs_account_at "
@@ -38,6 +39,7 @@ HISTORY: dict[str, dict[str, str]] = {
         "evidence ours_minor seen_at status theirs_minor unexplained_minor",
     },
     "payouts": {
+        "dead_letter_closures": "",
         "ledger_transactions": "",
         "ledger_entries": "",
         "ledger_links": "",
@@ -61,11 +63,13 @@ HISTORY: dict[str, dict[str, str]] = {
         "chargebacks": "held_minor sequence status uncovered_minor",
     },
     "orders": {
+        "dead_letter_closures": "",
         "delivery_verifications": "",
         "dispute_resolutions": "decided_at decided_by refund_id release_minor status",
         "order_refunds": "counted reason sequence status",
     },
     "identity": {
+        "dead_letter_closures": "",
         "staff_acts": "",
         "staff_grants": "decided_at decided_by status",
         "erasure_verdicts": "",

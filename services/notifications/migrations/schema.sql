@@ -233,6 +233,18 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON conversations TO campus_notifications_se
 CREATE POLICY conversations_of_their_user ON conversations FOR ALL
     USING ((user_id = app_user_id()));
 
+CREATE TABLE dead_letter_closures (
+    dead_letter_id uuid NOT NULL,
+    queue text NOT NULL,
+    event_type text NOT NULL,
+    closed_by uuid NOT NULL,
+    reason text NOT NULL,
+    closed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT dead_letter_closures_pkey PRIMARY KEY (dead_letter_id)
+);
+CREATE INDEX dead_letter_closures_of_staff ON dead_letter_closures USING btree (closed_by, closed_at);
+GRANT SELECT, INSERT ON dead_letter_closures TO campus_notifications_service;
+
 CREATE TABLE dead_letter_webhooks (
     id uuid NOT NULL,
     event_id text NOT NULL,
@@ -243,8 +255,11 @@ CREATE TABLE dead_letter_webhooks (
     attempts integer NOT NULL,
     failed_at timestamp with time zone DEFAULT now() NOT NULL,
     replayed_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    resolved_at timestamp with time zone GENERATED ALWAYS AS (COALESCE(replayed_at, closed_at)) STORED,
     CONSTRAINT dead_letter_webhooks_pkey PRIMARY KEY (id),
-    CONSTRAINT dead_letter_webhooks_provider_known CHECK ((provider = 'messaging_app'::text))
+    CONSTRAINT dead_letter_webhooks_provider_known CHECK ((provider = 'messaging_app'::text)),
+    CONSTRAINT dead_letter_webhooks_resolved_once CHECK ((num_nulls(replayed_at, closed_at) > 0))
 );
 CREATE INDEX dead_letter_webhooks_newest ON dead_letter_webhooks USING btree (failed_at, id);
 CREATE INDEX dead_letter_webhooks_of_event ON dead_letter_webhooks USING btree (event_id);
@@ -262,7 +277,10 @@ CREATE TABLE dead_letters (
     attempts integer NOT NULL,
     failed_at timestamp with time zone DEFAULT now() NOT NULL,
     replayed_at timestamp with time zone,
-    CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+    closed_at timestamp with time zone,
+    resolved_at timestamp with time zone GENERATED ALWAYS AS (COALESCE(replayed_at, closed_at)) STORED,
+    CONSTRAINT dead_letters_pkey PRIMARY KEY (id),
+    CONSTRAINT dead_letters_resolved_once CHECK ((num_nulls(replayed_at, closed_at) > 0))
 );
 CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id DESC);
 GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_notifications_service;
