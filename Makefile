@@ -32,8 +32,9 @@ setup: ## Install what the project needs into .venv; nothing happens when it is 
 run: setup guides ## Start the whole system and stay in the foreground; Ctrl-C stops it
 	@exec $(PYTHON) -m campus_tools.launcher
 
+# ARGS="--picture docs/images/demo.svg" writes the picture of the README.
 demo: setup ## Run a purchase from sign-up to the paid-out vendor against the running system
-	@exec $(PYTHON) -m operations.demo
+	@exec $(PYTHON) -m operations.demo $(ARGS)
 
 # Watches services/$S and libs/common; without S every service.
 dev: setup ## Restart a service of the running system whenever its code changes (S=orders)
