@@ -137,13 +137,21 @@ class Journeys:
     async def _whole_payout(self, amount_minor: int) -> None:
         market = self.market
         payout = await market.request_payout(self.vendor, amount_minor, key=uuid4())
-        await market.dispatch_payouts(self.maker, [str(payout["id"])], key=uuid4())
 
-        async def probe() -> bool | None:
+        async def dispatched() -> bool | None:
+            """A payout waits for the signed statement of its credits; staff then dispatch it again."""
+            batch = await market.dispatch_payouts(self.maker, [str(payout["id"])], key=uuid4())
+            skipped = {line["reason"] for line in batch["skipped"]}
+            if not skipped <= {"release_statement_awaited"}:
+                raise TimeoutError(f"payout of {amount_minor} skipped: {skipped}")
+            return None if skipped else True
+
+        async def processed() -> bool | None:
             seen = await market.get(f"/api/payouts/{payout['id']}", self.vendor)
             return True if seen["status"] == "processed" else None
 
-        await market.until(f"payout of {amount_minor}", probe, _STEP_SECONDS_MAX, every=_POLL_SECONDS)
+        await market.until(f"dispatch of {amount_minor}", dispatched, _STEP_SECONDS_MAX, every=_POLL_SECONDS)
+        await market.until(f"payout of {amount_minor}", processed, _STEP_SECONDS_MAX, every=_POLL_SECONDS)
 
 
 async def _maker(market: Marketplace) -> SignedInUser:
