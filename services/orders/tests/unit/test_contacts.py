@@ -54,6 +54,7 @@ def test_each_caller_sees_the_contact_of_the_other_side_in_three_states(status: 
         "hub agent": visible_contact(caller("hub_agent", campus_id=CAMPUS), order),
         "support": visible_contact(caller("support_agent"), order),
         "auditor": visible_contact(caller("auditor"), order),
+        "finance": visible_contact(caller("finance_maker"), order),
     }
     assert seen == {
         "buyer": "vendor" if live else None,
@@ -61,13 +62,14 @@ def test_each_caller_sees_the_contact_of_the_other_side_in_three_states(status: 
         "hub agent": "buyer" if live else None,
         "support": "buyer" if is_disputed else None,
         "auditor": "buyer" if is_disputed else None,
+        "finance": "buyer" if is_disputed else None,
     }
     outsiders = [
         caller("buyer"),
         caller("merchant", vendor_id=new_id()),
         caller("hub_agent", campus_id=new_id()),
         caller("campus_admin", campus_id=CAMPUS),
-        caller("finance_checker"),
+        caller("ops_oncall"),
         caller("platform_admin"),
     ]
     assert {visible_contact(one, order) for one in outsiders} == {None}

@@ -59,7 +59,7 @@ def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(new_order: Call
     assert not may_see_commission(caller("merchant", vendor_id=new_id()), order.vendor_id)
     assert not may_see_commission(caller("buyer", user_id=order.buyer_id), order.vendor_id)
     seeing = {role for role in PERMISSIONS_BY_ROLE if may_see_commission(caller(role), order.vendor_id)}
-    assert seeing == {"support_agent", "auditor", "hub_agent", "campus_admin", "finance_checker"}
+    assert seeing == {"support_agent", "auditor", "hub_agent", "campus_admin", "finance_maker", "finance_checker"}
 
 
 def test_the_orders_vendor_and_support_decide_on_returns(new_order: Callable[[State], Order]) -> None:
