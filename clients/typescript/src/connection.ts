@@ -11,6 +11,11 @@ export interface ClientOptions {
   baseUrl: string;
   /** Where the tokens are; in memory by default. */
   tokens?: TokenStore | undefined;
+  /**
+   * Runs a refresh while no other tab or process with the same session refreshes, for instance under a Web Lock. The store
+   * is read inside of it: after another one's refresh, none is sent. Without it, clients of one page take turns only.
+   */
+  exclusively?: (<T>(refresh: () => Promise<T>) => Promise<T>) | undefined;
   /** The time limit of each attempt in milliseconds; 30,000 by default. */
   timeoutMs?: number | undefined;
   /** The number of further attempts; 2 by default. */
@@ -251,7 +256,8 @@ export class Connection {
   async #renewed(used: SessionTokens): Promise<SessionTokens | null> {
     const tokens = await this.#renewal;
     if (tokens && tokens.accessToken !== used.accessToken) return tokens;
-    this.#renewal ??= this.#renew(used).finally(() => {
+    const { exclusively = (refresh) => refresh() } = this.#options;
+    this.#renewal ??= exclusively(() => this.#renew(used)).finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;

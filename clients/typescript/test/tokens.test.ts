@@ -62,6 +62,29 @@ test("tokens that another tab has refreshed are used", async () => {
   assert.deepEqual(refreshes(), []);
 });
 
+test("of two tabs that refresh exclusively one refreshes and both succeed", async () => {
+  const store = memoryStore(tokens("1"));
+  let turn: Promise<unknown> = Promise.resolve();
+  const exclusively = <T>(refresh: () => Promise<T>): Promise<T> => {
+    const result = turn.then(refresh);
+    turn = result;
+    return result;
+  };
+  const bothRefused = latch();
+  let refused = 0;
+  wire.answer(async (request, response) => {
+    if (request.headers.authorization === "Bearer access-1") {
+      if (++refused === 2) bothRefused.reach();
+      await bothRefused.reached;
+    }
+    await session("2")(request, response);
+  });
+  const tabs = [1, 2].map(() => new Campus({ baseUrl: wire.url, tokens: store, exclusively }));
+  assert.equal((await Promise.all(tabs.map((campus) => campus.orders.get("o")))).length, 2);
+  assert.deepEqual(refreshes(), [{ refreshToken: "refresh-1" }]);
+  assert.deepEqual(await store.get(), tokens("2"));
+});
+
 test("the end of the session in another tab is the end of this one", async () => {
   const { campus, store } = clientOf();
   wire.answer(async (request, response) => {

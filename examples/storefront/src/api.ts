@@ -15,13 +15,13 @@ import {
   connect,
 } from "campus-client";
 
-import { tokens } from "./tokens.ts";
+import { exclusively, tokens } from "./tokens.ts";
 
 export const API_URL: string = import.meta.env.VITE_API_URL ?? "http://localhost:8080";
 
 /** The API with the resources that a buyer needs; the bundle contains no others. */
 export const campus = connect(
-  { baseUrl: API_URL, tokens },
+  { baseUrl: API_URL, exclusively, tokens },
   {
     auth: AuthResource,
     carts: CartsResource,
