@@ -1,9 +1,10 @@
 """The account or session that the body of a sign-up, sign-in or refresh names."""
 
 import hashlib
-from typing import Final
 
 import msgspec
+
+from common.primitives.phone_numbers import phone_number_or_none
 
 
 class _Credentials(msgspec.Struct, rename="camel"):
@@ -21,10 +22,11 @@ def account_named_in(body: bytes) -> str:
     """Return the hash of the account that a body names, so that the quota store holds no personal data; empty without
     one.
 
-    A password reset names it by its token.
+    A password reset names it by its token. A number that identity rejects names none.
     """
     credentials = _credentials_in(body)
-    named = _mailbox((credentials.email or "").strip().lower()) or _number(credentials.phone or "") or credentials.token
+    phone = phone_number_or_none(credentials.phone or "")
+    named = _mailbox((credentials.email or "").strip().lower()) or phone or credentials.token
     return _hashed(named)
 
 
@@ -32,15 +34,6 @@ def _mailbox(email: str) -> str:
     """Return the address without a tag: a mailbox counts once whatever follows `+`."""
     local, at, domain = email.rpartition("@")
     return f"{local.partition('+')[0] or local}@{domain}" if at else email
-
-
-# The last ten digits identify a number, with or without country code.
-_NUMBER_DIGITS: Final = 10
-
-
-def _number(phone: str) -> str:
-    """Return the digits that identify a phone number."""
-    return "".join(character for character in phone if "0" <= character <= "9")[-_NUMBER_DIGITS:]
 
 
 def session_named_in(body: bytes) -> str:

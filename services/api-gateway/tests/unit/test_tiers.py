@@ -56,6 +56,7 @@ def test_an_account_is_normalized_and_stored_only_as_a_hash() -> None:
 
 def test_a_number_is_one_account_in_any_spelling_and_a_reset_is_named_by_its_token() -> None:
     first = account_named_in(b'{"phone": "0803 123 4567"}')
+    assert first == account_named_in(b'{"phone": "\\u202a\\uff10803\\u200e 123 4567"}')
     assert first == account_named_in(b'{"email": null, "phone": "+234 (803) 123-4567", "code": "123456"}')
     assert first not in ("", account_named_in(b'{"phone": "0803 123 4568"}'))
     assert account_named_in(b'{"token": "one", "password": "x"}') != account_named_in(b'{"token": "two"}')

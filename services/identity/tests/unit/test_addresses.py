@@ -1,11 +1,11 @@
-"""Addresses and numbers in their normal forms (contract section 10)."""
+"""Addresses in their normal forms (contract section 10)."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from identity.domain.addresses import domain_of, e164_or_none, has_address_form, is_email, normal_email
+from identity.domain.addresses import domain_of, has_address_form, is_email, normal_email
 from identity.domain.mailboxes import mailbox_of
 from identity.schemas.codes import SendCodeRequest
 
@@ -95,23 +95,6 @@ def test_what_no_mail_could_be_sent_to_is_no_address(address: str) -> None:
     assert not has_address_form(address)
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("08031234567", "+2348031234567"),
-        ("+234 803 123 4567", "+2348031234567"),
-        ("+44 20 7946 0958", "+442079460958"),
-        ("12", None),
-        ("+999123456789", None),
-        ("tola", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_a_number_is_stored_in_its_international_form(text: str | None, number: str | None) -> None:
-    assert e164_or_none(text) == number
-
-
 @settings(deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_has_an_response_and_a_domain_is_always_plain(text: str) -> None:
@@ -119,20 +102,15 @@ def test_any_text_has_an_response_and_a_domain_is_always_plain(text: str) -> Non
     domain = domain_of(address)
     has_address_form(address)
     mailbox_of(address)
-    e164_or_none(text)
     assert domain is None or (domain.isascii() and domain == domain.lower() and not domain.endswith("."))
 
 
-@pytest.mark.parametrize(
-    "text", ["+2348030000001 ext. 5", "+2348030000001;ext=7", "+2348030000001#5", "0803FLOWERS", "٠٨٠٣٠٠٠٠٠٠١"]
-)
-def test_a_number_that_the_edge_would_count_as_another_account_is_rejected(text: str) -> None:
+@pytest.mark.parametrize("text", ["+2348030000001 ext. 5", "0803FLOWERS", ""])
+def test_a_text_that_is_no_number_is_rejected(text: str) -> None:
     with pytest.raises(ValidationError):
         SendCodeRequest(phone=text)
 
 
-@pytest.mark.parametrize(
-    "text", ["+234 803 000 0001", "0803\u2011000\u20110001", "(0803)\u00a0000.0001", "234-803/0000001"]
-)
-def test_a_number_is_accepted_as_users_write_it(text: str) -> None:
+@pytest.mark.parametrize("text", ["0803\u2011000\u20110001", "\u202a+234 803 000 0001\u202c", "00234 803 000 0001"])
+def test_a_number_is_accepted_as_users_paste_it(text: str) -> None:
     assert SendCodeRequest(phone=text).phone == "+2348030000001"

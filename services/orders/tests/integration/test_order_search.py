@@ -81,7 +81,17 @@ async def test_the_database_refuses_a_number_that_exists(market: Market) -> None
         await market.app.fetch("UPDATE orders SET number = $1 WHERE number = $2", first["number"], second["number"])
 
 
-@pytest.mark.parametrize("typed", [EMAIL, EMAIL.lower(), PHONE, "0803 123 4567"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        EMAIL,
+        EMAIL.lower(),
+        PHONE,
+        "0803 123 4567",
+        "\u202a00234 803\u2011123\u20114567\u202c",
+        "\uff10803\u200e1234567",
+    ],
+)
 async def test_support_finds_orders_by_the_buyers_exact_address(market: Market, typed) -> None:
     await market.app.deliver(provisioned(market))
     order = await market.ordered()

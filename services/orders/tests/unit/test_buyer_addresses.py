@@ -24,7 +24,9 @@ def test_a_stored_hash_is_found_after_an_upgrade_of_the_service() -> None:
     assert phone.hex() == "62949615cec35fe784f736713d97d0b2fddb18b23a5ceded226a5eb6fff358b3"
 
 
-@pytest.mark.parametrize("typed", ["08031234567", "0803 123 4567", "+234 (803) 123-4567", "002348031234567"])
+@pytest.mark.parametrize(
+    "typed", ["08031234567", "+234 (803) 123-4567", "002348031234567", "\u202a0803\u00a0123\u20114567\u202c"]
+)
 def test_a_number_is_found_in_the_forms_that_users_write(typed: str) -> None:
     assert HASHES.of_phone(typed) == HASHES.of_phone("+2348031234567")
 

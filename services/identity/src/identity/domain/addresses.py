@@ -1,12 +1,8 @@
-"""Normal forms of mail addresses and phone numbers, in which they are stored and compared."""
+"""Normal forms of mail addresses, in which they are stored and compared."""
 
 import re
 from typing import Final
 
-import phonenumbers
-
-# A number without a country code belongs to the country of the campuses.
-PHONE_REGION: Final = "NG"
 EMAIL_CHARACTERS_MAX: Final = 254
 
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
@@ -54,16 +50,3 @@ def domain_of(address: str) -> str | None:
     local, at, domain = address.rpartition("@")
     one_at_sign = "@" not in local or (len(local) > 2 and local[0] == local[-1] == '"')
     return domain if at and one_at_sign and _DOMAIN.fullmatch(domain) else None
-
-
-def e164_or_none(text: str | None) -> str | None:
-    """Return the phone number in E.164 form; None for an absent or impossible number."""
-    if not text:
-        return None
-    try:
-        number = phonenumbers.parse(text, PHONE_REGION)
-    except phonenumbers.NumberParseException:
-        return None
-    if not phonenumbers.is_valid_number(number):
-        return None
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)

@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from common.auth.caller import ServiceItself
 from common.primitives.names import name_fault
+from common.primitives.phone_numbers import phone_number_or_none
 from common.web.http import dependencies_of, guarded_router, ok, service_key_only
 from identity.dependencies import Dependencies
-from identity.domain.addresses import e164_or_none
 from identity.schemas.profiles import CreatedUser, CreateUserRequest, ExternalUserMetadata
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
 
@@ -23,7 +23,7 @@ async def create_user_route(request: Request, body: CreateUserRequest) -> Respon
     """Creates the profile of a user of another system. Repeating it returns the same profile."""
     dependencies = dependencies_of(request, Dependencies)
     metadata = body.user.user_metadata or ExternalUserMetadata()
-    phone = e164_or_none(body.user.phone)
+    phone = phone_number_or_none(body.user.phone or "")
     user = NewUser(
         body.user.id,
         body.user.email,

@@ -1,16 +1,14 @@
 """Fields shared by several request models."""
 
-import re
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from common.primitives.phone_numbers import TYPED_MAX, phone_number_or_none
 from common.web.schemas import A_NAME
 from contracts.permissions import ROLES_BY_RANK
 from identity.domain import password_rules
-from identity.domain.addresses import e164_or_none, has_address_form, is_email, normal_email
-
-_DIALLED: Final = re.compile(r"[0-9+()./\s\u2010-\u2015-]+")
+from identity.domain.addresses import has_address_form, is_email, normal_email
 
 
 def _email(text: str) -> str:
@@ -28,9 +26,7 @@ def _given_address(text: str) -> str:
 
 
 def _phone(text: str) -> str:
-    # As the gateway parses it for quotas by account: letters, extensions and other digits would be another account
-    # there.
-    number = e164_or_none(text) if _DIALLED.fullmatch(text) else None
+    number = phone_number_or_none(text)
     if number is None:
         raise ValueError("is not a phone number; write it with its country code, such as +2348031234567")
     return number
@@ -41,7 +37,7 @@ Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(_email)
 GivenAddress = Annotated[str, StringConstraints(max_length=320), AfterValidator(_given_address)]
 # The address of a login is compared, not validated: the response must not depend on its form.
 AnyAddress = Annotated[str, StringConstraints(min_length=1, max_length=320)]
-Phone = Annotated[str, StringConstraints(max_length=40), AfterValidator(_phone)]
+Phone = Annotated[str, StringConstraints(max_length=TYPED_MAX), AfterValidator(_phone)]
 NewPassword = Annotated[
     str, StringConstraints(min_length=password_rules.CHARACTERS_MIN, max_length=password_rules.CHARACTERS_MAX)
 ]

@@ -1,12 +1,11 @@
 """Keyed hashes of buyers' mail addresses and phone numbers: orders are searched by them, and neither is stored (decision 37)."""
 
 import hmac
-import re
 from typing import Final
 
+from common.primitives.phone_numbers import phone_number_or_none
+
 _LOWERED: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
-_PHONE_PUNCTUATION: Final = re.compile(r"[\s().-]")
-_PHONE: Final = re.compile(r"\+[1-9][0-9]{7,14}")
 
 
 class AddressHashes:
@@ -20,13 +19,9 @@ class AddressHashes:
         return self._of("email", address.strip().translate(_LOWERED)) if address and "@" in address else None
 
     def of_phone(self, number: str | None) -> bytes | None:
-        """The hash of a number in international form, or in the form that is dialled in Nigeria; None for any other text."""
-        normal = _PHONE_PUNCTUATION.sub("", number or "")
-        if normal.startswith("00"):
-            normal = f"+{normal[2:]}"
-        elif normal.startswith("0"):
-            normal = f"+234{normal[1:]}"
-        return self._of("phone", normal) if _PHONE.fullmatch(normal) else None
+        """The hash of a number in any form that a profile accepts; None for any other text."""
+        normal = phone_number_or_none(number or "")
+        return self._of("phone", normal) if normal else None
 
     def _of(self, kind: str, normal: str) -> bytes:
         return hmac.digest(self._key, f"{kind}:{normal}".encode(), "sha256")

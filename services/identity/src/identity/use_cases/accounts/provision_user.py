@@ -6,10 +6,11 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_secret
+from common.primitives.phone_numbers import phone_number_or_none
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned
 from identity.credentials.erased_mailboxes import erased_mailbox_hash
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.domain.addresses import e164_or_none, is_email, normal_email
+from identity.domain.addresses import is_email, normal_email
 from identity.domain.errors import ConcurrentProvisioning
 from identity.domain.institutions import Institution, Institutions
 from identity.domain.mailboxes import mailbox_of
@@ -44,7 +45,7 @@ async def provision_user(
     if existing is not None:
         return existing
     email = normal_email(user.email)
-    mailbox, phone = mailbox_of(email), e164_or_none(user.phone)
+    mailbox, phone = mailbox_of(email), phone_number_or_none(user.phone or "")
     await profiles.lock_mailbox(uow, mailbox)
     campus_id = await _find_or_create_campus(uow, institutions.institution_of(email), now)
     created = await profiles.record_profile_if_new(
