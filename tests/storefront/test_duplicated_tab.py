@@ -20,7 +20,7 @@ class Tabs:
 
     async def duplicated(self) -> tuple[Page, Page]:
         """The shopper's tab and a copy of it, with a copy of its session storage."""
-        await self.shopper.context.route("**/api/**", self._answer)
+        await self.shopper.context.route("**/api/**", self._respond)
         async with self.shopper.context.expect_page() as opened:
             await self.shopper.page.evaluate("void window.open(location.href)")
         copy = await opened.value
@@ -40,7 +40,7 @@ class Tabs:
         for page in pages:
             await self.is_signed_in(page)
 
-    async def _answer(self, route: Route) -> None:
+    async def _respond(self, route: Route) -> None:
         headers = await route.request.all_headers()
         if headers.get("authorization") not in self.expired:
             await route.continue_()

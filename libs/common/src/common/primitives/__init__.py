@@ -14,6 +14,7 @@ __all__ = [
     "limits",
     "money",
     "names",
+    "phone_numbers",
     "problems",
     "public_numbers",
     "retry",
