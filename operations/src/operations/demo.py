@@ -18,6 +18,7 @@ from operations.ports import port_base_of
 from operations.secrets import read_secrets
 
 console = Console(highlight=False, record=True)
+PICTURE_COLUMNS = 120
 
 
 def main() -> None:
@@ -27,6 +28,8 @@ def main() -> None:
     arguments.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
     arguments.add_argument("--picture", type=Path, metavar="FILE", help="write the story to an SVG file")
     options = arguments.parse_args()
+    if options.picture is not None:
+        console.width = PICTURE_COLUMNS
     try:
         clean = asyncio.run(play(options.state_dir, options.port_base, options.picture))
     except (StepFailed, TimeoutError, OSError, httpx.TransportError) as error:
