@@ -304,6 +304,10 @@ def test_a_lost_response_is_requested_again_under_the_same_key(signed_in: Gatewa
 
 APPROVALS = {
     "reconciliations": (f"/api/reconciliations/{ID}", {"kind": "restitution", "amountMinor": 100, "payoutId": OTHER}),
+    "accounts": (
+        f"/api/bank-detail-releases/{ID}",
+        {"accountLast4": "6789", "bankCode": "058", "reason": "The bank confirmed the owner"},
+    ),
     "staff": (f"/api/staff-grants/{ID}", {"userId": OTHER, "role": "finance_maker"}),
     "commissions": (f"/api/commission-changes/{ID}", {"vendorId": OTHER, "commissionBasisPoints": 450}),
 }
@@ -342,6 +346,20 @@ def test_without_a_response_the_key_is_shown_for_a_retry(signed_in: Gateway) -> 
     signed_in.responses[path] = (200, {"id": ID})
     assert call_json("dead-letters", "replay", "orders", ID, "--idempotency-key", key)[0] == 0
     assert {request["headers"]["Idempotency-Key"] for request in signed_in.requests} == {key}
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        ("quarantine", f"/api/vendors/{ID}/bank-details/quarantine", {"reason": "a test"}),
+        ("prepare", f"/api/vendors/{ID}/bank-details/release", {"reason": "a test"}),
+        ("reject", f"/api/bank-detail-releases/{ID}/reject", {"reason": "a test"}),
+    ],
+)
+def test_an_account_is_quarantined_and_its_release_decided(signed_in: Gateway, verb: str, path: str, body) -> None:
+    signed_in.responses[path] = (200, {"id": ID})
+    assert call_json("accounts", verb, ID, "--reason", "a test")[0] == 0
+    assert signed_in.bodies(path) == [body]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ FAMILY = Family("Overview", order=0)
 
 WORK_NAMES: Final = {
     "alerts": "Open alerts",
+    "bank_detail_releases_to_approve": "Releases of accounts to approve",
     "chargebacks_to_answer": "Chargebacks to answer",
     "commission_changes_to_approve": "Commission changes to approve",
     "staff_grants_to_approve": "Staff grants to approve",

@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 WorkKindName = Literal[
     "alerts",
+    "bank_detail_releases_to_approve",
     "chargebacks_to_answer",
     "commission_changes_to_approve",
     "dead_letters",

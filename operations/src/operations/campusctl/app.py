@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from operations.campusctl.commands import (
+    accounts,
     any_endpoint,
     chargebacks,
     commissions,
@@ -45,6 +46,7 @@ for part in (
     secrets,
     dead_letters,
     payouts,
+    accounts,
     commissions,
     quarantine,
     chargebacks,

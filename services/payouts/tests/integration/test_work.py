@@ -10,6 +10,8 @@ from testkit.work import own_actions_of, work_of
 
 from .conftest import Sandbox, Scenario
 from .staff import AMOUNT, Staff
+from .test_bank_detail_releases import decide, prepare
+from .test_quarantine import quarantine
 
 
 @pytest.fixture
@@ -67,6 +69,19 @@ async def test_a_reconciliation_waits_for_another_checker_than_its_maker(staff: 
     assert await _kinds(staff, "finance_checker") == {"reconciliations_to_approve": 1}
     assert await _kinds(staff, "finance_checker", user=staff.maker) == {}
     assert (await staff.approve(reconciliation)).status_code == 200
+    assert await _kinds(staff, "finance_checker") == {}
+
+
+async def test_a_release_of_an_account_waits_for_another_checker_than_its_maker(staff: Staff) -> None:
+    vendor, maker = await staff.scenario.ready_vendor(AMOUNT), new_id()
+    assert (await quarantine(staff.scenario, vendor)).status_code == 200
+    assert await _kinds(staff, "finance_checker") == {}
+    release = (await prepare(staff.scenario, vendor, by=maker)).json()["data"]
+    assert await _kinds(staff, "finance_checker") == {"bank_detail_releases_to_approve": 1}
+    assert await _kinds(staff, "finance_maker", "finance_checker", user=maker) == {}
+    for role in ("finance_maker", "auditor", "ops_oncall"):
+        assert await _kinds(staff, role) == {}
+    assert (await decide(staff.scenario, release)).status_code == 200
     assert await _kinds(staff, "finance_checker") == {}
 
 

@@ -1,7 +1,7 @@
 """Finance's decisions by maker and checker, in the order of the menu."""
 
 from console.families import Family
-from console.pages.finance import chargebacks, quarantine, reconciliations, refunds, resolutions
+from console.pages.finance import bank_accounts, chargebacks, quarantine, reconciliations, refunds, resolutions
 
 FAMILY = Family(
     "Finance",
@@ -10,5 +10,6 @@ FAMILY = Family(
     refunds.SCREENS,
     resolutions.SCREENS,
     reconciliations.SCREENS,
+    bank_accounts.SCREENS,
     chargebacks.SCREENS,
 )

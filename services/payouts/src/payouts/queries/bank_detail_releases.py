@@ -15,14 +15,16 @@ FROM bank_detail_releases AS r
 JOIN bank_detail_quarantines AS q ON q.id = r.quarantine_ids[1] JOIN bank_detail_versions AS v ON v.id = q.version_id
 """
 _FILTER: Final = "WHERE ($1::text IS NULL OR r.status = $1) AND ($2::uuid IS NULL OR r.vendor_id = $2)"
+# No user approves what they prepared.
+AWAITING_RELEASE: Final = "r.status = 'prepared' AND r.prepared_by <> (SELECT app_user_id())"
 _FIND: Final = f"{_COLUMNS} WHERE r.id = $1"
 _LIST_QUARANTINES: Final = """
 SELECT id, vendor_id, payout_id, reason, quarantined_by, quarantined_at FROM bank_detail_quarantines WHERE id = ANY ($1)
 ORDER BY quarantined_at, id
 """
-_COUNT: Final = f"SELECT count(*) FROM bank_detail_releases AS r {_FILTER}"
+_COUNT: Final = f"SELECT count(*) FROM bank_detail_releases AS r {_FILTER} {{awaiting}}"
 _PAGES: Final = {
-    descending: f"{_COLUMNS} {_FILTER} ORDER BY r.prepared_at {way}, r.id {way} LIMIT $3 OFFSET $4"
+    descending: f"{_COLUMNS} {_FILTER} {{awaiting}} ORDER BY r.prepared_at {way}, r.id {way} LIMIT $3 OFFSET $4"
     for descending, way in ((True, "DESC"), (False, "ASC"))
 }
 
@@ -36,8 +38,12 @@ async def find_release(uow: UnitOfWork, release_id: UUID) -> dict[str, Any]:
     return {**response_of(row), "quarantines": [response_of(quarantine) for quarantine in quarantines]}
 
 
-async def page_of_releases(uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None) -> Found:
-    """Returns one page, newest first by default, and the total."""
-    total: int = await uow.fetch_value(_COUNT, status, vendor_id)
-    rows = await uow.fetch(_PAGES[page.descending], status, vendor_id, page.limit, page.offset)
+async def page_of_releases(
+    uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None, *, awaiting_approval: bool = False
+) -> Found:
+    """Returns one page, newest first by default, and the total; with `awaiting_approval` those that the caller may approve."""
+    awaiting = f"AND {AWAITING_RELEASE}" if awaiting_approval else ""
+    total: int = await uow.fetch_value(_COUNT.format(awaiting=awaiting), status, vendor_id)
+    statement = _PAGES[page.descending].format(awaiting=awaiting)
+    rows = await uow.fetch(statement, status, vendor_id, page.limit, page.offset)
     return [response_of(row) for row in rows], total

@@ -3,6 +3,7 @@
 from typing import Final
 
 from common.web.pending_work import WorkKind
+from payouts.queries.bank_detail_releases import AWAITING_RELEASE
 from payouts.queries.reconciliations import AWAITING_RECONCILIATION
 from payouts.store.payouts import READY
 
@@ -25,5 +26,11 @@ PENDING_WORK: Final = (
         ("payouts:read", "reconciliations:approve"),
         "/api/reconciliations?awaiting=approval",
         f"SELECT r.prepared_at AS since, NULL::timestamptz AS due FROM reconciliations AS r WHERE {AWAITING_RECONCILIATION}",
+    ),
+    WorkKind(
+        "bank_detail_releases_to_approve",
+        ("payouts:read", "bank_details:release"),
+        "/api/bank-detail-releases?awaiting=approval",
+        f"SELECT r.prepared_at AS since, NULL::timestamptz AS due FROM bank_detail_releases AS r WHERE {AWAITING_RELEASE}",
     ),
 )

@@ -1,6 +1,6 @@
 """Endpoints to release a quarantined account, by two users of finance (contract section 8.2)."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
@@ -62,10 +62,13 @@ async def list_releases(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: ReleaseStatus | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
+    awaiting: Annotated[
+        Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
+    ] = None,
 ) -> Response:
     """Lists releases of quarantined accounts with their makers and checkers."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_releases(uow, page, status, vendor_id)
+        found = await page_of_releases(uow, page, status, vendor_id, awaiting_approval=awaiting is not None)
     return respond_offset_page(request, page, found)
 
 
