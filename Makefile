@@ -32,7 +32,7 @@ setup: ## Install what the project needs into .venv; nothing happens when it is 
 run: setup guides ## Start the whole system and stay in the foreground; Ctrl-C stops it
 	@exec $(PYTHON) -m campus_tools.launcher
 
-# ARGS="--picture docs/images/demo.svg" writes the picture of the README.
+# ARGS="--image docs/images/demo.svg" writes the image of the README.
 demo: setup ## Run a purchase from sign-up to the paid-out vendor against the running system
 	@exec $(PYTHON) -m operations.demo $(ARGS)
 

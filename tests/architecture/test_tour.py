@@ -6,7 +6,7 @@ from pathlib import Path
 TOUR = Path(__file__).parents[2] / "docs/tour.md"
 
 
-def test_every_stop_of_the_tour_is_defined_where_it_leads() -> None:
+def test_every_stop_of_the_tour_names_a_definition() -> None:
     links = re.findall(r"\[`(\w+)`\]\(([^)]+\.py)\)", TOUR.read_text())
     assert len(links) > 10
     absent = [

@@ -68,7 +68,7 @@ async def test_two_tabs_refresh_at_once_and_stay_signed_in(shopper: Arrival, buy
         await tabs.expire_and_reload(first, copy)
 
 
-async def test_a_tab_that_missed_its_copys_refreshes_asks_for_them(shopper: Arrival, buyer: SignedInUser) -> None:
+async def test_a_tab_requests_the_refreshes_that_it_missed(shopper: Arrival, buyer: SignedInUser) -> None:
     tabs = Tabs(await shopper(buyer, path="/account"), buyer)
     first, copy = await tabs.duplicated()
     await copy.goto("about:blank")

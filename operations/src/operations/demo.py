@@ -18,7 +18,7 @@ from operations.ports import port_base_of
 from operations.secrets import read_secrets
 
 console = Console(highlight=False, record=True)
-PICTURE_COLUMNS = 120
+IMAGE_COLUMNS = 120
 
 
 def main() -> None:
@@ -26,12 +26,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
     arguments.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
-    arguments.add_argument("--picture", type=Path, metavar="FILE", help="write the story to an SVG file")
+    arguments.add_argument("--image", type=Path, metavar="FILE", help="write the story to an SVG file")
     options = arguments.parse_args()
-    if options.picture is not None:
-        console.width = PICTURE_COLUMNS
+    if options.image is not None:
+        console.width = IMAGE_COLUMNS
     try:
-        clean = asyncio.run(play(options.state_dir, options.port_base, options.picture))
+        clean = asyncio.run(play(options.state_dir, options.port_base, options.image))
     except (StepFailed, TimeoutError, OSError, httpx.TransportError) as error:
         console.print(f"\n[bold red]The demo stopped:[/] {error or type(error).__name__}", soft_wrap=True)
         console.print(
@@ -41,8 +41,8 @@ def main() -> None:
     sys.exit(0 if clean else 1)
 
 
-async def play(state_dir: Path, port_base: int, picture: Path | None = None) -> bool:
-    """Run one purchase from sign-up to the payout, with a picture of it on request. Return whether the audit is clean."""
+async def play(state_dir: Path, port_base: int, image: Path | None = None) -> bool:
+    """Run one purchase from sign-up to the payout, with a image of it on request. Return whether the audit is clean."""
     known = read_secrets(state_dir / "secrets.env")
     # In containers the two have host names instead of ports of one machine.
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"
@@ -50,10 +50,10 @@ async def play(state_dir: Path, port_base: int, picture: Path | None = None) -> 
     market = Marketplace.at(base_url, sandbox_url, known, patient=True)
     try:
         await play_story(market)
-        if picture is not None:
-            # Without the web font: the picture is readable offline.
+        if image is not None:
+            # Without the web font: the image is readable offline.
             form = re.sub(r"@font-face {{.*?}}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-            console.save_svg(str(picture), title="make demo", code_format=form)
+            console.save_svg(str(image), title="make demo", code_format=form)
         return await audit_system(known, market.sandbox, console)
     finally:
         await market.close()
