@@ -62,12 +62,11 @@ async def _claim_due(database: Database, gateways: Gateways, clock: Clock) -> li
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         names = [gateway.name for gateway in gateways.all()]
         usable = [name for name in names if not await open_alerts.is_open(uow, key_alert(name))]
-        claimed = [
-            store.DueTransfer(due.id, status_when_claimed(due.status))
-            for due in await store.lock_due_transfers(uow, now, CLAIM_BATCH_MAX, usable)
-        ]
-        for transfer in claimed:
-            await store.claim_transfer(uow, transfer.id, transfer.status, now + LEASE)
+        claimed = []
+        for due in await store.lock_due_transfers(uow, now, CLAIM_BATCH_MAX, usable):
+            status = status_when_claimed(due.status)
+            await store.claim_transfer(uow, due, status, now + LEASE)
+            claimed.append(store.DueTransfer(due.id, status))
     return claimed
 
 

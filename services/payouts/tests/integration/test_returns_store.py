@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from common.database.state_changes import StateChanged
 from common.primitives.ids import new_id
 from payouts.domain.exceptions import ExceptionAction, Finding
 from payouts.domain.returns import Attempt
@@ -127,6 +128,8 @@ async def test_a_reset_reserves_one_more_attempt_of_its_own_payout(scenario: Sce
     async with unit_of_work(scenario) as uow:
         before = await rows_of(uow, other)
         await returns.mark_failed(uow, own.payout_id, "closed", now)
+        with pytest.raises(StateChanged):
+            await returns.mark_failed(uow, own.payout_id, "closed again", now)
         assert (await rows_of(uow, own))[0]["payout_status"] == "failed"
         await uow.execute("UPDATE payout_requests SET status = 'pending' WHERE id = $1", own.payout_id)
         await returns.save_reset(uow, own.payout_id, second, reference, "again", later, now, "paystack")
@@ -181,7 +184,8 @@ async def test_a_payout_has_one_prepared_reconciliation_that_is_decided_once(
         assert await find(uow, own.id) == await find(uow, own.id, lock=True) == own
         assert await find(uow, second.id) is None
         await reconciliations.save_verdict(uow, own.id, "rejected", new_id(), now, "no")
-        await reconciliations.save_verdict(uow, own.id, "approved", new_id(), now)
+        with pytest.raises(StateChanged):
+            await reconciliations.save_verdict(uow, own.id, "approved", new_id(), now)
         states = {row["id"]: row["status"] for row in await uow.fetch("SELECT * FROM reconciliations")}
         assert states == {own.id: "rejected", other.id: "prepared"}
         await returns.record_payout_action(uow, own.payout_id, None, "reset", by, "why", now)
@@ -259,6 +263,8 @@ async def test_an_exception_has_its_own_history(scenario: Scenario, pair: tuple[
         await act(mine, "classified", "we know")
         assert await classified()
         await exceptions.save_closed(uow, mine, "done", now)
+        with pytest.raises(StateChanged):
+            await exceptions.save_closed(uow, mine, "done again", now)
         assert await exceptions.lock_open_exception(uow, own.payout_id) is None
         assert await exceptions.lock_open_exception(uow, other.payout_id) is not None
         assert await exceptions.find_payout_of_exception(uow, mine) == own.payout_id

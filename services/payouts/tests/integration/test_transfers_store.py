@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from common.database.state_changes import StateChanged
 from payouts.domain.attempts import AttemptUpdate
 from payouts.domain.dispatch import LEASE
 from payouts.domain.transfer_updates import TransferUpdate
@@ -96,7 +97,10 @@ async def test_a_submission_starts_with_a_lease_and_ends_unknown_once(
         before = await row_of(uow, other)
         locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
         assert locked is not None
+        await set_row(uow, own, "reserved")
         submission = await transfers.start_submission(uow, locked, may_send=True, at=now)
+        with pytest.raises(StateChanged):
+            await transfers.start_submission(uow, locked, may_send=True, at=now)
         row = await row_of(uow, own)
         assert (row["status"], row["submissions"], row["due_at"], row["called_at"]) == (
             "submitting",
@@ -165,7 +169,7 @@ async def test_a_report_is_saved_on_its_own_attempt_and_payout(scenario: Scenari
         row = await row_of(uow, own)
         assert (row["fee"], row["recipient_code"], row["due_at"]) == (100, "RCP_own", later)
         assert row["asks"] == locked.poll_count + 1
-        await transfers.claim_transfer(uow, own.transfer_id, "unknown", later)
+        await transfers.claim_transfer(uow, transfers.DueTransfer(own.transfer_id, "failed"), "unknown", later)
         found = await transfers.find_transfer(uow, own.transfer_id)
         assert found == (own.payout_id, 1, own.reference, "unknown", "paystack")
         assert await transfers.find_transfer(uow, uuid4()) is None

@@ -21,6 +21,7 @@ from payouts.domain.errors import (
     TransferContradicted,
     TransferUnderWay,
 )
+from payouts.domain.payout_transitions import PAYOUT, PayoutStatus
 from payouts.domain.transitions import FAILED_OR_REVERSED, MAY_STILL_PAY
 from payouts.domain.wallet import WalletSnapshot, repayment, shortfall
 
@@ -61,7 +62,7 @@ class LockedPayout:
     id: UUID
     vendor_id: UUID
     amount_minor: int
-    status: str
+    status: PayoutStatus
     retry_count: int
     reference: str | None
     attempts: tuple[Attempt, ...]
@@ -252,7 +253,7 @@ def _count_recorded_transfers(payout: LockedPayout) -> int:
 def _check_unreturned(payout: LockedPayout) -> None:
     if payout.returned is not None:
         raise AmountAlreadyReturned(payout.returned)
-    if payout.status != "pending":
+    if not PAYOUT.allows(payout.status, "amount_returned"):
         raise PayoutNotPending(payout.status)
     _check_idle(payout)
     for attempt in payout.attempts:

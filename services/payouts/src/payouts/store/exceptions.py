@@ -5,9 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.exceptions import ExceptionAction, Finding, OpenException, Settlement
+from payouts.domain.payout_transitions import EXCEPTION
 from payouts.domain.severity import Cause, ExceptionContext, Severity
 
 # Of two concurrent failures of one batch, the second counts the first. Payout and transfer are locked before the batch,
@@ -51,7 +53,10 @@ WHERE t.batch_id = $1 AND e.status = 'open' ORDER BY e.id FOR NO KEY UPDATE OF e
 )
 _FIND_PAYOUT_OF: Final = "SELECT payout_id FROM payout_exceptions WHERE id = $1"
 _SAVE_FINDING: Final = "UPDATE payout_exceptions SET cause = $2, severity = $3, respond_by = $4 WHERE id = $1"
-_CLOSE: Final = "UPDATE payout_exceptions SET status = 'closed', closed_at = $2, closed_because = $3 WHERE id = $1"
+_CLOSE: Final = f"""
+UPDATE payout_exceptions SET status = 'closed', closed_at = $2, closed_because = $3
+WHERE id = $1 AND status IN {states_before(EXCEPTION, "closed")}
+"""
 _RECORD_ACTION: Final = """
 INSERT INTO payout_exception_acts (id, exception_id, kind, acted_by, severity_before, severity_after, cause_before, cause_after,
                                    note, acted_at)
@@ -160,7 +165,7 @@ async def save_finding(uow: UnitOfWork, exception_id: UUID, finding: Finding, re
 
 
 async def save_closed(uow: UnitOfWork, exception_id: UUID, reason: str, at: datetime) -> None:
-    await uow.execute(_CLOSE, exception_id, at, reason)
+    await change_state(uow, _CLOSE, exception_id, at, reason)
 
 
 async def record_exception_action(uow: UnitOfWork, exception_id: UUID, action: ExceptionAction, at: datetime) -> None:
@@ -204,7 +209,7 @@ def _open_exception(row: Any) -> OpenException:
         row["detail"],
         row["respond_by"],
         row["opened_at"],
-        row["status"] == "open",
+        EXCEPTION.allows(row["status"], "closed"),
         row["classified"],
         row["transfer_id"],
         row["number"],

@@ -4,9 +4,12 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.gateways import GatewayName
+from payouts.domain.payout_transitions import PAYOUT
 from payouts.domain.returns import Attempt, LockedPayout
+from payouts.domain.transitions import TRANSFER
 
 _LOCK_PAYOUT: Final = """
 SELECT vendor_id, amount, status, retry_count, transfer_reference, number FROM payout_requests WHERE id = $1 FOR UPDATE
@@ -31,12 +34,13 @@ VALUES ($1, $2, $3, $4, $5, 'held', $6)
 _END_HOLD: Final = "UPDATE transfer_holds SET status = $2, decided_at = $3 WHERE id = $1 AND status = 'held'"
 _IS_HELD: Final = "SELECT EXISTS (SELECT FROM transfer_holds WHERE payout_id = $1 AND status = 'held')"
 _FIND_RETURN: Final = "SELECT kind FROM wallet_lines WHERE payout_id = $1 AND kind IN ('restitution', 'reversal')"
-_MARK_FAILED: Final = """
-UPDATE payout_requests SET status = 'failed', transfer_failure = $2, updated_at = $3 WHERE id = $1
+_MARK_FAILED: Final = f"""
+UPDATE payout_requests SET status = 'failed', transfer_failure = $2, updated_at = $3
+WHERE id = $1 AND status IN {states_before(PAYOUT, "amount_returned")}
 """
-_WITHDRAW_UNSENT: Final = """
+_WITHDRAW_UNSENT: Final = f"""
 UPDATE payout_transfers SET status = 'failed', failure = $2, due_at = NULL, updated_at = $3
-WHERE payout_id = $1 AND status = 'reserved'
+WHERE payout_id = $1 AND status IN {states_before(TRANSFER, "withdrawn")}
 """
 _LIST_SENT: Final = """
 SELECT t.id, t.reference, (SELECT coalesce(max(o.position), 0) FROM transfer_observations AS o WHERE o.transfer_id = t.id) AS last_position,
@@ -95,8 +99,7 @@ async def save_hold(uow: UnitOfWork, hold_id: UUID, payout: LockedPayout, transf
 
 async def end_hold(uow: UnitOfWork, hold_id: UUID, status: Literal["recovered", "released"], at: datetime) -> None:
     """Ends an open hold. The payout must be locked."""
-    if await uow.execute(_END_HOLD, hold_id, status, at) != 1:
-        raise AssertionError("an open hold of a locked payout stays open")
+    await change_state(uow, _END_HOLD, hold_id, status, at)
 
 
 async def is_held(uow: UnitOfWork, payout_id: UUID) -> bool:
@@ -105,7 +108,7 @@ async def is_held(uow: UnitOfWork, payout_id: UUID) -> bool:
 
 
 async def mark_failed(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> None:
-    await uow.execute(_MARK_FAILED, payout_id, reason, at)
+    await change_state(uow, _MARK_FAILED, payout_id, reason, at)
 
 
 async def withdraw_unsent_attempts(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> None:

@@ -6,20 +6,23 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import StateChanged, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.attempts import AttemptUpdate, CallHistory
 from payouts.domain.dispatch import LEASE
 from payouts.domain.gateway_results import Recipient
 from payouts.domain.gateways import GatewayName
+from payouts.domain.payout_transitions import PAYOUT
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
-from payouts.domain.transitions import State, Verdict
+from payouts.domain.transitions import TRANSFER, State, Verdict
 
-_START_SUBMISSION: Final = """
+_START_SUBMISSION: Final = f"""
 UPDATE payout_transfers AS t
 SET status = 'submitting', submissions = submissions + 1, due_at = $2, updated_at = $3,
     called_at = CASE WHEN $4 THEN $3 ELSE called_at END
-FROM bank_detail_versions AS v WHERE t.id = $1 AND v.id = t.bank_details_version_id
+FROM bank_detail_versions AS v
+WHERE t.id = $1 AND t.status IN {states_before(TRANSFER, "submission_started")} AND v.id = t.bank_details_version_id
 RETURNING t.reference, t.amount, t.vendor_id, t.submissions, coalesce(v.account_sealed, v.account_number) AS account_kept, v.bank_code,
           v.account_name
 """
@@ -54,21 +57,22 @@ INSERT INTO transfer_observations (id, transfer_id, heard_from, status, verdict,
                                    gateway_event_id, observed_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 """
-# A report of an earlier attempt does not change the payout's present code.
+# A report of an earlier attempt does not change the payout's present code. One report may be saved twice.
 _SAVE_STATUS: Final = """
 WITH named AS (
     UPDATE payout_requests SET updated_at = $5,
         transfer_code = CASE WHEN transfer_reference = $7 THEN coalesce($3, transfer_code) ELSE transfer_code END
     WHERE id = $6
 )
-UPDATE payout_transfers SET status = $2, transfer_code = coalesce($3, transfer_code), failure = $4, updated_at = $5 WHERE id = $1
+UPDATE payout_transfers SET status = $2, transfer_code = coalesce($3, transfer_code), failure = $4, updated_at = $5
+WHERE id = $1 AND status IN ($8, $2)
 """
 _SAVE_FEE: Final = "UPDATE payout_transfers SET fee = $2, updated_at = $3 WHERE id = $1"
 _SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
 _SCHEDULE_POLL: Final = "UPDATE payout_transfers SET due_at = $2, asks = asks + $3 WHERE id = $1"
-_MARK_UNKNOWN: Final = """
+_MARK_UNKNOWN: Final = f"""
 UPDATE payout_transfers SET status = 'unknown', failure = $2, due_at = $3, updated_at = $4, called_at = $5
-WHERE id = $1 AND status = 'submitting'
+WHERE id = $1 AND status IN {states_before(TRANSFER, "call_unanswered")}
 """
 # Later checks of paid transfers come last: however many are due, they delay no payment.
 _LOCK_DUE: Final = """
@@ -77,13 +81,13 @@ ORDER BY status = 'success', due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 # The partial index on `due_at` has the few transfers that are not final.
 _LIST_GATEWAYS: Final = "SELECT DISTINCT gateway FROM payout_transfers WHERE due_at IS NOT NULL"
-_CLAIM: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
+_CLAIM: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1 AND status = $4"
 _FIND_TRANSFER: Final = "SELECT payout_id, attempt, reference, status, gateway FROM payout_transfers WHERE id = $1"
 # The attempt that was paid becomes the payout's transfer.
-_MARK_PROCESSED: Final = """
+_MARK_PROCESSED: Final = f"""
 UPDATE payout_requests AS p SET status = 'processed', processed_at = $2, updated_at = $2,
     transfer_reference = t.reference, transfer_code = t.transfer_code
-FROM payout_transfers AS t WHERE t.id = $1 AND p.id = t.payout_id AND p.status = 'pending'
+FROM payout_transfers AS t WHERE t.id = $1 AND p.id = t.payout_id AND p.status IN {states_before(PAYOUT, "transfer_succeeded")}
 """
 
 
@@ -120,7 +124,7 @@ async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_sen
     """Starts a submission with a lease. The transfer must be locked."""
     row = await uow.fetch_row(_START_SUBMISSION, transfer.id, at + LEASE, at, may_send)
     if row is None:
-        raise AssertionError("a transfer is never removed")
+        raise StateChanged(f"transfer {transfer.id} has been submitted meanwhile")
     recipient = Recipient(row["vendor_id"], row["account_kept"], row["bank_code"], row["account_name"] or "")
     calls = CallHistory(row["submissions"], earlier_at=transfer.called_at)
     return Submission(row["reference"], row["amount"], recipient, may_send, at, calls)
@@ -177,7 +181,7 @@ async def record_observation(
 async def save_transfer_status(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, at: datetime) -> None:
     """Saves the gateway's status of the transfer, and its code on both rows."""
     saved = (update.status, update.transfer_code, update.failure, at)
-    await uow.execute(_SAVE_STATUS, transfer.id, *saved, transfer.payout_id, transfer.reference)
+    await change_state(uow, _SAVE_STATUS, transfer.id, *saved, transfer.payout_id, transfer.reference, transfer.status)
 
 
 async def save_fee(uow: UnitOfWork, transfer_id: UUID, fee_minor: int, at: datetime) -> None:
@@ -212,9 +216,9 @@ async def list_gateways_with_open_transfers(uow: UnitOfWork) -> list[GatewayName
     return [row["gateway"] for row in await uow.fetch(_LIST_GATEWAYS)]
 
 
-async def claim_transfer(uow: UnitOfWork, transfer_id: UUID, status: State, until: datetime) -> None:
-    """Leases the transfer to this worker."""
-    await uow.execute(_CLAIM, transfer_id, status, until)
+async def claim_transfer(uow: UnitOfWork, due: DueTransfer, status: State, until: datetime) -> None:
+    """Leases the locked transfer to this worker."""
+    await change_state(uow, _CLAIM, due.id, status, until, due.status)
 
 
 async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> TransferStatus | None:
