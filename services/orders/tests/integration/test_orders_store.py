@@ -4,6 +4,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
+
+from common.database.state_changes import StateChanged
 from common.primitives.ids import new_id
 from orders.domain.orders import ReportedEscrow, Windows
 from orders.domain.sales import SaleLine
@@ -88,8 +91,12 @@ async def test_a_refund_counts_once_in_its_own_order(market: Market) -> None:
             await refunds.record_refund(uow, ids[order["id"]], UUID(order["id"]), 100, "x", now)
     others = await row_of(market, "order_refunds", ids[other["id"]])
     async with unit_of_work(market) as uow:
-        await refunds.save_refund(uow, ids[own["id"]], UUID(own["id"]), "posted", 7)
-        await refunds.save_refund(uow, ids[other["id"]], UUID(own["id"]), "posted", 7)
+        requested = await refunds.lock_refund(uow, ids[own["id"]], UUID(own["id"]))
+        assert requested == Refund("requested", False, 0)
+        await refunds.save_refund(uow, ids[own["id"]], UUID(own["id"]), requested, "posted", 7)
+        for refund_id in (ids[own["id"]], ids[other["id"]]):
+            with pytest.raises(StateChanged):
+                await refunds.save_refund(uow, refund_id, UUID(own["id"]), requested, "posted", 7)
     assert await row_of(market, "order_refunds", ids[other["id"]]) == others
     async with unit_of_work(market) as uow:
         assert await refunds.lock_refund(uow, ids[own["id"]], UUID(own["id"])) == Refund("posted", True, 7)

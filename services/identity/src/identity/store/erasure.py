@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.database.state_changes import StateChanged, change_state
 from common.database.unit_of_work import UnitOfWork
 from contracts.permissions import STAFF_ROLES
 from identity.domain.erasure import EVALUATING_SERVICES, Status
@@ -21,7 +22,7 @@ _REQUEST: Final = "SELECT id, user_id, vendor_id, status FROM erasure_requests"
 _FIND_OPEN_REQUEST: Final = f"{_REQUEST} WHERE user_id = $1 AND status = 'asked'"
 _FIND_REQUEST: Final = f"{_REQUEST} WHERE id = $1"
 _RECORD_REQUEST: Final = "INSERT INTO erasure_requests (id, user_id, vendor_id, asked_at) VALUES ($1, $2, $3, $4)"
-_SAVE_REQUEST: Final = "UPDATE erasure_requests SET status = $2, decided_at = $3 WHERE id = $1"
+_SAVE_REQUEST: Final = "UPDATE erasure_requests SET status = $2, decided_at = $3 WHERE id = $1 AND status = 'asked'"
 _RECORD_VERDICT: Final = """
 INSERT INTO erasure_verdicts (request_id, service, open_matters, heard_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (request_id, service) DO NOTHING
@@ -37,7 +38,7 @@ GROUP BY judge
 _CLOSE_VENDOR: Final = """
 UPDATE vendors SET business_name = '', legal_name = '', category = NULL, description = NULL, suspension_reason = NULL,
     status = 'closed', revision = revision + 1
-WHERE id = $1 RETURNING campus_id
+WHERE id = $1 AND status IN ('active', 'suspended') RETURNING campus_id
 """
 # In the order of their foreign keys. Refresh tokens are deleted with their sessions.
 _DELETE: Final = (
@@ -119,7 +120,7 @@ async def record_request(
 
 
 async def save_request(uow: UnitOfWork, request_id: UUID, status: Status, now: datetime) -> None:
-    await uow.execute(_SAVE_REQUEST, request_id, status, now)
+    await change_state(uow, _SAVE_REQUEST, request_id, status, now)
 
 
 async def record_evaluation_if_new(
@@ -140,7 +141,9 @@ async def list_oldest_pending(uow: UnitOfWork) -> dict[str, datetime | None]:
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID) -> UUID:
     """Remove the vendor's names and return its campus."""
-    campus_id: UUID = await uow.fetch_value(_CLOSE_VENDOR, vendor_id)
+    campus_id: UUID | None = await uow.fetch_value(_CLOSE_VENDOR, vendor_id)
+    if campus_id is None:
+        raise StateChanged(f"vendor {vendor_id} is closed already")
     return campus_id
 
 

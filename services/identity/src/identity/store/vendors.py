@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.database.state_changes import change_state
 from common.database.unit_of_work import UnitOfWork
 from identity.domain.vendor_applications import Application, NewApplication, Outcome
 from identity.domain.vendors import Vendor
@@ -44,7 +45,8 @@ UPDATE vendors SET business_name = $2, category = $3, description = $4, commissi
 WHERE id = $1
 """
 _SAVE_VENDOR_STATUS: Final = """
-UPDATE vendors SET status = $2, suspension_reason = $3, revision = revision + 1 WHERE id = $1
+UPDATE vendors SET status = $2, suspension_reason = $3, revision = revision + 1
+WHERE id = $1 AND (status, $2::text) IN (('active', 'suspended'), ('suspended', 'active'))
 """
 
 
@@ -100,7 +102,7 @@ async def save_decision(
     reason: str | None = None,
     vendor_id: UUID | None = None,
 ) -> None:
-    await uow.execute(_SAVE_DECISION, application_id, outcome, reason, by, now, vendor_id)
+    await change_state(uow, _SAVE_DECISION, application_id, outcome, reason, by, now, vendor_id)
 
 
 async def record_vendor_if_new(uow: UnitOfWork, vendor_id: UUID, application: Application, now: datetime) -> bool:
@@ -125,4 +127,4 @@ async def save_vendor(uow: UnitOfWork, vendor: Vendor) -> None:
 
 
 async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, status: str, reason: str | None) -> None:
-    await uow.execute(_SAVE_VENDOR_STATUS, vendor_id, status, reason)
+    await change_state(uow, _SAVE_VENDOR_STATUS, vendor_id, status, reason)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal, get_args
 from uuid import UUID
 
-from common.primitives.lifecycles import Rejection
+from common.primitives.decisions import AlreadyDecided
+from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from common.primitives.money import basis_points_of, share_half_even
 from orders.domain.errors import (
     ForbiddenTransition,
@@ -21,6 +22,18 @@ from orders.domain.transitions import next_state
 
 Decision = Literal["approved", "rejected"]
 ReturnStatus = Literal["requested", "approved", "rejected"]
+
+_DECIDERS: Final = "vendor, or staff with `returns:decide`"
+
+RETURN: Final = Lifecycle[ReturnStatus, Decision](
+    "Return",
+    "A buyer's request to return items of an order.",
+    get_args(ReturnStatus),
+    {
+        "approved": Rule({"requested": "approved"}, repeated={"approved"}, by=_DECIDERS),
+        "rejected": Rule({"requested": "rejected"}, repeated={"rejected"}, by=_DECIDERS),
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +64,7 @@ class ReturnRequest:
 
     id: UUID
     order_id: UUID
-    status: str
+    status: ReturnStatus
     items: tuple[ReturnedItem, ...]
 
 
@@ -71,6 +84,14 @@ class ReturnRefund:
     everything: bool
     # The commission of the refund's items; None where the refund is the rest of the order, and takes the rest of each part.
     commission_minor: int | None = None
+
+
+def evaluate_decision(request: ReturnRequest, decision: Decision) -> bool:
+    """Return whether the decision takes effect now; False for its repetition. Raises AlreadyDecided (409)."""
+    after = RETURN.next_state(request.status, decision)
+    if after is Rejection.FORBIDDEN:
+        raise AlreadyDecided(request.status)
+    return after is not Rejection.REPEATED
 
 
 def check_request(order: Order, items: Sequence[ReturnedItem], lines: Mapping[UUID, OrderLine], now: datetime) -> None:

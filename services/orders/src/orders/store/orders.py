@@ -1,9 +1,11 @@
 """The order's own row and its timer."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from common.database.state_changes import StateChanged
 from common.database.unit_of_work import Reads, UnitOfWork
 from orders.domain.orders import Order, ReportedEscrow, Windows, timer_of
 from orders.domain.transitions import State, Trigger
@@ -21,14 +23,16 @@ WITH transitioned AS (
         return_due_at = CASE WHEN $2 IN ('delivered', 'paid') THEN coalesce(return_due_at, $6::timestamptz) ELSE return_due_at END,
         escrow_minor = CASE WHEN escrow_sequence < $8 THEN $7 ELSE escrow_minor END,
         escrow_sequence = greatest(escrow_sequence, $8)
-    WHERE id = $1
+    WHERE id = $1 AND status = $11 RETURNING id
 ), stopped AS (
     DELETE FROM order_timers WHERE order_id = $1 AND kind IS DISTINCT FROM $4::text
 ), recorded AS (
     INSERT INTO order_history (order_id, event, status, occurred_at, actor_id) VALUES ($1, $9, $2, $3, $10)
+), started AS (
+    INSERT INTO order_timers (order_id, kind, due_at) SELECT $1, $4::text, $5::timestamptz WHERE $4::text IS NOT NULL
+    ON CONFLICT (order_id, kind) DO UPDATE SET due_at = excluded.due_at
 )
-INSERT INTO order_timers (order_id, kind, due_at) SELECT $1, $4::text, $5::timestamptz WHERE $4::text IS NOT NULL
-ON CONFLICT (order_id, kind) DO UPDATE SET due_at = excluded.due_at
+SELECT id FROM transitioned
 """
 # Events of payments arrive in any order: the highest sequence wins.
 _SAVE_ESCROW: Final = """
@@ -55,16 +59,17 @@ async def save_transition(
     windows: Windows,
     escrow: ReportedEscrow | None = None,
     staff_id: UUID | None = None,
-) -> None:
-    """Set the state of the locked order, stop its timer, start the timer of the new state, and open the return window
-    on delivery. `trigger` is recorded in the order's history, with the member of staff who caused it; `escrow` is
+) -> Order:
+    """Set the state of the locked order and return the order with it; stop its timer, start the timer of the new state, and
+    open the return window on delivery. `trigger` is recorded in the order's history, with the member of staff who caused it; `escrow` is
     saved as by `save_escrow`.
     """
     kind, due_at = timer_of(to, now, windows) or (None, None)
     reported = escrow or (None, None)
-    await uow.execute(
-        _SAVE_TRANSITION, order.id, to, now, kind, due_at, now + windows.returns, *reported, trigger, staff_id
-    )
+    values = (to, now, kind, due_at, now + windows.returns, *reported, trigger, staff_id, order.status)
+    if await uow.fetch_value(_SAVE_TRANSITION, order.id, *values) is None:
+        raise StateChanged(f"order {order.id} is no longer {order.status}")
+    return replace(order, status=to)
 
 
 async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: ReportedEscrow) -> None:

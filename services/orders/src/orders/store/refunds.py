@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import change_state
 from common.database.unit_of_work import UnitOfWork
 
 _RECORD_REFUND: Final = """
@@ -11,10 +12,11 @@ INSERT INTO order_refunds (id, order_id, amount_minor, reason, status, counted, 
 VALUES ($1, $2, $3, $4, 'requested', false, $5)
 """
 _LOCK_REFUND: Final = "SELECT status, counted, sequence FROM order_refunds WHERE id = $1 AND order_id = $2 FOR UPDATE"
+# The sequence of payments orders the states of a refund: each of them may follow any other.
 _SAVE_REFUND: Final = """
-UPDATE order_refunds SET status = $3, counted = true, sequence = $4 WHERE id = $1 AND order_id = $2
+UPDATE order_refunds SET status = $3, counted = true, sequence = $4 WHERE id = $1 AND order_id = $2 AND status = $5
 """
-_SAVE_FAILED_REFUND: Final = "UPDATE order_refunds SET status = 'failed', sequence = $2 WHERE id = $1"
+_SAVE_FAILED_REFUND: Final = "UPDATE order_refunds SET status = 'failed', sequence = $2 WHERE id = $1 AND status = $3"
 _HAS_FAILED_REFUND: Final = "SELECT EXISTS (SELECT FROM order_refunds WHERE order_id = $1 AND status = 'failed')"
 
 
@@ -42,14 +44,16 @@ async def lock_refund(uow: UnitOfWork, refund_id: UUID, order_id: UUID) -> Refun
     return None if row is None else Refund(*row)
 
 
-async def save_refund(uow: UnitOfWork, refund_id: UUID, order_id: UUID, status: str, sequence: int) -> None:
-    """Set the status and sequence of a posted refund."""
-    await uow.execute(_SAVE_REFUND, refund_id, order_id, status, sequence)
+async def save_refund(
+    uow: UnitOfWork, refund_id: UUID, order_id: UUID, refund: Refund, status: str, sequence: int
+) -> None:
+    """Set the status and sequence of the locked refund, which is posted."""
+    await change_state(uow, _SAVE_REFUND, refund_id, order_id, status, sequence, refund.status)
 
 
-async def save_failed_refund(uow: UnitOfWork, refund_id: UUID, sequence: int) -> None:
-    """Record that the gateway could not pay the refund."""
-    await uow.execute(_SAVE_FAILED_REFUND, refund_id, sequence)
+async def save_failed_refund(uow: UnitOfWork, refund_id: UUID, refund: Refund, sequence: int) -> None:
+    """Record that the gateway could not pay the locked refund."""
+    await change_state(uow, _SAVE_FAILED_REFUND, refund_id, sequence, refund.status)
 
 
 async def has_failed_refund(uow: UnitOfWork, order_id: UUID) -> bool:

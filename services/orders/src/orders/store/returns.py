@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.orders import Order
-from orders.domain.returns import Decision, OrderLine, PreviousRefunds, ReturnedItem, ReturnRequest
+from orders.domain.returns import RETURN, Decision, OrderLine, PreviousRefunds, ReturnedItem, ReturnRequest
 from orders.store.erasure import refuse_during_erasure
 
 _LINES: Final = """
@@ -37,9 +38,9 @@ FROM order_refunds AS refund
 LEFT JOIN return_requests AS request ON request.order_id = refund.order_id AND request.refund_id = refund.id
 WHERE refund.order_id = $1
 """
-_SAVE_DECISION: Final = """
+_SAVE_DECISION: Final = f"""
 UPDATE return_requests SET status = $2, decided_by = $3, decision_reason = $4, decided_at = $5, refund_minor = $6, refund_id = $7
-WHERE id = $1
+WHERE id = $1 AND {allows_change(RETURN, "$2")}
 """
 
 
@@ -90,4 +91,4 @@ async def save_decision(
     refund_minor: int | None = None,
     refund_id: UUID | None = None,
 ) -> None:
-    await uow.execute(_SAVE_DECISION, request_id, decision, by, reason, now, refund_minor, refund_id)
+    await change_state(uow, _SAVE_DECISION, request_id, decision, by, reason, now, refund_minor, refund_id)

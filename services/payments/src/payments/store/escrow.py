@@ -34,7 +34,7 @@ WITH held AS (
                          released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0, 0, 0, $9)
 ), paid AS (
-    UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1 AND status <> 'paid_escrow' RETURNING id
+    UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1 AND status IN ('Processing', 'cancelled', 'expired') RETURNING id
 )
 UPDATE payment_intents SET
     status = CASE WHEN id = $10 THEN 'paid' ELSE 'closed' END,

@@ -26,7 +26,7 @@ async def record_refund_failed(
     order, transition = evaluate_update(order, "refund_failed", about=order_id)
     if sequence <= refund.sequence:
         return Rejection.STALE
-    await store.save_failed_refund(uow, refund_id, sequence)
+    await store.save_failed_refund(uow, refund_id, refund, sequence)
     if isinstance(transition, Rejection):
         return transition
     if transition != order.status:

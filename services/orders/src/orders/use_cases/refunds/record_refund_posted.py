@@ -35,7 +35,7 @@ async def record_refund_posted(
     if not refund.counted:
         # A failure that arrived before the posting stays a failure.
         status = "posted" if refund.status == "requested" else refund.status
-        await store.save_refund(uow, refund_id, order_id, status, refund.sequence)
+        await store.save_refund(uow, refund_id, order_id, refund, status, refund.sequence)
     if remaining_minor == 0 and order.status == "delivered":
         await store.save_transition(uow, order, "paid", "escrow_fully_released", now, windows)
         uow.publish(

@@ -25,7 +25,7 @@ async def record_refund_settled(
     order, transition = evaluate_update(order, "refund_settled", about=order_id)
     if sequence <= refund.sequence:
         return Rejection.STALE
-    await store.save_refund(uow, refund_id, order.id, "settled", sequence)
+    await store.save_refund(uow, refund_id, order.id, refund, "settled", sequence)
     if refund.status == "settled":
         return Rejection.REPEATED
     if isinstance(transition, Rejection):

@@ -4,14 +4,13 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import AlreadyDecided
 from common.primitives.lifecycles import Rejection
 from common.primitives.problems import NotFound
 from contracts.orders import ReturnDecided
 from orders import store
 from orders.domain.errors import ForbiddenTransition
 from orders.domain.orders import Windows
-from orders.domain.returns import refund_for_return
+from orders.domain.returns import evaluate_decision, refund_for_return
 from orders.domain.transitions import Trigger, next_state
 from orders.store import returns
 from orders.use_cases.refunds.request_refund import request_refund
@@ -36,10 +35,8 @@ async def approve_return(
     request = await returns.lock_request(uow, request_id)
     if order is None or request is None:
         raise NotFound
-    if request.status == "approved":
+    if not evaluate_decision(request, "approved"):
         return
-    if request.status == "rejected":
-        raise AlreadyDecided(request.status)
     lines, refunds = await returns.list_order_lines(uow, order.id), await returns.sum_refunds(uow, order.id)
     refund = refund_for_return(order.total_minor, order.commission_minor, request.items, lines, refunds)
     trigger: Trigger = "everything_returned" if refund.everything else "return_approved"
@@ -47,7 +44,7 @@ async def approve_return(
     if isinstance(transition, Rejection):
         raise ForbiddenTransition(order.status)
     if transition != order.status:
-        await store.save_transition(uow, order, transition, trigger, now, windows)
+        order = await store.save_transition(uow, order, transition, trigger, now, windows)
     if refund.everything and await store.has_failed_refund(uow, order.id):
         # A refund of an earlier return failed: that money is still due.
         await store.save_transition(uow, order, "refund_pending", "refund_failed", now, windows)

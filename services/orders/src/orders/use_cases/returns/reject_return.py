@@ -4,10 +4,10 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.decisions import AlreadyDecided
 from common.primitives.problems import NotFound
 from contracts.orders import ReturnDecided
 from orders import store
+from orders.domain.returns import evaluate_decision
 from orders.store import returns
 
 
@@ -22,10 +22,8 @@ async def reject_return(
     request = await returns.lock_request(uow, request_id)
     if order is None or request is None:
         raise NotFound
-    if request.status == "rejected":
+    if not evaluate_decision(request, "rejected"):
         return
-    if request.status == "approved":
-        raise AlreadyDecided(request.status)
     await returns.save_decision(uow, request.id, "rejected", by, reason, now)
     uow.publish(
         ReturnDecided(
