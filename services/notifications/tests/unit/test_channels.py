@@ -1,29 +1,38 @@
 """Status transitions, quiet hours and opt-ins."""
 
 from datetime import UTC, datetime, time
+from typing import Any
 
 import pytest
 
+from common.primitives.lifecycles import Rejection
 from notifications.domain.approved_templates import APPROVED_TEMPLATES
 from notifications.domain.channels import CHANNELS_BY_TEMPLATE, Preferences
 from notifications.domain.quiet_hours import QuietHours, is_timezone
 from notifications.domain.receipt_signatures import is_key_valid, is_signed
-from notifications.domain.statuses import advances, furthest
+from notifications.domain.statuses import ATTEMPT, DELIVERY, furthest
 from notifications.domain.templates import CATALOG
 
 ORDER = ["queued", "sent", "delivered", "read"]
 
 
-@pytest.mark.parametrize("was", ORDER)
+@pytest.mark.parametrize(("lifecycle", "first"), [(DELIVERY, "queued"), (ATTEMPT, "sending"), (ATTEMPT, "unknown")])
+@pytest.mark.parametrize("position", range(len(ORDER)))
 @pytest.mark.parametrize("reported", ORDER[1:])
-def test_a_status_never_falls(was: str, reported) -> None:
-    assert advances(was, reported) == (ORDER.index(reported) > ORDER.index(was))
+def test_a_reported_status_never_falls(lifecycle: Any, first: str, position: int, reported: str) -> None:
+    was = [first, *ORDER[1:]][position]
+    expected = (
+        reported if ORDER.index(reported) > position else Rejection.REPEATED if reported == was else Rejection.STALE
+    )
+    assert lifecycle.next_state(was, reported) == expected
 
 
+@pytest.mark.parametrize(("lifecycle", "first"), [(DELIVERY, "queued"), (ATTEMPT, "sending"), (ATTEMPT, "unknown")])
 @pytest.mark.parametrize("lost", ["failed", "bounced"])
-def test_a_failure_ends_what_has_not_arrived_and_nothing_follows_it(lost: str) -> None:
-    assert [advances(was, lost) for was in ORDER] == [True, True, False, False]
-    assert not any(advances(lost, reported) for reported in [*ORDER[1:], "failed", "bounced"])
+def test_a_failure_ends_what_has_not_arrived_and_no_report_follows_it(lifecycle: Any, first: str, lost: str) -> None:
+    assert [lifecycle.allows(was, lost) for was in [first, *ORDER[1:]]] == [True, True, False, False]
+    for reported in [*ORDER[1:], "failed", "bounced"]:
+        assert lifecycle.next_state(lost, reported) is (Rejection.REPEATED if reported == lost else Rejection.STALE)
 
 
 def test_a_push_to_several_devices_has_the_furthest_status() -> None:

@@ -4,7 +4,10 @@ from typing import Any, Final
 
 from common.primitives.decisions import DECISION
 from common.primitives.lifecycles import Lifecycle
+from notifications.domain.statuses import ATTEMPT, DELIVERY
 from notifications.domain.tickets import TICKET
+from notifications.domain.webhooks import ENDPOINT, WEBHOOK
+from orders.domain.returns import RETURN
 from orders.domain.transitions import ORDER
 from payments.domain.transitions import CHARGEBACK, PAYMENT, QUARANTINE, REFUND
 from payouts.domain.payout_transitions import EXCEPTION, PAYOUT
@@ -12,6 +15,7 @@ from payouts.domain.transitions import TRANSFER
 
 LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
     ORDER: ("orders.orders",),
+    RETURN: ("orders.return_requests",),
     PAYMENT: ("payments.payment_intents",),
     REFUND: ("payments.refunds",),
     QUARANTINE: ("payments.quarantined_charges",),
@@ -29,4 +33,8 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
     TRANSFER: ("payouts.payout_transfers",),
     EXCEPTION: ("payouts.payout_exceptions",),
     TICKET: ("notifications.support_tickets",),
+    DELIVERY: ("notifications.notification_deliveries",),
+    ATTEMPT: ("notifications.notification_delivery_logs",),
+    ENDPOINT: ("notifications.webhook_endpoints",),
+    WEBHOOK: ("notifications.webhook_deliveries",),
 }

@@ -6,14 +6,42 @@ import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 from uuid import UUID
 
+from common.primitives.lifecycles import Lifecycle, Rule
 from common.primitives.retry import RetryLadder
 from notifications.domain.webhook_events import WebhookEvent
 
 EndpointStatus = Literal["enabled", "disabled"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
+
+_OWNER: Final = "owner, or staff with `webhooks:manage`"
+
+ENDPOINT: Final = Lifecycle[EndpointStatus, EndpointStatus](
+    "Endpoint",
+    "A subscriber's endpoint for webhooks.",
+    get_args(EndpointStatus),
+    {
+        "enabled": Rule({"disabled": "enabled"}, repeated={"enabled"}, by=_OWNER),
+        "disabled": Rule(
+            {"enabled": "disabled"},
+            repeated={"disabled"},
+            by=f"{_OWNER}; notifications service, when the endpoint is gone or fails for days",
+        ),
+    },
+)
+WEBHOOK: Final = Lifecycle[DeliveryStatus, Literal["accepted", "not_accepted", "given_up", "endpoint_disabled"]](
+    "Webhook",
+    "An event on its way to one endpoint.",
+    get_args(DeliveryStatus),
+    {
+        "accepted": Rule({"pending": "delivered"}, by="endpoint"),
+        "not_accepted": Rule({"pending": "pending"}, by="endpoint"),
+        "given_up": Rule({"pending": "failed"}, by="notifications service, after the last attempt"),
+        "endpoint_disabled": Rule({"pending": "failed"}, by="notifications service"),
+    },
+)
 DisabledReason = Literal["owner", "gone", "failing"]
 
 ENDPOINTS_MAX: Final = 10

@@ -6,9 +6,11 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import states_before
 from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.ids import new_id
 from notifications.domain.deliveries import Channel, EncryptedValue, masked
+from notifications.domain.statuses import DELIVERY, DeliveryStatus
 from notifications.store.queue import DELIVERIES_QUEUE
 
 _COLUMNS: Final = """
@@ -99,7 +101,7 @@ WHERE id = $1 AND status = 'queued' AND due_at IS NULL AND claim_id IS NULL
 _MARK_FAILED: Final = f"""
 UPDATE notification_deliveries d
 SET status = 'failed', due_at = NULL, claim_id = NULL, claimed_at = NULL, {_WITHOUT_LAST_ADDRESS}
-WHERE id = $1 AND status = 'queued'
+WHERE id = $1 AND status IN {states_before(DELIVERY, "withdrawn")}
 """
 
 
@@ -114,7 +116,7 @@ class LockedDelivery(NamedTuple):
     template: str
     payload: Mapping[str, Any]
     sealed: Mapping[str, Mapping[str, str]]
-    status: str
+    status: DeliveryStatus
     attempts: int
     claim_id: UUID | None
     claimed_at: datetime | None

@@ -4,9 +4,11 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
+from notifications.domain.statuses import ATTEMPT, DELIVERY, AttemptStatus
 from notifications.store.queue import DELIVERIES_QUEUE
 
 _FIND: Final = """
@@ -22,44 +24,43 @@ FROM notification_delivery_logs l
 WHERE l.delivery_id = $1 AND (l.provider_message_id = $2 OR l.provider_message_id IS NULL)
 ORDER BY l.provider_message_id NULLS LAST, l.attempted_at DESC, l.id DESC LIMIT 1
 """
-_ADVANCE_ATTEMPT: Final = """
+_ADVANCE_ATTEMPT: Final = f"""
 UPDATE notification_delivery_logs
 SET status = $2, told_at = $3, provider_message_id = coalesce(provider_message_id, $4),
     error = coalesce(nullif($5, ''), error)
-WHERE id = $1
+WHERE id = $1 AND {allows_change(ATTEMPT, "$2")}
 """
-_ADVANCE_DELIVERY: Final = """
+_ADVANCE_DELIVERY: Final = f"""
 UPDATE notification_deliveries
 SET status = $2, provider_message_id = coalesce(provider_message_id, $3), due_at = NULL, claim_id = NULL, claimed_at = NULL
-WHERE id = $1
+WHERE id = $1 AND {allows_change(DELIVERY, "$2")}
 """
 _RECORD_RESEND: Final = """
 INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, idempotency_key, asked_at)
 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (asked_by, idempotency_key) DO NOTHING
 """
-_REQUEUE: Final = """
+_REQUEUE: Final = f"""
 UPDATE notification_deliveries
 SET status = 'queued', attempts = 0, due_at = $2, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL
-WHERE id = $1
+WHERE id = $1 AND status IN {states_before(DELIVERY, "resent")}
 """
-
-
-_REQUEUE_FAILED: Final = """
+_REQUEUE_FAILED: Final = f"""
 UPDATE notification_deliveries
-SET status = 'queued', due_at = $2, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL WHERE id = $1
+SET status = 'queued', due_at = $2, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL
+WHERE id = $1 AND status IN {states_before(DELIVERY, "retried")}
 """
 # Without the id of support's text the approved template is sent. A repetition changes nothing.
-_REQUEUE_AS_TEMPLATE: Final = """
+_REQUEUE_AS_TEMPLATE: Final = f"""
 UPDATE notification_deliveries
 SET status = 'queued', payload = payload - 'messageId', due_at = $2, claim_id = NULL, claimed_at = NULL,
     provider_message_id = NULL
-WHERE id = $1 AND payload ? 'messageId'
+WHERE id = $1 AND status IN {states_before(DELIVERY, "retried")} AND payload ? 'messageId'
 """
 
 
 class ReportedAttempt(NamedTuple):
     id: UUID
-    status: str
+    status: AttemptStatus
     attempted_at: datetime
     is_newest: bool
 
@@ -83,11 +84,11 @@ async def find_reported_attempt(uow: UnitOfWork, delivery_id: UUID, provider_mes
 async def save_attempt_status(
     uow: UnitOfWork, attempt_id: UUID, status: str, at: datetime, provider_message_id: str, error: str = ""
 ) -> None:
-    await uow.execute(_ADVANCE_ATTEMPT, attempt_id, status, at, provider_message_id, error)
+    await change_state(uow, _ADVANCE_ATTEMPT, attempt_id, status, at, provider_message_id, error)
 
 
 async def save_delivery_status(uow: UnitOfWork, delivery_id: UUID, status: str, provider_message_id: str) -> None:
-    await uow.execute(_ADVANCE_DELIVERY, delivery_id, status, provider_message_id)
+    await change_state(uow, _ADVANCE_DELIVERY, delivery_id, status, provider_message_id)
 
 
 async def record_resend_if_new(
@@ -99,12 +100,12 @@ async def record_resend_if_new(
 
 async def requeue_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
     """Reset the delivery, so that its retries start again."""
-    await uow.execute(_REQUEUE, delivery_id, due_at)
+    await change_state(uow, _REQUEUE, delivery_id, due_at)
 
 
 async def requeue_failed(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
     """Queue a message again that was reported as failed. Its attempts go on counting."""
-    await uow.execute(_REQUEUE_FAILED, delivery_id, due_at)
+    await change_state(uow, _REQUEUE_FAILED, delivery_id, due_at)
 
 
 async def requeue_as_template(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:

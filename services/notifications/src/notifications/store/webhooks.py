@@ -5,9 +5,12 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from notifications.domain.webhook_events import WebhookEvent
 from notifications.domain.webhooks import (
+    ENDPOINT,
+    WEBHOOK,
     ClaimedWebhook,
     DeliveryStatus,
     DisabledReason,
@@ -32,16 +35,18 @@ UPDATE webhook_endpoints
 SET previous_secret_sealed = secret_sealed, previous_secret_until = $3, secret_sealed = $2
 WHERE id = $1
 """
-_ENABLE: Final = """
-UPDATE webhook_endpoints SET status = 'enabled', disabled_reason = NULL, failing_since = NULL WHERE id = $1
+_ENABLE: Final = f"""
+UPDATE webhook_endpoints SET status = 'enabled', disabled_reason = NULL, failing_since = NULL
+WHERE id = $1 AND status IN {states_before(ENDPOINT, "enabled")}
 """
-_DISABLE: Final = """
-UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2 WHERE id = $1 AND status = 'enabled'
+_DISABLE: Final = f"""
+UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2
+WHERE id = $1 AND status IN {states_before(ENDPOINT, "disabled")}
 """
-_CANCEL_PENDING: Final = """
+_CANCEL_PENDING: Final = f"""
 UPDATE webhook_deliveries
 SET status = 'failed', next_attempt_at = NULL, finished_at = $2, error = 'the endpoint was disabled'
-WHERE endpoint_id = $1 AND status = 'pending'
+WHERE endpoint_id = $1 AND status IN {states_before(WEBHOOK, "endpoint_disabled")}
 """
 _REMOVE: Final = "DELETE FROM webhook_endpoints WHERE id = $1"
 _REMOVE_OF_VENDOR: Final = "DELETE FROM webhook_endpoints WHERE vendor_id = $1"
@@ -93,10 +98,10 @@ RETURNING delivery.id AS delivery_id, delivery.attempts, endpoint.id AS endpoint
     endpoint.previous_secret_until, event.id AS event_id, event.type, event.vendor_id, event.occurred_at, event.data
 """
 # A worker that outlived its lease records nothing: another attempt has started.
-_SAVE_ATTEMPT: Final = """
+_SAVE_ATTEMPT: Final = f"""
 UPDATE webhook_deliveries
 SET status = $3, next_attempt_at = $4, finished_at = $5, response_status = $6, response_excerpt = $7, error = $8
-WHERE id = $1 AND attempts = $2 AND status = 'pending'
+WHERE id = $1 AND attempts = $2 AND {allows_change(WEBHOOK, "$3")}
 """
 _SAVE_SUCCESS: Final = "UPDATE webhook_endpoints SET failing_since = NULL WHERE id = $1 AND failing_since IS NOT NULL"
 _SAVE_FAILURE: Final = "UPDATE webhook_endpoints SET failing_since = $2 WHERE id = $1 AND failing_since IS NULL"
@@ -149,7 +154,7 @@ async def save_webhook_secret(
 
 
 async def enable_webhook_endpoint(uow: UnitOfWork, endpoint_id: UUID) -> None:
-    await uow.execute(_ENABLE, endpoint_id)
+    await change_state(uow, _ENABLE, endpoint_id)
 
 
 async def disable_webhook_endpoint(uow: UnitOfWork, endpoint_id: UUID, reason: DisabledReason, now: datetime) -> bool:

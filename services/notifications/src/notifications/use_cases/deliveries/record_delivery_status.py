@@ -8,7 +8,7 @@ from common.observability import telemetry
 from notifications import store
 from notifications.domain.errors import MessageUnknown
 from notifications.domain.messaging_errors import PROVIDER, MessagingError, classify_error
-from notifications.domain.statuses import LOST, Status, advances
+from notifications.domain.statuses import ATTEMPT, DELIVERY, LOST, Status
 from notifications.domain.templates import CATALOG
 from notifications.store import LockedDelivery
 from notifications.use_cases.deliveries.publish_delivery_lost import publish_delivery_lost
@@ -47,12 +47,12 @@ async def record_delivery_status(
         raise MessageUnknown
     if channel == "messaging" and status not in LOST:
         await resume_provider(uow, PROVIDER, attempt.attempted_at)
-    if not advances(attempt.status, status):
+    if not ATTEMPT.allows(attempt.status, status):
         telemetry.STALE_EVENTS.labels("delivery_status").inc()
         return False
     await store.save_attempt_status(uow, attempt.id, status, at, provider_message_id, error)
     is_overtaken = status in LOST and (not attempt.is_newest or delivery.status == "queued")
-    if is_overtaken or not advances(delivery.status, status):
+    if is_overtaken or not DELIVERY.allows(delivery.status, status):
         return True
     if failure is not None and await retry_reported_failure(uow, delivery, failure, now or at):
         return True

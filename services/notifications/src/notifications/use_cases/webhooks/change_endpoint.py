@@ -10,7 +10,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.observability.logging import get_logger
 from common.primitives.problems import NotFound
 from notifications.domain.webhook_events import check_event_types
-from notifications.domain.webhooks import EndpointStatus, WebhookEndpoint
+from notifications.domain.webhooks import ENDPOINT, EndpointStatus, WebhookEndpoint
 from notifications.store import webhooks as store
 from notifications.use_cases.webhooks.clear_endpoint_alert import clear_endpoint_alert
 
@@ -43,11 +43,13 @@ async def change_endpoint(
         description=endpoint.description if description is None else description,
     )
     await store.save_webhook_endpoint(uow, changed)
-    if status == "enabled" and endpoint.status == "disabled":
+    if status is None or not ENDPOINT.allows(endpoint.status, status):
+        pass
+    elif status == "enabled":
         await store.enable_webhook_endpoint(uow, endpoint_id)
         clear_endpoint_alert(uow, endpoint, "the endpoint was enabled")
         changed = replace(changed, status="enabled", disabled_reason=None)
-    elif status == "disabled" and endpoint.status == "enabled":
+    else:
         await store.disable_webhook_endpoint(uow, endpoint_id, "owner", now)
         changed = replace(changed, status="disabled", disabled_reason="owner")
     log.info("webhook endpoint changed", endpoint_id=str(endpoint_id), user_id=str(caller.id))
