@@ -1,6 +1,6 @@
-"""Write `docs/reference/` from the code: permissions, events, configuration, metrics; the index of decisions from them.
+"""Write `docs/reference/` from the code, and the index of decisions from them.
 
-A test keeps the files fresh.
+The code has permissions, events, configuration, metrics and lifecycles. A test keeps the files fresh.
 
 python -m campus_tools.reference           # writes
 python -m campus_tools.reference --check   # ends with status 1 when a file is stale
@@ -16,9 +16,11 @@ from typing import Any, Final
 import msgspec
 from pydantic_settings import BaseSettings
 
+from campus_tools.documents.lifecycles import LIFECYCLES
 from campus_tools.endpoints import Endpoint, endpoints, endpoints_by_permission
 from campus_tools.observability.inventory import AROUND_US, Metric, ours
 from common.auth.guards import Guard
+from common.primitives.lifecycles import Rejection
 from contracts import identity, notifications, operations, orders, payments, payouts
 from contracts.event import Event
 from contracts.permissions import MONEY_PERMISSIONS, PERMISSIONS_BY_ROLE, ROLES_BY_RANK
@@ -41,6 +43,7 @@ def pages() -> dict[str, str]:
         "reference/events.md": _events(),
         "reference/configuration.md": _configuration(),
         "reference/metrics.md": _metrics(),
+        "reference/lifecycles.md": _lifecycles(),
         "decisions/README.md": _decisions(FOLDER / "decisions"),
     }
 
@@ -80,6 +83,32 @@ def _decisions(folder: Path) -> str:
     for subject in subjects:
         text += ["", f"## {subject.capitalize()}", "", *by_subject[subject]]
     return "\n".join(text) + "\n"
+
+
+def _lifecycles() -> str:
+    lines = [
+        "# Lifecycles",
+        "",
+        NOTE,
+        "The state after each trigger. *Repeated*: a success without effect. *Stale*: a late report, ignored and counted. An",
+        "empty cell: forbidden. Statements name the state before",
+        "([decision 114](../decisions/0114-name-the-state-before-in-every-statement-that-writes-one.md)).",
+    ]
+    for lifecycle, tables in LIFECYCLES.items():
+        stored = ", ".join(f"`{table}`" for table in tables)
+        lines += ["", f"## {lifecycle.name}", "", f"{lifecycle.meaning} Stored in {stored}.", ""]
+        lines.append(f"| Trigger | {' | '.join(f'`{state}`' for state in lifecycle.states)} | By |")
+        lines.append(f"|---|{'---|' * len(lifecycle.states)}---|")
+        for trigger, rule in lifecycle.rules.items():
+            cells = (_outcome(lifecycle.next_state(state, trigger)) for state in lifecycle.states)
+            lines.append(f"| `{trigger}` | {' | '.join(cells)} | {rule.by} |")
+    return "\n".join(lines) + "\n"
+
+
+def _outcome(after: str | Rejection) -> str:
+    if isinstance(after, Rejection):
+        return "" if after is Rejection.FORBIDDEN else f"*{after.value}*"
+    return f"`{after}`"
 
 
 def _permissions() -> str:

@@ -70,6 +70,7 @@ async def run(options: argparse.Namespace) -> bool:
                 is_checked = await is_repeatable(market) and await finds_planted_fault(market)
             if recording is not None:
                 print(market.replay_line)
+            print(market.state_changes.line)
         first += left
         print(total.line)
     for text in (*(broken.text for broken in total.broken), *total.unexplained):

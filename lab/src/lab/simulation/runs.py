@@ -42,6 +42,7 @@ async def run_plan(market: SimulatedMarketplace, plan: Sequence[Step], *, audits
         verdict.broken += story.problems
         verdict.broken += await _violations(story, verdict.states)
         verdict.broken += await market.replay()
+        verdict.broken += await market.state_changes.forbidden()
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         verdict.broken.append(f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})")
