@@ -32,7 +32,7 @@ from lab.replay.gateway import GatewayRecord
 from lab.replay.recording import Command, Recording
 from lab.simulation.broker import Broker, SimulatedBus, properties_of
 from lab.simulation.gateway import JWKS_PATH, GatewayConnection, open_sandbox, sandbox_time, serve_mail_of
-from lab.simulation.state_changes import StateChanges
+from lab.simulation.state_changes import MarketStateChanges
 from lab.systems import Log
 from operations.processes import CAMPUS, SystemPlan
 from operations.services import SERVICES
@@ -75,7 +75,7 @@ class SimulatedMarketplace(Marketplace):
 
     broker: Broker
     connection: GatewayConnection
-    state_changes: StateChanges
+    state_changes: MarketStateChanges
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -120,7 +120,7 @@ class SimulatedMarketplace(Marketplace):
             _wait_for_nothing()
             log("starting the processes")
             await market.open_processes(environments, (*PROCESSES, *further), services)
-            market.state_changes = await StateChanges.recorded(market.databases)
+            market.state_changes = await MarketStateChanges.recorded(market.databases)
             yield market
 
     # One move at a time

@@ -58,7 +58,8 @@ def _diagram(lifecycle: Lifecycle[Any, Any]) -> str:
     box_of = {state: number for number, box in enumerate(boxes) for state in box}
     arrows = sorted(
         {(box_of[before], box_of[after]) for before, after in lifecycle.transitions if box_of[before] != box_of[after]},
-        key=lambda arrow: abs(arrow[0] - arrow[1]),
+        # A set has another order in each process.
+        key=lambda arrow: (abs(arrow[0] - arrow[1]), arrow),
     )
     tops: list[int] = []
     bottom = 4
