@@ -1,6 +1,6 @@
 """Measure the CPU time of the console's process for a page of 50 rows, in a running system.
 
-    flock /tmp/bench.lock .venv/bin/python -m lab.console_pages --state-dir .state --port-base 8080
+    .venv/bin/python -m lab.console_pages --state-dir .state --port-base 8080
 
 The vendor's list of products is requested one by one. CPU time is that of the console alone: parsing the API's response,
 the page, and the connections of both sides.
