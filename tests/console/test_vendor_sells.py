@@ -35,7 +35,7 @@ async def test_a_vendor_sells_dispatches_and_enters_the_pin_on_a_phone(
     await one.click("Handed over")
     assert (await one.notice()).startswith("The order is handed over.")
     await one.click("Enter the buyer's PIN", "link")
-    await one.fill("PIN of the buyer", await market.delivery_pin(users.buyer, order["id"]))
+    await one.fill("PIN of the buyer", "\u202a" + "-".join(await market.delivery_pin(users.buyer, order["id"])))
     await one.click("Confirm the delivery")
     assert (await one.notice()).startswith("The PIN is right.")
     await market.order_reaches(users.vendor, order["id"], "paid")

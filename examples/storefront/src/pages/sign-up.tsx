@@ -96,8 +96,7 @@ export function ConfirmAddress({ email, password }: { email: string; password: s
             class="code"
             inputMode="numeric"
             autocomplete="one-time-code"
-            pattern="[0-9]{6}"
-            maxLength={6}
+            maxLength={40}
             title="The six digits of the mail"
             required
           />

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pydantic import ValidationError
 
 from common.primitives.ids import new_id
 from identity.credentials.keyed_hashes import KeyedHashes
@@ -17,6 +18,8 @@ from identity.domain.one_time_codes import (
 )
 from identity.domain.sessions import revocation_of
 from identity.domain.user_agents import printable_user_agent
+from identity.schemas.codes import VerifyCodeRequest
+from identity.schemas.factors import VerifyFactorRequest
 
 NOW = datetime(2026, 9, 1, 8, 0, 0, 500_000, tzinfo=UTC)
 
@@ -99,3 +102,21 @@ def test_a_hmac_depends_on_the_key_and_on_where_the_parts_end() -> None:
         KeyedHashes(b"another key of tests").of("ab", "c"),
     }
     assert len(others) == 4
+
+
+@pytest.mark.parametrize(
+    "pasted", ["123456", "123 456", "123-456", "\u202a123\u2011456\u202c", "\uff11\uff12\uff13456"]
+)
+def test_a_code_is_accepted_as_users_paste_it(pasted: str) -> None:
+    assert VerifyCodeRequest(email="a@unilag.edu.ng", code=pasted).code == "123456"
+    assert VerifyFactorRequest(code=pasted).code == "123456"
+
+
+@pytest.mark.parametrize("pasted", ["12345", "1234567", "12345x", "", "123456" + " " * 100])
+def test_a_text_that_is_no_code_is_rejected(pasted: str) -> None:
+    with pytest.raises(ValidationError):
+        VerifyCodeRequest(email="a@unilag.edu.ng", code=pasted)
+
+
+def test_a_recovery_code_is_accepted_with_any_separators() -> None:
+    assert VerifyFactorRequest(code="\u200eK7QF\u20132XNA PD4M-WZ3T").code == "K7QF2XNAPD4MWZ3T"

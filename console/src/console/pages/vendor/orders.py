@@ -7,6 +7,7 @@ from typing import Final
 from starlette.responses import Response
 
 from common.primitives.clock import SystemClock
+from common.primitives.typed_text import compact
 from console.api import Json
 from console.families import Screens
 from console.formats import LAGOS, lagos, naira
@@ -186,7 +187,7 @@ async def pin_page(visit: Visit) -> Response:
 
 @SCREENS.action("/orders/{id:uuid}/deliver", any_of=DELIVERS, page=pin_page)
 async def deliver(visit: Visit) -> Response:
-    pin = visit.form["pin"].replace(" ", "")
+    pin = compact(visit.form["pin"])
     if not (pin.isascii() and pin.isdigit() and 4 <= len(pin) <= 8):
         raise InvalidField("pin", "type the digits of the buyer's message")
     await visit.api.post(f"/api/orders/{visit['id']}/verify-delivery", {"pin": pin})

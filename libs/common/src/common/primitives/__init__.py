@@ -22,5 +22,6 @@ __all__ = [
     "shared_addresses",
     "signatures",
     "tls",
+    "typed_text",
     "waiting",
 ]

@@ -5,12 +5,12 @@ typed with `read_number` or `read_number_or_id`. The alphabet has no I, L, O and
 """
 
 import re
-import unicodedata
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from common.primitives.ids import new_symbols
+from common.primitives.typed_text import compact
 
 ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 # 40 bits: a thousand billion numbers. A used number is drawn again.
@@ -23,9 +23,6 @@ NUMBER_PATTERN: Final = f"^[A-Z]{{2}}-[{ALPHABET}]{{4}}-[{ALPHABET}]{{4}}$"
 _READ_AS: Final = str.maketrans("OIL", "011")
 _SYMBOLS: Final = re.compile(f"[{ALPHABET}]{{{SYMBOLS}}}")
 _HEXADECIMAL: Final = re.compile("[0-9A-F]{32}")
-# Separators, dashes, spaces, and marks without a glyph. The minus sign is a mathematical symbol.
-_IGNORED: Final = frozenset({"Cc", "Cf", "Pd", "Zs", "Zl", "Zp"})
-_IGNORED_SIGNS: Final = frozenset("#_\u2212")
 
 
 class NumberKind(StrEnum):
@@ -48,25 +45,25 @@ def read_number(text: str, kind: NumberKind) -> str | None:
     Case, spaces, `#` and dashes of any kind have no meaning. Eight characters without the prefix may also be a word, so
     a search over words looks for both.
     """
-    compact = _compact(text).translate(_READ_AS)
+    typed = _compact(text).translate(_READ_AS)
     prefix = kind.translate(_READ_AS)
-    if len(compact) == len(prefix) + SYMBOLS:
-        compact = compact.removeprefix(prefix)
-    return _number(kind, compact) if _SYMBOLS.fullmatch(compact) else None
+    if len(typed) == len(prefix) + SYMBOLS:
+        typed = typed.removeprefix(prefix)
+    return _number(kind, typed) if _SYMBOLS.fullmatch(typed) else None
 
 
 def read_number_or_id(text: str, kind: NumberKind) -> str | UUID | None:
     """The number of that kind, or the id, as typed by a user; None for any other text."""
-    compact = _compact(text)
-    if _HEXADECIMAL.fullmatch(compact):
-        return UUID(compact)
+    typed = _compact(text)
+    if _HEXADECIMAL.fullmatch(typed):
+        return UUID(typed)
     return read_number(text, kind)
 
 
 def kind_of_number(text: str) -> NumberKind | None:
     """The kind that the prefix of a typed number names; None without a prefix, or for any other text."""
-    compact = _compact(text).translate(_READ_AS)
-    if len(compact) == SYMBOLS:
+    typed = _compact(text).translate(_READ_AS)
+    if len(typed) == SYMBOLS:
         return None
     return next((kind for kind in NumberKind if read_number(text, kind) is not None), None)
 
@@ -77,10 +74,4 @@ def _number(kind: NumberKind, symbols: str) -> str:
 
 def _compact(text: str) -> str:
     """The letters and digits of a typed number in upper case; empty for a text that is too long to be one."""
-    if len(text) > TYPED_MAX:
-        return ""
-    return "".join(
-        sign
-        for sign in unicodedata.normalize("NFKC", text).upper()
-        if sign not in _IGNORED_SIGNS and unicodedata.category(sign) not in _IGNORED
-    )
+    return "" if len(text) > TYPED_MAX else compact(text).replace("#", "").upper()

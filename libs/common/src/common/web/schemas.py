@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from common.primitives.clock import OFFSET_REQUIRED, date_in_lagos
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.primitives.names import name_fault
+from common.primitives.typed_text import compact
 
 # The decision hash in a response (contract section 5.5).
 DecisionHash = Annotated[str, Field(description="SHA-256, in hex, of the exact content; `/approve` must repeat it.")]
@@ -17,6 +18,8 @@ DecisionHash = Annotated[str, Field(description="SHA-256, in hex, of the exact c
 Kobo = Annotated[int, Field(strict=True, ge=0, le=AMOUNT_MINOR_MAX)]
 PositiveKobo = Annotated[int, Field(strict=True, ge=1, le=AMOUNT_MINOR_MAX)]
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+# A longer text is no code.
+_TYPED_CODE_MAX = 100
 _DIGITS = re.compile(r"-?[0-9]+", re.ASCII)
 
 
@@ -55,6 +58,14 @@ def _is_name(text: str) -> str:
 
 # For a name that others read, after its lengths: no control, no bidirectional override, something visible.
 A_NAME = AfterValidator(_is_name)
+
+
+def _compact_code(value: object) -> object:
+    return compact(value) if isinstance(value, str) and len(value) <= _TYPED_CODE_MAX else value
+
+
+# After its pattern: a code as it was pasted from a message, such as `123 456` or `123-456`, is read as `123456`.
+A_CODE = BeforeValidator(_compact_code)
 # A time in a body: ISO 8601 with an offset.
 Instant = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 # A time in a query (contract section 1.8): ISO 8601 with an offset, or a date alone, which is its midnight in Lagos.

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import StringConstraints, model_validator
 
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import A_CODE, RequestBody, ResponseShape
 from identity.domain.one_time_codes import Destination
 from identity.schemas.fields import Email, NewPassword, Phone
 
@@ -31,7 +31,7 @@ class SendCodeRequest(AddressBody):
 
 
 class VerifyCodeRequest(AddressBody):
-    code: Annotated[str, StringConstraints(pattern=r"^[0-9]{6}\z")]
+    code: Annotated[str, StringConstraints(pattern=r"^[0-9]{6}\z"), A_CODE]
     # The first confirmation of a mail address keeps the stored password if it matches, and removes it otherwise.
     password: Annotated[str, StringConstraints(min_length=1, max_length=1024)] | None = None
 

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import A_CODE, A_NAME, RequestBody, ResponseShape
 
-FactorName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+FactorName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), A_NAME]
 # Base64url without padding, as WebAuthn's JSON encodes bytes. The bounds are a few times the usual sizes.
 _CredentialId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+\z", max_length=1364)]
 _Bytes = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+\z", max_length=16_384)]
@@ -24,7 +24,7 @@ class EnrollFactorRequest(RequestBody):
 class VerifyFactorRequest(RequestBody):
     """Six digits, or a recovery code such as `K7QF-2XNA-PD4M-WZ3T`. Its case and hyphens do not matter."""
 
-    code: Annotated[str, StringConstraints(pattern=r"^(?:[0-9]{6}|[A-Za-z2-7]{4}(?:-?[A-Za-z2-7]{4}){3})\z")]
+    code: Annotated[str, StringConstraints(pattern=r"^(?:[0-9]{6}|[A-Za-z2-7]{4}(?:-?[A-Za-z2-7]{4}){3})\z"), A_CODE]
     factor_id: UUID | None = None
 
 

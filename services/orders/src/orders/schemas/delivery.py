@@ -6,12 +6,12 @@ from uuid import UUID
 
 from pydantic import StringConstraints
 
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import A_CODE, RequestBody, ResponseShape
 from orders.domain.transitions import State
 
 
 class VerifyDeliveryRequest(RequestBody):
-    pin: Annotated[str, StringConstraints(pattern=r"^[0-9]{4,8}$")]
+    pin: Annotated[str, StringConstraints(pattern=r"^[0-9]{4,8}$"), A_CODE]
 
 
 class OrderDelivery(ResponseShape):
