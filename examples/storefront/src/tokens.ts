@@ -40,9 +40,9 @@ export function keepTokens(keep: boolean): void {
 export const tokens: TokenStore = {
   get,
   set: (next) => {
-    const sessionId = sessionOf(next ?? get());
-    store(next, generation() + 1);
-    tabs?.postMessage({ sessionId, generation: generation(), tokens: next } satisfies Message);
+    const message: Message = { sessionId: sessionOf(next ?? get()), generation: generation() + 1, tokens: next };
+    store(next, message.generation);
+    tabs?.postMessage(message);
   },
 };
 
@@ -66,11 +66,15 @@ function generation(): number {
 }
 
 function store(next: SessionTokens | null, nextGeneration: number): void {
-  sessionStorage.setItem(GENERATION, String(nextGeneration));
   sessionStorage.removeItem(NAME);
   localStorage.removeItem(NAME);
-  if (next) (localStorage.getItem(KEEP) ? localStorage : sessionStorage).setItem(NAME, JSON.stringify(next));
-  else localStorage.removeItem(KEEP);
+  if (next) {
+    sessionStorage.setItem(GENERATION, String(nextGeneration));
+    (localStorage.getItem(KEEP) ? localStorage : sessionStorage).setItem(NAME, JSON.stringify(next));
+  } else {
+    sessionStorage.removeItem(GENERATION);
+    localStorage.removeItem(KEEP);
+  }
   hasTokens.value = next !== null;
 }
 
