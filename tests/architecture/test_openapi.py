@@ -94,7 +94,7 @@ def test_every_success_is_the_one_envelope() -> None:
             assert list(envelope["properties"]) == ["success", "data", "meta"], name
             assert envelope["properties"]["success"]["const"] is True, name
     metas = {name for name in schemas() if name.endswith("Meta")}
-    assert metas == {"Meta", "CursorMeta", "OffsetMeta", "ReviewMeta", "WorkMeta"}
+    assert metas == {"Meta", "CursorMeta", "DeadLetterWebhookMeta", "OffsetMeta", "ReviewMeta", "WorkMeta"}
 
 
 def test_amounts_are_64_bit_and_times_have_a_format() -> None:

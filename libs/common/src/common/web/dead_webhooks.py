@@ -8,6 +8,7 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from common.web.http import QueryText
+from common.web.responses import OffsetMeta
 from common.web.schemas import ResponseShape
 
 EVENT_ID_CHARACTERS_MAX = 401
@@ -38,6 +39,20 @@ class DeadLetterWebhook(ResponseShape):
     closed_at: datetime | None
     closed_by: UUID | None
     close_reason: str | None
+
+
+class DeadLetterWebhookMeta(OffsetMeta):
+    """The gateway adds `unavailable` to the page of a service."""
+
+    unavailable: Annotated[
+        list[str], Field(description="Services that did not respond; their rows are missing, also in `total`.")
+    ]
+
+
+class DeadLetterWebhookPage(ResponseShape):
+    success: Literal[True]
+    data: list[DeadLetterWebhook]
+    meta: DeadLetterWebhookMeta
 
 
 class ReplayedWebhook(ResponseShape):

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE
 from common.web.dead_letter_routes import ClosedDeadLetter, CloseDeadLetterRequest, respond_closed
 from common.web.dead_webhooks import (
-    DeadLetterWebhook,
+    DeadLetterWebhookPage,
     DeadWebhookKey,
     EventIdFilter,
     EventTypeFilter,
@@ -29,7 +29,7 @@ router = guarded_router(tags=["dead letters"])
 @router.get(
     "/api/dead-letter-webhooks",
     operation_id="deadLetterWebhooks.list",
-    responses={200: {"model": list[DeadLetterWebhook]}},
+    responses={200: {"model": DeadLetterWebhookPage}},
 )
 @requires("dead_letters:read")
 async def list_dead_letter_webhooks(
