@@ -26,5 +26,5 @@ def test_a_pasted_code_is_its_digits(typed: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["12345x", "123,456", "123.456", "K7QF2XNA", "\u0661\u0662\u0663"], ids=ascii)
-def test_letters_and_punctuation_are_kept(text: str) -> None:
+def test_other_characters_of_a_code_are_unchanged(text: str) -> None:
     assert compact(text) == text

@@ -8,7 +8,7 @@ _REFUSED_CATEGORIES: Final = frozenset({"Cc", "Cs", "Co", "Cn", "Zl", "Zp"})
 # Embeddings, overrides and isolates: they reorder the text that follows the name.
 _REFUSED_FORMATS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # Letters and symbols that show nothing.
-_BLANK: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+_BLANK: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cf", "Zs", "Mn", "Me"})
 
 
