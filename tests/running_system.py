@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import asyncpg
@@ -128,6 +128,13 @@ async def _execute_at_identity(system: System, statement: str, *values: object) 
         await connection.execute(statement, *values)
     finally:
         await connection.close()
+
+
+def restart_processes(system: System, names: Sequence[str], settings: Mapping[str, str | None]) -> None:
+    """Kill these processes and wait for their restart with changed settings; a setting that is None is removed."""
+    before = {name: system.process(name).restart_with(settings) for name in names}
+    for name, restarts in before.items():
+        system.process(name).wait_restarted(restarts, within=120)
 
 
 async def everybody(system: System, responses: Responses) -> Users:

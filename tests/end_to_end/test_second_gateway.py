@@ -1,7 +1,7 @@
 """The journey with Flutterwave as the gateway of new payments and transfers, with a payment that started at Paystack."""
 
+import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -9,7 +9,6 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
@@ -19,16 +18,12 @@ from tests.end_to_end.steps import placed_order
 from tests.end_to_end.test_chargebacks import decide, dispute, reference_of, types_of
 from tests.end_to_end.test_disputes_and_returns import COMPLAINT
 from tests.end_to_end.test_reconciliations import bank, exception_of
+from tests.running_system import restart_processes
+
+pytestmark = pytest.mark.long
 
 PAYOUT_MINOR = 40_000
-
-
-@dataclass
-class Began:
-    """The state of a system with Paystack, for its next start."""
-
-    state_dir: Path
-    port_base: int
+CALLS_A_GATEWAY = ("payments-api", "payments-worker", "payouts-api", "payouts-worker")
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
@@ -58,14 +53,11 @@ async def users_of(market: Marketplace) -> Users:
     return Users(buyer=buyer, other_buyer=buyer, other_vendor=staff["vendor"], hub=staff["ops"], **staff)
 
 
-def started(began: Began, provider: str) -> System:
-    return System(began.state_dir, began.port_base, {**SETTINGS, "GATEWAY_PROVIDER": provider})
-
-
 @pytest.fixture
-def began(tmp_path: Path) -> Iterator[Began]:
-    with throwaway_state(tmp_path / "logs") as state_dir:
-        yield Began(state_dir, free_port_base())
+def paystack(tmp_path: Path) -> Iterator[System]:
+    """A system of its own, with Paystack."""
+    with throwaway_state(tmp_path / "logs") as state_dir, System(state_dir, environment=SETTINGS) as running:
+        yield running
 
 
 async def paid(market: Marketplace, users: Users) -> dict[str, Any]:
@@ -88,22 +80,18 @@ async def flutterwave(market: Marketplace, path: str, **params: str) -> Any:
     return response.raise_for_status().json()["data"]
 
 
-async def test_the_journey_runs_with_flutterwave_and_a_payment_of_paystack(began: Began) -> None:
-    with started(began, "paystack") as system:
-        market = market_of(system)
-        users = await users_of(market)
-        first = await placed_order(market, users)
-        intent = await market.pay_intent(users.buyer, first["id"])
-        await market.close()
-    with started(began, "flutterwave") as system:
-        market = market_of(system)
-        users = await users_of(market)
-        await market.pay(intent)
-        await market.order_reaches(users.buyer, first["id"], "paid_escrow")
-        await _purchases(market, users)
-        await _payouts(market, users)
-        assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
-        await market.close()
+async def test_the_journey_runs_with_flutterwave_and_a_payment_of_paystack(paystack: System) -> None:
+    market = market_of(paystack)
+    users = await users_of(market)
+    first = await placed_order(market, users)
+    intent = await market.pay_intent(users.buyer, first["id"])
+    await asyncio.to_thread(restart_processes, paystack, CALLS_A_GATEWAY, {"GATEWAY_PROVIDER": "flutterwave"})
+    await market.pay(intent)
+    await market.order_reaches(users.buyer, first["id"], "paid_escrow")
+    await _purchases(market, users)
+    await _payouts(market, users)
+    assert await findings_of(paystack.secrets, market.sandbox, settle_seconds=60) == []
+    await market.close()
 
 
 async def _purchases(market: Marketplace, users: Users) -> None:

@@ -23,6 +23,7 @@ from operations.audit import findings_of
 from operations.journey import Marketplace, SignedInUser, StepFailed
 from testkit.fixtures import eventually
 from tests.end_to_end.conftest import Users, new_address
+from tests.running_system import restart_processes
 
 PRICE_MINOR = 200_000
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
@@ -500,17 +501,11 @@ async def test_products_returned_before_the_release_arrived_are_refunded(system:
 def short_windows(system: System) -> Iterator[None]:
     """The orders service under other settings for a while."""
     names = ("orders-api", "orders-worker")
-    _restart_with(system, names, SHORT_WINDOWS)
+    restart_processes(system, names, SHORT_WINDOWS)
     try:
         yield
     finally:
-        _restart_with(system, names, dict.fromkeys(SHORT_WINDOWS))
-
-
-def _restart_with(system: System, names: tuple[str, ...], settings: dict[str, Any]) -> None:
-    before = {name: system.process(name).restart_with(settings) for name in names}
-    for name, restarts in before.items():
-        system.process(name).wait_restarted(restarts, within=120)
+        restart_processes(system, names, dict.fromkeys(SHORT_WINDOWS))
 
 
 async def test_each_timer_advances_its_orders_and_a_late_charge_brings_an_expired_one_back(
