@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 
 import pytest
 import yaml
@@ -17,12 +18,37 @@ TARGETS = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), r
 
 def test_ci_runs_the_commands_of_the_makefile() -> None:
     assert COMMANDS == [
-        "bash .ci/run",
+        ".ci/run ${{ matrix.part }}",
         "tests/compose/run",
         "tests/compose/scale",
         "make sbom",
         "make audit-dependencies",
     ]
+
+
+def test_the_jobs_of_ci_are_all_parts_of_the_script() -> None:
+    services = {f"services/{path.parent.name}" for path in ROOT.glob("services/*/pyproject.toml")}
+    parts = WORKFLOW["jobs"]["parts"]["strategy"]["matrix"]["part"]
+    assert sorted(parts) == sorted({"lint", "library", "system", "clients"} | services)
+
+
+def test_an_unknown_part_of_the_script_is_an_error() -> None:
+    ended = subprocess.run([ROOT / ".ci/run", "nonsense"], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "There is no part nonsense" in ended.stderr
+
+
+def test_every_folder_of_tests_is_in_one_part() -> None:
+    """The parts of `tools/test` are the test paths of pytest, each of them once."""
+    runner = (ROOT / "tools/test").read_text()
+    library = re.search(r"library=\((.*?)\)", runner, re.DOTALL)
+    system = re.search(r"    run (tests/.*)", runner)
+    assert library is not None
+    assert system is not None
+    folders = [*library[1].split(), *system[1].split(), "services"]
+    configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"]
+    tests = [f"tests/{path.name}" for path in (ROOT / "tests").iterdir() if list(path.glob("test_*.py"))]
+    assert sorted(folders) == sorted([*(path for path in configured if path != "tests"), *tests])
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -31,13 +57,13 @@ def test_every_command_exists(command) -> None:
     if program == "make":
         assert rest in TARGETS
         return
-    script = ROOT / (rest if program == "bash" else program)
+    script = ROOT / program
     assert script.stat().st_mode & 0o100
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
 
 
 def test_every_make_target_of_ci_exists() -> None:
-    requested = set(re.findall(r"^make ([a-z-]+)", (ROOT / ".ci/run").read_text(), re.MULTILINE))
+    requested = set(re.findall(r"\bmake ([a-z-]+)", (ROOT / ".ci/run").read_text()))
     assert {"setup", "lint", "test", "run", "demo"} <= requested <= TARGETS
 
 

@@ -87,6 +87,12 @@ def test_no_page_has_a_script_or_style_of_its_own_or_is_large(site: Path) -> Non
         assert len(text.encode()) <= PAGE_BYTES_MAX, path
 
 
+def test_a_rebuild_of_the_same_pages_keeps_the_folder_that_a_gateway_serves(site: Path) -> None:
+    folder = site.stat().st_ino
+    build_site(site)
+    assert site.stat().st_ino == folder
+
+
 def test_a_rebuild_removes_deleted_pages(site: Path) -> None:
     (site / "gone.html").write_text("gone")
     build_site(site)

@@ -25,7 +25,7 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     with (
         throwaway_state(tmp_path_factory.mktemp("logs")) as state_dir,

@@ -13,6 +13,8 @@ from operations.audit import findings_of
 from operations.journey import Marketplace, SignedInUser, StepFailed
 from testkit.fixtures import eventually
 
+pytestmark = pytest.mark.long
+
 JOURNEYS = 50
 # How many journeys walk at once: enough that every kind of step is under way when the part dies.
 AT_ONCE = 12

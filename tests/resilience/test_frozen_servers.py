@@ -6,6 +6,8 @@ from campus_tools.launcher.system import System
 from lab.drills.freeze import FROZEN, drill_freeze
 from operations.journey import Marketplace
 
+pytestmark = pytest.mark.long
+
 # Longer than the limits for a confirm and for a channel. `make freeze-drill` has the freezes that outlast a heartbeat.
 FROZEN_SECONDS = 12.0
 

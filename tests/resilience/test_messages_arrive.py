@@ -1,9 +1,13 @@
 """Messages over four channels, one of which is down for a while, and their worker killed: every accepted message arrives, on every channel,
 except those with an unknown result at the worker's death."""
 
+import pytest
+
 from campus_tools.launcher.system import System
 from lab.soak.notifications import MessageLoad, soak_messages
 from operations.journey import Marketplace
+
+pytestmark = pytest.mark.long
 
 
 async def test_every_message_arrives_despite_a_failed_channel_and_a_killed_worker(

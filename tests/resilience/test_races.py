@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 PAIR, SCHEDULES, SEED = "dispatched: staff_cancels/pin_accepted", 12, 76
 
 

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 SEEDS = 10
 # Each of these plans has an erasure.
 FIRST_WITH_EVERYONE, SEEDS_WITH_EVERYONE = 4, 3

@@ -8,12 +8,15 @@ import time
 
 import asyncpg
 import httpx
+import pytest
 
 from campus_tools.launcher.system import System
 from lab.soak.webhooks import Load, soak_webhooks
 from operations.audit import findings_of
 from operations.journey import Marketplace
 from testkit.fixtures import eventually
+
+pytestmark = pytest.mark.long
 
 PATH = "/functions/v1/gateway-webhook"
 # The short form of what `python -m lab.soak webhooks` proves with ten thousand.

@@ -1,9 +1,10 @@
-"""pytest-xdist: the workers of one run share the PostgreSQL and RabbitMQ that the first process starts."""
+"""pytest-xdist: workers share the PostgreSQL and RabbitMQ that the first process starts, and take long files first."""
 
 import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -25,6 +26,23 @@ def pytest_configure_node(node: Any) -> None:
         stack = ExitStack()
         node.config.stash[_STARTED] = stack, _start(stack)
     node.workerinput[_INPUT] = node.config.stash[_STARTED][1]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Sorts the files of workers, for `--no-loadscope-reorder`: those with the mark `long`, then those with more tests.
+
+    Long files of one folder follow each other, since they share a system.
+    """
+    if shared_environment(config) is None:
+        return
+    sizes = Counter(item.path for item in items)
+
+    def place(item: pytest.Item) -> tuple[bool, Path, int]:
+        is_long = item.get_closest_marker("long") is not None
+        return not is_long, item.path.parent if is_long else Path(), -sizes[item.path]
+
+    items.sort(key=place)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

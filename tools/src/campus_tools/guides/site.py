@@ -60,7 +60,7 @@ def build_site(target: Path) -> int:
     chapters = read_chapters()
     pages = pages_of(chapters)
     target.parent.mkdir(parents=True, exist_ok=True)
-    # A gateway may be serving the folder: it is replaced when everything is written.
+    # A gateway may be serving the folder: it is replaced when everything is written, and only by other pages.
     fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=".guides-"))
     fresh.chmod(0o755)
     for page in pages:
@@ -74,9 +74,16 @@ def build_site(target: Path) -> int:
     (fresh / "search.json").write_text(
         json.dumps(list(search_entries(pages)), ensure_ascii=False, separators=(",", ":"))
     )
-    shutil.rmtree(target, ignore_errors=True)
-    fresh.rename(target)
+    if _contents_of(fresh) == _contents_of(target):
+        shutil.rmtree(fresh)
+    else:
+        shutil.rmtree(target, ignore_errors=True)
+        fresh.rename(target)
     return len(pages)
+
+
+def _contents_of(folder: Path) -> dict[Path, bytes]:
+    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def read_chapters() -> Sequence[tuple[str, Sequence[SitePage]]]:
