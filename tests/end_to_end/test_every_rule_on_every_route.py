@@ -234,7 +234,8 @@ def faults_of_keys(cast: Cast, route: Route) -> Iterator[Fault]:
 
 def faults_of_paths(cast: Cast, route: Route) -> Iterator[Fault]:
     token = cast.newcomer.headers
-    if ":id" in route.path:
+    # The id of a webhook's event is any text (section 7.8).
+    if ":id" in route.path and not route.path.startswith("/api/dead-letter-webhooks/"):
         for bad in ("not-a-uuid", "%00", f"{uuid4()}0"):
             path = route.path.replace(":id", bad, 1).replace(":id", str(uuid4()))
             yield Fault(f"the id {bad}", route, 404, "RESOURCE_NOT_FOUND", token, path=path)

@@ -70,7 +70,8 @@ async def test_a_closure_of_a_webhook_needs_the_permission_of_a_replay_and_step_
     dead_letter_id = await _dead(app)
     assert (await _close(app, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
     assert (await _close(app, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
-    assert (await _close(app, str(uuid4()))).status_code == 404
+    for key in (str(uuid4()), "no-event", "%00"):
+        assert (await _close(app, key)).status_code == (await _replay(app, key)).status_code == 404, key
     assert await app.outcomes() == ["dead"]
 
 

@@ -16,7 +16,7 @@ EVENT_ID_CHARACTERS_MAX = 401
 WebhookOutcome = Literal["queued", "done", "ignored", "dead"]
 
 DeadWebhookKey = Annotated[
-    str,
+    QueryText,
     Path(min_length=1, max_length=EVENT_ID_CHARACTERS_MAX, description="The id of the dead letter, or of its event."),
 ]
 EventTypeFilter = Annotated[QueryText | None, Query(alias="eventType", max_length=200)]

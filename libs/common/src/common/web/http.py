@@ -230,7 +230,7 @@ def _without_nul(text: str) -> str:
     return text
 
 
-# A text from the query string: PostgreSQL cannot hold U+0000.
+# A text from the query string or the path: PostgreSQL cannot hold U+0000.
 QueryText = Annotated[str, AfterValidator(_without_nul)]
 Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX), IN_DIGITS]
 Cursor = Annotated[QueryText | None, Query(max_length=512)]
