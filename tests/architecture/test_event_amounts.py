@@ -25,7 +25,8 @@ from payouts.consumers import WORK as PAYOUTS_WORK
 WORK = (*IDENTITY_WORK, *NOTIFICATIONS_WORK, *PAYMENTS_WORK, *PAYOUTS_WORK)
 
 
-def structs() -> set[type[msgspec.Struct]]:
+def structs() -> list[type[msgspec.Struct]]:
+    """All structs of messages in a fixed order: workers must collect the same tests."""
     modules = [
         importlib.import_module(f"contracts.{module.name}") for module in pkgutil.iter_modules(contracts.__path__)
     ]
@@ -35,7 +36,7 @@ def structs() -> set[type[msgspec.Struct]]:
         for member in vars(module).values()
         if isinstance(member, type) and issubclass(member, msgspec.Struct)
     }
-    return found | {item.payload for item in WORK}
+    return sorted(found | {item.payload for item in WORK}, key=lambda it: (it.__module__, it.__name__))
 
 
 # Signed by payments: the sum of all movements of a vendor.
