@@ -346,7 +346,7 @@ async def test_a_difference_to_the_gateway_waits_while_its_webhook_is_being_proc
     world.outside.balance_minor = 500
     await world.insert(
         "payments", "processed_webhook_events", id="charge.success:1", event_type="charge.success", outcome="queued",
-        processed_at=NOW - timedelta(minutes=1), **await _required_of_a_webhook(world),
+        processed_at=datetime.now(UTC) - timedelta(minutes=1), **await _required_of_a_webhook(world),
     )  # fmt: skip
     assert await kind_of(world, GATEWAY) == "waiting"
 

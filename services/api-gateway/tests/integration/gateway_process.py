@@ -59,7 +59,7 @@ class Process:
                 return False
             return response.status_code == 200
 
-        await eventually(ready, within=60)
+        await eventually(ready, within=300)
 
     async def end(self, number: signal.Signals) -> int:
         assert self._process is not None
