@@ -18,6 +18,7 @@ PURE = (
     "common.primitives.decisions",
     "common.messaging.faults",
     "common.primitives.lifecycles",
+    "common.primitives.phone_numbers",
     "common.primitives.problems",
     "common.primitives.public_numbers",
     "common.primitives.money",
