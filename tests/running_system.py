@@ -39,7 +39,7 @@ _addresses = itertools.count(1)
 
 
 def new_address() -> str:
-    """An address that no other client of the run uses."""
+    """Return an address that no other client of the run uses."""
     number = next(_addresses)
     return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
@@ -86,7 +86,7 @@ def system(tmp_path_factory: pytest.TempPathFactory, issuers: FurtherIssuers) ->
 
 @pytest.fixture(scope="session")
 def responses(system: System) -> Iterator[Responses]:
-    """Compares every response of the run with the served document; the run fails at its end when one differs."""
+    """Compare every response of the run with the served document; the run fails at its end when one differs."""
     document = httpx.get(f"{system.base_url}/openapi.json", trust_env=False).json()
     compared = Responses(document)
     yield compared
@@ -112,7 +112,7 @@ async def unused_codes(system: System) -> None:
 
 
 async def with_old_factor(system: System, market: Marketplace, user: SignedInUser) -> SignedInUser:
-    """The user's session as it is an hour after its second factor. `user` has no session afterwards."""
+    """Return the user's session as it is an hour after its second factor. `user` has no session afterwards."""
     session_id = jwt.decode(user.access_token, options={"verify_signature": False})["session_id"]
     await _execute_at_identity(
         system,

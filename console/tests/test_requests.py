@@ -154,7 +154,7 @@ def _cookies() -> SessionCookies:
 
 
 def fields_of(page: httpx.Response, action: str) -> dict[str, str]:
-    """The hidden and typed fields of the form with this action."""
+    """Return the hidden and typed fields of the form with this action."""
     form = re.search(rf'<form[^>]*action="{re.escape(action)}".*?</form>', page.text, re.DOTALL)
     assert form is not None, page.text
     inputs = re.findall(r"<input[^>]*>", form[0])

@@ -75,7 +75,7 @@ def manifests() -> dict[Path, str]:
 
 
 def prometheus_rule(path: Path) -> dict[str, Any]:
-    """A rule file of Prometheus as a resource of its operator, named like the file."""
+    """Return a rule file of Prometheus as a resource of its operator, named like the file."""
     return _of_the_operator("v1", "PrometheusRule", path.stem, {"groups": yaml.safe_load(path.read_text())["groups"]})
 
 
@@ -110,7 +110,7 @@ def alertmanager_config(path: Path) -> dict[str, Any]:
 
 
 def _route(route: dict[str, Any]) -> dict[str, Any]:
-    """A route with the operator's names of the same fields."""
+    """Return a route with the operator's names of the same fields."""
     renamed = {re.sub("_(.)", lambda found: found[1].upper(), name): value for name, value in route.items()}
     if "matchers" in renamed:
         renamed["matchers"] = [_matcher(text) for text in renamed["matchers"]]

@@ -79,7 +79,7 @@ def digest_of(tagged: str) -> str:
 
 
 def override(ours: dict[str, str]) -> str:
-    """The images of the release in place of those that docker-compose.yml builds."""
+    """Return the images of the release in place of those that docker-compose.yml builds."""
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     lines = [
         f"  {name}: {{image: {ours[service['image']]!r}, build: !reset null}}\n"

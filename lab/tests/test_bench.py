@@ -91,7 +91,7 @@ def test_cpu_is_reported_per_request() -> None:
 
 
 def runs(*readings: Reading):
-    """The readings one after the other; the first is that of the warm-up."""
+    """Return the readings one after the other; the first is that of the warm-up."""
     left = iter(readings)
 
     async def run(seconds: float) -> Reading:

@@ -24,7 +24,7 @@ STEP = Step(
 
 
 def measured(*steps: Step, idle_ms: float = 60) -> Measured:
-    """The same steps in each phase."""
+    """Return the same steps in each phase."""
     found = Measured(Idle({"orders-api": idle_ms}, {"orders": 3}))
     for phase in ("purchase", "order", "rate", "payout"):
         found.samples[phase] = [Sample(step, 2.0, [5.0, 7.0], 6.0) for step in steps]

@@ -30,7 +30,7 @@ WITHIN_OTHER_ACTIONS = {
 
 
 async def _run(schedule, counts):
-    """The order of the effects of two actors with so many effects each."""
+    """Return the order of the effects of two actors with so many effects each."""
     order = []
 
     async def none_waiting() -> int:

@@ -30,7 +30,7 @@ class Addresses:
 
 @pytest.fixture
 def images(tmp_path: Path) -> dict[str, str]:
-    """The images of a release, as `deploy/release/build-images` writes them."""
+    """Return the images of a release, as `deploy/release/build-images` writes them."""
     built = [
         line.split()[0] for line in (ROOT / "deploy/release/images.txt").read_text().splitlines() if line[0] != "#"
     ]

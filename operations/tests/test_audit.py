@@ -137,7 +137,7 @@ async def world(fresh_database: DatabaseFactory) -> AsyncIterator[World]:
 
 
 async def an_escrow_unknown_to_payouts(world: World) -> tuple[UUID, UUID]:
-    """The order's id, and the id of the event that payouts has not processed."""
+    """Return the order's id, and the id of the event that payouts has not processed."""
     order_id, event_id = uuid4(), uuid4()
     await world.insert(
         "payments", "escrows", order_id=order_id, buyer_id=uuid4(), vendor_id=uuid4(), charge_id=uuid4(), held_minor=900,

@@ -47,7 +47,7 @@ class Broker:
     secrets: dict[str, str]
 
     def over_tls(self, url: str, host: str = "localhost") -> str:
-        """The address of an account; the authority is the system's own, or the one that this program names."""
+        """Return the address of an account; the authority is the system's own, or the one that this program names."""
         login = urlsplit(url).netloc.rpartition("@")[0]
         return f"amqps://{login}@{host}:{self.port}/"
 

@@ -33,7 +33,7 @@ _LOGINS_THERE = "SELECT rolname FROM pg_roles WHERE rolname ~ '^campus_.*_(api|s
 
 
 def urls(own_servers: Servers, secrets: dict[str, str]) -> tuple[str, str]:
-    """The two addresses that the processes of orders get."""
+    """Return the two addresses that the processes of orders get."""
     variables = service_database_urls(own_servers.database_url, ORDERS, secrets)
     return variables["API_DATABASE_URL"], variables["SERVICE_DATABASE_URL"]
 

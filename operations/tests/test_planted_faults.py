@@ -302,7 +302,7 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def databases(module_database: DatabaseFactory) -> AsyncIterator[dict[str, asyncpg.Connection]]:
-    """The databases of the audited services, past every guard. A test's changes are rolled back."""
+    """Yield the databases of the audited services, past every guard. A test's changes are rolled back."""
     async with AsyncExitStack() as stack:
         opened = {}
         for service in ("orders", "payments", "payouts"):
@@ -340,7 +340,7 @@ async def test_a_planted_fault_trips_its_rule(
 async def _texts(
     databases: dict[str, asyncpg.Connection], where_and_rule: tuple[str, str], double: GatewayDouble
 ) -> list[str]:
-    """The offences of one rule as texts; each of them is broken, or by its rule open."""
+    """Return the offences of one rule as texts; each of them is broken, or by its rule open."""
     where, rule = where_and_rule
     if where != "all":
         [invariant] = [line for line in INVARIANTS if (line.service, line.rule) == where_and_rule]

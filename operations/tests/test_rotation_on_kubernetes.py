@@ -41,7 +41,7 @@ exec {kubectl} "$@"
 
 
 def external_secrets() -> dict[str, Any]:
-    """The ExternalSecrets of deploy/k8s with plain values."""
+    """Return the ExternalSecrets of deploy/k8s with plain values."""
     files = [*(MANIFESTS / "secrets").glob("*.yaml"), MANIFESTS / "edge/certificate.yaml"]
     found = [it for path in files for it in yaml.safe_load_all(path.read_text()) if it]
     return {it["metadata"]["name"]: it for it in found if it["kind"] == "ExternalSecret"}
@@ -70,7 +70,7 @@ def values_of(manifest: Mapping[str, Any], entries: Mapping[str, Mapping[str, st
 
 
 def new_entries() -> dict[str, dict[str, str]]:
-    """A store with a value for each property, the previous ones empty."""
+    """Return a store with a value for each property, the previous ones empty."""
     entries: dict[str, dict[str, str]] = {}
     for manifest in external_secrets().values():
         for it in manifest["spec"]["data"]:
@@ -90,7 +90,7 @@ def deploy(api: KubernetesApi, folder: Path) -> None:
 
 @pytest.fixture
 def cluster(environment: Path) -> Iterator[KubernetesApi]:
-    """A cluster whose Secrets nothing else writes."""
+    """Yield a cluster whose Secrets nothing else writes."""
     with kubernetes_api(environment) as api:
         for name, manifest in external_secrets().items():
             api.add_secret(name, values_of(manifest, new_entries()))
@@ -100,7 +100,7 @@ def cluster(environment: Path) -> Iterator[KubernetesApi]:
 
 @pytest.fixture
 def fetched(environment: Path) -> Iterator[KubernetesApi]:
-    """A cluster whose Secrets External Secrets fetches from a store."""
+    """Yield a cluster whose Secrets External Secrets fetches from a store."""
     with kubernetes_api(environment, has_external_secrets=True) as api:
         api.store = new_entries()
         for manifest in external_secrets().values():
@@ -119,7 +119,7 @@ def ctl(*arguments: str, code: int = 0, new_secret: str = "") -> Any:
 
 
 def held(api: KubernetesApi, deployment: str, variable: str) -> str:
-    """The value in the environment of a Deployment's pod."""
+    """Return the value in the environment of a Deployment's pod."""
     [pod] = api.pods_of(deployment)
     return api.environments[pod][variable]
 

@@ -136,7 +136,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 @contextlib.contextmanager
 def held_port() -> Iterator[int]:
-    """A reserved port: it is bound and not listened on, so that the sandbox can listen there."""
+    """Yield a reserved port: it is bound and not listened on, so that the sandbox can listen there."""
     with closing(socket.socket()) as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))

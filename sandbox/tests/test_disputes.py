@@ -7,7 +7,7 @@ from .conftest import Receiver, Sandbox
 
 
 async def _exchange(sandbox: Sandbox, method, path, body=None, **query):
-    """A call whose request and response have the gateway's shape."""
+    """Return a call whose request and response have the gateway's shape."""
     response = await sandbox.client.request(method, f"/gateway{path}", json=body, params=query)
     checking.check_request(method, path, query, body)
     checking.check_response(method, path, response.status_code, response.json())

@@ -23,7 +23,7 @@ async def funded(sandbox: Sandbox):
 
 
 async def call(sandbox: Sandbox, method, path, **arguments):
-    """Makes a call whose response must conform. Returns its status and its `data`."""
+    """Make a call whose response must conform. Returns its status and its `data`."""
     response = await sandbox.client.request(method, f"/gateway{path}", **arguments)
     body = response.json()
     checking.check_response(method, urlsplit(path).path, response.status_code, body)

@@ -48,7 +48,7 @@ async def post(sandbox: Sandbox, api, path, body, prefix="/sms", **options):
 
 
 async def send_all(sandbox: Sandbox):
-    """The same message by the three companies."""
+    """Return the same message by the three companies."""
     key = {"headers": {"apiKey": "k"}}
     login = {"auth": (ACCOUNT, TOKEN)}
     return [

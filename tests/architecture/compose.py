@@ -12,7 +12,9 @@ SETTINGS_FILES = ROOT / "deploy/compose"
 
 
 def compose() -> dict[str, Any]:
-    """The whole document. `environment` of a part has the names of its settings files too, None for one passed on."""
+    """Return the whole document. `environment` of a part has the names of its settings files too, None for one passed
+    on.
+    """
     whole = yaml.safe_load(FILE.read_text())
     for name in whole.get("include", []):
         included = yaml.safe_load((ROOT / name).read_text())
@@ -32,14 +34,14 @@ def compose() -> dict[str, Any]:
 
 
 def settings_of(path: Path) -> dict[str, str | None]:
-    """The names of a settings file with their values, None for a name that is passed on."""
+    """Return the names of a settings file with their values, None for a name that is passed on."""
     lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
     parts = [line.partition("=") for line in lines]
     return {name: value if equals else None for name, equals, value in parts}
 
 
 def _below_the_root(mount: str, file: Path) -> str:
-    """A mount of a file, which is relative to the file that names it, relative to the repository."""
+    """Return a mount of a file, which is relative to the file that names it, relative to the repository."""
     if not mount.startswith("."):
         return mount
     source, _, rest = mount.partition(":")

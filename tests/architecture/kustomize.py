@@ -152,14 +152,14 @@ def _rename_image(image: dict[str, str], resources: list[Resource]) -> None:
 
 
 def containers_of(resources: list[Resource]) -> Iterator[dict[str, Any]]:
-    """The containers of every workload of Kubernetes' own kinds."""
+    """Yield the containers of every workload of Kubernetes' own kinds."""
     for resource in resources:
         if pod := pod_of(resource):
             yield from pod["spec"]["containers"]
 
 
 def pod_of(resource: Resource) -> dict[str, Any] | None:
-    """The template of the pods of a workload."""
+    """Return the template of the pods of a workload."""
     if resource["kind"] in ("Deployment", "Job"):
         return resource["spec"]["template"]
     if resource["kind"] == "CronJob":
@@ -168,7 +168,7 @@ def pod_of(resource: Resource) -> dict[str, Any] | None:
 
 
 def _with_hashes(resources: list[Resource]) -> list[Resource]:
-    """The name of a generated map contains a hash of its content, so that a change restarts the processes."""
+    """Return the name of a generated map contains a hash of its content, so that a change restarts the processes."""
     names = {}
     for resource in resources:
         if resource.pop("generated", False):

@@ -48,7 +48,7 @@ def service_of(workload: Resource) -> str:
 
 
 def processes(overlay: str) -> list[Resource]:
-    """The Deployments of our own services."""
+    """Return the Deployments of our own services."""
     return [it for it in of_kind(overlay, "Deployment") if service_of(it) in SETTINGS]
 
 
@@ -73,7 +73,7 @@ def keys_of_secrets(overlay: str) -> dict[str, dict[str, str]]:
 
 
 def environment_of(overlay: str, workload: Resource) -> dict[str, str]:
-    """The variables of a workload's container; a secret's value is one that could be."""
+    """Return the variables of a workload's container; a secret's value is one that could be."""
     maps = {name_of(it): it["data"] for it in of_kind(overlay, "ConfigMap")}
     secrets = keys_of_secrets(overlay)
     (container,) = pod_of(workload)["spec"]["containers"]

@@ -34,7 +34,7 @@ def operation_ids():
 
 
 def operations_of(client):
-    """The operations of a client by resource and name, with their signatures."""
+    """Return the operations of a client by resource and name, with their signatures."""
     return {
         (resource, name): inspect.signature(method)
         for resource, operations in vars(client("http://campus")).items()

@@ -174,7 +174,7 @@ def known(title):
 
 
 def absolute(value):
-    """The same with references relative to the document's root."""
+    """Return the same with references relative to the document's root."""
     if isinstance(value, dict):
         return {
             name: READ_FROM + inner if name == "$ref" and isinstance(inner, str) else absolute(inner)

@@ -50,7 +50,7 @@ RULES = [(it, rule) for it in structs() for rule in getattr(it, "AMOUNT_RULES", 
 
 
 def sample(kind: msgspec.inspect.Type) -> Any:
-    """A value of the type, as JSON has it: 0 for each amount, the default where there is one."""
+    """Return a value of the type, as JSON has it: 0 for each amount, the default where there is one."""
     if isinstance(kind, msgspec.inspect.StructType):
         return {field.encode_name: sample(field.type) for field in kind.fields if field.required}
     if isinstance(kind, msgspec.inspect.IntType):
@@ -68,7 +68,7 @@ def sample(kind: msgspec.inspect.Type) -> Any:
 
 
 def decoded(struct: type[msgspec.Struct], **amounts: int) -> Any:
-    """Decodes a message of the struct with these amounts, as a consumer does."""
+    """Decode a message of the struct with these amounts, as a consumer does."""
     names = dict(zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True))
     body = sample(msgspec.inspect.type_info(struct)) | {names[name]: amount for name, amount in amounts.items()}
     return read_payload(msgspec.Raw(msgspec.json.encode(body)), struct)

@@ -28,7 +28,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported_by(name: str) -> set[str]:
-    """The modules of ours that a module imports, for type checking or within a function too."""
+    """Return the modules of ours that a module imports, for type checking or within a function too."""
     found = set()
     for node in ast.walk(tree_of(modules()[name])):
         if isinstance(node, ast.Import):

@@ -177,7 +177,7 @@ PORTS_OF_MAIL = {465, 587}
 
 
 def calls_of(overlay: str, service: str, process: str, *, has_endpoints: bool) -> set[Edge]:
-    """The calls of one process, from the addresses that its settings declare."""
+    """Return the calls of one process, from the addresses that its settings declare."""
     edges: set[Edge] = set()
     is_managed = overlay == "managed"
     for name in SETTINGS[service].model_fields:

@@ -21,7 +21,7 @@ APPLIED_BY_A_READER = [FOLDER / "examples/argocd/application.yaml", FOLDER / "ex
 
 
 def closed(schema: Any) -> Any:
-    """A schema that refuses fields it does not name, as the API server does in strict mode."""
+    """Return a schema that refuses fields it does not name, as the API server does in strict mode."""
     if isinstance(schema, list):
         return [closed(entry) for entry in schema]
     if not isinstance(schema, dict):

@@ -293,7 +293,7 @@ CLUSTERS = {
 
 
 def new_entries(cluster: Cluster) -> Entries:
-    """The store of a new cluster; `possible` values in place of those that a person supplies."""
+    """Return the store of a new cluster; `possible` values in place of those that a person supplies."""
     issued = {row.name: possible(row.name, "") for row in cluster.rows() if cluster.is_supplied(row)}
     return new_values(cluster, issued)[0]
 

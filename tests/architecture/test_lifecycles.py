@@ -12,7 +12,7 @@ BYTES_MAX = 150_000
 
 
 def states_of(table: str) -> set[str]:
-    """The states that the constraint of `<service>.<table>` knows."""
+    """Return the states that the constraint of `<service>.<table>` knows."""
     service, _, name = table.partition(".")
     schema = (ROOT / "services" / service / "migrations/schema.sql").read_text()
     known = re.search(rf"CONSTRAINT {name}_status_known CHECK \(\(status = ANY \(ARRAY\[(.*?)\]\)\)\)", schema)

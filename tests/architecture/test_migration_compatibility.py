@@ -91,7 +91,7 @@ def objections(statements: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def actions_of(altering: str) -> Iterator[str]:
-    """The parts of one ALTER TABLE, split at commas outside brackets."""
+    """Yield the parts of one ALTER TABLE, split at commas outside brackets."""
     depth, begin = 0, 0
     for place, character in enumerate(altering):
         depth += (character == "(") - (character == ")")

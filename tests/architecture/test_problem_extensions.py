@@ -16,7 +16,7 @@ STANDARD = {"type", "title", "status", "detail", "instance", "code", "invalid_pa
 
 
 def names_of(value: ast.expr, where: str) -> Iterator[str]:
-    """The members of an expression; `extensions` itself is checked where it is assigned."""
+    """Yield the members of an expression; `extensions` itself is checked where it is assigned."""
     match value:
         case ast.Dict(keys=keys):
             for key in keys:

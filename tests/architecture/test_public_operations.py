@@ -16,7 +16,7 @@ NOUNS = [
 
 
 def listed(init: Path, name: str) -> set[str]:
-    """The texts of a list in a module: `__all__` or `STEPS`; empty when the module has none."""
+    """Return the texts of a list in a module: `__all__` or `STEPS`; empty when the module has none."""
     for node in tree_of(init).body:
         if isinstance(node, ast.Assign) and [target.id for target in node.targets if isinstance(target, ast.Name)] == [
             name

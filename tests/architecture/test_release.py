@@ -27,7 +27,7 @@ TRIGGERS = WORKFLOW[True]
 
 @pytest.fixture
 def released() -> dict[str, str]:
-    """The digest of each image, as build-images writes them."""
+    """Return the digest of each image, as build-images writes them."""
     return {f"campus-{name}": f"registry.test/campus/{name}@sha256:{index:064x}" for index, name in enumerate(IMAGES)}
 
 

@@ -321,7 +321,7 @@ class _Identified:
 
 
 def expected(endpoint: Endpoint, visitor: Visitor) -> tuple[int, str] | None:
-    """The result of the contract's order of checks: token, permission, step-up. None: admitted."""
+    """Return the result of the contract's order of checks: token, permission, step-up. None: admitted."""
     guard = endpoint.guard
     if guard.ignores_token or (guard.service_key and visitor.has_service_key):
         return None

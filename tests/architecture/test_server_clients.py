@@ -28,7 +28,7 @@ def _short(path: Path) -> str:
 
 
 def _named_calls(path: Path) -> Iterator[tuple[str, str]]:
-    """The (object, method) of each call of a dotted name."""
+    """Yield the (object, method) of each call of a dotted name."""
     for node in nodes_of(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             yield ast.unparse(node.func.value), node.func.attr

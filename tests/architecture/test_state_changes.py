@@ -29,7 +29,9 @@ OF_ANY_ROWS = {
 
 
 def rendered(node: ast.AST, constants: dict[str, ast.expr]) -> str | None:
-    """The text of a string expression; a constant of the module is replaced by its text, another value by its source."""
+    """Return the text of a string expression; a constant of the module is replaced by its text, another value by its
+    source.
+    """
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -75,7 +77,7 @@ def texts_with_updates(path: Path) -> Iterator[str]:
 
 
 def clause(text: str) -> str:
-    """The text up to the parenthesis that closes what stands before it, or up to the statement's end."""
+    """Return the text up to the parenthesis that closes what stands before it, or up to the statement's end."""
     depth = 0
     for position, character in enumerate(text):
         depth += {"(": 1, ")": -1}.get(character, 0)
@@ -85,7 +87,7 @@ def clause(text: str) -> str:
 
 
 def at_the_top(text: str) -> str:
-    """The text without what is in parentheses."""
+    """Return the text without what is in parentheses."""
     while (shorter := re.sub(r"\([^()]*\)", "", text)) != text:
         text = shorter
     return text

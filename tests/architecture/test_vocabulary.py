@@ -83,7 +83,9 @@ COMMENT = re.compile(r"(?:^|\s)# .*")
 
 
 def prose_of(path: Path) -> str:
-    """The sentences of a page, or the comments and docstrings of a file. Empty where the whole file has no refused word."""
+    """Return the sentences of a page, or the comments and docstrings of a file. Empty where the whole file has no
+    refused word.
+    """
     text = path.read_text()
     if not REFUSED_IN_PROSE.search(text):
         return ""

@@ -45,7 +45,9 @@ class Visitor:
         return response
 
     async def bytes_loaded(self) -> dict[str, int]:
-        """The uncompressed bytes of everything that the open page loaded, by address, as the browser counts them."""
+        """Return the uncompressed bytes of everything that the open page loaded, by address, as the browser counts
+        them.
+        """
         await self.page.wait_for_load_state("networkidle")
         loaded: dict[str, int] = await self.page.evaluate(
             """Object.fromEntries(["navigation", "resource"].flatMap((type) =>
@@ -64,14 +66,14 @@ class Visitor:
         await self.page.locator("summary", has_text=summary).click()
 
     async def text(self) -> str:
-        """The text of the page's main part."""
+        """Return the text of the page's main part."""
         return await self.page.locator("main").inner_text()
 
     async def heading(self) -> str:
         return await self.page.locator("h1").inner_text()
 
     async def notice(self) -> str:
-        """The message after an action."""
+        """Return the message after an action."""
         return await self.page.get_by_role("status").inner_text()
 
     async def check_page(self) -> None:
@@ -105,12 +107,12 @@ class Visitor:
 
 
 def sessions_of(secrets: Mapping[str, str]) -> SessionCookies:
-    """The cookies of a running console."""
+    """Return the cookies of a running console."""
     return SessionCookies(secrets["CONSOLE_KEY"], "", is_secure=False, clock=SystemClock())
 
 
 async def new_visitor(browser: Browser, console_url: str, *, javascript: bool = True) -> Visitor:
-    """A browser that has not signed in."""
+    """Return a browser that has not signed in."""
     context = await browser.new_context(viewport=WIDE, locale="en-GB", java_script_enabled=javascript)  # type: ignore[arg-type]
     return Visitor(context, await context.new_page(), console_url)
 

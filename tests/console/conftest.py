@@ -24,7 +24,7 @@ class Arrival(Protocol):
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """The system's own Chromium."""
+    """Yield the system's own Chromium."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.fail("The console's tests need Chromium: run `tools/setup browser` (Debian: apt-get install chromium)")

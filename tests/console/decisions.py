@@ -21,7 +21,7 @@ CODE_SECONDS_MAX = 100
 
 
 async def short_charge(market: Marketplace, users: Users, amount_minor: int = 5_000) -> dict[str, Any]:
-    """A quarantined charge that is less than its order's total."""
+    """Return a quarantined charge that is less than its order's total."""
     order = await placed_order(market, users)
     intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent, amount=amount_minor)
@@ -30,7 +30,7 @@ async def short_charge(market: Marketplace, users: Users, amount_minor: int = 5_
 
 
 async def prepared_return(market: Marketplace, users: Users) -> dict[str, Any]:
-    """A charge whose return the maker has prepared."""
+    """Return a charge whose return the maker has prepared."""
     charge = await short_charge(market, users)
     body = {"outcome": "return", "reason": "less than the order's total"}
     prepared: dict[str, Any] = await market.post(f"/api/quarantined-charges/{charge['id']}/prepare", body, users.maker)
@@ -43,7 +43,7 @@ async def second_checker(system: System, market: Marketplace, users: Users) -> S
 
 
 async def colleague(system: System, market: Marketplace, users: Users, role: str) -> tuple[str, SignedInUser]:
-    """The id and the session of a new member of the staff with two factors, granted by two admins."""
+    """Return the id and the session of a new member of the staff with two factors, granted by two admins."""
     admin, steward = await newcomer(market), await newcomer(market)
     places = {"STATE_DIR": str(system.state_dir), "PORT_BASE": str(system.port_base), "CAMPUS_URL": system.base_url}
     command = ["staff", "bootstrap", admin.email, "--yes", "--json"]

@@ -33,7 +33,7 @@ async def campus_admin(users: Users) -> SignedInUser:
 
 
 async def applied(market: Marketplace, name: str) -> Any:
-    """An application of a new student, whose description is hostile."""
+    """Return an application of a new student, whose description is hostile."""
     address = f"bisi.{uuid4().hex[:12]}@unilag.edu.ng"
     student = await market.sign_up(address, "Bisi Adewale", f"+234803{uuid4().int % 10**7:07d}")
     body = {
@@ -75,7 +75,7 @@ async def test_an_application_is_approved_and_the_vendor_appears(
 
 
 async def result_of(one: Visitor, check: str) -> str:
-    """The result of a row of what is checked."""
+    """Return the result of a row of what is checked."""
     return await one.page.locator("tr", has_text=check).locator(".badge").inner_text()
 
 

@@ -15,7 +15,7 @@ from tests.end_to_end.test_roles_and_routes import newcomer
 
 
 def client_of(system: System, user: SignedInUser) -> httpx.AsyncClient:
-    """An HTTP client with the session's cookie."""
+    """Return an HTTP client with the session's cookie."""
     cookies, session = sessions_of(system.secrets), Session()
     session.accept(Tokens(user.access_token, user.refresh_token, 900), cookies.now())
     written = Response()

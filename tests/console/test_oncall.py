@@ -28,7 +28,7 @@ SCREENS = (
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def failed(market: Marketplace, users: Users) -> Any:
-    """The exception of a payout whose transfer the bank rejected, with the transfer's reference."""
+    """Yield the exception of a payout whose transfer the bank rejected, with the transfer's reference."""
     before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
     try:

@@ -15,7 +15,7 @@ from tests.end_to_end.test_reconciliations import bank, exception_of
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def manual_bank(market: Marketplace) -> AsyncIterator[None]:
-    """The bank settles a transfer when the test says so."""
+    """Yield the bank settles a transfer when the test says so."""
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
     yield
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "auto"})

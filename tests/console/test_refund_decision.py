@@ -12,7 +12,7 @@ from tests.end_to_end.test_decisions_of_two import refund_reaches
 
 
 async def failed_refund(market: Marketplace, users: Users) -> dict[str, Any]:
-    """A refund that the gateway cannot send to the buyer's card."""
+    """Return a refund that the gateway cannot send to the buyer's card."""
     order = await placed_order(market, users)
     intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent)

@@ -18,7 +18,7 @@ from tests.end_to_end.steps import Shop, open_shop, paid_order
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def shops() -> dict[str, Shop]:
-    """The shop of this module's tests: what others sell does not change its figures."""
+    """Return the shop of this module's tests: what others sell does not change its figures."""
     return {}
 
 
@@ -32,7 +32,7 @@ async def shop(shops: dict[str, Shop], market: Marketplace, users: Users) -> Sho
 
 
 async def _download(one: Visitor, path: str) -> list[dict[str, str]]:
-    """The rows of a CSV file of the console, loaded with the browser's cookie."""
+    """Return the rows of a CSV file of the console, loaded with the browser's cookie."""
     (cookie,) = await one.context.cookies()
     async with httpx.AsyncClient(base_url=one.console_url, trust_env=False) as http:
         response = await http.get(path, headers={"Cookie": f"{cookie['name']}={cookie['value']}"})

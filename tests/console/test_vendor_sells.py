@@ -12,7 +12,7 @@ from tests.end_to_end.steps import delivered_order, paid_order, placed_order
 
 
 def _another(pin: str, number: int) -> str:
-    """A PIN of the same length that is wrong."""
+    """Return a PIN of the same length that is wrong."""
     return f"{(int(pin) + number) % 10 ** len(pin):0{len(pin)}d}"
 
 

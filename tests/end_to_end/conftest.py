@@ -15,7 +15,7 @@ __all__ = ["SETTINGS", "Users", "new_address"]
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def market(system: System, responses: Responses) -> AsyncIterator[Marketplace]:
-    """A client with an address of its own."""
+    """Yield a client with an address of its own."""
     market = new_market(system, responses)
     yield market
     await market.close()

@@ -52,12 +52,12 @@ class FurtherIssuers:
         }
 
     def school(self, sub: Any, *, key: Any = None, kid: str = "school", **changed: Any) -> str:
-        """A token of the school; `changed` replaces claims."""
+        """Return a token of the school; `changed` replaces claims."""
         claims = self.claims(SCHOOL, sub, **changed)
         return jwt.encode(claims, key or self.key, algorithm="ES256", headers={"kid": kid})
 
     def club(self, sub: Any, *, secret: str = CLUB_SECRET, algorithm: str = "HS256", **changed: Any) -> str:
-        """A token of the club."""
+        """Return a token of the club."""
         return jwt.encode(self.claims(CLUB, sub, **changed), secret, algorithm=algorithm)
 
 

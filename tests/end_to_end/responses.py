@@ -94,7 +94,7 @@ class Responses:
 
 
 def closed(schema: Any, *, inside_all_of: bool = False) -> Any:
-    """The document with every object closed: what a schema does not name is refused."""
+    """Return the document with every object closed: what a schema does not name is refused."""
     if isinstance(schema, list):
         return [closed(part, inside_all_of=inside_all_of) for part in schema]
     if not isinstance(schema, dict):

@@ -15,7 +15,7 @@ STOCK_MIN = 10
 
 
 async def a_product(market: Marketplace, *, at_least_minor: int = 10_000) -> dict[str, Any]:
-    """A product of the demo vendor Ada that is well in stock."""
+    """Return a product of the demo vendor Ada that is well in stock."""
     for product in await market.products(vendorId=str(ADA.id), inStock="true", limit=100):
         if product["stock"] >= STOCK_MIN and product["priceMinor"] >= at_least_minor:
             return product
@@ -28,14 +28,14 @@ async def placed_order(market: Marketplace, users: Users, quantity: int = 1, **m
 
 
 async def paid_order(market: Marketplace, users: Users) -> dict[str, Any]:
-    """An order whose money is held in escrow."""
+    """Return an order whose money is held in escrow."""
     order = await placed_order(market, users)
     await market.pay(await market.pay_intent(users.buyer, order["id"]))
     return await market.order_reaches(users.buyer, order["id"], "paid_escrow")
 
 
 async def delivered_order(market: Marketplace, users: Users) -> dict[str, Any]:
-    """An order that was dispatched, delivered and released."""
+    """Return an order that was dispatched, delivered and released."""
     order = await paid_order(market, users)
     await market.dispatch(users.vendor, order["id"])
     await market.verify_delivery(users.vendor, order["id"], await market.delivery_pin(users.buyer, order["id"]))
@@ -51,7 +51,7 @@ class Shop:
     accounts: tuple[str, str, str]
 
     async def set_account(self, market: Marketplace, account_number: str) -> tuple[int, dict[str, Any]]:
-        """The status and response of a change of the bank details."""
+        """Return the status and response of a change of the bank details."""
         body = {"accountNumber": account_number, "bankCode": "058"}
         response = await market.http.put(self.path, json=body, headers=self.owner.headers)
         return response.status_code, response.json()

@@ -25,7 +25,7 @@ SECONDS_MAX = 60
 
 @asynccontextmanager
 async def own_queue(url: str) -> AsyncIterator[str]:
-    """A name of the team's own; the queue is deleted after the test."""
+    """Yield a name of the team's own; the queue is deleted after the test."""
     name = f"sub.demo.{uuid4().hex}"
     connection = await aio_pika.connect(url)
     async with connection:

@@ -28,7 +28,7 @@ async def campus_admin(users: Users):
 
 
 async def refused(call, status):
-    """The problem of a step that must fail."""
+    """Return the problem of a step that must fail."""
     with pytest.raises(StepFailed) as failure:
         await call
     assert failure.value.status == status, failure.value

@@ -17,7 +17,7 @@ PAGE_SECONDS = 5
 
 
 def png() -> bytes:
-    """A red square of 8 pixels, written by hand: no library draws for a client."""
+    """Return a red square of 8 pixels, written by hand: no library draws for a client."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return len(content).to_bytes(4, "big") + kind + content + zlib.crc32(kind + content).to_bytes(4, "big")

@@ -18,7 +18,7 @@ def in_base64(raw: bytes) -> str:
 
 
 async def notices_of(market: Marketplace, user_id, channel):
-    """The id of an accepted message; None while the user's event has not arrived yet."""
+    """Return the id of an accepted message; None while the user's event has not arrived yet."""
     key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
     notice = {"notificationId": str(uuid4()), "userId": user_id, "channel": channel}
     items = [{"name": "Jollof rice", "quantity": 2, "lineTotalMinor": 500_000}]

@@ -27,7 +27,7 @@ async def refund_reaches(market: Marketplace, users: Users, refund_id: str, stat
 
 
 async def returned(market: Marketplace, users: Users, charge) -> str:
-    """The refund of a charge that maker and checker return."""
+    """Return the refund of a charge that maker and checker return."""
     path = f"/api/quarantined-charges/{charge['id']}"
     prepared = await market.post(f"{path}/prepare", {"outcome": "return", "reason": "does not pay"}, users.maker)
     assert prepared["status"] == "prepared"

@@ -100,7 +100,7 @@ class Cast:
     service_key: str
 
     def allowed(self, route: Route) -> dict[str, str]:
-        """The headers of a caller whom the route's guard accepts."""
+        """Return the headers of a caller whom the route's guard accepts."""
         if route.access is Access.OPEN:
             return {"Authorization": f"Bearer {self.service_key}"}
         if route.access is Access.CREDENTIALS:
@@ -116,7 +116,7 @@ class Cast:
         raise AssertionError(f"nobody of the demo may use {route.name}")
 
     def forbidden(self, route: Route) -> dict[str, str] | None:
-        """The headers of a caller without the permission; None when every caller has it, or none is required."""
+        """Return the headers of a caller without the permission; None when every caller has it, or none is required."""
         endpoint = ENDPOINTS[route.upstream, route.name]
         for user in demo.USERS:
             if (
@@ -128,7 +128,7 @@ class Cast:
         return None
 
     def not_stepped_up(self, route: Route) -> dict[str, str]:
-        """The headers of a caller with the permission, signed in with a password only."""
+        """Return the headers of a caller with the permission, signed in with a password only."""
         endpoint = ENDPOINTS[route.upstream, route.name]
         for user in demo.USERS:
             if endpoint.permissions and not permissions_of(user.roles).isdisjoint(endpoint.permissions):
@@ -318,7 +318,7 @@ def wrong_of(response: httpx.Response, fault: Fault, base_url: str, asked_at: fl
 
 
 async def rows_of_users(system: System) -> dict[str, int]:
-    """The number of rows by requests in each of these tables."""
+    """Return the number of rows by requests in each of these tables."""
     found: dict[str, int] = {}
     for service, tables in WRITTEN_BY_USERS.items():
         url = urlsplit(system.secrets["DATABASE_URL"])._replace(path=f"/campus_{service}").geturl()

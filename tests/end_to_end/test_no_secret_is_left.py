@@ -32,13 +32,13 @@ PEEK = {"count": 1000, "ackmode": "ack_requeue_true", "encoding": "auto"}
 
 
 def pattern_of(secret: str) -> str:
-    """The secret by itself, not as a part of a longer number or word; or its bytes in hexadecimal digits."""
+    """Return the secret by itself, not as a part of a longer number or word; or its bytes in hexadecimal digits."""
     return rf"(^|[^0-9A-Za-z.-]){re.escape(secret)}($|[^0-9A-Za-z])|{secret.encode().hex()}"
 
 
 @asynccontextmanager
 async def received_events(system: System) -> AsyncIterator[list[bytes]]:
-    """A copy of every event that is published meanwhile, internal and public, with its headers."""
+    """Yield a copy of every event that is published meanwhile, internal and public, with its headers."""
     connection = await aio_pika.connect(system.secrets["BROKER_URL"])
     channel = await connection.channel()
     tap = await channel.declare_queue(exclusive=True)
@@ -57,7 +57,7 @@ async def received_events(system: System) -> AsyncIterator[list[bytes]]:
 
 
 async def code_on_the_phone(market: Marketplace, phone: str, before: str, length: int) -> str:
-    """The newest code on a phone, after this text."""
+    """Return the newest code on a phone, after this text."""
 
     async def probe() -> str | None:
         for message in await market.messages(phone, "sms"):
@@ -69,8 +69,8 @@ async def code_on_the_phone(market: Marketplace, phone: str, before: str, length
 
 
 async def play(market: Marketplace, users: Users) -> tuple[str, dict[str, str], int]:
-    """A purchase and a sign-in: the order's id, the secrets, and when the PIN was shown (nanoseconds since 1970).
-    Each finds its provider unavailable at first."""
+    """Return a purchase and a sign-in: the order's id, the secrets, and when the PIN was shown (nanoseconds since
+    1970). Each finds its provider unavailable at first."""
     phone = f"+234803{uuid4().int % 10**7:07d}"
     fault = {"sms": {"error_before": True, "times": 3, "match": phone}}
     (await market.sandbox.put("/control/faults", json=fault)).raise_for_status()
@@ -120,7 +120,7 @@ async def rows_with(system: System, pattern: str) -> list[str]:
 
 
 async def waiting_messages(system: System) -> list[str]:
-    """The messages in the broker's queues, with delay queues and dead letters."""
+    """Return the messages in the broker's queues, with delay queues and dead letters."""
     async with httpx.AsyncClient(base_url=system.servers.management_url, timeout=30, trust_env=False) as client:
         queues = (await client.get("/api/queues")).raise_for_status().json()
         assert any(queue["name"] == "notifications.deliveries.sms" for queue in queues)

@@ -47,7 +47,7 @@ class CommandLine:
         return result.exit_code, json.loads(result.stdout)
 
     async def done(self, *arguments: str) -> Any:
-        """The output of a command that succeeds."""
+        """Return the output of a command that succeeds."""
         code, output = await self.call(*arguments)
         assert (code, output["ok"], output["error"]) == (0, True, None), output
         return output["data"]
@@ -65,7 +65,7 @@ def cli_of(system: System, tmp_path: Path):
 
 
 def cli_of_the_machine(system: System) -> CommandLine:
-    """The command line of an operator who may read the system's secrets."""
+    """Return the command line of an operator who may read the system's secrets."""
     return CommandLine(
         {
             "STATE_DIR": str(system.state_dir),
@@ -150,7 +150,7 @@ async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market: Marketpl
         assert (await ops.done("exceptions", "show", exception))["status"] == "closed"
 
         async def sent_again() -> str | None:
-            """The reference of the second attempt, when the gateway has it."""
+            """Return the reference of the second attempt, when the gateway has it."""
             await maker.done("payouts", "dispatch", payout["id"], "--yes")
             transfer = (await maker.done("payouts", "show", payout["id"]))["transfer"]
             is_there = transfer["reference"] != sent["reference"] and transfer["status"] in AT_THE_GATEWAY
@@ -196,7 +196,7 @@ async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, users: Use
 
 
 async def given_up(system: System, webhook_id: str) -> str:
-    """Writes down that a webhook was tried in vain, as the ladder's last step does; the id of its dead letter."""
+    """Write down that a webhook was tried in vain, as the ladder's last step does; the id of its dead letter."""
     letter_id = uuid4()
     url = urlsplit(system.secrets["DATABASE_URL"])._replace(path="/campus_payments").geturl()
     connection = await asyncpg.connect(url)

@@ -13,7 +13,7 @@ FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def shop(market: Marketplace, users: Users):
-    """A vendor without rejected transfers, with an existing bank account."""
+    """Return a vendor without rejected transfers, with an existing bank account."""
     shop = await open_shop(market, users)
     status, response = await shop.set_account(market, shop.accounts[0])
     assert status == 200, response
@@ -23,7 +23,7 @@ async def shop(market: Marketplace, users: Users):
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def refused(market: Marketplace, users: Users, shop):
-    """A payout on its way, which the bank then refuses; its exception."""
+    """Yield a payout on its way, which the bank then refuses; its exception."""
     before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
     try:

@@ -57,7 +57,7 @@ async def knockers(system: System) -> list[Knocker]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def admin(knockers: list[Knocker]) -> SignedInUser:
-    """The demo's platform_admin at AAL2."""
+    """Return the demo's platform_admin at AAL2."""
     return next(knocker.signed_in for knocker in knockers if knocker.name == "ADMIN" and knocker.stepped_up)
 
 
@@ -85,7 +85,7 @@ async def stepped_up(market: Marketplace, email: str) -> SignedInUser:
 
 
 def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:
-    """The error by the contract's order of checks; None for an accepted caller."""
+    """Return the error by the contract's order of checks; None for an accepted caller."""
     if knocker.signed_in is None:
         return None if endpoint.guard.anonymous else (401, "AUTH_UNAUTHORIZED")
     held = permissions_of(knocker.roles)

@@ -55,7 +55,7 @@ async def users_of(market: Marketplace) -> Users:
 
 @pytest.fixture
 def paystack(tmp_path: Path) -> Iterator[System]:
-    """A system of its own, with Paystack."""
+    """Yield a system of its own, with Paystack."""
     with throwaway_state(tmp_path / "logs") as state_dir, System(state_dir, environment=SETTINGS) as running:
         yield running
 
@@ -67,7 +67,7 @@ async def paid(market: Marketplace, users: Users) -> dict[str, Any]:
 
 
 async def submitted(market: Marketplace, users: Users) -> tuple[str, str]:
-    """A payout that waits at the gateway, and its reference."""
+    """Return a payout that waits at the gateway, and its reference."""
     payout = await market.request_payout(users.vendor, PAYOUT_MINOR)
     batch = await market.dispatch_payouts(users.maker, [payout["id"]])
     assert batch["submitted"] == 1, batch
@@ -95,7 +95,7 @@ async def test_the_journey_runs_with_flutterwave_and_a_payment_of_paystack(payst
 
 
 async def _purchases(market: Marketplace, users: Users) -> None:
-    """A delivered order, a refund and a lost chargeback, all of payments at Flutterwave."""
+    """Return a delivered order, a refund and a lost chargeback, all of payments at Flutterwave."""
     delivered, disputed, charged_back = [await paid(market, users) for _ in range(3)]
     await market.dispatch(users.vendor, delivered["id"])
     pin = await market.delivery_pin(users.buyer, delivered["id"])

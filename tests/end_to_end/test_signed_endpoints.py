@@ -60,7 +60,7 @@ class Fault:
 
 
 def signed(path: str, raw: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
-    """The headers that authenticate these bytes."""
+    """Return the headers that authenticate these bytes."""
     if path == PAYMENTS:
         return {"X-Gateway-Signature": hmac.digest(secrets["GATEWAY_SECRET_KEY"].encode(), raw, "sha512").hex()}
     if path == FLUTTERWAVE:
@@ -75,7 +75,7 @@ def signed(path: str, raw: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
 
 
 def with_key(path: str, secrets: Mapping[str, str]) -> str:
-    """The query that authenticates the company without signatures."""
+    """Return the query that authenticates the company without signatures."""
     return f"key={secrets['SMS_RECEIPT_KEY']}" if path == AFRICAS_TALKING else ""
 
 

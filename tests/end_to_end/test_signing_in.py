@@ -34,7 +34,7 @@ async def newcomer(market: Marketplace) -> Newcomer:
 
 
 async def received(market: Marketplace, to: str, channel: str, form: str) -> str:
-    """The text of this form in a message to this user, alone on its line or between spaces."""
+    """Return the text of this form in a message to this user, alone on its line or between spaces."""
 
     async def probe() -> str | None:
         for message in await market.messages(to, channel):
@@ -46,7 +46,7 @@ async def received(market: Marketplace, to: str, channel: str, form: str) -> str
 
 
 def stands_in_logs(system: System, secret: str) -> list[str]:
-    """The logs that contain it, but not as a part of a longer word or number."""
+    """Return the logs that contain it, but not as a part of a longer word or number."""
     alone = re.compile(rf"(?<![0-9A-Za-z.-]){re.escape(secret)}(?![0-9A-Za-z])")
     logs = sorted((system.state_dir / "logs").glob("*.log"))
     assert {"identity-api.log", "identity-worker.log", "notifications-worker.log", "api-gateway.log"} <= {

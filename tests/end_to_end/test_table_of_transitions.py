@@ -78,7 +78,7 @@ class Scenario:
     # The ways to each state
 
     async def placed(self, quantity: int = 1, product_id: str | None = None) -> dict[str, Any]:
-        """An order that waits for its payment, which is open on the gateway's page."""
+        """Return an order that waits for its payment, which is open on the gateway's page."""
         order = await self.market.checkout(self.users.buyer, product_id or self.product_id, quantity)
         order["intent"] = await self.market.pay_intent(self.users.buyer, order["id"])
         return order
@@ -119,7 +119,7 @@ class Scenario:
         return order
 
     async def completed(self, quantity: int = 1) -> dict[str, Any]:
-        """An order that was delivered and whose money was released."""
+        """Return an order that was delivered and whose money was released."""
         order = await self.paid(quantity)
         await self.deliver(order, "vendor")
         await self.reach(order, "paid")
@@ -164,7 +164,7 @@ class Scenario:
         return str((await self.show(order))["status"])
 
     async def refunded(self, order: dict[str, Any], refunded_minor: int) -> str:
-        """The state in which the order shows that so much went back."""
+        """Return the state in which the order shows that so much went back."""
 
         async def probe() -> dict[str, Any] | None:
             shown = await self.show(order)
@@ -452,7 +452,7 @@ async def suspended(system: System, name: str) -> AsyncIterator[None]:
 
 
 async def stopped_between_transactions(system: System, name: str, process_id: int) -> bool:
-    """Stops it, and lets it go on at once when it holds a transaction, and with it locks that others would wait for."""
+    """Stop it, and lets it go on at once when it holds a transaction, and with it locks that others would wait for."""
     os.kill(process_id, signal.SIGSTOP)
     connection = await asyncpg.connect(system.secrets["DATABASE_URL"])
     try:
@@ -499,7 +499,7 @@ async def test_products_returned_before_the_release_arrived_are_refunded(system:
 
 @contextmanager
 def short_windows(system: System) -> Iterator[None]:
-    """The orders service under other settings for a while."""
+    """Yield the orders service under other settings for a while."""
     names = ("orders-api", "orders-worker")
     restart_processes(system, names, SHORT_WINDOWS)
     try:

@@ -153,7 +153,7 @@ async def test_what_is_compared_between_services_is_seen_broken(
         await eventually(sealed, within=60)
 
         async def tampered(service, statement, probe):
-            """The findings of `look`, and the texts that must name the rows."""
+            """Return the findings of `look`, and the texts that must name the rows."""
             undone = databases[service].transaction()
             await undone.start()
             try:

@@ -66,7 +66,7 @@ def well_stocked(products: Iterable[Product | OwnProduct]) -> Product | OwnProdu
 
 
 def a_webhook() -> dict[str, Any]:
-    """The names of the README's example of a webhook, with a request that is signed now."""
+    """Return the names of the README's example of a webhook, with a request that is signed now."""
     secret, now = secret_of("QUJDREVGR0hJSktMTU5PUFFSU1RVVldY"), int(time.time())
     body = json.dumps(
         {"type": "orders.order_delivered.v1", "timestamp": "2026-11-23T08:00:00.000Z", "data": {"orderId": "one"}}
@@ -91,7 +91,7 @@ async def test_the_code_of_the_readme_runs(
 
 
 async def last_but_one_notification(system: System) -> UUID:
-    """A notification of the buyer with one after it: a cancelled order has one."""
+    """Return a notification of the buyer with one after it: a cancelled order has one."""
     with await asyncio.to_thread(signed_in, system, "buyer@unilag.edu.ng") as campus:
         product = await asyncio.to_thread(lambda: well_stocked(campus.products.list(in_stock=True)))
         request = CheckoutRequest(items=[CheckoutLine(product_id=product.id, quantity=1)])

@@ -86,7 +86,7 @@ async def requested(client: httpx.AsyncClient, token: str, path: str = ORDERS, *
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def service_address(system: System):
-    """The orders service without the gateway: it trusts no header of the gateway either."""
+    """Yield the orders service without the gateway: it trusts no header of the gateway either."""
     async with httpx.AsyncClient(
         base_url=f"http://127.0.0.1:{system.port_base + API_PORTS['orders']}", timeout=60
     ) as client:
@@ -95,7 +95,7 @@ async def service_address(system: System):
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def provisioned(market: Marketplace, system: System, issuers: FurtherIssuers):
-    """A new user of the school for whom create-user was called."""
+    """Return a new user of the school for whom create-user was called."""
     user_id = uuid4()
     await create_user(market, system, user_id)
     return user_id

@@ -7,7 +7,7 @@ from .conftest import Users
 
 
 async def spans_of(market: Marketplace, title: str, *services: str):
-    """The newest trace whose title starts with `title` and that reached these services."""
+    """Return the newest trace whose title starts with `title` and that reached these services."""
     for summary in (await market.sandbox.get("/control/traces")).json()["traces"]:
         if title in summary["title"]:
             trace = (await market.sandbox.get(f"/control/traces/{summary['trace_id']}")).json()

@@ -40,7 +40,7 @@ class Block:
 
 
 def blocks_of(guide: str) -> list[Block]:
-    """The blocks in their order."""
+    """Return the blocks in their order."""
     found = []
     for token in parser().parse((DOCS / f"guides/{guide}.md").read_text()):
         if token.type in ("fence", "code_block"):
@@ -51,7 +51,7 @@ def blocks_of(guide: str) -> list[Block]:
 
 
 def set_up() -> Block:
-    """The block of the quickstart that all guides rely on."""
+    """Return the block of the quickstart that all guides rely on."""
     return next(block for block in blocks_of("quickstart") if block.language == "bash")
 
 
@@ -83,7 +83,9 @@ class Session:
                 assert difference is None, f"{block.place}: {difference}\n{shown[:2000]}"
 
     def _run(self, script: Path) -> tuple[int, str]:
-        """The exit code, and what was written to standard error. Nothing that a block started outlives the session."""
+        """Return the exit code, and what was written to standard error. Nothing that a block started outlives the
+        session.
+        """
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         errors = self.folder / "errors.txt"
         with errors.open("w") as written:
@@ -118,7 +120,7 @@ class Session:
 
 
 def difference_of(expected: Any, actual: Any, path: str) -> str | None:
-    """The first place where the response is not of the shown form: a missing field, or a value of another type."""
+    """Return the first place where the response is not of the shown form: a missing field, or a value of another type."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         for name, inner in expected.items():
             if name not in actual:

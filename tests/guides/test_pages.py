@@ -54,7 +54,7 @@ class Visit:
     requests: list[Request] = field(default_factory=list)
 
     async def bytes_loaded(self) -> int:
-        """The bodies as they were sent, compressed."""
+        """Return the bodies as they were sent, compressed."""
         sizes = [await request.sizes() for request in self.requests if await request.response() is not None]
         return sum(max(0, size["responseBodySize"]) for size in sizes)
 

@@ -36,7 +36,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def market(system: System) -> AsyncIterator[Marketplace]:
-    """A patient client: it repeats what a good client repeats, with the same idempotency keys."""
+    """Yield a patient client: it repeats what a good client repeats, with the same idempotency keys."""
     market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
     # Longer than the lease of an idempotency key.
     market.wait_seconds_max = 120

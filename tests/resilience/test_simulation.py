@@ -25,7 +25,7 @@ def test_users_are_notified_and_erased_in_a_sample_of_schedules() -> None:
 
 
 def _simulate(*arguments: str) -> str:
-    """The output of a program of its own, which replaces the broker of everything that it opens."""
+    """Return the output of a program of its own, which replaces the broker of everything that it opens."""
     ended = subprocess.run(
         [sys.executable, "-m", "lab.simulation", *arguments], capture_output=True, text=True, check=False
     )

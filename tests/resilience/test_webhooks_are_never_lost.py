@@ -27,7 +27,7 @@ _numbers = itertools.count(800_000_000)
 
 
 async def send(system: System, client: httpx.AsyncClient, number: int) -> int:
-    """A signed event without a meaning of its own: its effect is that it is seen and put aside."""
+    """Return a signed event without a meaning of its own: its effect is that it is seen and put aside."""
     body = json.dumps({"event": "paymentrequest.pending", "data": {"id": number}}).encode()
     secret = system.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
     headers = {"x-gateway-signature": hmac.digest(secret, body, "sha512").hex(), "Content-Type": "application/json"}

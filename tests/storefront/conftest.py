@@ -30,7 +30,7 @@ class Arrival(Protocol):
 
 @pytest.fixture(scope="session")
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The storefront on a port of its own."""
+    """Yield the storefront on a port of its own."""
     if not has_node():
         pytest.skip(NODE_MISSING)
     # Only now: without Node no system is started.
@@ -60,14 +60,14 @@ async def shopper(site: Site, browser: Browser) -> AsyncIterator[Arrival]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def buyer(site: Site, market: Marketplace) -> SignedInUser:
-    """A new student with an empty cart."""
+    """Return a new student with an empty cart."""
     market.http.headers["X-Forwarded-For"] = new_address()
     return await market.sign_up(f"shop.{uuid4().hex}@unilag.edu.ng", "Tobi Alabi", f"+234803{uuid4().int % 10**7:07d}")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def customer(site: Site, system: System, responses: Responses) -> AsyncIterator[Customer]:
-    """A student with a paid order and a cart, the same for all tests of a file that only look at pages."""
+    """Yield a student with a paid order and a cart, the same for all tests of a file that only look at pages."""
     market = new_market(system, responses)
     try:
         yield await new_customer(market)
@@ -77,5 +77,5 @@ async def customer(site: Site, system: System, responses: Responses) -> AsyncIte
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def vendor(site: Site, market: Marketplace) -> SignedInUser:
-    """The seller of the products that the tests buy."""
+    """Return the seller of the products that the tests buy."""
     return await market.sign_in("vendor@unilag.edu.ng")

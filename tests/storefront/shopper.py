@@ -28,7 +28,7 @@ class Shopper(Visitor):
 
 
 async def new_shopper(browser: Browser, site: Site, user: SignedInUser | None = None) -> Shopper:
-    """A phone at the storefront, with the session of a user of the API."""
+    """Return a phone at the storefront, with the session of a user of the API."""
     context = await browser.new_context(viewport=NARROW, locale="en-GB")  # type: ignore[arg-type]
     page = await context.new_page()
     visitor = Shopper(context, page, site.origin)
@@ -51,7 +51,7 @@ async def fill_cart(market: Marketplace, buyer: SignedInUser, product_id: str, q
 
 
 async def paid_order(market: Marketplace, buyer: SignedInUser, product_id: str) -> dict[str, Any]:
-    """An order of the buyer in escrow whose notifications are in the feed."""
+    """Return an order of the buyer in escrow whose notifications are in the feed."""
     order = await market.checkout(buyer, product_id)
     await market.pay(await market.pay_intent(buyer, order["id"]))
     await market.order_reaches(buyer, order["id"], "paid_escrow")
@@ -82,5 +82,5 @@ async def new_customer(market: Marketplace) -> Customer:
 
 
 def order_id_in(url: str) -> str:
-    """The order whose page has this address."""
+    """Return the order whose page has this address."""
     return str(UUID(url.split("?")[0].rsplit("/", 1)[1]))

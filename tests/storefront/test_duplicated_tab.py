@@ -19,7 +19,7 @@ class Tabs:
         self.expired: set[str] = set()
 
     async def duplicated(self) -> tuple[Page, Page]:
-        """The shopper's tab and a copy of it, with a copy of its session storage."""
+        """Return the shopper's tab and a copy of it, with a copy of its session storage."""
         await self.shopper.context.route("**/api/**", self._respond)
         async with self.shopper.context.expect_page() as opened:
             await self.shopper.page.evaluate("void window.open(location.href)")

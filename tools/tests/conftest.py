@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory on the import path of child processes, with the program `small_server` in it.
+    """Return a directory on the import path of child processes, with the program `small_server` in it.
 
     It serves readiness on METRICS_PORT, writes its environment to a file next to its log, and exits at the start on request.
     """

@@ -337,7 +337,7 @@ def _supervised(state_dir: Path) -> SupervisedProcess:
 
 
 def _launch_in_a_process(state_dir: Path) -> "subprocess.Popen[bytes]":
-    """The real launcher with private servers, and the small processes in place of the services."""
+    """Return the real launcher with private servers, and the small processes in place of the services."""
     program = textwrap.dedent(
         """
         import sys
@@ -378,7 +378,7 @@ def _name(process: psutil.Process) -> str:
 
 
 def _runs(process: psutil.Process) -> bool:
-    """A zombie process of the broker, which init has not reaped yet, is not running."""
+    """Return a zombie process of the broker, which init has not reaped yet, is not running."""
     with contextlib.suppress(psutil.NoSuchProcess):
         return process.status() != psutil.STATUS_ZOMBIE
     return False

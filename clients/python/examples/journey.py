@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def choose(campus: Campus) -> Product:
-    """The first product of the demo vendor Ada that is in stock."""
+    """Return the first product of the demo vendor Ada that is in stock."""
     for product in campus.products.list(in_stock=True, limit=100):
         if product.vendor_name == "Ada's Kitchen":
             return product
@@ -71,7 +71,7 @@ def choose(campus: Campus) -> Product:
 
 
 def intent_for(campus: Campus, order: Order) -> PaymentIntent | None:
-    """The payment intent, once payments has received the order."""
+    """Return the payment intent, once payments has received the order."""
     try:
         return campus.payments.create_intent(CreatePaymentIntentRequest(order_id=order.id))
     except errors.ResourceNotFoundError:
@@ -85,13 +85,13 @@ def pay(sandbox_url: str, intent: PaymentIntent) -> None:
 
 
 def order_in(campus: Campus, order: Order, status: str) -> Order | None:
-    """The order, once it has this status."""
+    """Return the order, once it has this status."""
     current = campus.orders.get(order.id)
     return current if current.status == status else None
 
 
 def delivery_pin(campus: Campus, order: Order) -> str | None:
-    """The delivery PIN, once it was issued."""
+    """Return the delivery PIN, once it was issued."""
     try:
         return campus.orders.get_delivery_pin(order.id).pin
     except errors.ResourceNotFoundError:
@@ -99,7 +99,7 @@ def delivery_pin(campus: Campus, order: Order) -> str | None:
 
 
 def until(probe: Callable[[], Found | None]) -> Found:
-    """The first result of `probe` that is not None."""
+    """Return the first result of `probe` that is not None."""
     deadline = time.monotonic() + WAIT_SECONDS_MAX
     while (found := probe()) is None:
         if time.monotonic() > deadline:

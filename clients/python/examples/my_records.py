@@ -35,7 +35,7 @@ async def main() -> None:
 
 
 async def collect(campus: AsyncCampus) -> dict[str, Records]:
-    """The records by service and section. Each list is read to its end."""
+    """Return the records by service and section. Each list is read to its end."""
     lists = {
         "identity": campus.personal_records.list_identity(limit=100),
         "orders": campus.personal_records.list_orders(limit=100),

@@ -18,7 +18,7 @@ NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attempts follow each other at once; `Retry-After` is waited for."""
+    """Attempt follow each other at once; `Retry-After` is waited for."""
     monkeypatch.setattr(session, "_PAUSE_SECONDS", 0)
     monkeypatch.setattr(session, "_RECONNECT_SECONDS", 0)
 
@@ -31,7 +31,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(params=["blocking", "asynchronous"])
 async def connect(request: pytest.FixtureRequest, server: Server) -> AsyncIterator[Connect]:
-    """Opens clients of the server."""
+    """Open clients of the server."""
     with httpx.Client(verify=NO_TLS) as blocking:
         async with httpx.AsyncClient(verify=NO_TLS) as asynchronous:
 

@@ -260,7 +260,7 @@ class Api:
         return await self._connection.send(method, path, headers=sent, **more)
 
     def _key_for(self, path: str) -> str:
-        """A UUID v4 of the form and the path: one form may call several operations."""
+        """Return a UUID v4 of the form and the path: one form may call several operations."""
         digest = hashlib.sha256(f"{self.form_key} {path}".encode()).digest()
         return str(UUID(bytes=digest[:16], version=4))
 

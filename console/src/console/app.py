@@ -76,7 +76,7 @@ class Console:
         self._templates = self._environment(settings)
 
     def app(self) -> ASGIApp:
-        """The ASGI application of the public port."""
+        """Return the ASGI application of the public port."""
         screens = [screen for family in self.families for screen in family.screens]
         paths = dict.fromkeys(screen.path for screen in screens)
         routes = [Route("/static/{digest}/{name}", self._assets.respond)]
@@ -115,7 +115,7 @@ class Console:
         return environment
 
     def _menu(self, visit: Visit) -> list[tuple[str, list[Screen]]]:
-        """The entries that the person may open, by family."""
+        """Return the entries that the person may open, by family."""
         groups = [(family.name, [one for one in family.screens if one.is_in_menu(visit)]) for family in self.families]
         return [(name, screens) for name, screens in groups if screens]
 
@@ -170,7 +170,7 @@ class Console:
         return await self._act(screen, visit)
 
     async def _admission_refused(self, screen: Screen, visit: Visit) -> Response | None:
-        """The page in place of a screen that the person may not open; None where they may.
+        """Return the page in place of a screen that the person may not open; None where they may.
 
         Staff show their second factor before the first page. A form without it goes to the API, which asks for it.
         """
@@ -295,7 +295,7 @@ async def _step_up(visit: Visit) -> None:
 
 
 def _about_the_browser(request: Request) -> dict[str, str]:
-    """The browser's address, appended as a proxy does, and its name: the API counts and shows them."""
+    """Return the browser's address, appended as a proxy does, and its name: the API counts and shows them."""
     peer = request.client.host if request.client else ""
     before = request.headers.get("x-forwarded-for")
     return {

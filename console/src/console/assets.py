@@ -29,7 +29,7 @@ class Assets:
         self._by_name = {path.name: _read(path) for path in sorted(FOLDER.iterdir()) if path.is_file()}
 
     def url(self, name: str) -> str:
-        """The address of a file; it changes with the content."""
+        """Return the address of a file; it changes with the content."""
         return f"/static/{self._by_name[name].digest}/{name}"
 
     async def respond(self, request: Request) -> Response:

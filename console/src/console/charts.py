@@ -18,7 +18,7 @@ Point = tuple[str, int]
 
 
 def bar_chart(points: Sequence[Point], title: str, shown: Callable[[int], str] = str) -> Markup:
-    """A bar for each point; `shown` writes a value, such as `naira`."""
+    """Return a bar for each point; `shown` writes a value, such as `naira`."""
     top = max((value for _, value in points), default=0) or 1
     step = min((WIDTH - _LEFT) / max(len(points), 1), _BAR_MAX)
     parts = [_axis(top, shown)]
@@ -34,7 +34,7 @@ def bar_chart(points: Sequence[Point], title: str, shown: Callable[[int], str] =
 
 
 def line_chart(points: Sequence[Point], title: str, shown: Callable[[int], str] = str) -> Markup:
-    """A line through all points."""
+    """Return a line through all points."""
     top = max((value for _, value in points), default=0) or 1
     step = (WIDTH - _LEFT - 10) / max(len(points) - 1, 1)
     scale = (HEIGHT - _TOP - _BOTTOM) / top

@@ -86,7 +86,7 @@ class Family(Screens):
 
 
 def find_families() -> list[Family]:
-    """The `FAMILY` of every module and folder of `console.pages`, in the order of the menu."""
+    """Return the `FAMILY` of every module and folder of `console.pages`, in the order of the menu."""
     package = import_module("console.pages")
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     families: list[Family] = [import_module(f"console.pages.{name}").FAMILY for name in names]

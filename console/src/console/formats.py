@@ -69,7 +69,7 @@ _WAITING: Final = frozenset(
 
 
 def naira(minor: int | None) -> str:
-    """An amount of kobo as ₦1,234.50."""
+    """Return an amount of kobo as ₦1,234.50."""
     if minor is None:
         return NOTHING
     sign = "-" if minor < 0 else ""
@@ -78,7 +78,7 @@ def naira(minor: int | None) -> str:
 
 
 def naira_typed(minor: int | None) -> str:
-    """An amount of kobo as a form field holds it: 1234.50."""
+    """Return an amount of kobo as a form field holds it: 1234.50."""
     return "" if minor is None else f"{minor // 100}.{minor % 100:02d}"
 
 
@@ -87,14 +87,14 @@ def instant(text: str | None) -> datetime | None:
 
 
 def element(name: str, content: object, **attributes: str) -> Markup:
-    """An HTML element; content and values are escaped. `Markup.format` took a third of a list's time."""
+    """Return an HTML element; content and values are escaped. `Markup.format` took a third of a list's time."""
     # A keyword of Python ends with an underscore as a parameter: `class_`.
     written = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
     return Markup(f"<{name}{written}>{escape(content)}</{name}>")  # noqa: S704 - every part is escaped here
 
 
 def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:
-    """An instant of the API as Lagos time; the exact instant is its title."""
+    """Return an instant of the API as Lagos time; the exact instant is its title."""
     at = instant(text)
     if at is None:
         return _NOTHING
@@ -103,7 +103,7 @@ def lagos(text: str | None, shown: str = "%-d %b %Y, %H:%M") -> Markup:
 
 
 def lagos_seconds(text: str | None) -> Markup:
-    """An instant as Lagos time with its second, for the sequence of events."""
+    """Return an instant as Lagos time with its second, for the sequence of events."""
     return lagos(text, "%-d %b %Y, %H:%M:%S")
 
 
@@ -119,7 +119,7 @@ def ago(text: str | None) -> Markup:
 
 
 def left(text: str | None) -> Markup:
-    """The time until a deadline, as a badge: overdue, less than an hour, or more."""
+    """Return the time until a deadline, as a badge: overdue, less than an hour, or more."""
     at = instant(text)
     if at is None:
         return _NOTHING
@@ -130,7 +130,7 @@ def left(text: str | None) -> Markup:
 
 
 def duration(seconds: int) -> str:
-    """A length of time in its two largest units."""
+    """Return a length of time in its two largest units."""
     for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
             rest = seconds % size
@@ -141,24 +141,26 @@ def duration(seconds: int) -> str:
 
 
 def spoken(word: str | None) -> str:
-    """A word of the API for people: `refund_pending` as `refund pending`."""
+    """Return a word of the API for people: `refund_pending` as `refund pending`."""
     return (word or NOTHING).replace("_", " ")
 
 
 def badge(word: str | None) -> Markup:
-    """A state as a badge. Its colour repeats what the word says."""
+    """Return a state as a badge. Its colour repeats what the word says."""
     key = (word or "").lower()
     tone = "good" if key in _GOOD else "bad" if key in _BAD else "waiting" if key in _WAITING else "plain"
     return element("span", spoken(word), class_=f"badge {tone}")
 
 
 def short_id(text: str | None) -> Markup:
-    """The last eight characters of an id; the whole is its title. Ids of one minute begin alike: they start with their time."""
+    """Return the last eight characters of an id; the whole is its title. Ids of one minute begin alike: they start with
+    their time.
+    """
     return element("code", text[-8:], title=text) if text else _NOTHING
 
 
 def lines(text: str | None) -> Markup:
-    """A text of several lines."""
+    """Return a text of several lines."""
     return Markup("<br>").join(escape(line) for line in (text or "").splitlines())
 
 

@@ -39,7 +39,7 @@ class Column:
         return found
 
     def cell(self, row: Json) -> Markup:
-        """The content of the cell. In Python: a macro of the template for each cell was half of a page's time."""
+        """Return the content of the cell. In Python: a macro of the template for each cell was half of a page's time."""
         value = self.of(row)
         shown = _SHOWN[self.kind](value) if value not in (None, "") else formats.NOTHING
         if self.link and value not in (None, "") and (path := self.link_of(row)):
@@ -51,7 +51,7 @@ class Column:
 
 
 def _order_name(row: Json) -> str | None:
-    """The number for people; payments knows none of an order from before orders published it."""
+    """Return the number for people; payments knows none of an order from before orders published it."""
     return row["orderNumber"] or (row["orderId"] and "the order")
 
 
@@ -125,7 +125,7 @@ class ShownList:
         return self.rows.meta.get("total_pages")
 
     def link(self, **changes: str | None) -> str:
-        """The address of this list with other parameters."""
+        """Return the address of this list with other parameters."""
         merged = {name: text for name, text in {**self.query, **changes}.items() if text}
         return f"{self.address}?{urlencode(merged)}" if merged else self.address
 

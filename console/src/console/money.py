@@ -8,7 +8,7 @@ from console.formats import naira
 
 
 def money(minor: int | None, currency: str = "NGN") -> str:
-    """An amount in the minor unit of its currency: ₦1,234.50, GHS 50.00."""
+    """Return an amount in the minor unit of its currency: ₦1,234.50, GHS 50.00."""
     if minor is None or currency == "NGN":
         return naira(minor)
     sign = "-" if minor < 0 else ""
@@ -17,7 +17,7 @@ def money(minor: int | None, currency: str = "NGN") -> str:
 
 
 def sided(minor: int, currency: str = "NGN") -> str:
-    """A balance with its side: debit is positive in the API."""
+    """Return a balance with its side: debit is positive in the API."""
     side = " Dr" if minor > 0 else " Cr" if minor < 0 else ""
     return money(abs(minor), currency) + side
 

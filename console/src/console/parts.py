@@ -19,12 +19,12 @@ async def all_rows(visit: Visit, path: str, **parameters: Any) -> list[Json]:
 
 
 async def rows_of_part(visit: Visit, path: str, **parameters: Any) -> list[Json]:
-    """The rows of a part of a page; none where the user may not read it, or there is no such resource."""
+    """Return the rows of a part of a page; none where the user may not read it, or there is no such resource."""
     return await part(visit, path, **parameters) or []
 
 
 async def part(visit: Visit, path: str, **parameters: Any) -> Any:
-    """A part of a page; None where the user may not read it, or there is no such resource."""
+    """Return a part of a page; None where the user may not read it, or there is no such resource."""
     try:
         return await visit.api.get(path, **parameters)
     except ApiProblem as problem:
@@ -34,7 +34,7 @@ async def part(visit: Visit, path: str, **parameters: Any) -> Any:
 
 
 async def names_of(visit: Visit, *ids: str | None) -> dict[str, str]:
-    """The names of colleagues by id, for those who may read them. An id that is no member of staff has none."""
+    """Return the names of colleagues by id, for those who may read them. An id that is no member of staff has none."""
     colleagues = sorted({one for one in ids if one})
     if not colleagues or not visit.may("staff_names:read"):
         return {}
@@ -47,7 +47,8 @@ async def nothing() -> None:
 
 
 async def command(visit: Visit, body: Json | None, notice: str, **more: Any) -> Response:
-    """An action whose address is that of the API's operation: post the body there, and show the resource with a notice.
+    """Return an action whose address is that of the API's operation: post the body there, and show the resource with a
+    notice.
 
     `more` are files instead of a body.
     """
@@ -56,7 +57,7 @@ async def command(visit: Visit, body: Json | None, notice: str, **more: Any) -> 
 
 
 async def show_image(visit: Visit, path: str) -> Response:
-    """An image that only its parties and staff may see, under the user's own token."""
+    """Return an image that only its parties and staff may see, under the user's own token."""
     image = await visit.api.document(path)
     if not image.media_type.startswith("image/"):
         raise ApiProblem(415, {"title": "This is no image"})
@@ -64,14 +65,14 @@ async def show_image(visit: Visit, path: str) -> Response:
 
 
 def needed(number: int | None, name: str) -> int:
-    """The number of a required field. Raises InvalidField."""
+    """Return the number of a required field. Raises InvalidField."""
     if number is None:
         raise InvalidField(name, "is needed")
     return number
 
 
 def lagos_instant(visit: Visit, name: str) -> str:
-    """The instant of a `datetime-local` field, which holds Lagos time, with its offset. Raises InvalidField."""
+    """Return the instant of a `datetime-local` field, which holds Lagos time, with its offset. Raises InvalidField."""
     try:
         return datetime.fromisoformat(visit.form[name]).replace(tzinfo=LAGOS).isoformat()
     except ValueError:

@@ -13,7 +13,9 @@ from console.visit import CSRF_FIELD, Form
 
 
 def security_headers(media_origin: str) -> dict[str, str]:
-    """The headers of every page. Images come from the console or from the API's public origin; nothing else is loaded."""
+    """Return the headers of every page. Images come from the console or from the API's public origin; nothing else is
+    loaded.
+    """
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         f"img-src 'self' {media_origin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -73,7 +73,7 @@ class SessionCookies:
         self.name = "__Host-console" if is_secure else "console"
 
     def now(self) -> int:
-        """The present Unix second."""
+        """Return the present Unix second."""
         return int(self._clock.now().timestamp())
 
     def read(self, headers: Sequence[str]) -> Session:
@@ -95,7 +95,9 @@ class SessionCookies:
 
 
 def _values_of(headers: Sequence[str], name: str) -> Iterator[str]:
-    """The values of a cookie. Browsers separate cookies by semicolons (RFC 6265, 5.4) and allow any other text in them."""
+    """Yield the values of a cookie. Browsers separate cookies by semicolons (RFC 6265, 5.4) and allow any other text in
+    them.
+    """
     for pair in ";".join(headers).split(";"):
         found, _, value = pair.partition("=")
         if found.strip() == name:

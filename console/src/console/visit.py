@@ -67,11 +67,11 @@ class Form:
         return [value for field_name, value in self.fields if field_name == name]
 
     def given(self, *names: str) -> dict[str, str]:
-        """The named fields that are not empty, as a body for the API."""
+        """Return the named fields that are not empty, as a body for the API."""
         return {name: self[name] for name in names if self[name]}
 
     def minor(self, name: str) -> int | None:
-        """An amount typed in naira (`1,250.50`) in kobo; None when it is empty. Raises InvalidField."""
+        """Return an amount typed in naira (`1,250.50`) in kobo; None when it is empty. Raises InvalidField."""
         text = self[name].replace(",", "").removeprefix("₦").strip()
         if not text:
             return None
@@ -83,14 +83,14 @@ class Form:
         return int(whole) * 100 + int(part.ljust(2, "0"))
 
     async def image(self, name: str) -> tuple[str, bytes, str]:
-        """A chosen file as name, content and media type. Raises InvalidField when none was chosen."""
+        """Return a chosen file as name, content and media type. Raises InvalidField when none was chosen."""
         file = self.files.get(name)
         if file is None:
             raise InvalidField(name, "choose a file")
         return file.filename or name, await file.read(), file.content_type or "application/octet-stream"
 
     def number(self, name: str) -> int | None:
-        """A whole number; None when it is empty. Raises InvalidField."""
+        """Return a whole number; None when it is empty. Raises InvalidField."""
         text = self[name].replace(",", "")
         if not text:
             return None
@@ -172,7 +172,7 @@ class Visit:
         return {name: value for name, value in self.request.query_params.items() if value}
 
     def __getitem__(self, name: str) -> str:
-        """A parameter of the path: `visit["id"]`."""
+        """Return a parameter of the path: `visit["id"]`."""
         return str(self.request.path_params[name])
 
     def may(self, *permissions: str) -> bool:
@@ -194,17 +194,17 @@ class Visit:
         return RedirectResponse(local_path(path), 303)
 
     def new_key(self) -> str:
-        """A key for one rendered form: it has one effect, however often it is sent."""
+        """Return a key for one rendered form: it has one effect, however often it is sent."""
         return str(uuid4())
 
     def own_fields(self) -> Iterator[tuple[str, str]]:
-        """The hidden fields of every form."""
+        """Yield the hidden fields of every form."""
         yield CSRF_FIELD, self.session.csrf_token
         yield KEY_FIELD, self.new_key()
 
 
 def local_path(path: str) -> str:
-    """The path when it leads to a page of the console; else the first page."""
+    """Return the path when it leads to a page of the console; else the first page."""
     parts = urlsplit(path)
     is_local = path.startswith("/") and not path.startswith(("//", "/\\")) and not parts.netloc
     return path if is_local and path.isprintable() else "/"

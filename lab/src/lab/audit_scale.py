@@ -279,7 +279,9 @@ def fill_gateway(file: Path, orders: int, held_minor: int) -> None:
 
 
 def measure(system: System, source: Path | None) -> tuple[dict[str, Any], float, float, float]:
-    """The report of an audit as a process of its own, its seconds, its processor seconds and its peak memory in MiB."""
+    """Return the report of an audit as a process of its own, its seconds, its processor seconds and its peak memory in
+    MiB.
+    """
     environment = {**os.environ, "STATE_DIR": str(system.state_dir), "PORT_BASE": str(system.port_base)}
     if source is not None:
         environment["PYTHONPATH"] = str(source)

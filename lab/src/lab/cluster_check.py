@@ -30,7 +30,7 @@ ROLE = "campus.example/role"
 
 
 def faults_of(resources: list[Resource], absent: tuple[str, ...] = ()) -> Iterator[str]:
-    """The faults among the resources of the namespace, one sentence each.
+    """Yield the faults among the resources of the namespace, one sentence each.
 
     `absent`: labels of servers that the overlay does not have, which policies may name.
     """
@@ -116,7 +116,7 @@ def faults_of_policies(policies: list[Resource], pods: list[Resource], absent: t
 
 
 def roles_without_namespace(policies: list[Resource], namespaces: list[Resource]) -> set[str]:
-    """The roles that policies allow, but no namespace of the cluster has."""
+    """Return the roles that policies allow, but no namespace of the cluster has."""
     selectors = [peer.get("namespaceSelector", {}) for it in policies for peer in peers_of(it["spec"])]
     required = {role for selector in selectors for role in selected_values(selector, ROLE)}
     return required - {labels_of(it).get(ROLE) for it in namespaces}

@@ -32,7 +32,7 @@ TARGET_MS: Final = 15.0
 
 
 async def measure_pages(system: RunningSystem) -> list[float]:
-    """The milliseconds of CPU for a page, one figure for each round."""
+    """Return the milliseconds of CPU for a page, one figure for each round."""
     pid = system.pids()["console"]
     address = f"http://127.0.0.1:{system.port_base + CONSOLE_PORT}"
     async with httpx.AsyncClient(base_url=address, headers={"Origin": address}, trust_env=False) as browser:

@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 
 
 def one_or_more(text: str) -> int:
-    """A whole number of at least 1, for argparse.
+    """Return a whole number of at least 1, for argparse.
 
     Raises:
         ArgumentTypeError: the text is not a whole number, or the number is below 1.

@@ -150,7 +150,7 @@ def _first_who_may(path: str, operation: Mapping[str, Any]) -> str:
 
 
 def _sandbox_of(base_url: str) -> str:
-    """The sandbox's URL: its port is 90 above the gateway's."""
+    """Return the sandbox's URL: its port is 90 above the gateway's."""
     parts = urlsplit(base_url)
     return f"{parts.scheme}://{parts.hostname}:{(parts.port or 80) + SANDBOX_PORT}"
 

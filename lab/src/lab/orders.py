@@ -33,7 +33,7 @@ class Watch:
     _polling: asyncio.Task[None] | None = None
 
     async def reaches(self, key: str) -> None:
-        """Raises TimeoutError after three minutes."""
+        """Raise TimeoutError after three minutes."""
         future = self._waiting[UUID(key)] = asyncio.get_running_loop().create_future()
         if self._polling is None or self._polling.done():
             self._polling = asyncio.create_task(self._poll())

@@ -58,21 +58,21 @@ class RunningSystem:
         return f"http://{account}@127.0.0.1:{ServerPorts.above(self.port_base).management}"
 
     def database_url(self, database: str) -> str:
-        """The administrator's address of a database."""
+        """Return the administrator's address of a database."""
         return urlsplit(self.secrets["DATABASE_URL"])._replace(path=f"/{database}").geturl()
 
     def pids(self) -> dict[str, int]:
-        """The ids of all processes and servers by name."""
+        """Return the ids of all processes and servers by name."""
         return {row["name"]: row["pid"] for row in json.loads((self.state_dir / "processes.json").read_text())}
 
     def market(self) -> Marketplace:
-        """A client of the public API."""
+        """Return a client of the public API."""
         base_url, sandbox_url = (f"http://127.0.0.1:{self.port_base + offset}" for offset in (0, SANDBOX_PORT))
         return Marketplace.at(base_url, sandbox_url, self.secrets)
 
 
 def logger(program: str) -> Log:
-    """A function that prints the program's name, the seconds since its start, and a text to the standard error."""
+    """Return a function that prints the program's name, the seconds since its start, and a text to the standard error."""
 
     def log(text: str) -> None:
         print(f"{program} {seconds_since_start():5.0f} s  {text}", file=sys.stderr, flush=True)
@@ -88,7 +88,7 @@ def seconds_since_start() -> float:
 async def temporary_system(
     program: str, log: Log, environment: Mapping[str, str] | None = None
 ) -> AsyncIterator[tuple[System, Marketplace]]:
-    """A system without quotas and tracing, and its clients; it is stopped and removed with its data at the end."""
+    """Yield a system without quotas and tracing, and its clients; it is stopped and removed with its data at the end."""
     with tempfile.TemporaryDirectory(prefix=f"campus-{program}-", ignore_cleanup_errors=True) as folder:
         log("starting the system")
         async with System(folder, environment={**NO_QUOTA, **NO_TRACING, **(environment or {})}) as system:
@@ -102,7 +102,9 @@ async def temporary_system(
 
 
 async def broken_invariants(system: System, market: Marketplace, log: Log, settle_seconds: int = 60) -> tuple[str, ...]:
-    """The money invariants that the audit finds broken, each with its first three rows, and the number of deadlocks."""
+    """Return the money invariants that the audit finds broken, each with its first three rows, and the number of
+    deadlocks.
+    """
     log("auditing")
     deadlocks = await _deadlocks(system)
     if system.runtime is not CHECKOUT:
@@ -112,7 +114,7 @@ async def broken_invariants(system: System, market: Marketplace, log: Log, settl
 
 
 async def _deadlocks(system: System) -> tuple[str, ...]:
-    """The databases of the system in which transactions deadlocked (decision 102)."""
+    """Return the databases of the system in which transactions deadlocked (decision 102)."""
     connection = await asyncpg.connect(database_of(system, "orders"))
     try:
         rows = await connection.fetch(
@@ -124,7 +126,9 @@ async def _deadlocks(system: System) -> tuple[str, ...]:
 
 
 async def _findings_of_the_image(system: System, settle_seconds: int) -> tuple[str, ...]:
-    """The findings of `operations.audit` as the system's runtime runs it. Raises ChildProcessError when it was incomplete."""
+    """Return the findings of `operations.audit` as the system's runtime runs it. Raises ChildProcessError when it was
+    incomplete.
+    """
     _, report = await run_as_operator(
         system, "audit", "operations.audit", "--json", "--settle-seconds", str(settle_seconds)
     )
@@ -163,12 +167,12 @@ async def run_as_operator(
 
 
 def database_of(system: System, service: str) -> str:
-    """The auditor's address of a service's database."""
+    """Return the auditor's address of a service's database."""
     return urlsplit(system.secrets["AUDIT_DATABASE_URL"])._replace(path=f"/campus_{service}").geturl()
 
 
 def gateway_bearer(secrets: Mapping[str, str]) -> dict[str, str]:
-    """The header with which a request at the sandbox's payment gateway is authorized."""
+    """Return the header with which a request at the sandbox's payment gateway is authorized."""
     return {"Authorization": f"Bearer {secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
 
 

@@ -78,7 +78,7 @@ async def _migrate(owner_url: str) -> None:
 
 @pytest.fixture(scope="session")
 def authority():
-    """A certificate authority: contexts of servers by name, and one of a client that trusts it."""
+    """Return a certificate authority: contexts of servers by name, and one of a client that trusts it."""
     key = ec.generate_private_key(ec.SECP256R1())
     issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "An authority of these tests")])
     now = datetime.datetime.now(datetime.UTC)

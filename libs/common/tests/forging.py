@@ -36,7 +36,7 @@ def encoded(raw: bytes) -> str:
 
 
 def part(content: Any) -> str:
-    """A segment: bytes as they are, a text in UTF-8, anything else as JSON."""
+    """Return a segment: bytes as they are, a text in UTF-8, anything else as JSON."""
     if isinstance(content, str):
         content = content.encode()
     return encoded(content if isinstance(content, bytes) else json.dumps(content).encode())
@@ -116,7 +116,7 @@ class KeyServer:
 
 @asynccontextmanager
 async def key_server(*routes: Route) -> AsyncIterator[KeyServer]:
-    """A running key server with further `routes`."""
+    """Yield a running key server with further `routes`."""
     server = KeyServer()
     async with served(Starlette(routes=[*routes, Route("/{name}", server.response)])) as address:
         server.address = address
@@ -124,7 +124,7 @@ async def key_server(*routes: Route) -> AsyncIterator[KeyServer]:
 
 
 def our_claims(**changed: Any) -> dict[str, Any]:
-    """The claims of a good token of ours, as of `NOW`."""
+    """Return the claims of a good token of ours, as of `NOW`."""
     return {
         "iss": OUR_ISSUER,
         "aud": "campus-marketplace",

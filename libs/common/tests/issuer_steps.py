@@ -87,7 +87,7 @@ class World:
 
 @asynccontextmanager
 async def open_world() -> AsyncIterator[World]:
-    """A verifier that trusts us, the school by its published keys, and the club by a secret."""
+    """Yield a verifier that trusts us, the school by its published keys, and the club by a secret."""
     users = LocalUsers(known={"roles": ["buyer", "support_agent"], "vendorId": None, "campusId": CAMPUS})
     async with key_server(Route(USER_STATUS_PATH, users.response)) as keys:
         keys.sets |= {"ours": OURS.jwks(), "school": THEIRS.jwks()}

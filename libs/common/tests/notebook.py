@@ -42,7 +42,7 @@ async def rows(mechanisms: Mechanisms, statement: str, *values):
 
 
 async def publish_again(mechanisms: Mechanisms, bus: Bus) -> None:
-    """Publishes all messages once more, after the relay has marked them."""
+    """Publish all messages once more, after the relay has marked them."""
     await eventually(lambda: all_published(mechanisms))
     await rows(mechanisms, "UPDATE outbox SET published_at = NULL, next_attempt_at = now() RETURNING id")
     assert await relay_once(mechanisms.database, bus) > 0

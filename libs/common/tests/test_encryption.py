@@ -15,7 +15,7 @@ OLD, NEW, SHARED = "the key until today", "the key from today on", "the key of a
 
 
 def of_the_release_before(key: str, plain: str, context: str) -> str:
-    """The old format, as the release before wrote it."""
+    """Return the old format, as the release before wrote it."""
     nonce = os.urandom(12)
     cipher = AESGCM(hashlib.sha256(b"sealing:" + key.encode()).digest())
     return base64.urlsafe_b64encode(nonce + cipher.encrypt(nonce, plain.encode(), context.encode())).decode()

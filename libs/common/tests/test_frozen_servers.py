@@ -26,7 +26,7 @@ WITHIN_SECONDS = 30.0
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def through_proxy(bus: Bus, broker_url: str) -> AsyncIterator[tuple[FrozenProxy, Bus]]:
-    """A bus whose broker can freeze."""
+    """Yield a bus whose broker can freeze."""
     async with frozen_proxy(f"{broker_url}?{HEARTBEAT}") as (proxy, url):
         own = Bus(url, bus.topology, "test", PATIENT.broker_connect)
         yield proxy, own
@@ -81,7 +81,7 @@ async def test_relay_consumers_and_listener_go_on_after_a_frozen_broker(
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def frozen_database(mechanisms: Mechanisms) -> AsyncIterator[tuple[FrozenProxy, Database]]:
-    """A database that can freeze, with a limit of half a second for each wait."""
+    """Yield a database that can freeze, with a limit of half a second for each wait."""
     async with frozen_proxy(mechanisms.urls.service) as (proxy, url):
         limits = WaitLimits(connection_acquire=PATIENT.connection_acquire, statement=0.5, commit=0.5)
         async with Database.connect(api_url=url, service_url=url, name="test", limits=limits) as database:

@@ -42,7 +42,7 @@ async def written(mechanisms: Mechanisms, posting: Posting) -> bool:
 
 
 async def stands(mechanisms: Mechanisms, account: Account) -> int:
-    """The balance in kobo on the account's normal side; of a guarded account also its running balance."""
+    """Return the balance in kobo on the account's normal side; of a guarded account also its running balance."""
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         total = await uow.fetch_value(
             "SELECT coalesce(sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1", account.name

@@ -47,7 +47,7 @@ class Server:
 async def serving(
     address: str = HERE, port: int = 0, *, response: bytes = OK, tls: ssl.SSLContext | None = None, keep: bool = False
 ) -> AsyncIterator[Server]:
-    """A server that sends each request the same response, and with `keep` then neither closes nor sends more."""
+    """Yield a server that sends each request the same response, and with `keep` then neither closes nor sends more."""
     server, held = Server(), asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -24,7 +24,7 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def serving(serve: Serve, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
-    """A server on this machine, by its base address. `serve` handles a connection."""
+    """Yield a server on this machine, by its base address. `serve` handles a connection."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -45,7 +45,7 @@ async def queue(broker_url: str, bus: Bus) -> AsyncIterator[AbstractQueue]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def bystander(broker_url: str, bus: Bus) -> AsyncIterator[AbstractQueue]:
-    """A queue of another subscriber, bound to everything."""
+    """Yield a queue of another subscriber, bound to everything."""
     async with await aio_pika.connect(broker_url) as connection:
         queue = await (await connection.channel()).declare_queue("sub.others.all", exclusive=True)
         await queue.bind("campus.public", "#")

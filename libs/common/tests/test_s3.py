@@ -79,7 +79,7 @@ async def test_an_unreachable_store_is_unavailable(http: httpx.AsyncClient, tmp_
 
 
 def client_of(status: int, body: bytes, key: Credentials = CREDENTIALS) -> tuple[S3Client, list[httpx.Request]]:
-    """A client whose store sends this response, and the requests that it received."""
+    """Return a client whose store sends this response, and the requests that it received."""
     received: list[httpx.Request] = []
 
     def respond(request: httpx.Request) -> httpx.Response:

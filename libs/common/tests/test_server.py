@@ -22,7 +22,7 @@ WITHIN_SECONDS = 30
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[tuple[QuietServer, httpx.AsyncClient]]:
-    """A server, ended by its `exit`."""
+    """Yield a server, ended by its `exit`."""
     quiet = QuietServer(uvicorn.Config(PlainTextResponse("ok"), port=0, log_config=None, lifespan="off"))
     task = asyncio.create_task(quiet.serve())
     while not quiet.started:  # noqa: ASYNC110 - uvicorn has no event for it

@@ -52,7 +52,7 @@ class Api:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def api() -> AsyncIterator[Api]:
-    """An endpoint of its own, whose clock and keys a test may change."""
+    """Yield an endpoint of its own, whose clock and keys a test may change."""
     async with open_api() as api:
         yield api
 

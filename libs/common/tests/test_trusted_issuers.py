@@ -46,7 +46,7 @@ from .issuer_steps import (
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world() -> AsyncIterator[World]:
-    """An environment of its own, whose clock, keys and users a test may change."""
+    """Yield an environment of its own, whose clock, keys and users a test may change."""
     async with open_world() as world:
         yield world
 

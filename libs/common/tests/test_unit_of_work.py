@@ -24,7 +24,7 @@ async def note_of(database: Database, owner: UUID) -> UUID:
 
 
 async def visible_to(database: Database, caller: Caller) -> set[UUID]:
-    """The rows of a query without any filter."""
+    """Return the rows of a query without any filter."""
     async with database.unit_of_work(acting_as=caller) as uow:
         return {row["id"] for row in await uow.fetch("SELECT id FROM notes")}
 
@@ -101,7 +101,7 @@ async def test_settings_of_a_single_statement_end_with_it(mechanisms: Mechanisms
     settings = "SELECT current_setting('app.user_id', true) || current_setting('app.permissions', true) AS caller"
 
     async def remaining_setting() -> str:
-        """The settings that the next reader of the connection finds."""
+        """Return the settings that the next reader of the connection finds."""
         [row] = await database.fetch_public(settings)
         return row["caller"] or ""
 

@@ -43,7 +43,7 @@ def signed_as(header: Any, sign: Callable[[bytes], bytes]) -> str:
 
 
 def flipped(token: str) -> str:
-    """The same last segment with bits set that decode to nothing."""
+    """Return the same last segment with bits set that decode to nothing."""
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     return token[:-1] + alphabet[alphabet.index(token[-1]) + 1]
 

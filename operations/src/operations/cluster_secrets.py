@@ -165,7 +165,7 @@ def _write(path: Path, content: str) -> None:
 
 
 def _variables(by_name: Mapping[str, str]) -> dict[str, str]:
-    """The variables of one machine: the keys of purposes are derived there, from a `SEALING_KEY` of its own."""
+    """Return the variables of one machine: the keys of purposes are derived there, from a `SEALING_KEY` of its own."""
     known = {row.name for row in SECRETS if row.is_local} | _SETTINGS
     return {name: value for name, value in by_name.items() if name in known} | {"SEALING_KEY": make_value(Form.key)}
 

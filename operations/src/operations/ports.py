@@ -9,7 +9,7 @@ HIGHEST_PORT = 65535
 
 
 def port_base_of(text: str | None) -> int:
-    """Returns the number in `PORT_BASE` or `--port-base`; 8080 when it is empty.
+    """Return the number in `PORT_BASE` or `--port-base`; 8080 when it is empty.
 
     Raises:
         ArgumentTypeError: it is no number, or too high for the ports above it.
@@ -27,7 +27,7 @@ def port_base_of(text: str | None) -> int:
 
 
 def is_listening(port: int, host: str = "127.0.0.1") -> bool:
-    """Returns whether something accepts connections there."""
+    """Return whether something accepts connections there."""
     try:
         socket.create_connection((host, port), timeout=1).close()
     except OSError:

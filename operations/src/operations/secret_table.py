@@ -103,7 +103,9 @@ def subscriber_account(team: str) -> str:
 
 
 def _of_a_database(service: Service) -> Iterator[SecretSpec]:
-    """The login in use, the owner's password, and for each role of processes the password of the login in use and of the idle one."""
+    """Yield the login in use, the owner's password, and for each role of processes the password of the login in use and
+    of the idle one.
+    """
     entries = (f"campus/{service.name}-database",)
     used, idle = LOGINS
     yield SecretSpec(

@@ -65,7 +65,7 @@ class SubscriberSupervisor:
         return [f"team {team}: removed {' and '.join(what)}" for team, what in sorted(removed.items())]
 
     def _excess(self, queues: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-        """The newest queues of each team above its limit; of the same age those that are not in use."""
+        """Return the newest queues of each team above its limit; of the same age those that are not in use."""
         by_team: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
         for queue in queues:
             by_team[_team_of(queue["name"])].append(queue)

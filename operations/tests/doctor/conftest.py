@@ -32,7 +32,7 @@ _SERVICE_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 def service_account() -> str:
-    """The key file of a service account, as the Firebase console makes it."""
+    """Return the key file of a service account, as the Firebase console makes it."""
     pem = _SERVICE_KEY.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
@@ -55,7 +55,7 @@ class Sandbox:
     folder: Path
 
     def environment(self) -> dict[str, str]:
-        """The services' settings with which doctor finds no fault at this sandbox."""
+        """Return the services' settings with which doctor finds no fault at this sandbox."""
         return {
             "BASE_URL": f"https://localhost:{self.load_balancer_port}",
             "GATEWAY_API_URL": f"{self.url}/gateway",
@@ -87,7 +87,7 @@ class Sandbox:
         return ssl.create_default_context(cafile=str(self.folder / "authority.pem"))
 
     def resolver(self) -> dns.asyncresolver.Resolver:
-        """A resolver that queries the sandbox's name server."""
+        """Return a resolver that queries the sandbox's name server."""
         resolver = dns.asyncresolver.Resolver(configure=False)
         resolver.nameservers, resolver.port = ["127.0.0.1"], self.name_server_port
         return resolver
@@ -95,7 +95,7 @@ class Sandbox:
 
 @contextmanager
 def held_port() -> Iterator[int]:
-    """A reserved port, for TCP and UDP: bound, and not listened on."""
+    """Yield a reserved port, for TCP and UDP: bound, and not listened on."""
     with closing(socket.socket()) as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))
@@ -104,7 +104,7 @@ def held_port() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 async def rejecting_upstream() -> AsyncIterator[str]:
-    """The API gateway's part: it rejects unsigned webhooks with 401."""
+    """Yield the API gateway's part: it rejects unsigned webhooks with 401."""
 
     async def respond(_request: web.Request) -> web.Response:
         return web.json_response({"error": "Invalid signature"}, status=401)
@@ -157,7 +157,7 @@ async def _is_ready(url: str) -> None:
 
 @pytest.fixture
 async def control(sandbox: Sandbox) -> AsyncIterator[httpx.AsyncClient]:
-    """The sandbox's control paths. Faults, changed keys and the clock's skew end with the test."""
+    """Yield the sandbox's control paths. Faults, changed keys and the clock's skew end with the test."""
     headers = {"Authorization": f"Bearer {LIVE_KEY}"}
     async with httpx.AsyncClient(base_url=sandbox.url, headers=headers, trust_env=False, verify=client_tls()) as http:
         yield http
@@ -177,7 +177,9 @@ async def heal(control: httpx.AsyncClient) -> None:
 
 
 async def findings_of(check: str, environment: dict[str, str], **more: Any) -> list[Finding]:
-    """The findings of one check; without `resolver` and `tls`, no name is found and no authority of a test is trusted."""
+    """Return the findings of one check; without `resolver` and `tls`, no name is found and no authority of a test is
+    trusted.
+    """
     resolver = more.pop("resolver", None) or dns.asyncresolver.Resolver(configure=False)
     tls = more.pop("tls", None) or client_tls()
     async with httpx.AsyncClient(verify=tls, trust_env=False) as http:
@@ -189,7 +191,7 @@ def lines(findings: list[Finding]) -> list[tuple[str, str]]:
 
 
 def only_line(findings: list[Finding], state: str, subject: str) -> Finding:
-    """The finding of this state and subject; every finding with a risk names the remedy."""
+    """Return the finding of this state and subject; every finding with a risk names the remedy."""
     assert all(finding.advice for finding in findings if finding.state != "ok"), findings
     [found] = [finding for finding in findings if (finding.state, finding.subject) == (state, subject)]
     return found

@@ -36,7 +36,7 @@ def sites() -> set[Site]:
 
 @pytest.fixture
 def reached(monkeypatch: pytest.MonkeyPatch) -> set[Site]:
-    """The sites that were called since the test started."""
+    """Return the sites that were called since the test started."""
     called: set[Site] = set()
 
     def recording(original: Any) -> Any:

@@ -21,7 +21,7 @@ Reply = tuple[int, Any]
 async def findings_from(
     check: str, environment: dict[str, str], respond: Callable[[httpx.Request], Reply], **more: Any
 ) -> list[Finding]:
-    """The findings where a function responds in the providers' place."""
+    """Return the findings where a function responds in the providers' place."""
 
     def transport(request: httpx.Request) -> httpx.Response:
         status, document = respond(request)

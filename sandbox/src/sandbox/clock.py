@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 
 def now_text() -> str:
-    """The current time, for example `2026-05-01T09:30:00.000Z`; such texts sort by time."""
+    """Return the current time, for example `2026-05-01T09:30:00.000Z`; such texts sort by time."""
     return moment_text(time.time())
 
 
@@ -15,7 +15,7 @@ def moment_text(epoch_seconds: float) -> str:
 
 
 def parse_moment(text: str) -> str:
-    """Converts an ISO 8601 date or time to the sortable form. Raises ValueError for any other text."""
+    """Convert an ISO 8601 date or time to the sortable form. Raises ValueError for any other text."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -101,7 +101,7 @@ class Database:
         return self.connection.execute(statement, values).lastrowid or 0
 
     def balance_minor(self, currency: str, gateway: str = "paystack") -> int:
-        """The merchant's balance at one gateway in one currency, in minor units."""
+        """Return the merchant's balance at one gateway in one currency, in minor units."""
         row = self.one(
             "SELECT balance_after FROM movements WHERE currency = ? AND gateway = ? ORDER BY id DESC LIMIT 1",
             currency,

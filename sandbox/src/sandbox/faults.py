@@ -143,7 +143,7 @@ class Faults:
         self._save()
 
     def claim_fault(self, kind: str, *keys: str) -> Fault | None:
-        """The first rule of this kind that fits one of the keys; a counted rule is used up by one."""
+        """Return the first rule of this kind that fits one of the keys; a counted rule is used up by one."""
         listed = self.rules.get(kind)
         if not listed:
             return None
@@ -154,7 +154,7 @@ class Faults:
         return None
 
     def state(self, kind: str, name: str) -> str:
-        """The present state of what `STATES` lists: that of its fault, else the sound one."""
+        """Return the present state of what `STATES` lists: that of its fault, else the sound one."""
         fault = self.claim_fault(kind, name)
         return STATES[kind][name].sound if fault is None or fault.fail is None else fault.fail
 
@@ -217,7 +217,7 @@ def _error(error: Refuse, status: bool | int) -> Response:
 
 
 def _respond_with_data(work: Work, fault: Fault, data: dict[str, Any]) -> Response:
-    """The response with some fields replaced; the fields alone where the gateway has nothing to show."""
+    """Return the response with some fields replaced; the fields alone where the gateway has nothing to show."""
     try:
         body = msgspec.json.decode(work(fault).body)
     except RefusedError:

@@ -36,7 +36,7 @@ class JsonResponse(Response):
 
 
 def ok(message: str, data: Any, status: int = 200, meta: Any = None) -> Response:
-    """The gateway's envelope of a success."""
+    """Return the gateway's envelope of a success."""
     body = {"status": True, "message": message, "data": data}
     if meta is not None:
         body["meta"] = meta
@@ -44,7 +44,7 @@ def ok(message: str, data: Any, status: int = 200, meta: Any = None) -> Response
 
 
 def refused(status: int, message: str, code: str | None = None) -> Response:
-    """The gateway's envelope of an error; the older ones have no code."""
+    """Return the gateway's envelope of an error; the older ones have no code."""
     body: dict[str, Any] = {"status": False, "message": message}
     if code is not None:
         body |= {"meta": {"nextStep": "Check the request"}, "type": "validation_error", "code": code}
@@ -52,7 +52,7 @@ def refused(status: int, message: str, code: str | None = None) -> Response:
 
 
 async def read_body(request: Request) -> bytes:
-    """The raw body; raises RefusedError 413 above BODY_BYTES_MAX."""
+    """Return the raw body; raises RefusedError 413 above BODY_BYTES_MAX."""
     pieces: list[bytes] = []
     size = 0
     async for piece in request.stream():
@@ -64,7 +64,7 @@ async def read_body(request: Request) -> bytes:
 
 
 async def read_json(request: Request) -> dict[str, Any]:
-    """The body as a JSON object; raises RefusedError 400 for anything else."""
+    """Return the body as a JSON object; raises RefusedError 400 for anything else."""
     body = await read_body(request)
     try:
         parsed = msgspec.json.decode(body)

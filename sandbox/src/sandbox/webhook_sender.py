@@ -68,7 +68,7 @@ class WebhookSender:
                 await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
     def run_once(self) -> float | None:
-        """Starts due deliveries, up to the limit. Returns the seconds until the next one (None: none, or full)."""
+        """Start due deliveries, up to the limit. Returns the seconds until the next one (None: none, or full)."""
         rows = self._database.all(
             "SELECT * FROM webhooks WHERE status = 'pending' ORDER BY next_attempt_at, id LIMIT ?",
             PARALLEL_DELIVERIES_MAX + len(self._under_way) + 1,

@@ -64,7 +64,7 @@ class Authenticator:
         return self._credential(response)
 
     def public_key(self) -> dict[int, Any]:
-        """The public key as COSE writes it."""
+        """Return the public key as COSE writes it."""
         if isinstance(self.key, Ed25519PrivateKey):
             return {1: 1, 3: -8, -1: 6, -2: self.key.public_key().public_bytes_raw()}
         point = self.key.public_key().public_numbers()

@@ -114,7 +114,9 @@ PATIENT = WaitLimits(*[WAIT_SECONDS_MAX] * 5)
 
 @pytest.fixture(scope="session")
 def servers(pytestconfig: pytest.Config) -> Iterator[Servers]:
-    """The source of PostgreSQL, RabbitMQ and Redis in this session. None is started yet, unless workers share them."""
+    """Yield the source of PostgreSQL, RabbitMQ and Redis in this session. None is started yet, unless workers share
+    them.
+    """
     shared = shared_environment(pytestconfig)
     with throwaway_servers({**os.environ, **shared} if shared else None) as found:
         yield found
@@ -122,7 +124,7 @@ def servers(pytestconfig: pytest.Config) -> Iterator[Servers]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def postgresql(servers: Servers) -> Server:
-    """The started PostgreSQL with the roles of all services."""
+    """Return the started PostgreSQL with the roles of all services."""
     await asyncio.to_thread(servers.postgresql.start)
     async with _alone(servers.database_url, "roles") as connection:
         await provision_roles(connection, role_passwords(servers.database_url))
@@ -131,7 +133,7 @@ async def postgresql(servers: Servers) -> Server:
 
 @asynccontextmanager
 async def _alone(admin_url: str, what: str) -> AsyncIterator[asyncpg.Connection]:
-    """A connection of the administrator under a lock, which ends with it: workers share one server."""
+    """Yield a connection of the administrator under a lock, which ends with it: workers share one server."""
     connection = await asyncpg.connect(admin_url)
     try:
         await connection.execute("SELECT pg_advisory_lock(hashtext($1))", what)
@@ -309,7 +311,9 @@ async def _virtual_host(servers: Servers, management_url: str) -> AsyncIterator[
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def broker_url(_virtual_host: VirtualHost) -> str:
-    """An AMQP address with a virtual host that only this module uses, and the whole map declared there, without messages."""
+    """Return an AMQP address with a virtual host that only this module uses, and the whole map declared there, without
+    messages.
+    """
     await _virtual_host.prepare()
     return _virtual_host.url
 
@@ -339,7 +343,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Reports when the schemas of the providers were not compared with the providers' specifications."""
+    """Report when the schemas of the providers were not compared with the providers' specifications."""
     ran = any("test_provider_references" in report.nodeid for report in terminalreporter.stats.get("passed", ()))
     if ran and references_folder() is None:
         terminalreporter.write_line(

@@ -59,7 +59,7 @@ class FrozenProxy:
 
 @asynccontextmanager
 async def frozen_proxy(url: str) -> AsyncIterator[tuple[FrozenProxy, str]]:
-    """A proxy in front of the server of an address, and the address through it."""
+    """Yield a proxy in front of the server of an address, and the address through it."""
     address = urlsplit(url)
     proxy = FrozenProxy(address.hostname or "127.0.0.1", address.port or 0)
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)

@@ -95,7 +95,7 @@ class Guards:
         self.effects = effects
 
     def violations(self) -> list[Violation]:
-        """The violations of all constraints, keys and triggers."""
+        """Return the violations of all constraints, keys and triggers."""
         return [
             Violation(table, guard, kind, changes)
             for table, guarded in self.tables.items()
@@ -113,7 +113,7 @@ class Guards:
 
     @asynccontextmanager
     async def opened(self, admin_url: str) -> AsyncIterator[asyncpg.Connection]:
-        """A connection of the administrator to a database with one valid row in each table."""
+        """Yield a connection of the administrator to a database with one valid row in each table."""
         connection = await asyncpg.connect(admin_url)
         try:
             await connection.execute("SET session_replication_role = replica")
@@ -127,7 +127,7 @@ class Guards:
             await connection.close()
 
     async def valid_row(self, connection: asyncpg.Connection, table: str) -> dict[str, Any]:
-        """The valid row of a table, without the columns that have their default."""
+        """Return the valid row of a table, without the columns that have their default."""
         columns = await connection.fetch(_COLUMNS, table)
         row = {column["name"]: _VALUES[column["type"]] for column in columns if column["needs_value"]}
         return row | dict(self.tables.get(table, GuardedTable()).row)
@@ -186,7 +186,7 @@ class Guards:
             assert rejected.value.constraint_name == violation.guard
 
     async def _without(self, connection: asyncpg.Connection, table: str) -> None:
-        """Removes the rows of a table, past every guard."""
+        """Remove the rows of a table, past every guard."""
         role = await connection.fetchval("SELECT current_setting('session_replication_role')")
         await connection.execute(f"SET LOCAL session_replication_role = replica; DELETE FROM {table}")
         await connection.execute(f"SET LOCAL session_replication_role = {role}")
@@ -280,7 +280,7 @@ def _words(caller: str) -> frozenset[str]:
 
 
 def _assignment(granted: list[str], row: Row) -> str:
-    """An assignment that changes nothing, to a column that the role may update."""
+    """Return an assignment that changes nothing, to a column that the role may update."""
     name = next((name for name in granted if isinstance(row.get(name), str | int)), None)
     if name is None:
         return f'"{granted[0]}" = NULL'

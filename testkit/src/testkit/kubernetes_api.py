@@ -91,7 +91,7 @@ class KubernetesApi:
         self._put("secrets", {"metadata": metadata, "type": "Opaque", "data": _encoded(values)})
 
     def values(self, name: str) -> dict[str, str]:
-        """The decoded values of a Secret."""
+        """Return the decoded values of a Secret."""
         data = self.objects["secrets", name]["data"]
         return {key: base64.b64decode(text).decode() for key, text in data.items()}
 
@@ -201,7 +201,7 @@ class KubernetesApi:
         return response
 
     async def _create(self, request: web.Request) -> web.Response:
-        """A Job, with its pod: it ends at once."""
+        """Return a Job, with its pod: it ends at once."""
         job = await request.json()
         name = job["metadata"]["name"]
         end, printed = self.ends_of_jobs[job["metadata"]["ownerReferences"][0]["name"]]

@@ -57,7 +57,7 @@ async def assert_no_deadlock(transactions: Mapping[str, Transaction], rounds: in
 
 @contextmanager
 def _counted_deadlocks() -> Iterator[list[object]]:
-    """The messages of all deadlocks that the database reports to this process."""
+    """Yield the messages of all deadlocks that the database reports to this process."""
     found: list[object] = []
 
     def record(error: Exception, *messages: object) -> None:

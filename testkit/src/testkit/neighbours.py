@@ -59,6 +59,6 @@ async def _rows(fetch: Fetch) -> dict[str, set[str]]:
 
 
 async def _changed(before: dict[str, set[str]], fetch: Fetch) -> dict[str, set[str]]:
-    """The earlier rows that are no more as they were, by table."""
+    """Return the earlier rows that are no more as they were, by table."""
     after = await _rows(fetch)
     return {table: changed for table, rows in before.items() if (changed := rows - after[table])}

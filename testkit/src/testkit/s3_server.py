@@ -14,7 +14,7 @@ START_SECONDS_MAX: Final = 30.0
 
 @asynccontextmanager
 async def s3_store(folder: Path, key_id: str, secret: str, *, path_addressing: bool = True) -> AsyncIterator[str]:
-    """Serves each folder in `folder` as a bucket to the holder of the key; gives the store's address."""
+    """Serve each folder in `folder` as a bucket to the holder of the key; gives the store's address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

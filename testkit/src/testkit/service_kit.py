@@ -72,7 +72,8 @@ class Issuer:
         life: timedelta = timedelta(minutes=15),
         **claims: Any,
     ) -> str:
-        """A token of a user; `stepped_up` makes it AAL2, since `factor_age`. Further keyword arguments replace claims.
+        """Return a token of a user; `stepped_up` makes it AAL2, since `factor_age`. Further keyword arguments replace
+        claims.
 
         Staff whose permissions need a second factor show it at once, unless `stepped_up` says otherwise.
         """
@@ -103,14 +104,14 @@ class Issuer:
         return jwt.encode(content, self.key, algorithm="EdDSA", headers={"kid": self.kid})
 
     def jwks(self) -> dict[str, Any]:
-        """The public key set, as `/.well-known/jwks.json` shows it."""
+        """Return the public key set, as `/.well-known/jwks.json` shows it."""
         public = OKPAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
         return {"keys": [{**public, "kid": self.kid, "alg": "EdDSA", "use": "sig"}]}
 
 
 @asynccontextmanager
 async def issuing(clock: Clock | None = None) -> AsyncIterator[Issuer]:
-    """An issuer whose keys are served on a real socket."""
+    """Yield an issuer whose keys are served on a real socket."""
     issuer = Issuer(clock or SystemClock())
 
     async def keys(_: web.Request) -> web.Response:
@@ -133,7 +134,7 @@ async def issuing(clock: Clock | None = None) -> AsyncIterator[Issuer]:
 async def served(
     app: ASGIApp, *, port: int = 0, send_buffer_bytes: int | None = None, date_header: bool = True
 ) -> AsyncIterator[str]:
-    """An ASGI application on a port of this machine, by default a free one; yields its address.
+    """Yield an ASGI application on a port of this machine, by default a free one; yields its address.
 
     With `send_buffer_bytes` the machine itself holds no more than about that for a reader who does not read. Without
     `date_header` the application sets the time of its responses.
@@ -152,7 +153,7 @@ async def served(
 
 @asynccontextmanager
 async def listening(config: uvicorn.Config, on: socket.socket) -> AsyncIterator[None]:
-    """A server of uvicorn on a bound socket, without its signal handlers and its waits of tenths of a second."""
+    """Yield a server of uvicorn on a bound socket, without its signal handlers and its waits of tenths of a second."""
     config.load()
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)
@@ -189,11 +190,11 @@ class OpenService:
     _sequences: dict[str, int] = field(default_factory=dict)
 
     def token(self, user_id: UUID, **claims: Any) -> str:
-        """A token of a user; see `Issuer.token`."""
+        """Return a token of a user; see `Issuer.token`."""
         return self.issuer.token(user_id, **claims)
 
     def headers(self, user_id: UUID, *, idempotency_key: UUID | str | None = None, **claims: Any) -> dict[str, str]:
-        """The Authorization header of a user, and an Idempotency-Key where one is given."""
+        """Return the Authorization header of a user, and an Idempotency-Key where one is given."""
         headers = {"Authorization": f"Bearer {self.issuer.token(user_id, **claims)}"}
         if idempotency_key is not None:
             headers["Idempotency-Key"] = str(idempotency_key)
@@ -255,7 +256,7 @@ class OpenService:
         return await purge_expired_once(self.runtime.database, rules, self.runtime.clock, pause_seconds=0)
 
     async def published(self, event_type: str) -> list[dict[str, Any]]:
-        """The data of the events of this type in the outbox, oldest first."""
+        """Return the data of the events of this type in the outbox, oldest first."""
         rows = await self.fetch("SELECT payload FROM outbox WHERE type = $1 ORDER BY position", event_type)
         return [msgspec.json.decode(bytes(row["payload"])) for row in rows]
 
@@ -278,7 +279,7 @@ class OpenService:
 async def opened(
     service: Service, urls: DatabaseUrls, broker_url: str, *, clock: Clock | None = None, **settings: Any
 ) -> AsyncIterator[OpenService]:
-    """A service on a migrated database. Nothing runs in the background; keyword arguments replace settings."""
+    """Yield a service on a migrated database. Nothing runs in the background; keyword arguments replace settings."""
     clock = clock or SystemClock()
     async with issuing(clock) as issuer:
         values = {

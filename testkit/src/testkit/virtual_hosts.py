@@ -57,7 +57,7 @@ class VirtualHost:
         return response.is_success and response.json().get("description") == await self._definitions()
 
     async def _definitions(self) -> str:
-        """A digest of all queues, exchanges, bindings and policies."""
+        """Return a digest of all queues, exchanges, bindings and policies."""
         response = await self._api.get(f"/api/definitions/{self._name}")
         content = response.raise_for_status().json()
         parts = {
@@ -83,7 +83,7 @@ class VirtualHost:
 
 @asynccontextmanager
 async def virtual_host(broker_url: str, management_url: str, name: str, *, kept: bool) -> AsyncIterator[VirtualHost]:
-    """A virtual host that is not made yet. `kept`: it stays, for the next process of the same run."""
+    """Yield a virtual host that is not made yet. `kept`: it stays, for the next process of the same run."""
     async with httpx.AsyncClient(
         base_url=management_url, timeout=_TIMEOUT_SECONDS, trust_env=False, verify=client_tls()
     ) as api:

@@ -8,7 +8,7 @@ ROWS_MAX = 100
 
 
 async def work_of(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """The caller's work by kind; work of one kind in several services by kind and link.
+    """Return the caller's work by kind; work of one kind in several services by kind and link.
 
     Checks that each link leads to a list of exactly `count` rows for the same caller.
     """

@@ -46,19 +46,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stops the shared servers after the last worker."""
+    """Stop the shared servers after the last worker."""
     if started := config.stash.get(_STARTED, None):
         started[0].close()
 
 
 def shared_environment(config: pytest.Config) -> dict[str, str] | None:
-    """Returns the addresses of the shared servers in a worker, None in a run without workers."""
+    """Return the addresses of the shared servers in a worker, None in a run without workers."""
     worker_input: Mapping[str, Any] = getattr(config, "workerinput", {})
     return worker_input.get(_INPUT)
 
 
 def run_of(config: pytest.Config) -> str | None:
-    """Returns the name of the runs that share their templates: all workers of one run, or those with one `TEST_RUN`.
+    """Return the name of the runs that share their templates: all workers of one run, or those with one `TEST_RUN`.
 
     None in a run of its own.
     """
@@ -81,7 +81,7 @@ def throwaway_servers(environment: Mapping[str, str] | None = None) -> Iterator[
 
 @contextmanager
 def throwaway_state(logs: Path) -> Iterator[Path]:
-    """A state directory of one system, in memory where there is room: a commit waits for no disk.
+    """Yield a state directory of one system, in memory where there is room: a commit waits for no disk.
 
     It is removed at the end; the logs of the system stay in `logs`.
     """

@@ -74,20 +74,20 @@ def main() -> None:
 
 
 def signed_in(visitor: Client, email: str) -> AuthenticatedClient:
-    """A client with the tokens of this demo account."""
+    """Return a client with the tokens of this demo account."""
     response = auth_login.sync(client=visitor, body=LogInRequest(email=email, password=PASSWORD))
     return AuthenticatedClient(base_url=BASE_URL, token=expected(TokensResponse, response).data.access_token)
 
 
 def expected(kind: type[Found], response: object) -> Found:
-    """The response, which must be of this kind."""
+    """Return the response, which must be of this kind."""
     if not isinstance(response, kind):
         raise SystemExit(f"Expected {kind.__name__}, received {response!r}.")
     return response
 
 
 def until(kind: type[Found], send: Callable[[], object], accepts: Callable[[Found], bool] = lambda _: True) -> Found:
-    """The first response of this kind that is accepted; services receive an order by message."""
+    """Return the first response of this kind that is accepted; services receive an order by message."""
     deadline = time.monotonic() + WAIT_SECONDS_MAX
     while True:
         response = send()

@@ -54,7 +54,7 @@ class Endpoint:
 
 
 def template_of(path: str) -> str:
-    """A path of a service as the gateway's route table writes it."""
+    """Return a path of a service as the gateway's route table writes it."""
     return _PARAMETER.sub(":id", path).replace("{month}", ":month")
 
 

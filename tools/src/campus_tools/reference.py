@@ -37,7 +37,7 @@ SERVICES: Final = ("api_gateway", "identity", "orders", "payments", "payouts", "
 
 
 def pages() -> dict[str, str]:
-    """The content of each page by its path below `docs`."""
+    """Return the content of each page by its path below `docs`."""
     return {
         "reference/permissions.md": _permissions(),
         "reference/events.md": _events(),
@@ -240,7 +240,7 @@ def _configuration() -> str:
 
 
 def settings_of(service: str) -> type[BaseSettings]:
-    """The `Settings` of a service, by the name of its package."""
+    """Return the `Settings` of a service, by the name of its package."""
     settings: type[BaseSettings] = importlib.import_module(f"{service}.settings").Settings
     return settings
 

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """A program imports one of the two clients: the other one's resources are not loaded."""
+    """Return a program imports one of the two clients: the other one's resources are not loaded."""
     if name == "Campus":
         from campus_client.campus import Campus
 

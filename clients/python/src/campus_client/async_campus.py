@@ -89,7 +89,9 @@ class AsyncCampus(AsyncResources, SessionTokens):
     async def with_response(
         self, operation: Callable[P, Awaitable[T]], *args: P.args, **options: P.kwargs
     ) -> Response[T]:
-        """The result of an operation with its status, headers, meta and bytes: `with_response(campus.orders.get, id)`."""
+        """Return the result of an operation with its status, headers, meta and bytes: `with_response(campus.orders.get,
+        id)`.
+        """
         with captured_response() as responses:
             result = await operation(*args, **options)
         return Response.of(result, responses[-1])
@@ -103,7 +105,7 @@ class AsyncCampus(AsyncResources, SessionTokens):
         json: Any = None,
         **options: Unpack[IdempotentOptions],
     ) -> httpx.Response:
-        """The response of any path, with tokens and retries.
+        """Return the response of any path, with tokens and retries.
 
         Raises:
             ApiError: the API rejected the request; its subclass names the code.

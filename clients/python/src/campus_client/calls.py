@@ -43,7 +43,7 @@ class IdempotentOptions(Options, total=False):
 
 
 def key_of(options: IdempotentOptions) -> UUID:
-    """The caller's idempotency key, or a new one."""
+    """Return the caller's idempotency key, or a new one."""
     return options.get("idempotency_key") or uuid4()
 
 
@@ -77,15 +77,15 @@ class Call(Generic[T]):
         return headers | dict(self.options.get("headers", {}))
 
     def sent_query(self) -> dict[str, Any]:
-        """The parameters with a value: times in UTC, truth values in lower case."""
+        """Return the parameters with a value: times in UTC, truth values in lower case."""
         return {name: _written(value) for name, value in self.query.items() if value is not None}
 
     def with_query(self, **parameters: Any) -> "Call[T]":
-        """The same call with other parameters."""
+        """Return the same call with other parameters."""
         return replace(self, query={**self.query, **parameters})
 
     def with_header(self, name: str, value: str | None) -> "Call[T]":
-        """The same call with another header."""
+        """Return the same call with another header."""
         return replace(self, headers={**self.headers, name: value})
 
     @property
@@ -107,7 +107,7 @@ class Call(Generic[T]):
 
 
 def path_of(template: str, **parts: object) -> str:
-    """The path with each part escaped."""
+    """Return the path with each part escaped."""
     return template.format_map({name: quote(str(part), safe="") for name, part in parts.items()})
 
 
@@ -119,7 +119,7 @@ class JsonBody(TypedDict, total=False):
 
 
 def json_body(body: BaseModel | None) -> JsonBody:
-    """The JSON of a request; fields that were not set are left out, so that the server's defaults apply."""
+    """Return the JSON of a request; fields that were not set are left out, so that the server's defaults apply."""
     if body is None:
         return {}
     encoded = body.model_dump_json(by_alias=True, exclude_unset=True).encode()
@@ -129,7 +129,7 @@ def json_body(body: BaseModel | None) -> JsonBody:
 def request_call(
     method: str, path: str, query: Mapping[str, Any], body: Any, options: IdempotentOptions
 ) -> Call[httpx.Response]:
-    """A call of any path with a JSON body, None for none."""
+    """Return a call of any path with a JSON body, None for none."""
     content = None if body is None else json.dumps(body).encode()
     content_type = None if body is None else "application/json"
     key = options.get("idempotency_key")
@@ -137,17 +137,17 @@ def request_call(
 
 
 def revision_header(revision: int | None) -> str | None:
-    """The value of `If-Match`."""
+    """Return the value of `If-Match`."""
     return None if revision is None else f'"{revision}"'
 
 
 def data(shape: type[T]) -> Callable[[httpx.Response], T]:
-    """Reads the `data` of an envelope."""
+    """Read the `data` of an envelope."""
     return lambda response: _adapter(shape).validate_python(response.json()["data"])
 
 
 def page(item: type[Item], meta: type[Meta]) -> Callable[[httpx.Response], tuple[list[Item], Meta]]:
-    """Reads the items of a page and its `meta`."""
+    """Read the items of a page and its `meta`."""
 
     def read(response: httpx.Response) -> tuple[list[Item], Meta]:
         envelope = response.json()
@@ -158,41 +158,41 @@ def page(item: type[Item], meta: type[Meta]) -> Callable[[httpx.Response], tuple
 
 
 def events(shape: Any) -> Callable[[httpx.Response], Callable[[str], Any]]:
-    """Reads the data of the server-sent events of a stream; `shape` may be a union."""
+    """Read the data of the server-sent events of a stream; `shape` may be a union."""
     return lambda _response: _adapter(shape).validate_json
 
 
 def document(shape: type[T]) -> Callable[[httpx.Response], T]:
-    """Reads JSON without an envelope."""
+    """Read JSON without an envelope."""
     return lambda response: _adapter(shape).validate_json(response.content)
 
 
 def raw_data(response: httpx.Response) -> Any:
-    """Reads `data` without a documented form."""
+    """Read `data` without a documented form."""
     return response.json()["data"]
 
 
 def json_document(response: httpx.Response) -> Any:
-    """Reads JSON without an envelope."""
+    """Read JSON without an envelope."""
     return response.json()
 
 
 def text(response: httpx.Response) -> str:
-    """Reads a text."""
+    """Read a text."""
     return response.text
 
 
 def content(response: httpx.Response) -> bytes:
-    """Reads bytes."""
+    """Read bytes."""
     return response.content
 
 
 def nothing(_response: httpx.Response) -> None:
-    """Reads an empty response."""
+    """Read an empty response."""
 
 
 def unread(response: httpx.Response) -> httpx.Response:
-    """Returns the response itself."""
+    """Return the response itself."""
     return response
 
 

@@ -120,7 +120,7 @@ _EXCERPT_CHARACTERS: Final = 300
 
 
 def api_error(response: httpx.Response) -> ApiError:
-    """The error of an unsuccessful response, whose body was read."""
+    """Return the error of an unsuccessful response, whose body was read."""
     try:
         problem = response.json()
     except ValueError:
@@ -131,5 +131,5 @@ def api_error(response: httpx.Response) -> ApiError:
 
 
 def seconds_of(retry_after: str | None) -> float | None:
-    """The seconds of a `Retry-After` header; the API sends no dates."""
+    """Return the seconds of a `Retry-After` header; the API sends no dates."""
     return float(retry_after) if retry_after and retry_after.isdecimal() else None

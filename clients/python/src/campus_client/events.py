@@ -30,7 +30,7 @@ class EventParser:
     _lines: list[str] = field(default_factory=list)
 
     def feed(self, line: str) -> Event[str] | None:
-        """The event that this line ends, if any."""
+        """Return the event that this line ends, if any."""
         if not line:
             return self._complete()
         name, _, value = line.partition(":")

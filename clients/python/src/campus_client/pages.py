@@ -40,7 +40,7 @@ class Page(PageOfItems[Item, Meta]):
     __slots__ = ()
 
     def next(self) -> "Page[Item, Meta] | None":
-        """The next page; None after the last."""
+        """Return the next page; None after the last."""
         call = self._next_call()
         return None if call is None else Page(*run(self._session.call(call)), self._session, call)
 
@@ -57,7 +57,7 @@ class AsyncPage(PageOfItems[Item, Meta]):
     __slots__ = ()
 
     async def next(self) -> "AsyncPage[Item, Meta] | None":
-        """The next page; None after the last."""
+        """Return the next page; None after the last."""
         call = self._next_call()
         return None if call is None else await AsyncPages(self._session, call)
 

@@ -43,7 +43,7 @@ class Response(Generic[T]):
 
     @classmethod
     def of(cls, data: T, response: httpx.Response) -> "Response[T]":
-        """The result `data` with the response that it was read from."""
+        """Return the result `data` with the response that it was read from."""
         is_json = response.headers.get("Content-Type", "").startswith("application/json")
         meta = response.json().get("meta") if is_json else None
         return cls(data, meta, response.status_code, response.headers, response.content)
@@ -81,7 +81,7 @@ class Session:
         self._retry_after_seconds_max = retry_after_seconds_max
 
     async def call(self, call: Call[T]) -> T:
-        """The result of an operation.
+        """Return the result of an operation.
 
         Raises:
             ApiError: the API rejected the request; its subclass names the code.
@@ -105,7 +105,7 @@ class Session:
     async def follow(
         self, call: Call[Callable[[str], T]], *, resumes: bool, on_open: Callable[[], None] | None = None
     ) -> AsyncGenerator[Event[T], None]:
-        """The events of a stream. With `resumes` a lost connection is opened again after the last event.
+        """Yield the events of a stream. With `resumes` a lost connection is opened again after the last event.
 
         Raises:
             ApiError: the API rejected the request, or sent an event `error`.
@@ -175,7 +175,7 @@ class Session:
             await self.transport.release(response)
 
     async def _respond(self, call: Call[Any], *, stream: bool) -> httpx.Response:
-        """A successful response; an expired access token is refreshed and the call repeated once."""
+        """Return a successful response; an expired access token is refreshed and the call repeated once."""
         tokens = self.store.get() if call.authenticated else None
         response = await self._attempts(call, tokens, stream=stream)
         if response.status_code == httpx.codes.UNAUTHORIZED and tokens is not None and tokens.refresh_token is not None:
@@ -187,7 +187,7 @@ class Session:
         return response
 
     async def _attempts(self, call: Call[Any], tokens: Tokens | None, *, stream: bool) -> httpx.Response:
-        """The response of the last attempt; the body of an unsuccessful one was read."""
+        """Return the response of the last attempt; the body of an unsuccessful one was read."""
         left = call.options.get("retries", self._retries)
         pause = _PAUSE_SECONDS
         while True:
@@ -255,7 +255,7 @@ def _is_transient(error: TransportError | ApiError) -> bool:
 
 
 def _error_of(event: Event[str], response: httpx.Response) -> ApiError:
-    """The problem document of an event `error`."""
+    """Return the problem document of an event `error`."""
     document = httpx.Response(httpx.codes.INTERNAL_SERVER_ERROR, text=event.data, headers=response.headers)
     error = api_error(document)
     error.status = int(error.problem.get("status", error.status))

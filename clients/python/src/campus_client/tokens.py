@@ -27,7 +27,7 @@ class TokenStore(Protocol):
     """Stores the tokens of one session. It is read at each request, so that several processes can share a session."""
 
     def get(self) -> Tokens | None:
-        """The last tokens; None without a session."""
+        """Return the last tokens; None without a session."""
 
     def set(self, tokens: Tokens | None) -> None:
         """Store new tokens. None: the session has ended."""
@@ -40,7 +40,7 @@ class MemoryTokenStore:
         self._tokens = tokens
 
     def get(self) -> Tokens | None:
-        """The last tokens; None without a session."""
+        """Return the last tokens; None without a session."""
         return self._tokens
 
     def set(self, tokens: Tokens | None) -> None:

@@ -36,7 +36,7 @@ class Transport(Protocol):
         """Read the body of a streamed response."""
 
     def lines(self, response: httpx.Response) -> AsyncIterator[str]:
-        """The lines of a streamed response as they arrive."""
+        """Return the lines of a streamed response as they arrive."""
 
     async def release(self, response: httpx.Response) -> None:
         """Close a streamed response."""
@@ -63,7 +63,7 @@ class AsyncTransport:
             await response.aread()
 
     async def lines(self, response: httpx.Response) -> AsyncIterator[str]:
-        """The lines of a streamed response as they arrive."""
+        """Yield the lines of a streamed response as they arrive."""
         with _as_transport_errors():
             async for line in response.aiter_lines():
                 yield line
@@ -95,7 +95,7 @@ class BlockingTransport:
             response.read()
 
     async def lines(self, response: httpx.Response) -> AsyncIterator[str]:
-        """The lines of a streamed response as they arrive."""
+        """Yield the lines of a streamed response as they arrive."""
         with _as_transport_errors():
             for line in response.iter_lines():
                 yield line
@@ -125,7 +125,7 @@ class _ThreadLock:
 
 
 def run(awaitable: Awaitable[T]) -> T:
-    """The result of a coroutine over a `BlockingTransport`."""
+    """Return the result of a coroutine over a `BlockingTransport`."""
     try:
         next(iter(awaitable.__await__()))
     except StopIteration as end:
@@ -135,7 +135,7 @@ def run(awaitable: Awaitable[T]) -> T:
 
 
 def iterate(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
-    """The items of an asynchronous generator over a `BlockingTransport`."""
+    """Yield the items of an asynchronous generator over a `BlockingTransport`."""
     try:
         while True:
             try:

@@ -14,7 +14,7 @@ _WEBP_LENGTH: Final = 12
 
 
 def multipart_of(upload: Upload) -> tuple[bytes, str]:
-    """The body with the image as its field `file`, and the body's media type.
+    """Return the body with the image as its field `file`, and the body's media type.
 
     Raises:
         UploadError: not a JPEG, PNG or WebP, or larger than 5 MiB.
@@ -37,7 +37,7 @@ def _bytes_of(upload: Upload) -> bytes:
 
 
 def _media_type(image: bytes) -> str:
-    """The type by the content: a name can be wrong."""
+    """Return the type by the content: a name can be wrong."""
     if image.startswith(b"\xff\xd8\xff"):
         return "image/jpeg"
     if image.startswith(b"\x89PNG\r\n\x1a\n"):

@@ -32,7 +32,7 @@ async def sign_in(visit: Visit) -> Response:
 
 @FAMILY.action("/sign-in/code", is_open=True)
 async def verify_code(visit: Visit) -> Response:
-    """The second step: a code of the authenticator app, or a recovery code."""
+    """Return the second step: a code of the authenticator app, or a recovery code."""
     form = visit.form
     held, path = form[HELD_FIELD], local_path(form["next"])
     if not visit.session.access_token:
@@ -60,7 +60,7 @@ async def sign_out(visit: Visit) -> Response:
 
 @FAMILY.action("/step-up")
 async def step_up(visit: Visit) -> Response:
-    """A page that needed a recent second factor: the checks before this have verified it."""
+    """Return a page that needed a recent second factor: the checks before this have verified it."""
     return visit.go(visit.form["next"])
 
 
@@ -72,7 +72,7 @@ async def passkey_challenge(visit: Visit) -> Response:
 
 @FAMILY.action("/second-factor")
 async def enrol_second_factor(visit: Visit) -> Response:
-    """The first authenticator app of a new member of the staff: its secret is shown once."""
+    """Return the first authenticator app of a new member of the staff: its secret is shown once."""
     return _show_factor(visit, await visit.api.post("/api/auth/mfa/enroll"))
 
 

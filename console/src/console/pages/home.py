@@ -51,7 +51,7 @@ async def work_page(visit: Visit) -> Response:
 
 
 def _screen(link: str) -> str:
-    """The console's page for a list of the API: it has the same path, without `/api`."""
+    """Return the console's page for a list of the API: it has the same path, without `/api`."""
     parts = urlsplit(link)
     path = parts.path.replace("/api/v1/", "/api/", 1)
     screen = path.removeprefix("/api")
@@ -137,7 +137,7 @@ ACTIONS = ListView(
 
 @FAMILY.page("/me/actions", title="My actions")
 async def own_actions_page(visit: Visit) -> Response:
-    """The newest actions of the user in all services."""
+    """Return the newest actions of the user in all services."""
     return await show_list(visit, ACTIONS)
 
 

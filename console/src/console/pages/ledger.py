@@ -84,7 +84,7 @@ async def transactions_page(visit: Visit) -> Response:
 
 @FAMILY.page("/transactions/export", title="Export", any_of=("ledger:export",))
 async def export_page(visit: Visit) -> Response:
-    """The API's own export: one line for each entry, of a period of any length."""
+    """Return the API's own export: one line for each entry, of a period of any length."""
     period = {name: visit.query.get(name) or None for name in ("from", "to")}
     file = await visit.api.document("/api/transactions/export", accept="text/csv", **period)
     headers = {"Content-Disposition": 'attachment; filename="ledger-entries.csv"'}
@@ -130,7 +130,7 @@ async def accounts_page(visit: Visit) -> Response:
 
 @FAMILY.page("/ledger/entries", title="Account", any_of=(LEDGER,))
 async def entries_page(visit: Visit) -> Response:
-    """The entries of one account, newest first, with its balance."""
+    """Return the entries of one account, newest first, with its balance."""
     account = visit.query.get("account", "")
     view = ListView(
         "/api/transactions",
@@ -175,7 +175,7 @@ def _entry_columns(account: str) -> list[Column]:
 
 @FAMILY.page("/ledger/trial-balance", title="Trial balance", any_of=(LEDGER,), menu="Trial balance")
 async def trial_balance_page(visit: Visit) -> Response:
-    """The sums of all entries by kind of account: each currency sums to zero, or the ledger is broken."""
+    """Return the sums of all entries by kind of account: each currency sums to zero, or the ledger is broken."""
     lines: list[Json] = await visit.api.get("/api/ledger/trial-balance", at=visit.query.get("at") or None)
     currencies = list(dict.fromkeys(line["currency"] for line in lines))
     groups = [_group([line for line in lines if line["currency"] == currency], currency) for currency in currencies]

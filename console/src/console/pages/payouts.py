@@ -72,7 +72,7 @@ async def run_page(visit: Visit) -> Response:
 
 @FAMILY.action("/payouts/run", any_of=DISPATCHERS, page=run_page)
 async def preview(visit: Visit) -> Response:
-    """A dry run. It is kept by the API, so that its page can be read again."""
+    """Return a dry run. It is kept by the API, so that its page can be read again."""
     body: Json = {"dryRun": True}
     if chosen := visit.form.every("payoutId"):
         body["payoutIds"] = chosen
@@ -105,7 +105,7 @@ async def batches_page(visit: Visit) -> Response:
 
 @FAMILY.page("/payout-batches/{id:uuid}", title="Batch", any_of=READERS)
 async def batch_page(visit: Visit) -> Response:
-    """The plan of a dry run with the form that sends exactly it, or the progress of a batch."""
+    """Return the plan of a dry run with the form that sends exactly it, or the progress of a batch."""
     batch: Json = await visit.api.get(f"/api/payout-batches/{visit['id']}")
     open_exceptions = {} if batch["dryRun"] else await _open_exceptions(visit)
     # A failed transfer keeps its status until its exception is handled.
@@ -129,7 +129,7 @@ async def batch_page(visit: Visit) -> Response:
 
 
 async def _open_exceptions(visit: Visit) -> dict[str, Json]:
-    """The open exceptions by payout; on-call works on them."""
+    """Return the open exceptions by payout; on-call works on them."""
     if not visit.may("exceptions:read"):
         return {}
     found = visit.api.every_row("/api/payout-exceptions", status="open")
@@ -200,7 +200,7 @@ RECONCILIATIONS: Final = (
 
 @FAMILY.action("/payouts/{id:uuid}/reconciliations", any_of=("reconciliations:prepare",), page=payout_page)
 async def prepare_reconciliation(visit: Visit) -> Response:
-    """The API finds the posting that makes the ledger agree with the gateway; another person approves it."""
+    """Return the API finds the posting that makes the ledger agree with the gateway; another person approves it."""
     prepared: Json = await visit.api.post(
         f"/api/payouts/{visit['id']}/reconciliations", {"reason": visit.form["reason"]}
     )

@@ -53,7 +53,7 @@ STAFF = ListView(
 
 
 async def staff_names(visit: Visit) -> dict[str, str]:
-    """The names of all staff by id."""
+    """Return the names of all staff by id."""
     return {one["id"]: one["fullName"] or one["email"] async for one in visit.api.every_row("/api/staff")}
 
 
@@ -61,7 +61,7 @@ _USER_FIELDS: Final = frozenset({"userId", "preparedBy", "decidedBy", "actorId"}
 
 
 def with_names(view: ListView, names: Mapping[str, str]) -> ListView:
-    """The list with names instead of the ids of people; who left the staff keeps the first characters of the id."""
+    """Return the list with names instead of the ids of people; who left the staff keeps the first characters of the id."""
 
     def named(column: Column) -> Column:
         field = column.value
@@ -201,7 +201,7 @@ def _may_decide(visit: Visit, permission: str, decision: Json, *concerned: str) 
 
 
 async def _member(visit: Visit, user_id: str | None) -> Json | None:
-    """The person of an id; None when erased, unknown or outside what the reader may see."""
+    """Return the person of an id; None when erased, unknown or outside what the reader may see."""
     if user_id is None or not visit.may(*STAFF_READERS):
         return None
     try:
@@ -229,7 +229,7 @@ async def reject_grant(visit: Visit) -> Response:
 
 
 def _detail(name: str, value: Any) -> str:
-    """A fact of the trail; an id by its first characters, as everywhere."""
+    """Return a fact of the trail; an id by its first characters, as everywhere."""
     shown = value[:8] if isinstance(value, str) and name.endswith("Id") else "none" if value is None else value
     return f"{name}: {shown}"
 
@@ -363,7 +363,7 @@ async def keys_page(visit: Visit) -> Response:
 
 @FAMILY.page("/quotas", title="Quotas", any_of=("settings:manage",), menu="Quotas")
 async def quotas_page(visit: Visit) -> Response:
-    """The caller's own quota, from the headers of one call, and what each tier is for."""
+    """Return the caller's own quota, from the headers of one call, and what each tier is for."""
     headers: Any = (await visit.api.document("/api/profiles/current", accept="application/json")).headers
     return visit.render(
         "platform/quotas.html",

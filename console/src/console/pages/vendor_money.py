@@ -207,7 +207,7 @@ KIND_COLUMNS: Final = (
 
 @FAMILY.page("/wallet/statements", title="Statements", any_of=OWNER, menu="Statements")
 async def statement_page(visit: Visit) -> Response:
-    """A calendar month in Lagos, from the opening to the closing balance."""
+    """Return a calendar month in Lagos, from the opening to the closing balance."""
     month = _month(visit)
     return visit.render(
         "vendor/statement.html",
@@ -304,7 +304,7 @@ def _is_ahead(text: str | None) -> bool:
 
 
 async def _account(visit: Visit) -> Json | None:
-    """The bank details; None before the first."""
+    """Return the bank details; None before the first."""
     return await _or_none(visit.api.get(f"/api/vendors/{visit.user.vendor_id}/bank-details"))  # type: ignore[no-any-return]
 
 

@@ -23,7 +23,7 @@ _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 @asynccontextmanager
 async def proxy(upstream_url: str) -> AsyncIterator[FastAPI]:
-    """The application and its open client."""
+    """Yield the application and its open client."""
     app = FastAPI(openapi_url=None)
     limits = httpx.Limits(max_connections=_CONNECTIONS_MAX, max_keepalive_connections=_CONNECTIONS_MAX)
     async with httpx.AsyncClient(base_url=upstream_url, limits=limits, trust_env=False) as client:

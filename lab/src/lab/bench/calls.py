@@ -47,7 +47,7 @@ _PAGE = 20
 
 
 def buyer(user_id: UUID) -> Caller:
-    """The caller that a verified token of a buyer names."""
+    """Return the caller that a verified token of a buyer names."""
     return Caller(user_id=user_id, roles=_BUYER, permissions=permissions_of(_BUYER))
 
 

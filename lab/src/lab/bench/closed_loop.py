@@ -17,7 +17,7 @@ _LATE_SECONDS = 60.0
 async def calling(
     bench: BenchEnvironment, call: str, service: str, *, label: str = "", connections: int = CONNECTIONS
 ) -> AsyncIterator[Run]:
-    """A function that runs the call for a number of seconds on the (labelled) bench database of a service."""
+    """Yield a function that runs the call for a number of seconds on the (labelled) bench database of a service."""
     urls = bench.databases[f"{service} {label}".strip()]
     given = {"API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service}
     child = await asyncio.create_subprocess_exec(

@@ -22,7 +22,7 @@ class Meter:
 
 
 def tree_seconds(pids: Collection[int]) -> dict[int, float]:
-    """The seconds of each process with all its children, in one pass over the processes of the machine."""
+    """Return the seconds of each process with all its children, in one pass over the processes of the machine."""
     children = defaultdict[int, list[psutil.Process]](list)
     for process in psutil.process_iter(["ppid"]):
         children[process.info["ppid"]].append(process)

@@ -88,7 +88,7 @@ class BenchEnvironment:
     # Processes
 
     def meter(self, *names: str) -> Meter:
-        """The CPU meter of processes of the system, by name."""
+        """Return the CPU meter of processes of the system, by name."""
         pids = [self.system.process(name).pid for name in names]
         return Meter([pid for pid in pids if pid is not None])
 
@@ -102,7 +102,7 @@ class BenchEnvironment:
         return Meter([pid for _, pid, _ in self.system.servers.rabbitmq.places])
 
     def variables(self, service: str, port: int, **given: str) -> dict[str, str]:
-        """The environment variables that the launcher sets for a process of this service, overridden by `given`."""
+        """Return the environment variables that the launcher sets for a process of this service, overridden by `given`."""
         environments = Environments(
             callers_environment(NO_QUOTA),
             port_base=self.system.port_base,
@@ -140,7 +140,7 @@ class BenchEnvironment:
             await asyncio.to_thread(stop_child, child)
 
     def next_port(self) -> int:
-        """A port for an additional process; after the last port the first is reused."""
+        """Return a port for an additional process; after the last port the first is reused."""
         return self.system.port_base + _FIRST_PORT + next(self._ports) % _PORTS
 
     @asynccontextmanager
@@ -192,7 +192,7 @@ class BenchEnvironment:
         return BenchDatabase(*named)
 
     def system_database(self, service: str) -> str:
-        """The administrator's address of a database of the running system."""
+        """Return the administrator's address of a database of the running system."""
         return _in_database(self.system.servers.database_url, service_named(service).database)
 
     # Load
@@ -239,7 +239,7 @@ class BenchEnvironment:
         return Reading(report.transactions, report.transactions / report.rate, p50, p99, database_cpu_seconds=spent)
 
     async def get(self, url: str) -> bytes:
-        """The body of a response."""
+        """Return the body of a response."""
         async with httpx.AsyncClient(timeout=30, trust_env=False) as client:
             return (await client.get(url)).raise_for_status().content
 
@@ -249,14 +249,14 @@ class BenchEnvironment:
     # Users
 
     def token(self, caller: Caller) -> str:
-        """A token of the bench's issuer, for endpoints and gateways with its JWKS_URL."""
+        """Return a token of the bench's issuer, for endpoints and gateways with its JWKS_URL."""
         return self.issuer.token(
             caller.id, roles=sorted(caller.roles), vendor_id=caller.vendor_id, campus_id=caller.campus_id
         )
 
     @asynccontextmanager
     async def market(self) -> AsyncIterator[Marketplace]:
-        """A client of the system's public API."""
+        """Yield a client of the system's public API."""
         market = Marketplace.at(self.system.base_url, self.system.sandbox_url, self.system.secrets)
         try:
             yield market

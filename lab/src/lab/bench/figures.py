@@ -110,7 +110,7 @@ class Row:
     """Further figures for the file of results, of the path (`own`) and its limit."""
 
     def found(self, goal: Goal) -> float | None:
-        """The figure that the goal bounds."""
+        """Return the figure that the goal bounds."""
         number: float | None = (
             getattr(self, goal.number) if goal.number in ("ratio", "value") else getattr(self.figures, goal.number)
         )
@@ -162,14 +162,14 @@ async def alternate(
 async def alone(
     *, path: str, run: Run, effort: Effort, goals: Sequence[Goal] = (), limit: str = "", note: str = ""
 ) -> Row:
-    """A path without a limit to compare with."""
+    """Return a path without a limit to compare with."""
     await run(effort.warm_seconds)
     readings = [await run(effort.seconds) for _ in range(effort.rounds)]
     return Row(path, limit, Figures.of(readings), goals=tuple(goals), note=note)
 
 
 def percentile(times: Sequence[float], share: float) -> float | None:
-    """The nearest-rank percentile; None without times."""
+    """Return the nearest-rank percentile; None without times."""
     if not times:
         return None
     ordered = sorted(times)

@@ -77,7 +77,7 @@ async def send_at_rate(host: str, port: int, requests: Sequence[bytes], *, rate:
 
 
 def request_bytes(method: str, path: str, headers: dict[str, str], body: bytes) -> bytes:
-    """An HTTP/1.1 request with its headers and body."""
+    """Return an HTTP/1.1 request with its headers and body."""
     lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {text}" for name, text in headers.items()]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

@@ -37,13 +37,14 @@ def parse(output: str) -> PgbenchReport:
 
 
 def parse_log(text: str) -> list[float]:
-    """The times in milliseconds of the transactions of a log: `client transaction time_us script epoch us`."""
+    """Return the times in milliseconds of the transactions of a log: `client transaction time_us script epoch us`."""
     return [float(line.split()[2]) / 1000 for line in text.splitlines() if line]
 
 
 def script(statements: Sequence[str], *, draws: Mapping[str, int] | None = None, pipelined: bool = False) -> str:
-    """A script of one transaction. `:n` is unique for each transaction of all runs; `draws` are random numbers from 1 to the
-    given bound. The statements of one simple query are sent together even without `pipelined`, as in the path.
+    """Return a script of one transaction. `:n` is unique for each transaction of all runs; `draws` are random numbers
+    from 1 to the given bound. The statements of one simple query are sent together even without `pipelined`, as in the
+    path.
     """
     lines = ["\\set n :n + 1", *(f"\\set {name} random(1, {highest})" for name, highest in (draws or {}).items())]
     if pipelined:

@@ -16,7 +16,7 @@ class BenchFailed(Exception):
 
 
 def find_program(name: str, log: Log) -> str:
-    """The program's path. Raises BenchFailed with the package to install."""
+    """Return the program's path. Raises BenchFailed with the package to install."""
     found = shutil.which(name)
     if found is None and can_install():
         try:

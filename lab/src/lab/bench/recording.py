@@ -36,7 +36,7 @@ class Sent:
 
 
 async def record(pool: Any, path: Callable[[], Awaitable[Any]]) -> list[Sent]:
-    """The statements that `path` sends over the single connection of a new pool."""
+    """Return the statements that `path` sends over the single connection of a new pool."""
     recorded: list[Sent] = []
 
     def on_query(query: Any) -> None:
@@ -69,7 +69,7 @@ class Repeatable:
     _fresh: dict[str, int] = field(default_factory=dict)
 
     async def statements(self, url: str) -> list[str]:
-        """The statements as SQL for pgbench; the database at `url` provides the parameter types."""
+        """Return the statements as SQL for pgbench; the database at `url` provides the parameter types."""
         if [sent.statement for sent in self.first] != [sent.statement for sent in self.second]:
             raise BenchFailed("the two runs of the path sent different statements")
         connection = await asyncpg.connect(url)
@@ -114,7 +114,7 @@ class Repeatable:
         return f"lpad(to_hex(:client_id::bigint), 4, '0') || '{number:04x}-0000-4000-8000-' || {_NUMBER}"
 
     def _text(self, value: str, again: str) -> str:
-        """A text that contains ids, or a text with a unique suffix."""
+        """Return a text that contains ids, or a text with a unique suffix."""
         if _ORDER_NUMBER.fullmatch(value):
             return _NEW_ORDER_NUMBER
         pieces, end = [], 0
@@ -134,7 +134,7 @@ def _without_variables(statement: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """A value as SQL without `:word`, which pgbench replaces as a variable even inside quotes."""
+    """Return a value as SQL without `:word`, which pgbench replaces as a variable even inside quotes."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):

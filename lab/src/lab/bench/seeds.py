@@ -49,12 +49,12 @@ FROM orders
 
 
 def product_id(number: int) -> UUID:
-    """The id of a seeded product, from 1."""
+    """Return the id of a seeded product, from 1."""
     return UUID(f"{PRODUCT_IDS[1:]}{number:012x}")
 
 
 def buyer_id(number: int) -> UUID:
-    """The id of a seeded buyer, from 1."""
+    """Return the id of a seeded buyer, from 1."""
     return UUID(f"{BUYER_IDS[1:]}{number:012x}")
 
 

@@ -33,7 +33,7 @@ class Version:
 
 
 def this_version() -> Version:
-    """The working tree."""
+    """Return the working tree."""
     return Version("working tree", _ROOT, Path(sys.executable))
 
 

@@ -48,7 +48,7 @@ class Rates:
 
 
 def rates_of(assumed: Assumed) -> Rates:
-    """The mean rate of the day, of its busiest hour, and of the busiest second."""
+    """Return the mean rate of the day, of its busiest hour, and of the busiest second."""
     mean = assumed.orders_a_day / SECONDS_A_DAY
     busiest = assumed.orders_a_day * max(assumed.day) / sum(assumed.day) / SECONDS_AN_HOUR
     return Rates(mean, busiest, busiest * assumed.burst)

@@ -190,7 +190,7 @@ def cpu_of_a_second(before: Spent, after: Spent) -> dict[str, float]:
 
 
 def idle_between(before: Reading, after: Reading) -> Idle:
-    """The cost of each second between two readings."""
+    """Return the cost of each second between two readings."""
     counted = after.counts.at - before.counts.at
     return Idle(
         cpu_of_a_second(before.spent, after.spent),
@@ -206,7 +206,7 @@ def step_between(
     widths: dict[str, tuple[float, float]],
     parts: frozenset[str] | None = None,
 ) -> Step:
-    """The cost of each of `count` steps between two readings; `parts` limits it to the processes of the step.
+    """Return the cost of each of `count` steps between two readings; `parts` limits it to the processes of the step.
 
     For other processes a cheap step would count the noise of their idle time.
     """

@@ -65,7 +65,7 @@ class Measured:
 
 
 def kept(path: Path = KEPT) -> Measured:
-    """The stored figures of the last run."""
+    """Return the stored figures of the last run."""
     stored: dict[str, Any] = json.loads(path.read_text())
     stored |= {name: _step(stored[name]) for name in ("order", "payout", "read")}
     return Measured(**stored)

@@ -88,7 +88,7 @@ async def _played(play: _Play) -> Measured:
 
 
 async def _quiet(play: _Play) -> Reading:
-    """A reading after the notifications of the orders, which belong to their cost."""
+    """Return a reading after the notifications of the orders, which belong to their cost."""
     await asyncio.sleep(5.0)
     return await play.counters.read()
 

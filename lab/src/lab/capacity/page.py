@@ -29,7 +29,7 @@ _TABLES_SHOWN: Final = 15
 
 
 def sections(measured: Measured, assumed: Assumed | None = None) -> dict[str, str]:
-    """The tables of the page by marker name."""
+    """Return the tables of the page by marker name."""
     assumed = assumed or Assumed()
     order, shipped = whole_order(measured, assumed), scalings()
     processes = process_lines(order, assumed, shipped)
@@ -46,7 +46,7 @@ def sections(measured: Measured, assumed: Assumed | None = None) -> dict[str, st
 
 
 def with_tables(text: str, tables: dict[str, str]) -> str:
-    """The page with its tables. Raises ValueError when markers and tables differ."""
+    """Return the page with its tables. Raises ValueError when markers and tables differ."""
     places = re.findall(r"<!-- measured: (\w+) -->", text)
     if sorted(places) != sorted(tables):
         raise ValueError(f"the page has places for {places}, but the tables are {list(tables)}")
@@ -66,13 +66,15 @@ def write(measured: Measured, path: Path = PAGE) -> None:
 
 
 def cells_of(processes: list[ProcessLine], assumed: Assumed) -> int:
-    """The number of shipped topologies (cells), each with its own campuses, so that no process exceeds its maximum."""
+    """Return the number of shipped topologies (cells), each with its own campuses, so that no process exceeds its
+    maximum.
+    """
     supported = [line.shipped_orders_a_day for line in processes if line.shipped_orders_a_day]
     return max(1, math.ceil(assumed.orders_a_day / min(supported)))
 
 
 def workers_of(order: Step, shipped: dict[str, Scaling]) -> list[Worker]:
-    """The workers with the queues that an order fills, and their processor time per message."""
+    """Return the workers with the queues that an order fills, and their processor time per message."""
     found = []
     for name, scaling in sorted(shipped.items()):
         service, _, kind = name.rpartition("-")
@@ -85,7 +87,7 @@ def workers_of(order: Step, shipped: dict[str, Scaling]) -> list[Worker]:
 def busiest_hour(
     order: Step, assumed: Assumed, shipped: dict[str, Scaling], cells: int, *, by_lengths_alone: bool = False
 ) -> list[Played]:
-    """The busiest hour of one cell with the scaling of deploy/k8s, or by queue lengths alone for comparison."""
+    """Return the busiest hour of one cell with the scaling of deploy/k8s, or by queue lengths alone for comparison."""
     hour = Hour(rates_of(assumed).busiest_hour / cells, assumed.burst)
     if by_lengths_alone:
         shipped = {name: replace(scaling, busy_cores=None) for name, scaling in shipped.items()}

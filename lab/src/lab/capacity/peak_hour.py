@@ -149,7 +149,7 @@ class _Crew:
         self.most = scaling.least
 
     def at(self, now: float, lengths: dict[str, int]) -> int:
-        """The number of ready instances; the autoscaler polls at its interval."""
+        """Return the number of ready instances; the autoscaler polls at its interval."""
         if now % self._cluster.polled_every == 0:
             target = self._scaling.least
             if self._scaling.queue_length:
@@ -206,7 +206,7 @@ def _poisson(chance: random.Random, mean: float) -> int:
 
 
 def _first(queues: dict[str, deque[list[float]]]) -> str:
-    """The queue with the oldest message; empty without messages."""
+    """Return the queue with the oldest message; empty without messages."""
     waiting = [(queue[0][0], name) for name, queue in queues.items() if queue]
     return min(waiting)[1] if waiting else ""
 

@@ -87,7 +87,7 @@ class Node:
 
 
 def whole_order(measured: Measured, assumed: Assumed) -> Step:
-    """The cost of an order with its share of a payout and its page reads."""
+    """Return the cost of an order with its share of a payout and its page reads."""
     parts = (
         (measured.order, 1.0),
         (measured.payout, 1 / assumed.orders_a_payout),
@@ -169,7 +169,7 @@ def database_lines(order: Step, assumed: Assumed, processes: list[ProcessLine]) 
 
 
 def table_lines(order: Step, assumed: Assumed) -> list[TableLine]:
-    """The tables that an order writes to, fastest growing first, without retention."""
+    """Return the tables that an order writes to, fastest growing first, without retention."""
     monthly = assumed.orders_a_day * DAYS_A_MONTH
     lines = [
         TableLine(
@@ -186,14 +186,14 @@ def table_lines(order: Step, assumed: Assumed) -> list[TableLine]:
 
 
 def queue_lines(order: Step, assumed: Assumed) -> list[QueueLine]:
-    """The queues of an order, busiest first."""
+    """Return the queues of an order, busiest first."""
     peak = rates_of(assumed).busiest_second
     lines = [QueueLine(name, share, share * peak) for name, share in order.messages.items() if share]
     return sorted(lines, key=lambda line: (-line.messages_a_second, line.name))
 
 
 def broker_line(order: Step, assumed: Assumed) -> BrokerLine:
-    """The broker: each node that writes a message spends the CPU of the measured node."""
+    """Return the broker: each node that writes a message spends the CPU of the measured node."""
     peak = rates_of(assumed).busiest_second
     spent, messages = order.cpu_ms.get(BROKER, 0.0), sum(order.messages.values())
     cores = spent / 1000 * peak * assumed.broker_nodes
@@ -202,7 +202,7 @@ def broker_line(order: Step, assumed: Assumed) -> BrokerLine:
 
 
 def one_node(measured: Measured, assumed: Assumed, cores: int) -> Node:
-    """The orders that one machine with this number of cores supports."""
+    """Return the orders that one machine with this number of cores supports."""
     order = whole_order(measured, assumed)
     spent, idle = sum(order.cpu_ms.values()), sum(measured.idle_cpu_ms.values()) / 1000
     rate = max(0.0, cores * assumed.busy_at_most - idle) / (spent / 1000)

@@ -44,6 +44,6 @@ def scalings(folder: Path = _FOLDER) -> dict[str, Scaling]:
 
 
 def _process_name(spec: dict[str, Any]) -> str:
-    """The launcher names the API gateway's process after its service."""
+    """Return the launcher names the API gateway's process after its service."""
     name = str(spec["scaleTargetRef"]["name"])
     return "api-gateway" if name == "api-gateway-api" else name

@@ -66,7 +66,7 @@ async def observed(
 
 @lru_cache(maxsize=10_000)
 def label_of(text: str) -> str:
-    """A short text without values."""
+    """Return a short text without values."""
     return _VALUES.sub("?", _SPACES.sub(" ", text).strip())[:_LABEL_LENGTH]
 
 

@@ -58,7 +58,7 @@ class KillFigures:
 
 
 def kills_of(count: int, seed: int) -> list[Kill]:
-    """A sample over all processes and kinds."""
+    """Return a sample over all processes and kinds."""
     chosen = random.Random(seed)
     every = [
         Kill(process, kind, number, side)
@@ -71,7 +71,7 @@ def kills_of(count: int, seed: int) -> list[Kill]:
 
 
 async def kill_processes(kills: Sequence[Kill], log: Log) -> KillFigures:
-    """A purchase and a payout for each kill, on one system; the audit at the end."""
+    """Return a purchase and a payout for each kill, on one system; the audit at the end."""
     figures, began = KillFigures(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="campus-kills-") as folder:
         environment = {"PYTHONPATH": str(_INJECTED), "PYTHON_CRASH_FOLDER": folder, "IDEMPOTENCY_LOCK_SECONDS": "5"}

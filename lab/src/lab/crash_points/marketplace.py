@@ -109,7 +109,7 @@ def prepare_program() -> None:
 
 
 def environments_of(system: System, servers: Servers, settings: Mapping[str, str] = SETTINGS) -> Environments:
-    """The environments of a system's processes, with the settings of a run."""
+    """Return the environments of a system's processes, with the settings of a run."""
     return Environments(
         callers_environment(settings),
         port_base=system.port_base,
@@ -298,7 +298,7 @@ class Marketplace:
         return bool(waiting)
 
     async def _webhooks_waiting(self) -> Sequence[tuple[int, bytes]]:
-        """The number and body of each webhook that was not delivered, oldest first."""
+        """Return the number and body of each webhook that was not delivered, oldest first."""
         limit = _WEBHOOKS_LISTED
         while True:
             response = await self.sandbox.get("/control/webhooks", params={"status": "dropped", "limit": limit})
@@ -345,7 +345,7 @@ class Marketplace:
     async def request(
         self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None
     ) -> httpx.Response:
-        """A request as a good client sends it: repeated while there is no answer. Raises StepRejected."""
+        """Return a request as a good client sends it: repeated while there is no answer. Raises StepRejected."""
         headers = {"Idempotency-Key": str(uuid4())} if method == "POST" else {}
         response = None
         for _ in range(_ATTEMPTS_MAX):
@@ -392,7 +392,7 @@ class Marketplace:
         (await self.sandbox.put(path, json=body)).raise_for_status()
 
     async def listed(self, path: str, **parameters: str) -> Sequence[dict[str, Any]]:
-        """A list of the payment gateway's API."""
+        """Return a list of the payment gateway's API."""
         headers = {"Authorization": f"Bearer {self._gateway_key.decode()}"}
         parameters = {"perPage": "1000", **parameters}
         response = await self.sandbox.get(f"/gateway/{path}", params=parameters, headers=headers)
@@ -401,7 +401,7 @@ class Marketplace:
     # The verdict
 
     async def findings(self) -> set[str]:
-        """The audit of all services, and messages or claims that nothing will ever finish."""
+        """Return the audit of all services, and messages or claims that nothing will ever finish."""
         report = await check_once({name: self.databases[name] for name in AUDITED}, self.gateway)
         found = {
             f"{finding.kind}: {finding.where}: {finding.rule}: {row}"

@@ -82,7 +82,7 @@ class Points:
         """Return when the process may have this effect: at once, unless two actions take turns (`lab.races`)."""
 
     def before(self, victim: Victim, kind: Kind, label: str, session: Session = NO_SESSION) -> int | None:
-        """The number of the effect that follows. Raises ProcessKilled."""
+        """Return the number of the effect that follows. Raises ProcessKilled."""
         if victim.is_dead:
             raise ProcessKilled
         if not self.is_recording or self.is_fired:

@@ -298,7 +298,7 @@ def track_tasks(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _stepped(loop: Loop, dependencies: Any) -> Loop:
-    """The loop, one round of which ends."""
+    """Return the loop, one round of which ends."""
     sender = _SENDERS.get(loop.name)
     return loop if sender is None else replace(loop, run_once=getattr(dependencies, sender).run_once)
 

@@ -67,7 +67,7 @@ class SteppedBus(ObservedBus):
         await asyncio.Event().wait()
 
     async def receive(self, queue: str, count_max: int) -> Sequence[SteppedMessage]:
-        """The messages of a queue, at most `count_max`."""
+        """Return the messages of a queue, at most `count_max`."""
         channel = await self._free_channel()
         messages: list[SteppedMessage] = []
         try:
@@ -91,7 +91,9 @@ class SteppedBus(ObservedBus):
         return [queue for channel in self._channels for queue in channel.held.values()]
 
     async def _free_channel(self) -> "_Channel":
-        """A channel without unacknowledged messages: the acknowledgement of several covers all earlier ones of a channel."""
+        """Return a channel without unacknowledged messages: the acknowledgement of several covers all earlier ones of a
+        channel.
+        """
         for channel in self._channels:
             if not (channel.held or channel.is_receiving):
                 channel.is_receiving = True

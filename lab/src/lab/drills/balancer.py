@@ -79,7 +79,7 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @asynccontextmanager
 async def balanced(port: int, instances: Mapping[int, int | None]) -> AsyncIterator[Balancer]:
-    """A balancer that listens on `port` of this machine."""
+    """Yield a balancer that listens on `port` of this machine."""
     async with AsyncExitStack() as stack:
         balancer = Balancer(instances)
         probing = asyncio.create_task(balancer.probe_for_ever())

@@ -155,7 +155,7 @@ class Containers:
 
 
 def _clients_environment() -> dict[str, str]:
-    """The variables of the machine and of the engine's client."""
+    """Return the variables of the machine and of the engine's client."""
     of_the_engine = {name: text for name, text in os.environ.items() if name.startswith("DOCKER_")}
     return {**machine_environment(os.environ), **of_the_engine}
 

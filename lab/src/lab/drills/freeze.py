@@ -64,7 +64,7 @@ class FreezeFigures:
 
 @asynccontextmanager
 async def system_with_redis(folder: Path, log: Log) -> AsyncIterator[tuple[System, Marketplace]]:
-    """A system without quotas, whose gateway counts in Redis; it is stopped and removed at the end."""
+    """Yield a system without quotas, whose gateway counts in Redis; it is stopped and removed at the end."""
     port_base = free_port_base()
     log("starting the system")
     servers = await asyncio.to_thread(start_servers, folder, port_base, redis=True, report=log)
@@ -114,7 +114,7 @@ async def dropped(server: Server) -> AsyncIterator[None]:
 
 
 def _dropping(port: int) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
-    """The commands that add, and that remove, the rules of a port of the loopback interface.
+    """Return the commands that add, and that remove, the rules of a port of the loopback interface.
 
     The rules are about arriving packets: a sender learns of a packet that is dropped as it leaves.
     """
@@ -251,7 +251,7 @@ async def _arrivals(
 
 
 async def unsent_messages(system: System) -> Counter[str]:
-    """The unpublished outbox rows by service."""
+    """Return the unpublished outbox rows by service."""
     unsent: Counter[str] = Counter()
     for service in SERVICES:
         connection = await asyncpg.connect(database_of(system, service.import_name))

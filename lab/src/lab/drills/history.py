@@ -83,7 +83,7 @@ class Play:
         self.history.product_id = await add_product(self.market, self.actors.vendor, PRICE_MINOR, 1_000)
 
     async def placed(self) -> tuple[str, dict[str, Any]]:
-        """An order with an open payment at the gateway."""
+        """Return an order with an open payment at the gateway."""
         order = await self.market.checkout(self.actors.buyer, self.history.product_id)
         intent = await self.market.pay_intent(self.actors.buyer, order["id"])
         self.history.references[order["id"]] = str(intent["reference"])

@@ -124,7 +124,7 @@ class Load:
         )
 
     async def _intent(self, order: dict[str, Any]) -> dict[str, Any] | None:
-        """The payment intent; None while payments has not consumed the order, which it reports as 404."""
+        """Return the payment intent; None while payments has not consumed the order, which it reports as 404."""
         try:
             return await self.market.pay_intent(self._buyer, order["id"])
         except StepFailed as error:

@@ -320,7 +320,7 @@ def _admin_address(servers: Servers, database: str) -> str:
 
 
 async def _refunds(market: Marketplace) -> list[dict[str, Any]]:
-    """The processed refunds of the sandbox's gateway."""
+    """Return the processed refunds of the sandbox's gateway."""
     response = await market.sandbox.get(
         "/gateway/refund", params={"perPage": 1000}, headers=gateway_bearer(market.secrets)
     )

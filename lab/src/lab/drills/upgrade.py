@@ -145,7 +145,7 @@ async def _upgrade(
 
 
 async def _last_revisions(system: System) -> int:
-    """The sum of the databases' newest revisions, which are numbered from 1."""
+    """Return the sum of the databases' newest revisions, which are numbered from 1."""
     total = 0
     for service in system.plan.services:
         connection = await asyncpg.connect(database_of(system, service.import_name))
@@ -157,7 +157,9 @@ async def _last_revisions(system: System) -> int:
 
 
 def _before_the_newest_migration() -> str:
-    """The newest commit with fewer migrations, all of which are present; with initial migrations only, the commit of the last one."""
+    """Return the newest commit with fewer migrations, all of which are present; with initial migrations only, the
+    commit of the last one.
+    """
     initial = set(_git("ls-files", f":(glob){_INITIAL}").splitlines())
     present = set(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines())
     changes = _git("log", "--format=%H", "--no-renames", "--", f":(glob){_MIGRATIONS}").splitlines()

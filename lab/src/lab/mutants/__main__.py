@@ -59,7 +59,7 @@ def _scopes(options: argparse.Namespace) -> list[str]:
 
 
 def _mutants(scope: str, options: argparse.Namespace) -> list[Mutant]:
-    """The chosen mutants of the code of a scope."""
+    """Return the chosen mutants of the code of a scope."""
     kinds = tuple(options.kind or KINDS)
     found: list[Mutant] = []
     if scope == "audit":

@@ -16,7 +16,7 @@ _COMPARISONS: Final = Path("operations/src/operations/audit/comparisons.py")
 
 
 def rule_mutants() -> Iterator[Mutant]:
-    """A mutant for each rule. The module stays as it is, and a line at its end empties the rule."""
+    """Yield a mutant for each rule. The module stays as it is, and a line at its end empties the rule."""
     invariants, comparisons = ((ROOT / path).read_text(encoding="utf-8") for path in (_INVARIANTS, _COMPARISONS))
     for place, line in enumerate(INVARIANTS):
         emptied = (

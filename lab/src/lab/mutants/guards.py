@@ -42,7 +42,7 @@ ORDER BY 1, 2, 3, 4
 
 
 async def guard_mutants(connection: asyncpg.Connection, service: str) -> list[tuple[Mutant, str, str]]:
-    """The mutants of a migrated database, each with the kind of its check and its table."""
+    """Return the mutants of a migrated database, each with the kind of its check and its table."""
     return [
         (
             Mutant(
@@ -57,7 +57,7 @@ async def guard_mutants(connection: asyncpg.Connection, service: str) -> list[tu
 
 
 def guards_of(service: str) -> Guards:
-    """The lists of a service's tests."""
+    """Return the lists of a service's tests."""
     path = ROOT / f"services/{service}/tests/integration/test_guards.py"
     spec = importlib.util.spec_from_file_location(f"guards_of_{service}", path)
     assert spec is not None

@@ -38,7 +38,7 @@ class Scope:
     kinds: tuple[str, ...] = ("python", "sql")
 
     def sources(self) -> Iterator[Path]:
-        """The files of the scope, relative to the repository."""
+        """Yield the files of the scope, relative to the repository."""
         for pattern in self.files:
             for path in sorted((ROOT / self.package).glob(pattern)):
                 if path.name not in ("__init__.py", "errors.py"):

@@ -36,7 +36,7 @@ Change = tuple[str, Callable[[], Callable[[], None]]]
 
 
 def python_mutants(path: Path, scope: str, kinds: tuple[str, ...]) -> Iterator[Mutant]:
-    """The mutants of a file, relative to the repository."""
+    """Yield the mutants of a file, relative to the repository."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     seen: dict[str, int] = {}
     for function, node in _nodes(tree):
@@ -147,7 +147,7 @@ def _faults(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - one table of ope
 
 
 def _is_unreachable(raised: ast.Raise) -> bool:
-    """An AssertionError states what never happens, so that no test can reach it."""
+    """Return an AssertionError states what never happens, so that no test can reach it."""
     return isinstance(raised.exc, ast.Call) and _name_of(raised.exc.func) == "AssertionError"
 
 

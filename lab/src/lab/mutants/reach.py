@@ -79,7 +79,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Records the functions of a test, with those of its fixtures."""
+    """Record the functions of a test, with those of its fixtures."""
     if _recorder is None:
         yield
         return
@@ -90,13 +90,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Writes the name of a failed test."""
+    """Write the name of a failed test."""
     if report.failed and _CATCHER in os.environ:
         Path(os.environ[_CATCHER]).write_text(report.nodeid, encoding="utf-8")
 
 
 def pytest_sessionfinish() -> None:
-    """Writes the functions of each test."""
+    """Write the functions of each test."""
     if _recorder is not None:
         Path(os.environ[_OUTPUT]).write_text(json.dumps(_recorder.tests), encoding="utf-8")
 
@@ -134,7 +134,7 @@ class Reach:
         return [test for tests_of_file in files.values() for test in tests_of_file]
 
     def _public_names(self, functions: set[str]) -> set[str]:
-        """The names of the functions; of a private one those of its public readers, which tests name."""
+        """Return the names of the functions; of a private one those of its public readers, which tests name."""
         found: set[str] = set()
         pending, known = set(functions), set(functions)
         while pending:

@@ -28,7 +28,7 @@ def explanations(path: Path = _SURVIVORS) -> dict[str, str]:
 
 
 def print_report(results: Sequence[Result], explained: dict[str, str]) -> bool:
-    """Prints the table of the scopes and each survivor; returns whether the promise holds."""
+    """Print the table of the scopes and each survivor; returns whether the promise holds."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for result in results:
         count = counts.setdefault((result.mutant.scope, result.mutant.kind), Counter())

@@ -63,7 +63,7 @@ class Runner:
         shutil.copytree(ROOT / service, folder / service, ignore=shutil.ignore_patterns("tests", "__pycache__"))
 
     def baseline(self, tests: Sequence[str], output: Path) -> Reach:
-        """Runs all tests unchanged, and returns what each of them reaches.
+        """Run all tests unchanged, and returns what each of them reaches.
 
         Raises:
             SystemExit: a test fails without any fault.
@@ -170,7 +170,7 @@ def shared_servers() -> Iterator[Path]:
 
 @asynccontextmanager
 async def migrated_database(service: str) -> AsyncIterator[str]:
-    """The administrator's address of a migrated database of a service, which ends with the servers."""
+    """Yield the administrator's address of a migrated database of a service, which ends with the servers."""
     admin_url = os.environ["DATABASE_URL"]
     definition, passwords = service_named(service), role_passwords(admin_url)
     name = f"mutants_{definition.import_name}"

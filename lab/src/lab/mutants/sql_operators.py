@@ -40,7 +40,7 @@ def faults_of_statement(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _conditions(text: str) -> Iterator[tuple[int, int]]:
-    """The places of the conjuncts after each WHERE, AND and HAVING. The AND of a BETWEEN starts none."""
+    """Yield the places of the conjuncts after each WHERE, AND and HAVING. The AND of a BETWEEN starts none."""
     for keyword in _KEYWORDS.finditer(text):
         if keyword[0] == "AND" and re.search(r"\bBETWEEN\s+\S+\s+$", text[: keyword.start()]):
             continue

@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def chosen(texts: Sequence[str] | None) -> list[Pair]:
-    """The pairs with these names, or with one of these texts in their name, in the order of the texts."""
+    """Return the pairs with these names, or with one of these texts in their name, in the order of the texts."""
     pairs = pairs_of(SITUATIONS)
     if not texts:
         return pairs

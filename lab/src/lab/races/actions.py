@@ -96,6 +96,6 @@ def pairs_of(situations: Sequence[Situation]) -> list[Pair]:
 
 
 def response_of(response: httpx.Response) -> str:
-    """The status, and the code of an error."""
+    """Return the status, and the code of an error."""
     code = "" if response.is_success or not response.content else response.json().get("code", "")
     return f"{response.status_code} {code}".strip()

@@ -184,7 +184,7 @@ def _is_between_transactions(race: Race, borders: dict[Actor, list[int]]) -> boo
 
 
 def _borders(races: Sequence[Race], actor: Actor) -> list[int]:
-    """The numbers of effects at which no transaction of the actor is open."""
+    """Return the numbers of effects at which no transaction of the actor is open."""
     places: set[int] = set()
     for race in races:
         effects = _effects(race, actor)
@@ -207,7 +207,7 @@ def _batches(chosen: Iterable[Schedule], size: int) -> Iterator[list[Schedule]]:
 
 
 def _line_of(race: Race) -> str:
-    """The schedule, with the effects at which the turn passed."""
+    """Return the schedule, with the effects at which the turn passed."""
     if race.interleaving is None:
         return f"[{text_of(race.schedule)}]"
     places = []

@@ -45,12 +45,12 @@ def schedule_of(first: Actor, until: int, then_until: int | None = None) -> Sche
 
 
 def text_of(schedule: Schedule) -> str:
-    """The schedule in one line, as `--schedule` takes it."""
+    """Return the schedule in one line, as `--schedule` takes it."""
     return " ".join(f"{part.actor}{'' if part.until is None else part.until}" for part in schedule)
 
 
 def parse_schedule(text: str) -> Schedule:
-    """The inverse of `text_of`."""
+    """Return the inverse of `text_of`."""
     return tuple(Segment("a" if part[0] == "a" else "b", int(part[1:]) if part[1:] else None) for part in text.split())
 
 
@@ -102,7 +102,7 @@ class Turns(Points):
     requests: dict[str, Actor] = field(default_factory=dict)
 
     def new_request_id(self) -> str:
-        """An id for a request, which assigns the effects of its handling to the present actor."""
+        """Return an id for a request, which assigns the effects of its handling to the present actor."""
         request_id, actor = new_request_id(), ACTOR.get()
         if actor is not None:
             self.requests[request_id] = actor

@@ -101,7 +101,9 @@ class RacingMarketplace(Marketplace):
         await running.run(running.loops[loop].run_once())
 
     async def claim_webhook(self, reference: str) -> bytes:
-        """The body of the newest webhook about this charge or transfer, which only the caller delivers from now on."""
+        """Return the body of the newest webhook about this charge or transfer, which only the caller delivers from now
+        on.
+        """
         about = [waiting for waiting in await self._webhooks_waiting() if reference.encode() in waiting[1]]
         self._claimed |= {number for number, _ in about}
         return about[-1][1]
@@ -199,6 +201,6 @@ class RacingMarketplace(Marketplace):
 
 
 def error_of(error: BaseException) -> str:
-    """An error of an action in one line."""
+    """Return an error of an action in one line."""
     state = error.sqlstate if isinstance(error, asyncpg.PostgresError) else ""
     return f"{type(error).__name__} {state}: {error}"[:200]

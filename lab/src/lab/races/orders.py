@@ -36,7 +36,7 @@ def _command(
 
 
 def _webhook(name: str, causes: str, key: str, **options: Any) -> Action:
-    """The gateway's webhook that `prepare`, or the situation, left under this key of the order."""
+    """Return the gateway's webhook that `prepare`, or the situation, left under this key of the order."""
 
     async def start(market: RacingMarketplace, order: Given) -> str:
         return response_of(await market.webhook(order[key]))
@@ -232,7 +232,7 @@ async def _pending_refunds(market: RacingMarketplace, order: Given) -> list[str]
 
 
 async def read(market: RacingMarketplace, order: Given) -> End:
-    """The order as its buyer sees it, the balances of both ledgers, and the money at the gateway."""
+    """Return the order as its buyer sees it, the balances of both ledgers, and the money at the gateway."""
     found = await market.get(f"/api/orders/{order['id']}", BUYER)
     refunds = await market.get(f"/api/refunds?orderId={order['id']}&limit=100", MAKER)
     gateway = await market.listed("refund", reference=order["reference"])
@@ -285,7 +285,7 @@ def check(end: End) -> None:
 
 
 async def _balances(market: RacingMarketplace, path: str) -> dict[str, int]:
-    """The balances that the order caused in a ledger, by the kind of account, in kobo, debit positive."""
+    """Return the balances that the order caused in a ledger, by the kind of account, in kobo, debit positive."""
     sums: dict[str, int] = {}
     for transaction in await market.get(path, _AUDITOR):
         # The fee of the gateway depends on the time of its report.

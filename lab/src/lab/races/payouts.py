@@ -32,7 +32,7 @@ _ATTEMPTS: Final = "SELECT status FROM payout_transfers WHERE payout_id = $1 ORD
 def _command(
     name: str, causes: str, user: User | None, path: str, body: Mapping[str, Any] | None = None, **options: Any
 ) -> Action:
-    """A command of this user, or of the payout's vendor."""
+    """Return a command of this user, or of the payout's vendor."""
 
     async def start(market: RacingMarketplace, payout: Given) -> str:
         sent = {key: payout.get(value, value) for key, value in (body or {}).items()}
@@ -42,7 +42,7 @@ def _command(
 
 
 def _webhook(name: str, causes: str, **changes: Any) -> Action:
-    """A signed webhook about the present attempt; `changes` are fields of it, as the gateway has them or not."""
+    """Return a signed webhook about the present attempt; `changes` are fields of it, as the gateway has them or not."""
 
     async def start(market: RacingMarketplace, payout: Given) -> str:
         webhook = json.loads(payout["webhook"])
@@ -225,7 +225,7 @@ async def _with_return(market: RacingMarketplace, payout: Given) -> Given:
 
 
 async def _transfers(market: RacingMarketplace, payout: Given) -> list[dict[str, Any]]:
-    """The gateway's transfers of this payout, which alone has this amount."""
+    """Return the gateway's transfers of this payout, which alone has this amount."""
     newest = await market.listed("transfer", perPage=_LISTED)
     return [line for line in newest if line["amount"] == payout["amountMinor"]]
 
@@ -250,7 +250,9 @@ async def settle(market: RacingMarketplace, payouts: Sequence[Given]) -> None:
 
 
 async def read(market: RacingMarketplace, payout: Given) -> End:
-    """The payout as finance sees it, the gateway's transfers, and the change of the wallet in units of the payout."""
+    """Return the payout as finance sees it, the gateway's transfers, and the change of the wallet in units of the
+    payout.
+    """
     found = await market.get(f"/api/payouts/{payout['id']}", MAKER)
     exception = found["openException"]
     amount_minor = payout["amountMinor"]

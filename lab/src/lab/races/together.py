@@ -49,7 +49,7 @@ STEP: ContextVar[Step[Any] | None] = ContextVar("step of a common preparation", 
 async def run_together(
     works: Sequence[Callable[[], Awaitable[Result]]], move_messages: Callable[[], Awaitable[None]]
 ) -> list[Result]:
-    """The results of all works. Raises the first error of one."""
+    """Return the results of all works. Raises the first error of one."""
     steps = [Step(work) for work in works]
     running = steps
     try:

@@ -33,7 +33,7 @@ _POOLS: Final[dict[int, _Pool]] = {}
 
 
 async def next_vendor(market: RacingMarketplace) -> User:
-    """The vendor of the next race, with enough in the wallet."""
+    """Return the vendor of the next race, with enough in the wallet."""
     pool = _POOLS.setdefault(id(market), _Pool())
     if pool.opened < VENDORS:
         pool.opened += 1

@@ -153,7 +153,9 @@ class Replay:
         self._replayed = [_Replayed(ledger, databases[ledger.name]) for ledger in ledgers]
 
     async def check(self) -> list[str]:
-        """The mismatches between inputs and ledgers since the last check; none: the rebuilt chains have the same hash."""
+        """Return the mismatches between inputs and ledgers since the last check; none: the rebuilt chains have the same
+        hash.
+        """
         await self._gateway.read()
         payments, payouts = (replayed.connection for replayed in self._replayed)
         self._payments.ids = PaymentsIds(

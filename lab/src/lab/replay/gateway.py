@@ -53,5 +53,5 @@ class GatewayRecord:
 
 
 def charge_of(dispute: Mapping[str, Any]) -> str:
-    """The identity of the disputed charge."""
+    """Return the identity of the disputed charge."""
     return f"{dispute['transaction']['reference']}/{dispute['transaction']['id']}"

@@ -88,13 +88,13 @@ class PaymentsLedger:
         }
 
     def of_event(self, event: RecordedEvent) -> list[DerivedPosting]:
-        """The postings that consuming the event causes."""
+        """Return the postings that consuming the event causes."""
         rule = self._by_event.get(event.type)
         posting = None if rule is None else rule(event)
         return [] if posting is None else [posting]
 
     def of_key(self, key: str, unit: RecordedUnit) -> DerivedPosting:
-        """The posting of the gateway's report or the command that this key names. Raises NoInput."""
+        """Return the posting of the gateway's report or the command that this key names. Raises NoInput."""
         kind, _, subject = key.partition(":")
         if kind not in self._by_kind:
             raise NoInput(f"no rule for the kind {kind!r}")
@@ -278,7 +278,7 @@ class PaymentsLedger:
         return derived(f"chargeback:{chargeback}", "chargeback", debits, {"gateway_cash": amount_minor}, source)
 
     def _offset_refund(self, subject: str, unit: RecordedUnit) -> DerivedPosting:
-        """A refund that was to be sent after a lost chargeback, whose uncovered part has returned the money."""
+        """Return a refund that was to be sent after a lost chargeback, whose uncovered part has returned the money."""
         chargeback, _, refund_id = subject.partition(":")
         loss = found(self._losses, chargeback, "lost chargeback")
         refund = self._due_refund(refund_id)
@@ -336,7 +336,7 @@ def _refunded_parts(event: RecordedEvent, escrow: _Escrow, rest: int) -> tuple[P
 
 
 def _receivers(escrow: _Escrow, parts: Parts) -> dict[str, int]:
-    """The accounts of released money."""
+    """Return the accounts of released money."""
     return {
         f"vendor_payable:{escrow.vendor_id}": parts.vendor_minor,
         "commission": parts.commission_minor,

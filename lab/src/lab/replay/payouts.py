@@ -75,12 +75,12 @@ class PayoutsLedger:
         }
 
     def of_event(self, event: RecordedEvent) -> list[DerivedPosting]:
-        """The postings that consuming the event causes."""
+        """Return the postings that consuming the event causes."""
         rule = self._by_event.get(event.type)
         return [] if rule is None else rule(event)
 
     def of_key(self, key: str, unit: RecordedUnit) -> DerivedPosting:
-        """The posting of the gateway's report or the command that this key names. Raises NoInput."""
+        """Return the posting of the gateway's report or the command that this key names. Raises NoInput."""
         kind, _, subject = key.partition(":")
         if kind not in self._by_kind:
             raise NoInput(f"no rule for the kind {kind!r}, or no event that causes it")
@@ -229,7 +229,7 @@ class PayoutsLedger:
         return self._first(self._credit(kind, f"{kind}:{payout}", origin, command.vendor_id, amount_minor, source))
 
     def _hold_transfer(self, hold: str) -> DerivedPosting:
-        """The amount of a payout of which the gateway reported one more transfer as paid."""
+        """Return the amount of a payout of which the gateway reported one more transfer as paid."""
         payout = found(self.ids.payout_of_hold, hold, "payout of hold")
         references = [
             self.ids.reference_of_transfer[one] for one, its in self.ids.payout_of_transfer.items() if its == payout
@@ -269,7 +269,9 @@ class PayoutsLedger:
         return self._first(self._credit("recovery_returned", key, origin, vendor_id, amount_minor, source))
 
     def _fee(self, subject: str) -> DerivedPosting:
-        """A fee that the gateway deducted with a transfer, or returned with its money; then the two follow each other."""
+        """Return a fee that the gateway deducted with a transfer, or returned with its money; then the two follow each
+        other.
+        """
         transfer, _, correction = subject.partition(":")
         reference = found(self.ids.reference_of_transfer, transfer, "reference of transfer")
         charged_minor = int(found(self._gateway.succeeded, reference, "successful transfer")["fee_charged"])
@@ -296,7 +298,7 @@ class PayoutsLedger:
         raise NoInput(f"no accepted request of payout {payout}")
 
     def _approved(self) -> list[tuple[str, str]]:
-        """The payout and the kind of each approved reconciliation."""
+        """Return the payout and the kind of each approved reconciliation."""
         prepared = {
             command.data["id"]: (command.path.split("/")[3], command.data["kind"])
             for command in self._commands
@@ -308,7 +310,7 @@ class PayoutsLedger:
     # The wallet
 
     def _first(self, postings: list[DerivedPosting]) -> DerivedPosting:
-        """The posting of a command; the holds that it causes are derived with it."""
+        """Return the posting of a command; the holds that it causes are derived with it."""
         self._caused |= {posting.key: posting for posting in postings[1:]}
         return postings[0]
 

@@ -35,7 +35,9 @@ class Parts(NamedTuple):
         return sum(self)
 
     def share(self, amount_minor: int) -> "Parts":
-        """The amount in proportion to the parts, rounded down; what is missing is added to the last parts that have it."""
+        """Return the amount in proportion to the parts, rounded down; what is missing is added to the last parts that
+        have it.
+        """
         whole_minor = self.total_minor
         shares = [amount_minor * part // whole_minor if whole_minor else 0 for part in self]
         for index in (2, 1, 0):
@@ -43,7 +45,7 @@ class Parts(NamedTuple):
         return Parts(*shares)
 
     def fitted(self, limit: Sequence[int]) -> "Parts":
-        """The parts cut at their limits; what is cut off is added to the first parts with room."""
+        """Return the parts cut at their limits; what is cut off is added to the first parts with room."""
         parts = [min(part, most) for part, most in zip(self, limit, strict=True)]
         for index in range(3):
             parts[index] += min(self.total_minor - sum(parts), limit[index] - parts[index])
@@ -59,14 +61,14 @@ class Parts(NamedTuple):
 def derived(
     key: str, type_: str, debits: Mapping[str, int], credits_: Mapping[str, int], source: str
 ) -> DerivedPosting:
-    """A posting of these debits and credits, without those of 0."""
+    """Return a posting of these debits and credits, without those of 0."""
     entries = {account: amount for account, amount in debits.items() if amount}
     entries |= {account: -amount for account, amount in credits_.items() if amount}
     return DerivedPosting(key, type_, entries, source)
 
 
 def found(among: Mapping[str, Value], key: str, what: str) -> Value:
-    """The value of the key. Raises NoInput, which names what is absent."""
+    """Return the value of the key. Raises NoInput, which names what is absent."""
     if key not in among:
         raise NoInput(f"no {what} {key}")
     return among[key]

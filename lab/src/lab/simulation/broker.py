@@ -87,7 +87,7 @@ class Broker:
         return bool(bound)
 
     def waiting(self) -> list[str]:
-        """The queues with messages that nothing holds back, in order of their names."""
+        """Return the queues with messages that nothing holds back, in order of their names."""
         self._expire()
         now = self.clock.now()
         return sorted(
@@ -95,7 +95,7 @@ class Broker:
         )
 
     def next_delay(self) -> timedelta | None:
-        """The time until a delayed message or a held queue is due; None without any."""
+        """Return the time until a delayed message or a held queue is due; None without any."""
         now = self.clock.now()
         due = [at for at, _, _ in self.delayed] + [
             at for queue, at in self.held_until.items() if at > now and self.ready[queue]
@@ -266,5 +266,5 @@ class SimulatedBus(ObservedBus):
 
 
 def properties_of(row: OutboxRow, account: str) -> aiormq.spec.Basic.Properties:
-    """The properties with which an account publishes a row."""
+    """Return the properties with which an account publishes a row."""
     return aiormq.spec.Basic.Properties(message_id=str(row.id), message_type=row.type, headers={}, user_id=account)

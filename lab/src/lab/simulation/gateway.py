@@ -66,7 +66,7 @@ class GatewayConnection(httpx.AsyncBaseTransport):
 
 
 def open_sandbox(environment: Mapping[str, str], jwks: Mapping[str, Any]) -> GatewayConnection:
-    """The application with a new database in its `STATE_DIR`."""
+    """Return the application with a new database in its `STATE_DIR`."""
     settings = read_settings(environment)
     settings.state_dir.mkdir(parents=True, exist_ok=True)
     database = Database(settings.state_dir / "sandbox.db", settings.opening_balance_minor)
@@ -83,7 +83,7 @@ async def serve_mail_of(connection: GatewayConnection) -> asyncio.Server:
 
 @contextmanager
 def sandbox_time(clock: ManualClock) -> Iterator[None]:
-    """The sandbox, which reads the time by the module `time`, follows this clock until the end."""
+    """Yield the sandbox, which reads the time by the module `time`, follows this clock until the end."""
     virtual = SimpleNamespace(time=lambda: clock.now().timestamp(), monotonic=time.monotonic)
     with ExitStack() as stack:
         for name, module in list(sys.modules.items()):

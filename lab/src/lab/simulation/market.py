@@ -135,7 +135,7 @@ class SimulatedMarketplace(Marketplace):
         return waiting
 
     def relays(self) -> list[str]:
-        """The processes with unpublished rows in memory."""
+        """Return the processes with unpublished rows in memory."""
         return [name for name, process in self.processes.items() if process.has_waiting_rows]
 
     async def deliver(self, queue: str, positions: Sequence[int] = (0,)) -> int:
@@ -178,7 +178,7 @@ class SimulatedMarketplace(Marketplace):
         return errors
 
     async def webhooks(self) -> list[Webhook]:
-        """The webhooks that were neither sent nor lost, in their order."""
+        """Return the webhooks that were neither sent nor lost, in their order."""
         if self.connection.has_changed:
             self.connection.has_changed = False
             query = {"status": "dropped", "limit": str(_WEBHOOKS_MAX)}
@@ -226,11 +226,13 @@ class SimulatedMarketplace(Marketplace):
         return recording
 
     def new_replay(self, recording: Recording) -> Replay:
-        """A replay of the whole recording."""
+        """Return a replay of the whole recording."""
         return Replay(self.databases, GatewayRecord(self.listed, self._webhooks_sent), recording)
 
     async def replay(self) -> list[str]:
-        """The mismatches between the recorded inputs and both ledgers since the last call; none without a recording."""
+        """Return the mismatches between the recorded inputs and both ledgers since the last call; none without a
+        recording.
+        """
         if self._replay is None:
             return []
         for name in _LEDGER_WORKERS:

@@ -73,7 +73,7 @@ _ERASURE_RATE: Final = 0.4
 
 
 def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
-    """The plan of a seed, always the same. `has_everyone`: sometimes a user requests the erasure of the account."""
+    """Return the plan of a seed, always the same. `has_everyone`: sometimes a user requests the erasure of the account."""
     random = Random(seed)
     journeys = [_order(random, number) for number in range(random.randint(1, _ORDERS_MAX))]
     payouts = [_payout(random, number) for number in range(random.randint(0, _PAYOUTS_MAX))]
@@ -115,7 +115,7 @@ def _order(random: Random, number: int) -> list[Step]:
 
 
 def _checkout(random: Random, number: int) -> list[Step]:
-    """An order with an open payment, sometimes cancelled, declined or forgotten before it is paid."""
+    """Return an order with an open payment, sometimes cancelled, declined or forgotten before it is paid."""
     return [
         draw(CheckOut, random, order=number),
         *_usually(random, DeliverEverything()),
@@ -148,7 +148,7 @@ def _fulfilment(random: Random, number: int) -> list[Step]:
 
 
 def _at(random: Random, rate: float, steps: list[Step]) -> list[Step]:
-    """The steps, in this part of the plans."""
+    """Return the steps, in this part of the plans."""
     return steps if random.random() < rate else []
 
 

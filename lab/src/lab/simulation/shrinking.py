@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 
 
 async def shrink(items: Sequence[Item], is_broken: Callable[[Sequence[Item]], Awaitable[bool]]) -> list[Item]:
-    """A part of the items that is still broken, and of which no single item can be dropped."""
+    """Return a part of the items that is still broken, and of which no single item can be dropped."""
     kept = list(items)
     size = max(1, len(kept) // 2)
     while True:

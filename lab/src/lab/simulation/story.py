@@ -49,7 +49,7 @@ class Story:
 
     @classmethod
     async def begin(cls, market: SimulatedMarketplace) -> "Story":
-        """A new vendor with a product and a verified account, and two buyers."""
+        """Return a new vendor with a product and a verified account, and two buyers."""
         vendor_id, owner_id = new_id(), new_id()
         claims = {"roles": ("buyer", "merchant"), "vendor_id": vendor_id, "campus_id": LAGOS.id, "stepped_up": True}
         buyers = tuple(User(new_id(), {"roles": ("buyer",), "campus_id": LAGOS.id}) for _ in range(2))
@@ -101,7 +101,7 @@ class Story:
         return await self.market.post(path, user, body)
 
     async def states(self) -> dict[int, str]:
-        """The state of each order."""
+        """Return the state of each order."""
         ids = [UUID(order.id) for order in self.orders.values()]
         rows = await self.market.databases["orders"].fetch("SELECT id, status FROM orders WHERE id = ANY ($1)", ids)
         states = {str(row["id"]): str(row["status"]) for row in rows}
@@ -111,7 +111,9 @@ class Story:
         return dict(await self.market.get("/api/wallets/current", self.vendor))
 
     async def transfers_of(self, payout_id: str) -> list[dict[str, Any]]:
-        """The gateway's transfers of a payout, oldest first, by the references that our side recorded before each call."""
+        """Return the gateway's transfers of a payout, oldest first, by the references that our side recorded before
+        each call.
+        """
         rows = await self.market.databases["payouts"].fetch(
             "SELECT reference FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt", UUID(payout_id)
         )
@@ -119,18 +121,18 @@ class Story:
         return [transfer for transfer in found if transfer is not None]
 
     async def refunds_of(self, order: OrderStory) -> list[dict[str, Any]]:
-        """The gateway's refunds of an order's charges."""
+        """Return the gateway's refunds of an order's charges."""
         found = [await self.market.find_at_gateway(f"refund?reference={reference}") for reference in order.references]
         return [refund for refunds in found for refund in refunds or ()]
 
 
 def address_of(user_id: UUID) -> str:
-    """The mail address of a user of a run."""
+    """Return the mail address of a user of a run."""
     return f"{user_id}@unilag.edu.ng"
 
 
 def phone_of(user_id: UUID) -> str:
-    """The telephone number of a user of a run."""
+    """Return the telephone number of a user of a run."""
     return f"+234803{int(user_id) % 10**7:07d}"
 
 

@@ -342,7 +342,7 @@ async def _statuses(database: Any, accepted: Sequence[_Sent]) -> dict[str, int]:
 
 
 async def _arrivals(market: Marketplace, users: Sequence[_Addressee]) -> dict[tuple[str, str], list[float]]:
-    """The arrival times of the messages at their providers, by channel and order number."""
+    """Return the arrival times of the messages at their providers, by channel and order number."""
     arrivals: dict[tuple[str, str], list[float]] = {}
     for user in users:
         for channel, address in user.addresses.items():

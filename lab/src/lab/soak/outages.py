@@ -91,7 +91,7 @@ class _Progress:
 
 
 def count_outlasting(outages: Outages, rate: float) -> int:
-    """The number of webhooks that are still being sent at `rate` per second when the last outage ends."""
+    """Return the number of webhooks that are still being sent at `rate` per second when the last outage ends."""
     return math.ceil(outages.sending_seconds * rate)
 
 

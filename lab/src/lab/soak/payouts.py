@@ -104,7 +104,7 @@ async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, lo
 
 
 async def _rich_vendor(market: Marketplace, net_minor: int) -> SignedInUser:
-    """A demo vendor whose wallet holds at least this much, earned with one order."""
+    """Return a demo vendor whose wallet holds at least this much, earned with one order."""
     vendor, buyer = await market.sign_in("vendor@unilag.edu.ng"), await market.sign_in("buyer@unilag.edu.ng")
     order = await market.checkout(buyer, await add_product(market, vendor, net_minor * 2, 1))
     await market.pay(await market.pay_intent(buyer, order["id"]))
@@ -150,7 +150,7 @@ async def _dispatch(market: Marketplace, maker: SignedInUser) -> tuple[list[dict
 
 
 async def _settled(market: Marketplace, maker: SignedInUser, payouts: set[str]) -> Counter[str]:
-    """The statuses of the payouts when none is pending, or at the time limit."""
+    """Return the statuses of the payouts when none is pending, or at the time limit."""
     seen: Counter[str] = Counter()
 
     async def check() -> Counter[str] | None:

@@ -114,7 +114,7 @@ class Round:
             raise WrongOutcome(f"{status}, but the ledger has {sums}")
 
     async def _sums(self) -> dict[str, int]:
-        """The order's balances in kobo, debit positive; `earned` is the share of vendor and platform."""
+        """Return the order's balances in kobo, debit positive; `earned` is the share of vendor and platform."""
         parameters = {"orderId": self.order["id"], "limit": 100}
         sums = {"escrow": 0, "refund_payable": 0, "gateway_cash": 0, "earned": 0}
         for transaction in await self.market.get("/api/transactions", self.cast.auditor, params=parameters):
@@ -209,7 +209,7 @@ async def _run(
     race: Callable[[Round], Awaitable[str]],
     number: int,
 ) -> tuple[str, str | None]:
-    """The outcome of a round, and its fault."""
+    """Return the outcome of a round, and its fault."""
     async with gate:
         order = await market.checkout(cast.buyer, product_id)
         await market.pay(await market.pay_intent(cast.buyer, order["id"]))
@@ -232,5 +232,5 @@ async def _cast(market: Marketplace) -> Cast:
 
 
 def _codes(*responses: httpx.Response) -> list[str]:
-    """The status and the problem's code of each response."""
+    """Return the status and the problem's code of each response."""
     return [f"{response.status_code} {response.json().get('code', '')}".strip() for response in responses]

@@ -14,7 +14,7 @@ async def add_stock(market: Marketplace, vendor: SignedInUser, stock: int) -> li
 
 
 async def add_product(market: Marketplace, vendor: SignedInUser, price_minor: int, stock: int) -> str:
-    """The id of a new product; the price is in kobo."""
+    """Return the id of a new product; the price is in kobo."""
     name = f"Lab {uuid4().hex[:8]}"
     body = {"name": name, "description": "For a run", "category": "lab", "priceMinor": price_minor, "stock": stock}
     return str((await market.post("/api/products", body, vendor, key=uuid4()))["id"])

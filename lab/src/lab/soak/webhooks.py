@@ -168,7 +168,7 @@ async def won_disputes(market: Marketplace, charges: Sequence[dict[str, Any]], c
 
 
 def in_disorder(charges: Sequence[dict[str, Any]], disputes: Sequence[dict[str, Any]], duplicates: int) -> list[bytes]:
-    """The bodies in sending order: won disputes come before their charge, and duplicates are spread evenly."""
+    """Return the bodies in sending order: won disputes come before their charge, and duplicates are spread evenly."""
     bodies = [msgspec.json.encode({"event": "charge.success", "data": charge}) for charge in charges]
     for number, dispute in enumerate(disputes):
         place = number * len(charges) // len(disputes)

@@ -42,7 +42,7 @@ class DemoHub(NamedTuple):
 
 
 def _id(kind: int, number: int) -> UUID:
-    """A well-formed UUIDv7 of the year 2024, so that demo rows sort before real ones."""
+    """Return a well-formed UUIDv7 of the year 2024, so that demo rows sort before real ones."""
     return UUID(f"018cc251-f400-7{kind:03x}-8000-{number:012x}")
 
 

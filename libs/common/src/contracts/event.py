@@ -12,7 +12,7 @@ class Event(CheckedAmounts, frozen=True, kw_only=True, rename="camel", omit_defa
 
     @classmethod
     def publisher(cls) -> str:
-        """The service that publishes the event: the first word of the type."""
+        """Return the service that publishes the event: the first word of the type."""
         return cls.TYPE.split(".", 1)[0]
 
     @property

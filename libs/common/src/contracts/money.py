@@ -32,7 +32,7 @@ class CheckedAmounts(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     AMOUNT_RULES: ClassVar[tuple[AmountRule, ...]] = ()
 
     def __post_init__(self) -> None:
-        """Raises ValueError."""
+        """Raise ValueError."""
         for rule in self.AMOUNT_RULES:
             whole_minor: int | None = getattr(self, rule.whole)
             if whole_minor is None:

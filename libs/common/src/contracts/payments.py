@@ -28,7 +28,7 @@ class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
 
 
 def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence: int, net_minor: int) -> bytes:
-    """The signed bytes of a statement. `source` names the movement.
+    """Return the signed bytes of a statement. `source` names the movement.
 
     It is `release:<id>`, `refund:<id>`, `chargeback:<id>:<outcome>`, `outside_refund:<id>:<outcome>`, or
     `opening:<vendor>` for a statement without a movement.

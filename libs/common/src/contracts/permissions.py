@@ -185,16 +185,18 @@ MONEY_ROLES: Final[frozenset[str]] = frozenset(
 
 
 def permissions_of(roles: Iterable[str]) -> frozenset[str]:
-    """The permissions of all roles; an unknown role has none."""
+    """Return the permissions of all roles; an unknown role has none."""
     return frozenset().union(*(PERMISSIONS_BY_ROLE.get(role, frozenset()) for role in roles))
 
 
 def session_permissions_of(roles: Iterable[str], *, has_second_factor: bool) -> frozenset[str]:
-    """The permissions of all roles that hold in a session with, or without, a second factor (contract section 5.4)."""
+    """Return the permissions of all roles that hold in a session with, or without, a second factor (contract section
+    5.4).
+    """
     return permissions_of(role for role in roles if has_second_factor or role not in SECOND_FACTOR_ROLES)
 
 
 def leading_role(roles: Iterable[str]) -> str:
-    """The highest role of a user, for the `role` claim."""
+    """Return the highest role of a user, for the `role` claim."""
     held = set(roles)
     return next((role for role in ROLES_BY_RANK if role in held), "buyer")

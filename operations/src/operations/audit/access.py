@@ -13,7 +13,7 @@ _KEYS: Final = ("GATEWAY_SECRET_KEY", "FLUTTERWAVE_SECRET_KEY", "SERVICE_ROLE_KE
 
 
 def database_variable(service: str) -> str:
-    """The variable with the auditor's address of a service's database on a server of its own."""
+    """Return the variable with the auditor's address of a service's database on a server of its own."""
     return f"{service.upper()}_AUDIT_DATABASE_URL"
 
 
@@ -31,7 +31,9 @@ def audit_secrets(state_dir: Path, environment: Mapping[str, str]) -> dict[str, 
 
 
 def work_folder(state_dir: Path) -> Path | None:
-    """The folder of the gateway's lists; None when the state directory cannot be written, as in a container of Compose."""
+    """Return the folder of the gateway's lists; None when the state directory cannot be written, as in a container of
+    Compose.
+    """
     folder = state_dir / _WORK_FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)

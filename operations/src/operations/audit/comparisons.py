@@ -106,7 +106,7 @@ class Comparison:
     needs_gateway: bool = False
 
     async def offences(self, databases: Connections, statement: Statement, gateway: Gateway) -> list[Offence]:
-        """The first 10,000 offences, and one about the others. Raises GatewayNotCompared."""
+        """Return the first 10,000 offences, and one about the others. Raises GatewayNotCompared."""
         found: list[Offence] = []
         offending = self.offending(databases, statement, gateway)
         async with aclosing(offending):  # type: ignore[type-var]
@@ -220,7 +220,7 @@ async def _lines_and_postings(databases: Connections) -> AsyncIterator[Offence]:
 
 
 async def _parts_of_lines(databases: Connections) -> AsyncIterator[Offence]:
-    """A vendor whose wallet was corrected keeps the wrong line, so that its orders are not compared."""
+    """Yield a vendor whose wallet was corrected keeps the wrong line, so that its orders are not compared."""
     payments, payouts = databases["payments"], databases["payouts"]
     async with snapshots(payments, payouts):
         corrected = {row["vendor"] async for row in rows_of(payouts, _CORRECTED)}

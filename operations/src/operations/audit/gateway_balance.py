@@ -67,7 +67,7 @@ SELECT count(*) FROM processed_webhook_events WHERE outcome = 'queued' AND proce
 
 
 async def compare_balance(databases: Connections, statement: Statement, url: str) -> AsyncIterator[Offence]:
-    """The gateway debits a transfer when it accepts it; the ledger, when the bank confirms it."""
+    """Yield the gateway debits a transfer when it accepts it; the ledger, when the bank confirms it."""
     held_minor = await statement.held_minor()
     payments, payouts = databases["payments"], databases["payouts"]
     async with snapshots(payments, payouts):
@@ -98,7 +98,7 @@ async def compare_balance(databases: Connections, statement: Statement, url: str
 
 
 async def _left_minor(connection: asyncpg.Connection, selected: str, statement: Statement) -> int:
-    """The sum of the selected transfers whose money is not at the gateway."""
+    """Return the sum of the selected transfers whose money is not at the gateway."""
     left_minor = 0
     async for reference, amount_minor in rows_of(connection, selected):
         transfer = statement.find("transfer", reference)
@@ -108,7 +108,7 @@ async def _left_minor(connection: asyncpg.Connection, selected: str, statement: 
 
 
 async def _fees_on_the_way(payments: asyncpg.Connection, payouts: asyncpg.Connection, statement: Statement) -> int:
-    """The gateway's fees that the ledgers do not have yet, less those that it returned with their transfer."""
+    """Return the gateway's fees that the ledgers do not have yet, less those that it returned with their transfer."""
     booked = merged(rows_of(payouts, _BOOKED_FEES), rows_of(payments, _BOOKED_FEES_OF_REFUNDS))
     fees_minor = 0
     async for _, ours, theirs in full_join(booked, statement.rows("transfer")):
@@ -127,7 +127,7 @@ async def _undecided_payouts_minor(payouts: asyncpg.Connection, statement: State
 
 
 async def _unposted_settlements(payments: asyncpg.Connection, statement: Statement) -> tuple[int, bool]:
-    """The sum of the settlements in naira that are not posted, and whether one of them has an open case."""
+    """Return the sum of the settlements in naira that are not posted, and whether one of them has an open case."""
     to_bank, has_case = 0, False
     async for key, posted, settled in full_join(rows_of(payments, _POSTED_SETTLEMENTS), statement.rows("settlement")):
         if posted is None and settled is not None and (settled.currency, settled.status) == ("NGN", "success"):

@@ -33,7 +33,7 @@ class GatewayCalls:
     _has_succeeded: bool = False
 
     async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> httpx.Response:
-        """The response with status 200, 400 or 404. Raises GatewayNotCompared for any other one, or none.
+        """Return the response with status 200, 400 or 404. Raises GatewayNotCompared for any other one, or none.
 
         Nothing is repeated before the first success: a wrong address or key fails at once.
         """
@@ -65,7 +65,7 @@ class GatewayCalls:
 
 @asynccontextmanager
 async def gateway_calls(url: str, key: str, name: str = "") -> AsyncIterator[GatewayCalls]:
-    """Calls at this address with this key. `name` begins the text of its errors."""
+    """Call at this address with this key. `name` begins the text of its errors."""
     headers = {"Authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(
         base_url=url, headers=headers, timeout=30, trust_env=False, verify=client_tls()
@@ -74,7 +74,7 @@ async def gateway_calls(url: str, key: str, name: str = "") -> AsyncIterator[Gat
 
 
 def _wait_seconds(response: httpx.Response | None, attempt: int) -> float:
-    """The seconds that the gateway names, else twice as long as before."""
+    """Return the seconds that the gateway names, else twice as long as before."""
     named: Any = None if response is None else next(filter(None, map(response.headers.get, _LIMIT_HEADERS)), None)
     if named is not None and named.isascii() and named.isdigit():
         return min(_WAIT_SECONDS_MAX, float(named))

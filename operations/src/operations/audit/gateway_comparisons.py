@@ -103,7 +103,9 @@ class _Queries:
     async def present(
         self, kind: ReportedKind, key: str, listed: Reported | None, gateway: str = ""
     ) -> Reported | None:
-        """The present state at the gateway, or what the list had when no query is left. The gateway of an id is known by it."""
+        """Return the present state at the gateway, or what the list had when no query is left. The gateway of an id is
+        known by it.
+        """
         if self.left == 0:
             return listed
         self.left -= 1
@@ -172,7 +174,9 @@ def _charge_offence(ours: asyncpg.Record | None, theirs: Reported | None, querie
 
 
 async def compare_refunds(databases: Connections, statement: Statement, gateways: list[str]) -> AsyncIterator[Offence]:
-    """The amount that each attempt of a refund moved. The gateway accepts our note twice, so their refunds of a note are summed."""
+    """Yield the amount that each attempt of a refund moved. The gateway accepts our note twice, so their refunds of a
+    note are summed.
+    """
     payments = databases["payments"]
     async with snapshots(payments):
         queries = await _queries(statement, payments)
@@ -260,7 +264,7 @@ def _transfer_offence(reference: str, ours: asyncpg.Record, theirs: Reported | N
 
 
 async def compare_disputes(databases: Connections, statement: Statement, gateways: list[str]) -> AsyncIterator[Offence]:
-    """The outcome of each dispute, and the amount of a lost one."""
+    """Yield the outcome of each dispute, and the amount of a lost one."""
     payments = databases["payments"]
     async with snapshots(payments):
         queries = _Queries(statement)
@@ -291,7 +295,7 @@ def _is_same_dispute(ours: asyncpg.Record | None, theirs: Reported | None) -> bo
 async def compare_settlements(
     databases: Connections, statement: Statement, _gateways: list[str]
 ) -> AsyncIterator[Offence]:
-    """The amount of each settlement to the bank account."""
+    """Yield the amount of each settlement to the bank account."""
     payments = databases["payments"]
     async with snapshots(payments):
         queries = await _queries(statement, payments)

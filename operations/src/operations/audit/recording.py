@@ -62,5 +62,5 @@ def _body(run: Run, report: Report) -> dict[str, Any]:
 
 
 def _text(text: str) -> str:
-    """The text without what JSON or PostgreSQL cannot hold."""
+    """Return the text without what JSON or PostgreSQL cannot hold."""
     return text.replace("\x00", "?").encode("utf-8", "replace").decode()[:_TEXT_MAX]

@@ -247,6 +247,6 @@ async def _connections(secrets: Mapping[str, str]) -> AsyncIterator[Connections]
 
 
 def database_url(secrets: Mapping[str, str], service: str) -> str:
-    """The auditor's address of a service's database: of its own server, else of the server of all."""
+    """Return the auditor's address of a service's database: of its own server, else of the server of all."""
     own = secrets.get(database_variable(service))
     return own or urlunsplit(urlsplit(secrets["AUDIT_DATABASE_URL"])._replace(path=f"/campus_{service}"))

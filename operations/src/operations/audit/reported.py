@@ -124,6 +124,6 @@ def _text(value: Any) -> str:
 
 
 def _whole(value: Any) -> int:
-    """A whole amount in minor units; 0 for an absent or unusable one, for which all of the charge is disputed."""
+    """Return a whole amount in minor units; 0 for an absent or unusable one, for which all of the charge is disputed."""
     text = _text(value)
     return int(text) if text.isascii() and text.isdigit() else 0

@@ -94,18 +94,18 @@ class Provider(Protocol):
     kinds: tuple[Kind, ...]
 
     async def page(self, kind: Kind, position: str, since: datetime | None) -> tuple[list[Reported], str | None]:
-        """The rows of a page and the position of the next one. Raises GatewayNotCompared."""
+        """Return the rows of a page and the position of the next one. Raises GatewayNotCompared."""
         ...
 
     async def find(self, kind: Kind, key: str) -> Reported | None:
-        """The present state of one object; None when the gateway does not have it, or it is unpaid.
+        """Return the present state of one object; None when the gateway does not have it, or it is unpaid.
 
         `key`: the reference of a charge or transfer, else the id. Raises GatewayNotCompared.
         """
         ...
 
     async def balance_minor(self) -> int:
-        """The money in naira, in kobo. Raises GatewayNotCompared."""
+        """Return the money in naira, in kobo. Raises GatewayNotCompared."""
         ...
 
 
@@ -201,7 +201,7 @@ class Flutterwave:
         return next((row for row in found if key in (row.key, row.reference)), None)
 
     async def balance_minor(self) -> int:
-        """The ledger balance, which includes the amounts of open chargebacks."""
+        """Return the ledger balance, which includes the amounts of open chargebacks."""
         body = await self._get("balances/NGN", {})
         try:
             return kobo_of(body["data"]["ledger_balance"])
@@ -256,7 +256,7 @@ class Statement:
         return None if row is None else Reported(*row)
 
     async def query(self, kind: Kind, key: str, gateway: str) -> Reported | None:
-        """The present state at a gateway: of a charge and a transfer by reference, of the others by id."""
+        """Return the present state at a gateway: of a charge and a transfer by reference, of the others by id."""
         provider = next(provider for provider in self._providers if provider.name == gateway)
         found = await provider.find(kind, key)
         if found is not None:
@@ -269,7 +269,7 @@ class Statement:
             yield row
 
     async def refunds_by_note(self) -> AsyncIterator[Reported]:
-        """The refunds of each note as one: the processed amount, the ids joined by commas as its reference."""
+        """Yield the refunds of each note as one: the processed amount, the ids joined by commas as its reference."""
         async for row in self._select(_REFUNDS_BY_NOTE, ()):
             yield row
 
@@ -316,7 +316,7 @@ class Statement:
 
 @contextmanager
 def _own_folder(work_dir: Path | None) -> Iterator[Path]:
-    """The work directory, locked; a temporary one when there is none, or a concurrent audit uses it."""
+    """Yield the work directory, locked; a temporary one when there is none, or a concurrent audit uses it."""
     with ExitStack() as stack:
         if work_dir is None or not _is_locked(stack.enter_context((work_dir / "lock").open("w"))):
             work_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-audit-")))
@@ -334,7 +334,7 @@ def _is_locked(file: IO[str]) -> bool:
 
 @asynccontextmanager
 async def statement_of(gateway: Gateway) -> AsyncIterator[Statement]:
-    """The statement of these gateways, empty or as an interrupted audit left it."""
+    """Yield the statement of these gateways, empty or as an interrupted audit left it."""
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(_own_folder(gateway.work_dir))
         paystack = Paystack(await stack.enter_async_context(gateway_calls(gateway.url, gateway.key)))

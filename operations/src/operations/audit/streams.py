@@ -33,7 +33,7 @@ async def snapshots(*connections: asyncpg.Connection) -> AsyncIterator[None]:
 
 
 async def rows_of(connection: asyncpg.Connection, statement: str, *values: Any) -> AsyncIterator[asyncpg.Record]:
-    """The rows of a statement, from a server-side cursor; inside of `snapshots`."""
+    """Yield the rows of a statement, from a server-side cursor; inside of `snapshots`."""
     async for row in connection.cursor(statement, *values, prefetch=_PREFETCH):
         yield row
 

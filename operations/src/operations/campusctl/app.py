@@ -70,7 +70,7 @@ def read_options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Reads the options before the command."""
+    """Read the options before the command."""
 
 
 def main() -> None:

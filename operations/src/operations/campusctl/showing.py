@@ -106,7 +106,7 @@ def _fields(content: Mapping[str, Any]) -> Table:
 
 
 def _text(text: str) -> Text:
-    """A value of any length, with its line breaks and indentation."""
+    """Return a value of any length, with its line breaks and indentation."""
     return Text("\n").join(_cell("", line) for line in text.expandtabs(TAB_COLUMNS).splitlines())
 
 

@@ -23,7 +23,7 @@ SMS_RECEIPTS: Final = "/functions/v1/sms-receipts"
 
 
 async def check_edge(examination: Examination) -> list[Finding]:
-    """Connects to BASE_URL as a provider would, and sends an unsigned webhook, which must be rejected with 401."""
+    """Connect to BASE_URL as a provider would, and sends an unsigned webhook, which must be rejected with 401."""
     address = urlsplit(examination.url("BASE_URL"))
     findings = [await _public(examination, address.hostname or "")]
     if address.scheme == "https":
@@ -35,7 +35,7 @@ async def check_edge(examination: Examination) -> list[Finding]:
 
 
 def _webhooks(examination: Examination) -> list[tuple[str, str]]:
-    """The endpoints that the settings use, with the providers that call them."""
+    """Return the endpoints that the settings use, with the providers that call them."""
     value = examination.value
     used = [("payment webhook", GATEWAY_WEBHOOK)]
     if value("FLUTTERWAVE_SECRET_KEY"):

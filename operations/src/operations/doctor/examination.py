@@ -53,7 +53,7 @@ class Reply:
         return 200 <= self.status < 300
 
     def rows(self, *names: str) -> list[dict[str, Any]]:
-        """Returns the objects of the first list that is found under one of the names."""
+        """Return the objects of the first list that is found under one of the names."""
         found: list[Any] = next((self.member(name) for name in names if isinstance(self.member(name), list)), [])
         return [row for row in found if isinstance(row, dict)]
 
@@ -81,14 +81,14 @@ class Examination:
     skews_seconds: dict[str, float] = field(default_factory=dict)
 
     def value(self, name: str) -> str:
-        """Returns a setting, or its default."""
+        """Return a setting, or its default."""
         return self.environment.get(name) or DEFAULTS.get(name, "")
 
     def url(self, name: str) -> str:
         return self.value(name).rstrip("/")
 
     async def addresses(self, host: str) -> set[str]:
-        """Returns the IP addresses of a host. Raises OSError when it has none, or no name server responds."""
+        """Return the IP addresses of a host. Raises OSError when it has none, or no name server responds."""
         if not self.resolves_hosts:
             found = await asyncio.get_running_loop().getaddrinfo(host, None)
             return {str(entry[4][0]).partition("%")[0] for entry in found}
@@ -98,7 +98,9 @@ class Examination:
             raise OSError(type(error).__name__) from None
 
     async def call(self, subject: str, method: str, url: str, **more: Any) -> Reply:
-        """Sends a request. Raises CheckFailed when no response arrives; the address may hold a key, so only its host is named."""
+        """Send a request. Raises CheckFailed when no response arrives; the address may hold a key, so only its host is
+        named.
+        """
         host = urlsplit(url).hostname or "no host"
         try:
             response = await self.http.request(method, url, **more)
@@ -121,7 +123,7 @@ class Examination:
 
 
 def rejected(reply: Reply) -> str:
-    """Returns a provider's own words for an error, at most 200 characters."""
+    """Return a provider's own words for an error, at most 200 characters."""
     words = reply.member("message") or reply.member("error_description") or reply.member("error")
     if isinstance(words, dict):
         words = words.get("message") or words.get("status")

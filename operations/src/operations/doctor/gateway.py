@@ -17,7 +17,7 @@ _EMPTY_BALANCE: Final = (
 
 
 async def check_gateways(examination: Examination) -> list[Finding]:
-    """Checks the gateway of GATEWAY_PROVIDER, and the other one where it has a key."""
+    """Check the gateway of GATEWAY_PROVIDER, and the other one where it has a key."""
     provider = examination.value("GATEWAY_PROVIDER") or "paystack"
     findings: list[Finding] = []
     if provider == "paystack" or examination.value("GATEWAY_SECRET_KEY"):
@@ -137,7 +137,7 @@ async def _check_flutterwave(examination: Examination) -> list[Finding]:
 
 
 def _webhook_hash(text: str) -> Finding:
-    """The hash accompanies every webhook as it is: a guessed one lets others report payments."""
+    """Return the hash accompanies every webhook as it is: a guessed one lets others report payments."""
     subject = "FLUTTERWAVE_WEBHOOK_HASH"
     if not text:
         return fault(

@@ -22,7 +22,7 @@ _PORTS: Final = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
 
 
 async def check_mail(examination: Examination) -> list[Finding]:
-    """Connects to the mail server, encrypts, signs in, names the sender, and sends no mail."""
+    """Connect to the mail server, encrypts, signs in, names the sender, and sends no mail."""
     address = urlsplit(examination.value("SMTP_URL"))
     if address.scheme not in _PORTS:
         return [fault("mail server", "has no address", "set SMTP_URL=smtp+starttls://USER:PASSWORD@HOST:587")]
@@ -86,7 +86,7 @@ def _sign_in(client: smtplib.SMTP, address: SplitResult) -> Finding:
 
 
 async def check_dns(examination: Examination) -> list[Finding]:
-    """Reads MX, SPF, DMARC and DKIM of the sender's domain."""
+    """Read MX, SPF, DMARC and DKIM of the sender's domain."""
     _, at, domain = parseaddr(examination.value("MAIL_FROM"))[1].lower().rpartition("@")
     if not at:
         return [fault("mail domain", "MAIL_FROM has no domain", "set MAIL_FROM to an address of your own domain")]

@@ -26,7 +26,7 @@ _APP_ADVICE: Final = (
 
 
 async def check_messaging(examination: Examination) -> list[Finding]:
-    """Checks token, phone number and templates of the messaging app."""
+    """Check token, phone number and templates of the messaging app."""
     if not examination.value("MESSAGING_API_URL"):
         return [ok("messaging app", "is not used")]
     headers = {"Authorization": f"Bearer {examination.value('MESSAGING_API_TOKEN')}"}
@@ -110,7 +110,7 @@ def _template_states(states: dict[str, str], language: str) -> list[Finding]:
 
 
 async def check_sms(examination: Examination) -> list[Finding]:
-    """Checks account, balance and sender of both SMS companies."""
+    """Check account, balance and sender of both SMS companies."""
     findings = await _company(examination, "SMS company", "SMS", examination.value("SMS_SENDER"))
     if examination.value("SMS_FALLBACK_API_URL"):
         sender = examination.value("SMS_FALLBACK_SENDER") or examination.value("SMS_SENDER")
@@ -220,7 +220,7 @@ def _sms_balance(subject: str, amount: object, currency: str) -> Finding:
 
 
 async def check_push(examination: Examination) -> list[Finding]:
-    """Fetches a token of the service account and validates a message without sending it."""
+    """Fetch a token of the service account and validates a message without sending it."""
     subject, text = "push to apps", examination.value("FCM_SERVICE_ACCOUNT")
     if not text:
         return [ok(subject, "is not used")]

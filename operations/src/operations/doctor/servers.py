@@ -16,7 +16,7 @@ SKEW_FAULT_SECONDS: Final = 60.0
 
 
 async def check_model(examination: Examination) -> list[Finding]:
-    """Reads the list of models."""
+    """Read the list of models."""
     subject, url, model = "language model", examination.url("AI_BASE_URL"), examination.value("AI_MODEL")
     if not url:
         return [ok(subject, "is not used: the built-in assistant responds")]
@@ -34,7 +34,7 @@ async def check_model(examination: Examination) -> list[Finding]:
 
 
 async def check_storage(examination: Examination) -> list[Finding]:
-    """Reads each bucket without listing its objects."""
+    """Read each bucket without listing its objects."""
     endpoint = examination.url("MEDIA_S3_ENDPOINT")
     if not endpoint:
         return [ok("image store", "is a folder")]
@@ -64,7 +64,7 @@ async def _bucket(client: S3Client) -> Finding:
 
 
 async def check_on_call(examination: Examination) -> list[Finding]:
-    """Reads the state of Alertmanager; other receivers show none."""
+    """Read the state of Alertmanager; other receivers show none."""
     subject, url = "receiver of alerts", examination.url("ON_CALL_URL")
     if not url:
         return [ok(subject, "is not used")]
@@ -84,7 +84,7 @@ async def check_on_call(examination: Examination) -> list[Finding]:
 
 
 async def check_clock(examination: Examination) -> list[Finding]:
-    """Compares this machine's clock with the Date headers of the other checks; the median counts."""
+    """Compare this machine's clock with the Date headers of the other checks; the median counts."""
     skews = sorted(examination.skews_seconds.values(), key=abs)
     if not skews:
         return [warning("clock", "was not compared: no provider sent its time", "run all checks")]

@@ -64,7 +64,7 @@ _ON: Final = frozenset({"1", "true", "yes", "on"})
 
 
 async def check_settings(examination: Examination) -> list[Finding]:
-    """Compares the environment with values that a production system cannot have."""
+    """Compare the environment with values that a production system cannot have."""
     findings = [*_missing(examination), *_addresses(examination), *_defaults(examination), *_development(examination)]
     return findings or [ok("settings", "no default, sandbox or development value where production needs another")]
 

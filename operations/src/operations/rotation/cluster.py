@@ -58,7 +58,9 @@ class ClusterSecret:
 
 
 def variables_of(secret: Secret) -> tuple[str, ...]:
-    """The variables of a cluster. The sealing key is the root of the keys of purposes, which a cluster has instead of it."""
+    """Return the variables of a cluster. The sealing key is the root of the keys of purposes, which a cluster has
+    instead of it.
+    """
     return tuple(KEYS_OF_PURPOSES) if secret is Secret.encryption else (VARIABLE_OF[secret],)
 
 
@@ -96,7 +98,7 @@ class ClusterRotation:
     # ---- State -----------------------------------------------------------------------------------------------------------
 
     def state(self, variable: str) -> dict[str, str]:
-        """The value, the previous value and the phase of a variable, named as in `secrets.env`."""
+        """Return the value, the previous value and the phase of a variable, named as in `secrets.env`."""
         first = self.found[SECRETS_OF[variable][0]]
         values = {key: first.values.get(key_of(key), "") for key in (variable, f"{variable}_PREVIOUS")}
         # The phase is an annotation; of a value from outside the cluster it is unknown, and a switch is possible.
@@ -119,7 +121,7 @@ class ClusterRotation:
         )
 
     def open_values(self) -> list[dict[str, Any]]:
-        """The previous values that are still valid, with both fingerprints, and who began the rotation when."""
+        """Return the previous values that are still valid, with both fingerprints, and who began the rotation when."""
         lines: list[dict[str, Any]] = []
         for variable in variables_of(self.secret):
             state, first = self.state(variable), self.found[SECRETS_OF[variable][0]]
@@ -207,7 +209,7 @@ class ClusterRotation:
         return now
 
     def _patch(self, found: ClusterSecret, changed: Mapping[str, str]) -> dict[str, str]:
-        """The values of a Secret that differ from those that it shall have."""
+        """Return the values of a Secret that differ from those that it shall have."""
         expected: dict[str, str] = {}
         for variable in variables_of(self.secret):
             names = SECRETS_OF[variable]
@@ -242,7 +244,7 @@ class ClusterRotation:
         return f"{owners} writes the Secret from outside the cluster. Change there, in one write: {'; '.join(steps)}."
 
     def _as_kept(self, variable: str) -> dict[str, str]:
-        """The state under the names of one machine, for the rules of `secret_store`."""
+        """Return the state under the names of one machine, for the rules of `secret_store`."""
         named = VARIABLE_OF[self.secret]
         return {named + key.removeprefix(variable): text for key, text in self.state(variable).items()}
 
@@ -269,7 +271,7 @@ def _names_of(secret: Secret) -> list[str]:
 
 
 def key_of(variable: str) -> str:
-    """The name within its Secret: that of the store's property for what no process has as a variable."""
+    """Return the name within its Secret: that of the store's property for what no process has as a variable."""
     return next((row.key for row in SECRETS if row.name == variable and row.readers == ("cert-manager",)), variable)
 
 

@@ -64,14 +64,14 @@ def _fetched_at(external: Mapping[str, Any]) -> str | None:
 
 
 def _reason(external: Mapping[str, Any]) -> str | None:
-    """The reason why the last fetch failed; None: it did not."""
+    """Return the reason why the last fetch failed; None: it did not."""
     conditions = {it["type"]: it for it in external.get("status", {}).get("conditions", [])}
     ready = conditions.get("Ready", {})
     return str(ready.get("message") or "not ready") if ready.get("status") == "False" else None
 
 
 def deployments_with_secrets(kubectl: Kubectl) -> list[Deployment]:
-    """The Deployments of the project whose environment has a Secret, with their pods. Raises KubectlFailed."""
+    """Return the Deployments of the project whose environment has a Secret, with their pods. Raises KubectlFailed."""
     pods = [it["metadata"] for it in kubectl.items("pods", OF_PROJECT) if "deletionTimestamp" not in it["metadata"]]
     return list(_deployments(kubectl.items("deployments", OF_PROJECT), pods))
 
@@ -95,7 +95,8 @@ for name in sys.argv[2:]:
 
 
 def outdated(kubectl: Kubectl, deployments: Sequence[Deployment]) -> dict[str, list[str]]:
-    """The Deployments with a pod that holds other values than the Secrets have now, and the variables in question.
+    """Return the Deployments with a pod that holds other values than the Secrets have now, and the variables in
+    question.
 
     A pod that cannot be examined counts as outdated. Raises KubectlFailed: the Secrets could not be read.
     """

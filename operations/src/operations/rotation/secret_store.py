@@ -45,7 +45,7 @@ class RotationRefused(Exception):
 
 
 def previous_of(secret: Secret) -> str | None:
-    """The variable of the previous value, for secrets that the system verifies itself."""
+    """Return the variable of the previous value, for secrets that the system verifies itself."""
     return f"{VARIABLE_OF[secret]}_PREVIOUS" if secret in _WITH_PREVIOUS else None
 
 

@@ -34,7 +34,7 @@ async def show_document(request: Request) -> Response:
 
 
 async def show_api(request: Request) -> Response:
-    """The same as a page, with an example call of each operation."""
+    """Return the same as a page, with an example call of each operation."""
     tags: dict[str, list[dict[str, Any]]] = {}
     base_url = world_of(request).settings.base_url
     for operation in OPERATIONS:
@@ -106,12 +106,12 @@ def _example(value: Any) -> dict[str, Any]:
 
 
 def _meaning(operation: Operation) -> str:
-    """The handler's docstring as one paragraph."""
+    """Return the handler's docstring as one paragraph."""
     return " ".join((inspect.getdoc(operation.handler) or "").split())
 
 
 def _example_call(operation: Operation, base_url: str) -> str | None:
-    """A call with curl, for operations that take a body."""
+    """Return a call with curl, for operations that take a body."""
     if operation.body is None:
         return None
     path = operation.path.replace("{act}", operation.acts[0] if operation.acts else "")

@@ -32,7 +32,9 @@ ADDRESSES_MAX = 20
 
 
 async def show_inbox(request: Request) -> Response:
-    """The mailbox: all people, the messages of one `person`, or those with the words `q`; `before` leads to older ones."""
+    """Return the mailbox: all people, the messages of one `person`, or those with the words `q`; `before` leads to
+    older ones.
+    """
     given, database = request.query_params, world_of(request).database
     owner, words = given.get("person", ""), given.get("q", "").strip()
     before = read_number(request, "before", 0, MESSAGE_ID_MAX)
@@ -55,7 +57,7 @@ async def show_inbox(request: Request) -> Response:
 
 
 def _next_page(owner: str, words: str, mailboxes: Sequence[Row], messages: Sequence[Row]) -> str | None:
-    """The address of the older ones, when this page is full."""
+    """Return the address of the older ones, when this page is full."""
     if len(mailboxes) == MAILBOXES_ON_A_PAGE:
         last = mailboxes[-1]["newest"]
     elif len(messages) == MESSAGES_ON_A_PAGE:
@@ -67,7 +69,7 @@ def _next_page(owner: str, words: str, mailboxes: Sequence[Row], messages: Seque
 
 
 async def show_mail(request: Request) -> Response:
-    """The HTML of one mail, for a frame of the mailbox."""
+    """Return the HTML of one mail, for a frame of the mailbox."""
     number = row_id(request.path_params["id"])
     mail = world_of(request).database.one("SELECT html FROM messages WHERE id = ? AND html <> ''", number)
     if mail is None:
@@ -113,7 +115,9 @@ async def clear_messages(request: Request) -> Response:
 
 
 async def put_mailbox(request: Request) -> Response:
-    """The mailbox shows the messages to all these addresses under the name. The name's former addresses are replaced."""
+    """Return the mailbox shows the messages to all these addresses under the name. The name's former addresses are
+    replaced.
+    """
     body = await read_json(request)
     name, addresses = body.get("name"), body.get("addresses")
     if not isinstance(name, str) or not name.strip() or not isinstance(addresses, list):

@@ -32,7 +32,7 @@ MOVEMENT_ID_MAX = 10**18 - 1
 
 
 async def show_balance(request: Request) -> Response:
-    """The balance at one `gateway` (`paystack`) and the totals of every kind of movement; the top level is NGN,
+    """Return the balance at one `gateway` (`paystack`) and the totals of every kind of movement; the top level is NGN,
     `currencies` has each currency."""
     database = world_of(request).database
     gateway = request.query_params.get("gateway", "paystack")

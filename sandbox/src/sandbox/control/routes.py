@@ -29,7 +29,7 @@ async def show_start(request: Request) -> Response:
 
 
 async def show_payments(request: Request) -> Response:
-    """The newest transactions, each with its payment page."""
+    """Return the newest transactions, each with its payment page."""
     charges = list_charges(world_of(request).database, limit=PAYMENTS_ON_A_PAGE)
     return render("payments.html", current="/payments", charges=charges)
 

@@ -29,7 +29,7 @@ DASHBOARD_NOTE = "Refunded in the dashboard"
 
 
 async def show_faults(request: Request) -> Response:
-    """The rules by the kind of call or webhook that they apply to."""
+    """Return the rules by the kind of call or webhook that they apply to."""
     return JsonResponse(world_of(request).faults.rules)
 
 

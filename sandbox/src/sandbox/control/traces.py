@@ -14,7 +14,7 @@ from sandbox.world import world_of
 
 
 async def show_trace(request: Request) -> Response:
-    """The spans as trees; 404 when none of them has arrived."""
+    """Return the spans as trees; 404 when none of them has arrived."""
     rows = find_spans(world_of(request).database, request.path_params["trace_id"])
     if not rows:
         raise RefusedError(404, "No span of this trace has arrived")
@@ -25,7 +25,7 @@ async def show_trace(request: Request) -> Response:
 
 
 async def show_trace_list(request: Request) -> Response:
-    """The newest traces with their first span, duration and number of spans."""
+    """Return the newest traces with their first span, duration and number of spans."""
     return JsonResponse({"traces": [dict(row) for row in list_traces(world_of(request).database)]})
 
 
@@ -44,7 +44,7 @@ async def show_trace_page(request: Request) -> Response:
 
 
 def waterfall(rows: list[Row]) -> list[dict[str, Any]]:
-    """The spans in the order of their tree, each with its depth and its place on the line of time in percent."""
+    """Return the spans in the order of their tree, each with its depth and its place on the line of time in percent."""
     if not rows:
         return []
     start = min(row["started_nanoseconds"] for row in rows)

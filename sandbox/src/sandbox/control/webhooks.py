@@ -86,7 +86,7 @@ def _describe(body: bytes) -> tuple[str, str]:
 
 
 async def resend_webhook(request: Request) -> Response:
-    """Sends one webhook again with all its attempts, whatever its state."""
+    """Send one webhook again with all its attempts, whatever its state."""
     world = world_of(request)
     webhook_id = row_id(request.path_params["id"])
     changed = world.database.connection.execute(

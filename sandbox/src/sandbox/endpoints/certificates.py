@@ -30,7 +30,7 @@ class Authority:
 
     @classmethod
     def in_folder(cls, folder: Path) -> "Authority":
-        """The authority of an earlier start in this folder, else a new one, kept there."""
+        """Return the authority of an earlier start in this folder, else a new one, kept there."""
         key_file, shown = folder / "authority.key", folder / AUTHORITY_FILE
         if key_file.exists():
             key = load_pem_private_key(key_file.read_bytes(), None)
@@ -44,7 +44,7 @@ class Authority:
         return authority
 
     def server_context(self, state: str) -> ssl.SSLContext:
-        """The server's side of TLS with the certificate of this state; `none` has no certificate."""
+        """Return the server's side of TLS with the certificate of this state; `none` has no certificate."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         if state == "none":
             return context
@@ -55,7 +55,7 @@ class Authority:
         return context
 
     def key_and_certificate(self, state: str) -> bytes:
-        """A new key of a server, and its certificate of this state, as PEM."""
+        """Return a new key of a server, and its certificate of this state, as PEM."""
         issuer = Authority("unknown authority") if state == "unknown_authority" else self
         days = -1 if state == "expired" else int(state[5:]) if state.startswith("days=") else VALID_DAYS
         names = OTHER_NAMES if state == "wrong_host" else LOCAL_NAMES

@@ -47,7 +47,7 @@ class NameServer(asyncio.DatagramProtocol):
 
 
 def _record_kind(question: dns.rrset.RRset) -> str | None:
-    """The state in `STATES` that holds the records; None: the name has none of this type."""
+    """Return the state in `STATES` that holds the records; None: the name has none of this type."""
     if question.rdtype != dns.rdatatype.TXT:
         return {dns.rdatatype.A: "address", dns.rdatatype.MX: "mx"}.get(question.rdtype)
     first, second = (*question.name.labels, b"")[:2]
@@ -57,7 +57,7 @@ def _record_kind(question: dns.rrset.RRset) -> str | None:
 
 
 def _records(question: dns.rrset.RRset, state: str) -> dns.rrset.RRset:
-    """Raises DNSException for a text that is no record of this type, such as `SERVFAIL`."""
+    """Raise DNSException for a text that is no record of this type, such as `SERVFAIL`."""
     lines = state.splitlines()
     if state == "SERVFAIL":
         raise dns.exception.DNSException

@@ -71,7 +71,7 @@ async def _verify(request: Request, column: str, value: str | int | None) -> Res
 
 
 def _attempted(world: World, column: str, value: str | int | None) -> Row:
-    """A transaction of this gateway. There is none before the customer tries to pay."""
+    """Return a transaction of this gateway. There is none before the customer tries to pay."""
     charge = None if value is None else find_charge(world.database, column, value)
     if charge is None or charge["gateway"] != GATEWAY or charge["status"] == "abandoned":
         raise RefusedError(400, NOT_FOUND)
@@ -89,7 +89,7 @@ async def list_transactions(request: Request) -> Response:
 
 
 async def create_refund(request: Request) -> Response:
-    """A refund of everything that is left when no amount is given."""
+    """Return a refund of everything that is left when no amount is given."""
     world = world_of(request)
     charge = _attempted(world, "id", row_id(request.path_params["id"]))
     body = await read_fields(request)

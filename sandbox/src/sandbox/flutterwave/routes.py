@@ -36,7 +36,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def requires_secret_key(endpoint: Endpoint) -> Endpoint:
-    """The endpoint, guarded by the merchant's secret key, with this gateway's envelope for every error."""
+    """Return the endpoint, guarded by the merchant's secret key, with this gateway's envelope for every error."""
 
     async def guarded(request: Request) -> Response:
         world = world_of(request)

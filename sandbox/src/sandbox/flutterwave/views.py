@@ -31,23 +31,23 @@ def _kobo(amount: Decimal) -> int:
 
 
 def app_fee_minor(amount_minor: int) -> int:
-    """The gateway's fee of a payment in kobo, without tax."""
+    """Return the gateway's fee of a payment in kobo, without tax."""
     return min(_kobo(amount_minor * FEE_SHARE), FEE_MINOR_MAX)
 
 
 def cost_minor(amount_minor: int) -> int:
-    """The deduction from a payment in kobo: fee and tax. `amount_settled` is the rest."""
+    """Return the deduction from a payment in kobo: fee and tax. `amount_settled` is the rest."""
     fee_minor = app_fee_minor(amount_minor)
     return fee_minor + _kobo(fee_minor * TAX_SHARE)
 
 
 def flw_ref(charge_id: int, access_code: str) -> str:
-    """The gateway's own reference of a transaction."""
+    """Return the gateway's own reference of a transaction."""
     return f"FLW-SANDBOX-{access_code}-{charge_id}"
 
 
 def transaction_view(charge: Row) -> dict[str, Any]:
-    """A transaction as `verify` and the list show it. Its fee and settled amount are null until it is paid."""
+    """Return a transaction as `verify` and the list show it. Its fee and settled amount are null until it is paid."""
     paid = charge["status"] == "success"
     amount_minor = charge["amount_minor"]
     view = {
@@ -82,7 +82,9 @@ def transaction_view(charge: Row) -> dict[str, Any]:
 
 
 def listed_view(charge: Row) -> dict[str, Any]:
-    """A row of the list of transactions: without metadata and card, and with the customer's fields on the same level."""
+    """Return a row of the list of transactions: without metadata and card, and with the customer's fields on the same
+    level.
+    """
     view = transaction_view(charge)
     customer = view.pop("customer")
     del view["meta"]
@@ -166,7 +168,7 @@ def transfer_view(transfer: Row) -> dict[str, Any]:
 
 
 def _complete_message(transfer: Row) -> str:
-    """The bank's own text; empty while the transfer is under way."""
+    """Return the bank's own text; empty while the transfer is under way."""
     if transfer["status"] == "success":
         return "Transaction was successful"
     return f"DISBURSE FAILED: {transfer['failure']}" if transfer["status"] in ("failed", "reversed") else ""

@@ -17,7 +17,7 @@ DECODER = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
 
 
 def succeeded(message: str, data: Any, meta: Any = None) -> Response:
-    """The envelope of a success."""
+    """Return the envelope of a success."""
     body = {"status": "success", "message": message, "data": data}
     if meta is not None:
         body["meta"] = meta
@@ -25,13 +25,13 @@ def succeeded(message: str, data: Any, meta: Any = None) -> Response:
 
 
 def failed(status: int, message: str) -> Response:
-    """The envelope of an error, which names no code."""
+    """Return the envelope of an error, which names no code."""
     body = ENCODER.encode({"status": "error", "message": message, "data": None})
     return Response(body, status, media_type="application/json")
 
 
 async def read_fields(request: Request) -> dict[str, Any]:
-    """The body's object, with exact decimals. Raises RefusedError 400 for anything else."""
+    """Return the body's object, with exact decimals. Raises RefusedError 400 for anything else."""
     try:
         return DECODER.decode(await read_body(request))
     except (msgspec.DecodeError, UnicodeDecodeError):

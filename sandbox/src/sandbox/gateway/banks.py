@@ -36,7 +36,7 @@ def bank_name(bank_code: str) -> str:
 
 
 def seed_demo_accounts(database: Database) -> None:
-    """Creates the accounts of the demo vendors; a name that was changed by hand is kept."""
+    """Create the accounts of the demo vendors; a name that was changed by hand is kept."""
     with database.transaction():
         for bank_code, account_number, account_name in DEMO_ACCOUNTS:
             database.run(
@@ -64,7 +64,7 @@ def save_account(database: Database, bank_code: str, account_number: str, accoun
 
 
 def resolve_name(database: Database, bank_code: str, account_number: str) -> str | None:
-    """The owner's name: stored for a seeded account, else generated; None when the account does not exist."""
+    """Return the owner's name: stored for a seeded account, else generated; None when the account does not exist."""
     if bank_code not in BANK_NAMES or not is_account_number(account_number):
         return None
     row = database.one(

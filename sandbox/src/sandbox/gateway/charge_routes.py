@@ -58,7 +58,7 @@ def _meta(volume_minor: int, _length: int) -> dict[str, Any]:
 
 
 def charge_view(charge: Row) -> dict[str, Any]:
-    """A transaction as verify shows it; `abandoned` means that it is unpaid."""
+    """Return a transaction as verify shows it; `abandoned` means that it is unpaid."""
     return {
         **_charge_fields(charge),
         "receipt_number": None,
@@ -77,7 +77,7 @@ def charge_view(charge: Row) -> dict[str, Any]:
 
 
 def listed_charge_view(charge: Row) -> dict[str, Any]:
-    """A transaction as the list shows it."""
+    """Return a transaction as the list shows it."""
     authorization = dict.fromkeys(AUTHORIZATION_FIELDS) | {"reusable": False}
     return {
         **_charge_fields(charge),

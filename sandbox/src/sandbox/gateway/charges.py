@@ -82,7 +82,7 @@ def _read_metadata(given: Any) -> str:
 
 
 def open_transaction(database: Database, opening: Opening, gateway: str = "paystack") -> str:
-    """Stores the transaction and returns its access code. Raises RefusedError 400 for a used reference."""
+    """Store the transaction and returns its access code. Raises RefusedError 400 for a used reference."""
     access_code = new_code()
     with database.transaction():
         database.run(
@@ -164,7 +164,7 @@ def pay(world: World, access_code: str, amount_minor: int | None, currency: str 
 
 
 def _fees_of(world: World, gateway: str, amount_minor: int) -> int | None:
-    """The fee in kobo; only that of the first gateway is switched off."""
+    """Return the fee in kobo; only that of the first gateway is switched off."""
     if gateway == "paystack" and world.switches.charge_fees == "none":
         return None
     return REPORTS[gateway].fee_minor(amount_minor)

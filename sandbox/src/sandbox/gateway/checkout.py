@@ -87,14 +87,14 @@ def _redirect(charge: Row) -> Response:
 
 
 def _returned_fields(charge: Row) -> dict[str, str]:
-    """The query that each gateway adds to the merchant's callback address."""
+    """Return the query that each gateway adds to the merchant's callback address."""
     if charge["gateway"] == "flutterwave":
         return {"status": "successful", "tx_ref": charge["reference"], "transaction_id": str(charge["id"])}
     return {"trxref": charge["reference"], "reference": charge["reference"]}
 
 
 def _return_address(charge: Row) -> str | None:
-    """The merchant's callback address with the gateway's query added."""
+    """Return the merchant's callback address with the gateway's query added."""
     if charge["callback_url"] is None:
         return None
     parts = urlsplit(str(charge["callback_url"]))

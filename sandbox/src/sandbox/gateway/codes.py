@@ -10,5 +10,5 @@ INTEGRATION = 100043
 
 
 def new_code(prefix: str = "", length: int = 15) -> str:
-    """A code such as `TRF_1ptvuv321ahaa7q`."""
+    """Return a code such as `TRF_1ptvuv321ahaa7q`."""
     return prefix + "".join(secrets.choice(ALPHABET) for _ in range(length))

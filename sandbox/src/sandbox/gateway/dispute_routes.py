@@ -27,7 +27,7 @@ RESOLUTIONS = ("merchant-accepted", "declined")
 
 
 async def show_dispute(request: Request) -> Response:
-    """A dispute in its present state."""
+    """Return a dispute in its present state."""
     world = world_of(request)
 
     def work(_fault: object) -> Response:
@@ -73,7 +73,7 @@ async def show_upload_url(request: Request) -> Response:
 
 
 async def receive_upload(request: Request) -> Response:
-    """The file store of the signed address: its name is the permission."""
+    """Return the file store of the signed address: its name is the permission."""
     body = await read_body(request)
     database = world_of(request).database
     file_name = request.path_params["file_name"]
@@ -113,7 +113,7 @@ def _dispute_of(request: Request) -> Row:
 
 
 def _resolved_view(dispute: Row) -> dict[str, Any]:
-    """The flat form that the resolution returns: the transaction as its id, and the message that was sent."""
+    """Return the flat form that the resolution returns: the transaction as its id, and the message that was sent."""
     full = dispute_view(dispute)
     now = now_text()
     return {

@@ -38,7 +38,7 @@ def find_dispute(database: Database, dispute_id: int) -> Row | None:
 
 
 def open_dispute(world: World, charge: Row, amount_minor: int | None, due_at: str | None) -> Row:
-    """Opens a dispute of a paid charge, or of a part of it. No money moves yet. Raises RefusedError 400."""
+    """Open a dispute of a paid charge, or of a part of it. No money moves yet. Raises RefusedError 400."""
     amount_minor = charge["amount_minor"] if amount_minor is None else amount_minor
     if charge["status"] != "success" or not 0 < amount_minor <= charge["amount_minor"]:
         raise RefusedError(400, "Only what was paid can be disputed")
@@ -58,7 +58,8 @@ def open_dispute(world: World, charge: Row, amount_minor: int | None, due_at: st
 
 
 def move_dispute(world: World, dispute: Row, action: str) -> Row:
-    """A reminder, the decision, or its revision; a lost one debits the balance, and an overturned one credits it again.
+    """Return a reminder, the decision, or its revision; a lost one debits the balance, and an overturned one credits it
+    again.
 
     `overturn` changes a lost dispute to a won one, `revoke` a won one to a lost one.
 
@@ -83,7 +84,7 @@ def move_dispute(world: World, dispute: Row, action: str) -> Row:
 
 
 def add_evidence(world: World, dispute: Row, content: dict[str, Any]) -> Row:
-    """Records the merchant's evidence. Raises RefusedError 400 when no response is awaited."""
+    """Record the merchant's evidence. Raises RefusedError 400 when no response is awaited."""
     _check_awaited(dispute)
     with world.database.transaction():
         evidence_id = world.database.run(
@@ -102,7 +103,7 @@ def add_evidence(world: World, dispute: Row, content: dict[str, Any]) -> Row:
 
 
 def reserve_file(database: Database, dispute: Row) -> str:
-    """The name of a file that may be uploaded."""
+    """Return the name of a file that may be uploaded."""
     file_name = new_code(length=20)
     database.run("INSERT INTO dispute_files (file_name, dispute_id) VALUES (?, ?)", file_name, dispute["id"])
     return file_name

@@ -71,7 +71,7 @@ def authorization_of(charge: Row) -> dict[str, Any]:
 
 
 def customer_of(charge: Row) -> dict[str, Any]:
-    """The payer of a transaction: the page requires the mail address only."""
+    """Return the payer of a transaction: the page requires the mail address only."""
     return {
         "id": charge["customer_id"],
         "first_name": None,
@@ -113,13 +113,13 @@ def charge_success(charge: Row) -> dict[str, Any]:
 
 
 def charge_failed(charge: Row) -> dict[str, Any]:
-    """A declined payment: `gateway_response` is the bank's reason."""
+    """Return a declined payment: `gateway_response` is the bank's reason."""
     event = charge_success(charge)
     return {"event": "charge.failed", "data": {**event["data"], "status": "failed", "paid_at": None}}
 
 
 def transfer_fields(transfer: Row) -> dict[str, Any]:
-    """The fields of a transfer in every response and event."""
+    """Return the fields of a transfer in every response and event."""
     return {
         "amount": transfer["amount_minor"],
         "currency": transfer["currency"],
@@ -141,7 +141,7 @@ def transfer_fields(transfer: Row) -> dict[str, Any]:
 
 
 def recipient_of(transfer: Row) -> dict[str, Any]:
-    """The account of a transfer."""
+    """Return the account of a transfer."""
     return {
         "active": True,
         "createdAt": transfer["recipient_created_at"],
@@ -222,7 +222,7 @@ def dispute_event(event: str, dispute: Row) -> dict[str, Any]:
 
 
 def dispute_view(dispute: Row) -> dict[str, Any]:
-    """A dispute as the calls return it."""
+    """Return a dispute as the calls return it."""
     is_lost = dispute["resolution"] in LOST_RESOLUTIONS
     return {
         "id": dispute["id"],

@@ -25,7 +25,7 @@ def read_amount_minor(value: Any) -> int:
 
 
 def read_text(body: dict[str, Any], name: str, default: str | None = None) -> str:
-    """A text field; without a default it is required. Raises RefusedError 400."""
+    """Return a text field; without a default it is required. Raises RefusedError 400."""
     value = body.get(name)
     if value is None or value == "":
         if default is None:
@@ -51,7 +51,7 @@ def read_currency(body: dict[str, Any]) -> str:
 
 
 def read_moment(text: str | None) -> str | None:
-    """A bound of a list (`from`, `to`) in sortable form."""
+    """Return a bound of a list (`from`, `to`) in sortable form."""
     if not text:
         return None
     try:
@@ -62,7 +62,7 @@ def read_moment(text: str | None) -> str | None:
 
 
 def read_number(request: Request, name: str, default: int, high: int) -> int:
-    """A whole number from 1 to `high` in the query; raises RefusedError 400."""
+    """Return a whole number from 1 to `high` in the query; raises RefusedError 400."""
     text = request.query_params.get(name)
     if text is None:
         return default
@@ -73,6 +73,6 @@ def read_number(request: Request, name: str, default: int, high: int) -> int:
 
 
 def row_id(given: Any) -> int | None:
-    """A row's id as a number or in digits; None when no row can have it."""
+    """Return a row's id as a number or in digits; None when no row can have it."""
     text = str(given)
     return int(text) if text.isascii() and text.isdigit() and len(text) <= ROW_ID_DIGITS_MAX else None

@@ -70,7 +70,7 @@ def account_exists(bank_code: str, account_number: str) -> bool:
 
 
 def name_of_unknown_account(account_number: str) -> str:
-    """The generated owner of an account number, always the same for the same number."""
+    """Return the generated owner of an account number, always the same for the same number."""
     return " ".join(
         names[int(account_number[start : start + 3]) % len(names)]
         for names, start in ((FIRST_NAMES, 6), (MIDDLE_NAMES, 3), (LAST_NAMES, 0))

@@ -108,7 +108,7 @@ def _page_after_cursor(
     conditions: Conditions,
     view: Callable[[Row], Any],
 ) -> Response:
-    """The page after the cursor. Nothing is counted, so that the last page costs as much as the first."""
+    """Return the page after the cursor. Nothing is counted, so that the last page costs as much as the first."""
     per_page = read_number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
     position = ("listed.id < ?", _read_cursor(request.query_params.get("next")))
     conditions = [pair for pair in (*conditions, position, *_bounds(request)) if pair[1] is not None]
@@ -126,7 +126,7 @@ def _cursor_after(row_id: int) -> str:
 
 
 def _read_cursor(cursor: str | None) -> int | None:
-    """The id that a page starts below; raises RefusedError 400 for a cursor that no list issued."""
+    """Return the id that a page starts below; raises RefusedError 400 for a cursor that no list issued."""
     if not cursor:
         return None
     try:

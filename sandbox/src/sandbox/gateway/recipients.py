@@ -32,7 +32,7 @@ async def create_recipient(request: Request) -> Response:
 
 
 def save_recipient(database: Database, name: str, account_number: str, bank_code: str, currency: str) -> Row:
-    """The account's recipient, new or the one that it has. Raises RefusedError 400 for an impossible account."""
+    """Return the account's recipient, new or the one that it has. Raises RefusedError 400 for an impossible account."""
     if bank_code not in BANK_NAMES:
         raise RefusedError(400, "Bank is invalid")
     if not is_account_number(account_number):

@@ -40,7 +40,7 @@ async def create_refund(request: Request) -> Response:
 
 
 def _find_transaction(database: Database, given: Any) -> Row:
-    """A transaction by its reference or by its id, as a number or in digits."""
+    """Return a transaction by its reference or by its id, as a number or in digits."""
     charge = None
     if isinstance(given, str) and given:
         charge = find_charge(database, "reference", given)
@@ -83,7 +83,7 @@ def _meta(_volume_minor: int, length: int) -> dict[str, Any]:
 
 
 async def retry_refund(request: Request) -> Response:
-    """The account of the payer, for a refund that needs attention."""
+    """Return the account of the payer, for a refund that needs attention."""
     world = world_of(request)
     number = row_id(request.path_params["id"])
     refund = None if number is None else find_refund(world.database, number)
@@ -104,7 +104,7 @@ async def retry_refund(request: Request) -> Response:
 
 
 def retried_refund_view(refund: Row) -> dict[str, Any]:
-    """A refund as its retry shows it."""
+    """Return a refund as its retry shows it."""
     return {
         **_refund_fields(refund),
         "transaction": refund["transaction_id"],
@@ -140,7 +140,7 @@ def _refund_fields(refund: Row) -> dict[str, Any]:
 
 
 def created_refund_view(refund: Row) -> dict[str, Any]:
-    """A refund as the call that made it shows it, with the whole transaction."""
+    """Return a refund as the call that made it shows it, with the whole transaction."""
     return {
         **_refund_fields(refund),
         "transaction": {
@@ -170,7 +170,7 @@ def created_refund_view(refund: Row) -> dict[str, Any]:
 
 
 def refund_view(refund: Row) -> dict[str, Any]:
-    """A refund as fetch and list show it, with the transaction's id."""
+    """Return a refund as fetch and list show it, with the transaction's id."""
     processed = refund["status"] == "processed"
     return {
         **_refund_fields(refund),

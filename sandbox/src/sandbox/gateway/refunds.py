@@ -27,7 +27,7 @@ def find_refund(database: Database, refund_id: int) -> Row | None:
 
 
 def refunded_minor(database: Database, transaction_id: int) -> int:
-    """The amount of processed and pending refunds, without failed ones."""
+    """Return the amount of processed and pending refunds, without failed ones."""
     row = database.one(
         "SELECT coalesce(sum(amount_minor), 0) AS total FROM refunds WHERE transaction_id = ? AND status <> 'failed'",
         transaction_id,

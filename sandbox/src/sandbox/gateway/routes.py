@@ -29,7 +29,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def requires_secret_key(endpoint: Endpoint) -> Endpoint:
-    """The endpoint, guarded by the merchant's secret key: 401 without one of the accepted keys as Bearer."""
+    """Return the endpoint, guarded by the merchant's secret key: 401 without one of the accepted keys as Bearer."""
 
     async def guarded(request: Request) -> Response:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")

@@ -48,7 +48,7 @@ async def initiate_transfer(request: Request) -> Response:
 
 
 def _read_order(world: World, body: dict[str, Any]) -> TransferOrder:
-    """Raises RefusedError 400, and 404 for an unknown recipient."""
+    """Raise RefusedError 400, and 404 for an unknown recipient."""
     if read_text(body, "source") != "balance":
         raise RefusedError(400, "Source must be balance")
     amount_minor = read_amount_minor(body.get("amount"))
@@ -72,7 +72,7 @@ def _read_order(world: World, body: dict[str, Any]) -> TransferOrder:
 
 
 async def finalize_transfer(request: Request) -> Response:
-    """The second step of a transfer with a one-time password; any password of six digits is valid."""
+    """Return the second step of a transfer with a one-time password; any password of six digits is valid."""
     world = world_of(request)
     body = await read_json(request)
     transfer = find_transfer(world.database, "transfer_code", read_text(body, "transfer_code"))
@@ -108,7 +108,7 @@ async def list_transfers(request: Request) -> Response:
 
 
 def _accepted_view(transfer: Row) -> dict[str, Any]:
-    """The response of the call that moves money: `recipient` is a number here, an object everywhere else."""
+    """Return the response of the call that moves money: `recipient` is a number here, an object everywhere else."""
     return {
         "transfersessionid": [],
         "transfertrials": [],
@@ -119,7 +119,7 @@ def _accepted_view(transfer: Row) -> dict[str, Any]:
 
 
 def transfer_view(transfer: Row) -> dict[str, Any]:
-    """A transfer. `reason` is the merchant's narration; `gateway_response` is the bank's response."""
+    """Return a transfer. `reason` is the merchant's narration; `gateway_response` is the bank's response."""
     return {
         **transfer_fields(transfer),
         "request": transfer["id"],

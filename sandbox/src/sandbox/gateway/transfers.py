@@ -53,7 +53,7 @@ class Plan:
 
 
 def plan_of(fault: Fault | None) -> Plan:
-    """The final state that the fault rules select for a transfer."""
+    """Return the final state that the fault rules select for a transfer."""
     if fault is not None and fault.fail is not None:
         return Plan("failed", fault.fail)
     if fault is not None and fault.reverse:
@@ -119,7 +119,7 @@ def _first_state(world: World) -> tuple[str, float | None]:
 
 
 def settle_next(world: World, transfer_id: int) -> None:
-    """Runs the due transition to the planned final state. A reversal is a success first."""
+    """Run the due transition to the planned final state. A reversal is a success first."""
     transfer = _found(world.database, transfer_id)
     if transfer["planned"] == "reversed" and transfer["status"] != "success":
         move_transfer(world, transfer_id, "success", None, time.time() + world.switches.transfer_delay_seconds)
@@ -175,7 +175,7 @@ def _move_money(database: Database, before: Row, status: str) -> None:
 
 
 def charged_fee_minor(transfer: Row) -> int:
-    """The fee as the gateway shows it: nothing for a transfer whose money was returned."""
+    """Return the fee as the gateway shows it: nothing for a transfer whose money was returned."""
     return 0 if transfer["status"] in ("failed", "reversed") else transfer["fee_minor"] or 0
 
 

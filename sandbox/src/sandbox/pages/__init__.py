@@ -43,7 +43,7 @@ def render(template: str, status: int = 200, **values: Any) -> Response:
 
 
 async def show_asset(request: Request) -> Response:
-    """A style sheet or script of the pages."""
+    """Return a style sheet or script of the pages."""
     found = ASSETS.get(request.path_params["name"])
     if found is None:
         raise HTTPException(404, "No such file")

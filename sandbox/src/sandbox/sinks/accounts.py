@@ -18,12 +18,12 @@ S3_STATUS: Final = {"NoSuchBucket": 404, "PermanentRedirect": 301, "SlowDown": 5
 
 
 def account_state(world: World, account: str) -> str:
-    """The state of one of our accounts at a company, by its fault or the sound one."""
+    """Return the state of one of our accounts at a company, by its fault or the sound one."""
     return world.faults.state("account", account)
 
 
 def _error(state: str, content: object) -> Response | None:
-    """The error of an account whose state is a status, else None."""
+    """Return the error of an account whose state is a status, else None."""
     return JsonResponse(content, int(state)) if state in {"400", "401", "403", "404", "500"} else None
 
 

@@ -68,7 +68,7 @@ class MailHandler:
 
 
 def _part(mail: EmailMessage, kind: str) -> str:
-    """The text or html part; a part in an unknown charset is shown with replacement characters instead of lost."""
+    """Return the text or html part; a part in an unknown charset is shown with replacement characters instead of lost."""
     part = mail.get_body(preferencelist=(kind,))
     if part is None:
         return ""

@@ -63,7 +63,7 @@ async def send_message(request: Request) -> Response:
 
 
 def _recipient(body: dict[str, Any]) -> dict[str, str] | None:
-    """The contact of the response: by number (`to`), or by the platform's id of the user (`recipient`)."""
+    """Return the contact of the response: by number (`to`), or by the platform's id of the user (`recipient`)."""
     to, recipient = body.get("to"), body.get("recipient")
     number = re.sub(r"[^0-9]", "", to) if isinstance(to, str) else ""
     if number:
@@ -84,7 +84,7 @@ def _check_template(world: World, body: dict[str, Any], contact: dict[str, str])
 
 
 def rendered(body: dict[str, Any]) -> str:
-    """The shown text, or the template's name with its parameters. Raises RefusedError 400."""
+    """Return the shown text, or the template's name with its parameters. Raises RefusedError 400."""
     kind = body.get("type", "text")
     try:
         if kind == "text":
@@ -123,7 +123,7 @@ def _enqueue_statuses(
 def _status_change(
     contact: dict[str, str], message_id: str, status: str, at: int, callback: Any, reason: str | None = None
 ) -> dict[str, Any]:
-    """The change of one status. A failed one has errors and no contact; the others have both ids of the user."""
+    """Return the change of one status. A failed one has errors and no contact; the others have both ids of the user."""
     number = contact.get("wa_id")
     user_id = contact.get("user_id") or user_id_of(str(number))
     reported: dict[str, Any] = {"id": message_id, "status": status, "timestamp": str(at)}
@@ -141,12 +141,12 @@ def _status_change(
 
 
 def user_id_of(number: str) -> str:
-    """The platform's id of the user with that number, the same for every message."""
+    """Return the platform's id of the user with that number, the same for every message."""
     return f"NG.{int.from_bytes(hashlib.sha256(number.encode()).digest()[:8], 'big')}"
 
 
 def notification(phone_number_id: str, change: dict[str, Any]) -> dict[str, Any]:
-    """The frame of every webhook of the platform (specification, Messaging-app inbound message body)."""
+    """Return the frame of every webhook of the platform (specification, Messaging-app inbound message body)."""
     value = {
         "messaging_product": "whatsapp",
         "metadata": {"display_phone_number": DISPLAY_NUMBER, "phone_number_id": phone_number_id},
@@ -192,7 +192,9 @@ def _content(body: dict[str, Any]) -> dict[str, Any] | None:
 
 
 async def report_status(request: Request) -> Response:
-    """The platform reports the status of an accepted message: `sent`, `delivered`, `read`, or `failed` with a `reason`."""
+    """Return the platform reports the status of an accepted message: `sent`, `delivered`, `read`, or `failed` with a
+    `reason`.
+    """
     world = world_of(request)
     body = await read_json(request)
     message_id, status = body.get("id"), body.get("status")

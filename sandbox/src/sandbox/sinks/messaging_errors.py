@@ -40,7 +40,9 @@ UNDELIVERABLE = 131026
 
 
 def refuse(status: int, message: str) -> Response:
-    """An error response. A message of digits is a code of the table; any other is the details of the status's own code."""
+    """Return an error response. A message of digits is a code of the table; any other is the details of the status's
+    own code.
+    """
     if message.isascii() and message.isdigit():
         return refuse_code(int(message))
     code = {400: UNDELIVERABLE, 401: 190}.get(status, 131000)
@@ -53,7 +55,7 @@ def refuse_code(code: int, details: str | None = None) -> Response:
 
 
 def refuse_parameter(message: str, *, subcode: int | None = None, title: str = "", sentence: str = "") -> Response:
-    """The error of a parameter or of a template's content, in the Graph API's form."""
+    """Return the error of a parameter or of a template's content, in the Graph API's form."""
     error: dict[str, Any] = {
         "message": message,
         "type": "OAuthException",
@@ -71,7 +73,7 @@ def refuse_parameter(message: str, *, subcode: int | None = None, title: str = "
 
 
 def reported_error(reason: str) -> dict[str, Any]:
-    """The error of a failed status; a reason of digits is a code of the table."""
+    """Return the error of a failed status; a reason of digits is a code of the table."""
     code = int(reason) if reason.isascii() and reason.isdigit() else UNDELIVERABLE
     title = ERRORS[code][1] if code in ERRORS else reason
     details = title if reason.isdigit() else reason

@@ -38,7 +38,7 @@ def africas_talking_code(reason: str) -> int:
 
 
 def twilio_fault(status: int, reason: str) -> tuple[int, int, str]:
-    """The HTTP status, code and text; a number is the code itself."""
+    """Return the HTTP status, code and text; a number is the code itself."""
     if reason in SMS_FAULTS:
         return SMS_FAULTS[reason].twilio
     return status, int(reason) if reason.isascii() and reason.isdigit() else 20500 if status >= 500 else 21620, reason

@@ -103,7 +103,7 @@ def find_spans(database: Database, trace_id: str) -> list[Row]:
 
 
 def span_tree(rows: list[Row]) -> list[dict[str, Any]]:
-    """The spans as trees: a span without a stored parent is a root."""
+    """Return the spans as trees: a span without a stored parent is a root."""
     nodes = {row["span_id"]: _node(row) for row in rows}
     roots = []
     for node in nodes.values():
@@ -132,7 +132,7 @@ def _node(row: Row) -> dict[str, Any]:
 
 
 def list_traces(database: Database) -> list[Row]:
-    """The newest traces with their first span, duration, services and number of spans."""
+    """Return the newest traces with their first span, duration, services and number of spans."""
     return database.all(
         "SELECT trace_id, min(started_nanoseconds) AS started_nanoseconds, count(*) AS spans,"
         " (max(ended_nanoseconds) - min(started_nanoseconds)) / 1e6 AS duration_milliseconds,"

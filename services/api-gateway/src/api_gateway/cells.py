@@ -28,7 +28,7 @@ _TOKENS_MAX: Final = 4096
 
 
 def upstream_of(cell: Cell) -> str:
-    """The name of a cell's gateway among the upstreams."""
+    """Return the name of a cell's gateway among the upstreams."""
     return f"cell {cell.name}"
 
 
@@ -70,7 +70,7 @@ class CellRouter:
         return True
 
     def _cell_of_head(self, call: Call, route: Route) -> Cell | None:
-        """The cell by the campus of the token, else by the campus of the query or the path; None without one."""
+        """Return the cell by the campus of the token, else by the campus of the query or the path; None without one."""
         campus_id = _campus_of_token(call.headers) or _campus_of_target(call, route)
         return None if campus_id is None else self._cells.of_campus(campus_id)
 
@@ -82,7 +82,7 @@ def _campus_of_token(headers: Mapping[bytes, bytes]) -> UUID | None:
 
 @lru_cache(maxsize=_TOKENS_MAX)
 def _campus_in(token: str) -> UUID | None:
-    """The campus that a token claims; None for a malformed one, which the own cell rejects."""
+    """Return the campus that a token claims; None for a malformed one, which the own cell rejects."""
     try:
         metadata = read_token(token).claims.get("app_metadata")
         return _uuid_or_none(metadata.get("campus_id")) if isinstance(metadata, dict) else None

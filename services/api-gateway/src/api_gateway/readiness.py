@@ -47,7 +47,7 @@ class ReadinessReport:
         return absent if len(absent) == len(ESSENTIAL) else []
 
     def response(self) -> dict[str, object]:
-        """The public form."""
+        """Return the public form."""
         all_ready = all(status == "ready" for status in self.services.values())
         services = {name: {"status": status, "essential": name in ESSENTIAL} for name, status in self.services.items()}
         return {"status": "ready" if all_ready else "degraded", "services": services}

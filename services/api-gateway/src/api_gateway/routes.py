@@ -27,22 +27,24 @@ def _read(path: str, upstream: str) -> Route:
 
 
 def _public(path: str, upstream: str) -> Route:
-    """A public read without secrets: it is compressed."""
+    """Return a public read without secrets: it is compressed."""
     return Route("GET", path, upstream, access=Access.ANONYMOUS, is_compressed=True)
 
 
 def _shared_page(path: str, upstream: str) -> Route:
-    """A page that anonymous readers share for some seconds (`EDGE_CACHE_SECONDS`)."""
+    """Return a page that anonymous readers share for some seconds (`EDGE_CACHE_SECONDS`)."""
     return Route("GET", path, upstream, access=Access.ANONYMOUS, is_shared=True, is_compressed=True)
 
 
 def _image(path: str, upstream: str) -> Route:
-    """A public image. A page shows dozens, so they have their own quota (contract 16.8)."""
+    """Return a public image. A page shows dozens, so they have their own quota (contract 16.8)."""
     return Route("GET", path, upstream, Quota.IMAGES, access=Access.ANONYMOUS)
 
 
 def _guard(*permissions: str, step_up: bool = False, step_up_with: str | None = None) -> Guard:
-    """The guard of the service's endpoint, as `@requires` and `@requires_one_of` build it; a test compares the two."""
+    """Return the guard of the service's endpoint, as `@requires` and `@requires_one_of` build it; a test compares the
+    two.
+    """
     if len(permissions) == 1:
         return Guard(permission=permissions[0], step_up=step_up, step_up_with=step_up_with)
     return Guard(one_of=permissions, step_up=step_up, step_up_with=step_up_with)
@@ -71,7 +73,7 @@ def _upload_image(path: str, upstream: str, guard: Guard = SIGNED_IN) -> Route:
 
 
 def _post_secret(path: str, upstream: str, quota: Quota) -> Route:
-    """A POST whose response holds a secret: it is never stored, so a key is ignored."""
+    """Return a POST whose response holds a secret: it is never stored, so a key is ignored."""
     return Route("POST", path, upstream, quota)
 
 
@@ -80,7 +82,7 @@ def _credentials(path: str, quota: Quota, *, passes_token: bool = False) -> Rout
 
 
 def _assistant_message(path: str, seconds_max: float) -> Route:
-    """A message to the assistant: a key is ignored, because the response may be a stream."""
+    """Return a message to the assistant: a key is ignored, because the response may be a stream."""
     return Route("POST", path, NOTIFICATIONS, Quota.ASSISTANT, body_bytes_max=64 * KIB, seconds_max=seconds_max)
 
 

@@ -88,7 +88,7 @@ class Merge:
 
 
 def _urgency(item: WorkItem) -> tuple[bool, str, str, str]:
-    """The earliest deadline first, then the oldest; ISO 8601 times in UTC sort as texts."""
+    """Return the earliest deadline first, then the oldest; ISO 8601 times in UTC sort as texts."""
     return item.respond_by is None, item.respond_by or "", item.oldest_at, item.link
 
 
@@ -191,7 +191,7 @@ def _merged_page(parts: list[_Page], *, is_ascending: bool) -> tuple[list[dict[s
 
 
 def _query_of(call: Call) -> dict[str, str]:
-    """The parameters of a query that the services accepted: each of them once."""
+    """Return the parameters of a query that the services accepted: each of them once."""
     return dict(parse_qsl(call.scope["query_string"].decode("ascii"), keep_blank_values=True))
 
 

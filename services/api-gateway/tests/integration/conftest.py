@@ -135,7 +135,7 @@ PATIENT_LIMITS = EdgeLimits(
 
 @asynccontextmanager
 async def edge_served(app: Any) -> AsyncIterator[int]:
-    """The edge behind uvicorn, as in production; yields its port."""
+    """Yield the edge behind uvicorn, as in production; yields its port."""
     opened = socket.socket()
     opened.bind(("127.0.0.1", 0))
     config = uvicorn.Config(
@@ -223,7 +223,7 @@ def client(app: GatewayApp) -> httpx.AsyncClient:
 
 
 def problem_of(response: httpx.Response) -> dict[str, Any]:
-    """Returns the problem of a response after a check of its mandatory fields and headers."""
+    """Return the problem of a response after a check of its mandatory fields and headers."""
     assert response.headers["content-type"] == "application/problem+json", response.text
     document: dict[str, Any] = json.loads(response.content)
     assert document["status"] == response.status_code
@@ -238,7 +238,7 @@ def problem_of(response: httpx.Response) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRedis]:
-    """A quota store of this module, which its tests may stop."""
+    """Yield a quota store of this module, which its tests may stop."""
     state = tmp_path_factory.mktemp("redis")
     (state / "servers").mkdir()
     with held_ports(1) as [port]:

@@ -29,7 +29,7 @@ def serve(app: GatewayApp, data: Any, *, public: bool = True, etag: str = 'W/"fi
 
 
 async def fetched(app: GatewayApp, path: str, method: str = "GET", **headers: str) -> tuple[httpx.Response, bytes]:
-    """The response and its body as sent."""
+    """Return the response and its body as sent."""
     async with app.client.stream(method, path, headers={"Accept-Encoding": "identity", **headers}) as response:
         return response, b"".join([chunk async for chunk in response.aiter_raw()])
 

@@ -100,7 +100,7 @@ async def test_a_published_revocation_applies_and_outlives_the_process(
 
 @asynccontextmanager
 async def broker_unavailable(broker_url: str, management_url: str) -> AsyncIterator[None]:
-    """Removes the virtual host from the broker: its connections end, and new ones are rejected."""
+    """Remove the virtual host from the broker: its connections end, and new ones are rejected."""
     parts = urlsplit(broker_url)
     host, user = parts.path.lstrip("/"), quote(parts.username or "guest", safe="")
     rights = {"configure": ".*", "write": ".*", "read": ".*"}

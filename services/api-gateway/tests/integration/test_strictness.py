@@ -61,7 +61,7 @@ async def patient(module_urls: DatabaseUrls, broker_url: str) -> AsyncIterator[B
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def impatient(module_urls: DatabaseUrls, broker_url: str) -> AsyncIterator[Bench]:
-    """A gateway that waits a second for announced bytes of a client."""
+    """Yield a gateway that waits a second for announced bytes of a client."""
     async with benched(module_urls, broker_url, SETTINGS | IMPATIENT) as bench:
         yield bench
 

@@ -18,7 +18,7 @@ ITEM = re.compile(rf"({_STRING})((?:{_PARAMETER})*)")
 
 
 def item(value: bytes) -> tuple[str, dict[str, int]]:
-    """The one item of a field and its parameters."""
+    """Return the one item of a field and its parameters."""
     found = ITEM.fullmatch(value.decode("ascii"))
     assert found is not None, value
     parameters = [each.split("=") for each in found[2].split(";")[1:]]

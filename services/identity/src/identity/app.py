@@ -153,7 +153,7 @@ async def demo_data(dependencies: Dependencies) -> None:
 
 
 def loops(dependencies: Dependencies) -> list[Loop]:
-    """The background loops of the worker."""
+    """Return the background loops of the worker."""
     return [
         Loop(
             "sessions of distrusted issuers",
@@ -175,7 +175,7 @@ class LocalUserLookup:
         self._database, self._hashes, self._clock = database, hashes, clock
 
     async def find(self, token: str, federated: FederatedIdentity) -> LocalUser:
-        """Raises ProfileMissing and Unauthorized."""
+        """Raise ProfileMissing and Unauthorized."""
 
         now = self._clock.now()
         return await self._database.transact(

@@ -35,7 +35,7 @@ async def newest_code(app: IdentityApp) -> str:
 
 
 async def prove(app: IdentityApp, email: str = EMAIL, **more: Any) -> dict[str, Any]:
-    """Returns the tokens for the newest code of the address."""
+    """Return the tokens for the newest code of the address."""
     return data_of(await app.post(VERIFY, {"email": email, "code": await newest_code(app), **more}))
 
 

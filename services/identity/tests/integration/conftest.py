@@ -100,7 +100,7 @@ class IdentityApp:
         return data_of(await self.post("/api/auth/mfa/verify", body, token=tokens["accessToken"]))
 
     def code(self, secret: str) -> str:
-        """The code of this moment."""
+        """Return the code of this moment."""
         return pyotp.TOTP(secret).at(self.clock.now())
 
     def next_period(self) -> None:
@@ -133,7 +133,7 @@ def more_settings() -> dict[str, Any]:
 async def app(
     fresh_database: DatabaseFactory, broker_url: str, clock: ManualClock, more_settings: dict[str, Any]
 ) -> AsyncIterator[IdentityApp]:
-    """The identity service on a database of its own; it fetches its keys from its own served address."""
+    """Yield the identity service on a database of its own; it fetches its keys from its own served address."""
     urls = await fresh_database("identity")
     address = _Address()
     totp = {f"demo_totp_{name.lower()}": secret for name, secret in DEMO_SECRETS.items()}

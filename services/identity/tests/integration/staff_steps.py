@@ -26,7 +26,7 @@ class StaffAdministration:
     _tokens: dict[tuple[str, bool], str] = field(default_factory=dict)
 
     async def token(self, name: str, *, stepped_up: bool = True) -> str:
-        """A token of a stored session of this user; it skips the cost of a password."""
+        """Return a token of a stored session of this user; it skips the cost of a password."""
         if (name, stepped_up) not in self._tokens:
             self._tokens[name, stepped_up] = (await self.sign_in(name, stepped_up=stepped_up))[0]
         return self._tokens[name, stepped_up]

@@ -42,7 +42,7 @@ async def evaluate(app: IdentityApp, response: httpx.Response, **matters: tuple[
 
 
 async def erase(app: IdentityApp, token: str, body: Any = None) -> httpx.Response:
-    """Requests an erasure that no open obligation blocks."""
+    """Request an erasure that no open obligation blocks."""
     response = await request_erasure(app, token, body)
     if response.status_code == 202:
         await evaluate(app, response)
@@ -59,7 +59,7 @@ async def user(app: IdentityApp, email: str = TOLA, **more: Any) -> tuple[UUID, 
 
 
 async def traces_of(app: IdentityApp, text: str) -> set[str]:
-    """The tables that contain a text, without the outbox."""
+    """Return the tables that contain a text, without the outbox."""
     tables = await app.service.fetch(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
     )

@@ -23,7 +23,7 @@ FACTORS, CODES, VERIFY = "/api/auth/mfa/factors", "/api/auth/mfa/recovery-codes"
 
 
 async def with_totp(app: IdentityApp, email: str = TOLA) -> tuple[dict[str, Any], str]:
-    """Returns the stepped-up tokens and the secret of a user with a confirmed TOTP factor."""
+    """Return the stepped-up tokens and the secret of a user with a confirmed TOTP factor."""
     await app.sign_up(email)
     tokens = await app.log_in(email)
     secret = await enroll(app, tokens, name="Old phone")

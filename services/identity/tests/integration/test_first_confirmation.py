@@ -26,7 +26,9 @@ from .conftest import PASSWORD, IdentityApp
 
 
 async def attack_before_the_proof(app: IdentityApp) -> dict[str, Any]:
-    """An attacker's sign-up with the victim's address, with all that accounts from before this rule could have had."""
+    """Return an attacker's sign-up with the victim's address, with all that accounts from before this rule could have
+    had.
+    """
     user_id = await app.sign_up(EMAIL, phone=PHONE)
     tokens = await app.log_in(EMAIL)
     secret = (await app.post("/api/auth/mfa/enroll", token=tokens["accessToken"])).json()["data"]["secret"]

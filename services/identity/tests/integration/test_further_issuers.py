@@ -301,7 +301,7 @@ async def test_a_suspended_federated_user_is_rejected(elsewhere: Elsewhere) -> N
 
 
 async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:
-    """The status of an application, and the extension of its rejection."""
+    """Return the status of an application, and the extension of its rejection."""
     app = elsewhere.app
     [campus] = await app.service.fetch("SELECT id FROM campuses")
     body = {

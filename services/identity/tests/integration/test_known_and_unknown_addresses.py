@@ -43,7 +43,7 @@ async def test_a_request_for_an_unknown_address_stores_the_same_rows_and_sends_n
 
 
 def neutral(body: dict[str, Any]) -> dict[str, Any]:
-    """A response without its ids and times, which differ in any two."""
+    """Return a response without its ids and times, which differ in any two."""
     return {
         **body,
         "requestId": None,

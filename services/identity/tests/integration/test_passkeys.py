@@ -54,7 +54,7 @@ async def step_up(app: IdentityApp, tokens: dict[str, Any], authenticator: Authe
 
 
 async def everything(app: IdentityApp) -> list[Any]:
-    """The rows that a rejected request must not change."""
+    """Return the rows that a rejected request must not change."""
     return [
         [tuple(row) for row in await app.service.fetch(f"SELECT * FROM {table} ORDER BY 1")]
         for table in ("passkeys", "passkey_challenges", "refresh_tokens", "accounts")
@@ -118,7 +118,7 @@ def _with_fields(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def _attested(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A credential whose attestation object was changed."""
+    """Return a credential whose attestation object was changed."""
 
     def made(offered: dict[str, Any]) -> dict[str, Any]:
         credential = Authenticator(ORIGIN).make(offered)
@@ -136,7 +136,7 @@ def unb64(text: str) -> bytes:
 
 
 def _key(public_key: Any) -> Callable[[dict[str, Any]], Any]:
-    """An attestation of a public key that no authenticator has."""
+    """Return an attestation of a public key that no authenticator has."""
 
     def change(attestation: dict[str, Any]) -> dict[str, Any]:
         authenticator_data = attestation["authData"]

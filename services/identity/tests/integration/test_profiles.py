@@ -19,7 +19,7 @@ async def change(app: IdentityApp, token: str, body: dict[str, Any], if_match: s
 
 
 async def user(app: IdentityApp, email: str = "tola@unilag.edu.ng") -> str:
-    """The access token of a new user."""
+    """Return the access token of a new user."""
     await app.sign_up(email)
     return str((await app.log_in(email))["accessToken"])
 

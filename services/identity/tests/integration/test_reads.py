@@ -13,13 +13,13 @@ from .responses import CONFLICT, FORBIDDEN, INVALID, UNAUTHORIZED, error_of, inv
 
 @pytest_asyncio.fixture
 async def campus(app: IdentityApp) -> IdentityApp:
-    """The service with the demo data."""
+    """Return the service with the demo data."""
     await app.load_demo()
     return app
 
 
 async def walk(app: IdentityApp, path: str, **params: Any) -> list[str]:
-    """The ids of a cursor list, page by page."""
+    """Return the ids of a cursor list, page by page."""
     ids: list[str] = []
     cursor: dict[str, str] = {}
     for _ in range(20):

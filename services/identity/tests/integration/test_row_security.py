@@ -205,7 +205,7 @@ WHERE c.relnamespace = 'public'::regnamespace AND a.grantee IN ($1::text::regrol
 
 
 async def fill(app: IdentityApp) -> None:
-    """Inserts a row of one user into every relation that a caller may read."""
+    """Insert a row of one user into every relation that a caller may read."""
     await app.load_demo()
     owner, referrer, admin = USERS["BUYER2"].id, USERS["VENDOR"].id, USERS["ADMIN"].id
     await app.service.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", owner, referrer)

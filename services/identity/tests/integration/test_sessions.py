@@ -200,7 +200,7 @@ async def test_a_refresh_token_reused_later_ends_its_session(app: IdentityApp) -
 
 
 async def refresh(app: IdentityApp, tokens: dict[str, Any]) -> tuple[int, str | None]:
-    """The status of an exchange and the successor."""
+    """Return the status of an exchange and the successor."""
     response = await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
     return response.status_code, response.json().get("data", {}).get("refreshToken")
 

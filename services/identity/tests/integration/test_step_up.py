@@ -11,7 +11,7 @@ from .responses import STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invali
 
 
 async def enrolled(app: IdentityApp, email: str = "tola@unilag.edu.ng") -> tuple[dict[str, Any], str]:
-    """Returns the tokens of a later login and the secret of a user with a confirmed factor."""
+    """Return the tokens of a later login and the secret of a user with a confirmed factor."""
     await app.sign_up(email)
     tokens = await app.log_in(email)
     secret = await enroll(app, tokens)

@@ -24,7 +24,7 @@ from .responses import UNAUTHORIZED, error_of
 
 @pytest_asyncio.fixture
 async def signed(app: IdentityApp) -> AsyncIterator[tuple[IdentityApp, SigningKey, dict[str, Any], dict[str, Any]]]:
-    """The service, its own signing key, and the claims and the public key of a good token of it."""
+    """Yield the service, its own signing key, and the claims and the public key of a good token of it."""
     await app.sign_up("tola@unilag.edu.ng")
     tokens = await app.log_in("tola@unilag.edu.ng")
     async with app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -41,7 +41,7 @@ def encoded(part: dict[str, Any]) -> str:
 
 
 def by_hand(header: dict[str, Any], claims: dict[str, Any], key: SigningKey | None) -> str:
-    """A token whose header no library would write."""
+    """Return a token whose header no library would write."""
     text = f"{encoded(header)}.{encoded(claims)}"
     signature = key.private_key.sign(text.encode()) if key else b""
     return f"{text}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"

@@ -68,7 +68,7 @@ class Campus:
         return await self.app.post(f"{PATH}/{application_id}/reject", {"reason": reason}, token=await self.token(by))
 
     async def events(self) -> dict[str, list[dict[str, Any]]]:
-        """The published events of applications, without the vendors of the demo data."""
+        """Return the published events of applications, without the vendors of the demo data."""
         shown = {name: await self.app.service.published(name) for name in EVENTS}
         shown[EVENTS[0]] = shown[EVENTS[0]][len(demo.VENDORS) :]
         return shown

@@ -23,7 +23,7 @@ def campus_name(address: str) -> str | None:
 
 
 def expected_name(domain: str) -> str | None:
-    """The rule in another form: compare the last labels of a plain host name with those of every institution."""
+    """Return the rule in another form: compare the last labels of a plain host name with those of every institution."""
     labels = domain.lower().split(".") if domain.isascii() else [""]
     if not all(re.fullmatch(r"(?!-)[a-z0-9-]{1,63}(?<!-)", label, re.ASCII) for label in labels):
         return None

@@ -134,7 +134,7 @@ def _sms(settings: Settings, http: httpx.AsyncClient) -> tuple[ChannelProvider, 
 
 
 def sms_accounts(settings: Settings) -> list[tuple[str, SmsAccount]]:
-    """The accounts at SMS companies with their API formats, in the order of their use."""
+    """Return the accounts at SMS companies with their API formats, in the order of their use."""
     routes = (settings.sms_route, settings.sms_secret_route, f"{settings.base_url}{TWILIO_RECEIPTS}")
     first = SmsAccount(SMS, settings.sms_api_url, settings.sms_api_key, settings.sms_sender, *routes)
     if not settings.sms_fallback_api_url:
@@ -221,7 +221,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 
 
 def _limits(settings: Settings) -> Mapping[str, int]:
-    """A claimed mail that waits for a connection would have an unknown outcome after a crash."""
+    """Return a claimed mail that waits for a connection would have an unknown outcome after a crash."""
     at_once = settings.deliveries_at_once
     return {channel: min(at_once, CONNECTIONS_MAX) if channel == "email" else at_once for channel in CHANNELS}
 

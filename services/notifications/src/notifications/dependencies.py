@@ -49,7 +49,7 @@ class Dependencies:
     retention_periods: RetentionPeriods
 
     def delivery_context(self) -> DeliveryContext:
-        """The context of deliveries as of now."""
+        """Return the context of deliveries as of now."""
         sender = self.delivery_sender
         return DeliveryContext(
             sender.channels,

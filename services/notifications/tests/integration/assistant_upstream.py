@@ -48,14 +48,14 @@ def streamed(*pieces: bytes) -> Response:
 
 
 def words(text: str) -> Response:
-    """A reply in pieces that break anywhere, with its usage."""
+    """Return a reply in pieces that break anywhere, with its usage."""
     pieces = [text[at : at + 3] for at in range(0, len(text), 3)]
     usage = {"prompt_tokens": 11, "completion_tokens": 7}
     return streamed(*(chunk({"content": piece}) for piece in pieces), chunk({}, "stop"), chunk(usage=usage), DONE)
 
 
 def calls(*tool_calls: tuple[str, str]) -> Response:
-    """Calls of tools by name and arguments, the arguments in two pieces."""
+    """Call of tools by name and arguments, the arguments in two pieces."""
     pieces = []
     for index, (name, arguments) in enumerate(tool_calls):
         half = len(arguments) // 2
@@ -137,7 +137,7 @@ class AssistantUpstream:
         return response
 
     def results(self) -> list[dict[str, Any]]:
-        """The tool results in the model's last request."""
+        """Return the tool results in the model's last request."""
         return [json.loads(line["content"]) for line in self.requests[-1]["messages"] if line["role"] == "tool"]
 
     def order_of(self, user_id: UUID, **more: Any) -> dict[str, Any]:
@@ -256,7 +256,7 @@ class AssistantScenario:
 async def opened_assistant(
     urls: DatabaseUrls, broker_url: str, *, with_model: bool, **settings: Any
 ) -> AsyncIterator[AssistantScenario]:
-    """The service with a provider or without one; keyword arguments replace settings."""
+    """Yield the service with a provider or without one; keyword arguments replace settings."""
     upstream, clock = AssistantUpstream(), ManualClock()
     async with AsyncExitStack() as stack:
         upstream.url = await stack.enter_async_context(served(upstream.app()))

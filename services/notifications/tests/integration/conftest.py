@@ -250,7 +250,7 @@ _RANDOM = re.compile(
 
 
 def without_random_values(text: str) -> str:
-    """The text without random and measured values, for a search for a short secret."""
+    """Return the text without random and measured values, for a search for a short secret."""
     return _RANDOM.sub("", text)
 
 
@@ -405,7 +405,7 @@ class Scenario:
         )
 
     def changed_buyer(self, *, proven: bool) -> ProfileChanged:
-        """The buyer names a number, proved or not."""
+        """Return the buyer names a number, proved or not."""
         return ProfileChanged(
             user_id=self.buyer_id, email="chidi@unilag.edu.ng", phone=PHONE, phone_confirmed=proven, full_name="Chidi"
         )
@@ -449,7 +449,7 @@ class Scenario:
         return [row["status"] for row in await self.deliveries()]
 
     async def channel_statuses(self) -> dict[str, str]:
-        """The status of the delivery by each channel."""
+        """Return the status of the delivery by each channel."""
         return {row["channel"]: row["status"] for row in await self.deliveries()}
 
     async def attempts(self) -> list[Any]:
@@ -457,7 +457,7 @@ class Scenario:
 
 
 def provisioned(user_id: UUID, email: str, **more: Any) -> UserProvisioned:
-    """A new buyer without a referral."""
+    """Return a new buyer without a referral."""
     referral = ReferralOutcome(applied=False, reward_minor=0)
     return UserProvisioned(user_id=user_id, email=email, role="buyer", referral=referral, **more)
 
@@ -465,7 +465,7 @@ def provisioned(user_id: UUID, email: str, **more: Any) -> UserProvisioned:
 def code_issued(
     encryptor: Encryptor, channel: str, address: str, code: str = "770031", *, purpose: str = "sign_in", **more: Any
 ) -> OneTimeCodeIssued:
-    """A one-time code to an address, both encrypted for this service."""
+    """Return a one-time code to an address, both encrypted for this service."""
     code_id = new_id()
     return OneTimeCodeIssued(
         code_id=code_id,
@@ -491,7 +491,7 @@ def html_of(mail: EmailMessage) -> str:
 
 @asynccontextmanager
 async def running_tasks(app: OpenService, process: str) -> AsyncIterator[None]:
-    """The background tasks of the service's process `api` or `worker`, over the real broker."""
+    """Yield the background tasks of the service's process `api` or `worker`, over the real broker."""
     tasks = [asyncio.ensure_future(task) for task in background(SERVICE, app.runtime, app.dependencies, process)]
     try:
         yield
@@ -575,7 +575,7 @@ async def scenario(open_scenario: OpenScenario) -> AsyncIterator[Scenario]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def full_scenario(open_scenario: OpenScenario, every_channel: dict[str, Any]) -> AsyncIterator[Scenario]:
-    """The scenario with a provider for every channel."""
+    """Yield the scenario with a provider for every channel."""
     async with open_scenario(**every_channel) as opened_scenario:
         yield opened_scenario
 

@@ -44,7 +44,7 @@ async def with_model(module_database: DatabaseFactory, broker_url: str) -> Async
 
 @pytest.fixture
 def assistant(with_model: AssistantScenario) -> AssistantScenario:
-    """The service with a provider without earlier requests."""
+    """Return the service with a provider without earlier requests."""
     with_model.upstream.reset()
     return with_model
 

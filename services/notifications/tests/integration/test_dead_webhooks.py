@@ -35,7 +35,7 @@ async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, An
 
 
 async def dead_item(scenario: Scenario, message_id: str = "wamid.1") -> dict[str, Any]:
-    """A message that failed its last retry, as the list shows it."""
+    """Return a message that failed its last retry, as the list shows it."""
     await post(scenario, body_of({"messages": [text(message_id, "Where is it?")]}))
     await scenario.app.work(QUEUE)
     await scenario.fetch("UPDATE outbox SET published_at = now() RETURNING 1")

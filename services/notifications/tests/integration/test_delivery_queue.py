@@ -45,7 +45,7 @@ async def queue_mails(scenario: Scenario, count: int) -> None:
 
 @asynccontextmanager
 async def dispatching(scenario: Scenario) -> AsyncIterator[None]:
-    """The dispatcher of the scenario's process, as its loop runs it."""
+    """Yield the dispatcher of the scenario's process, as its loop runs it."""
     task = asyncio.create_task(scenario.app.dependencies.dispatcher.run())
     await asyncio.sleep(0)
     try:

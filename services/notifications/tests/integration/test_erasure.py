@@ -56,7 +56,7 @@ async def test_events_after_an_erasure_notify_only_the_other_users(scenario: Sce
 
 
 async def tables_with(scenario: Scenario, text):
-    """The tables that contain the text."""
+    """Return the tables that contain the text."""
     rows = await scenario.fetch(
         "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"
     )

@@ -32,7 +32,9 @@ class Events:
         self.response, self._lines = response, response.aiter_lines()
 
     async def next(self, *, within=WAIT_SECONDS_MAX):
-        """The next event as (event, id, data); (None, None, None) for a ping or the like, StopAsyncIteration at the end."""
+        """Return the next event as (event, id, data); (None, None, None) for a ping or the like, StopAsyncIteration at
+        the end.
+        """
         fields = {}
         async with asyncio.timeout(within):
             while line := await anext(self._lines):
@@ -42,7 +44,7 @@ class Events:
         return fields.get("event"), fields.get("id"), None if data is None else json.loads(data)
 
     async def next_notification(self):
-        """The next notification, after any pings."""
+        """Return the next notification, after any pings."""
         while True:
             event, event_id, shown = await self.next()
             if event is not None:
@@ -52,7 +54,7 @@ class Events:
 
 @asynccontextmanager
 async def listening(scenario: Scenario, *, send_buffer_bytes=None):
-    """The service on a socket, with the background tasks of its API process."""
+    """Yield the service on a socket, with the background tasks of its API process."""
     app = scenario.app
     asgi_app = http_app(SERVICE, app.settings, app.runtime, app.dependencies)
     async with (
@@ -229,7 +231,7 @@ SELECT id FROM inserted ORDER BY place
 
 @contextmanager
 def blocked_reader(scenario: Scenario, client: httpx.AsyncClient, last=None):
-    """A stream whose reader never reads."""
+    """Yield a stream whose reader never reads."""
     lines = [
         f"GET {STREAM} HTTP/1.1",
         "Host: localhost",

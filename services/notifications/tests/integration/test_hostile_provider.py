@@ -64,7 +64,7 @@ def flood(piece: bytes, times: int) -> Response:
 
 
 def dripping() -> Response:
-    """A character every 50 ms, forever."""
+    """Yield a character every 50 ms, forever."""
 
     async def body() -> AsyncIterator[bytes]:
         while True:

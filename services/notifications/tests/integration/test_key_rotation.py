@@ -38,7 +38,7 @@ async def statuses_after_sending(scenario: Scenario):
 
 
 async def ticket_of_a_number(scenario: Scenario):
-    """A ticket from the messaging app with an encrypted telephone number."""
+    """Return a ticket from the messaging app with an encrypted telephone number."""
     dependencies, ticket_id = scenario.app.dependencies, new_id()
     await scenario.fetch(
         "INSERT INTO support_tickets (id, source, subject, status, priority, revision, unread_by_staff, created_at, updated_at, "

@@ -77,7 +77,7 @@ async def request_delivery(scenario: Scenario, channel: str, template: str) -> N
 
 
 def received(providers: Providers):
-    """The number of claimed deliveries that each provider received."""
+    """Return the number of claimed deliveries that each provider received."""
     pins = sum("042917" in text["sms"] for text in providers.texts)
     return {
         "email": len(providers.mails), "sms": len(providers.texts) - pins, "messaging": len(providers.approved),

@@ -223,7 +223,7 @@ async def test_some_kinds_open_no_ticket(scenario: Scenario, kind: str) -> None:
 
 
 def hidden(message_id, words, **more):
-    """A message of a user who hides the number, as the app sends it."""
+    """Return a message of a user who hides the number, as the app sends it."""
     message = text(message_id, words, from_user_id=USER_ID, **more)
     del message["from"]
     contact = {"profile": {"name": "Tolu", "username": "tolu.ade"}, "user_id": USER_ID}

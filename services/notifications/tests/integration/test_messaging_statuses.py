@@ -57,7 +57,7 @@ async def test_a_status_before_our_record_is_retried(
 
 
 def failed(code, message_id="wamid.1", **more):
-    """A failed status with an error in the app's form."""
+    """Return a failed status with an error in the app's form."""
     error = {
         "code": code,
         "title": "Title",

@@ -42,7 +42,7 @@ numbers = count(1)
 async def walked(
     fresh_database: DatabaseFactory, open_scenario: OpenScenario
 ) -> AsyncIterator[tuple[Scenario, StateChanges]]:
-    """The service, and the changes of state in its database."""
+    """Yield the service, and the changes of state in its database."""
     urls = await fresh_database("notifications")
     owner = await asyncpg.connect(urls.owner)
     try:

@@ -28,7 +28,7 @@ def clock() -> ManualClock:
 
 
 async def notify(scenario: Scenario, at, *, status="sent", tried_at=None):
-    """A notification of that time with a delivery, and an attempt unless `tried_at` is False. Returns their ids."""
+    """Return a notification of that time with a delivery, and an attempt unless `tried_at` is False. Returns their ids."""
     notification, delivery, attempt = new_id(), new_id(), new_id()
     await scenario.fetch(
         "INSERT INTO notifications (id, user_id, template, created_at) VALUES ($1, $1, 'order_paid', $2) RETURNING id",

@@ -35,7 +35,7 @@ OTHER_USER = new_id()
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, Any]):
-    """The service with its users and one order projected."""
+    """Yield the service with its users and one order projected."""
     async with open_scenario(**messaging_settings) as scenario:
         await scenario.project_users()
         await scenario.project_order()

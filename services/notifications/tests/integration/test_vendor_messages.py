@@ -26,7 +26,7 @@ def decided(scenario: Scenario, outcome, reason=None):
 
 
 async def mails_after(scenario: Scenario, providers: Providers, *events):
-    """The mails after each event was delivered twice."""
+    """Return the mails after each event was delivered twice."""
     for event in events:
         await scenario.receive_twice(event)
     await scenario.send_queued()

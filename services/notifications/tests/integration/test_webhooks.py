@@ -51,7 +51,7 @@ async def scenario(open_scenario: OpenScenario) -> AsyncIterator[Scenario]:
 
 
 def vendor(scenario: Scenario, vendor_id: UUID | None = None, **claims: Any) -> dict[str, str]:
-    """The headers of the scenario's vendor, or of another one, with a second factor."""
+    """Return the headers of the scenario's vendor, or of another one, with a second factor."""
     owned = {"roles": ("buyer", "merchant"), "vendor_id": vendor_id or scenario.vendor_id, "stepped_up": True}
     return scenario.headers(scenario.owner_id, **{**owned, **claims})
 

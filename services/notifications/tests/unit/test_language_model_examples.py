@@ -49,7 +49,7 @@ def piece(delta, finish=None, **more):
 
 
 async def read(*contents, status=200, stream=True):
-    """The completion and the text, read through the client; the call conforms."""
+    """Yield the completion and the text, read through the client; the call conforms."""
     texts = []
 
     async def on_text(text):

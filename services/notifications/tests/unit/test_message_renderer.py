@@ -63,7 +63,7 @@ LARGEST = {
 
 
 def segment_count(text):
-    """The number of segments that a telephone company sends and charges (GSM 03.40)."""
+    """Return the number of segments that a telephone company sends and charges (GSM 03.40)."""
     if text.isascii() and "`" not in text:
         length, alone, joined = len(text) + sum(character in "^{}[]~\\|" for character in text), 160, 153
     else:

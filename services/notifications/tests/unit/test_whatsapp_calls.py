@@ -187,7 +187,7 @@ def test_every_exported_template_conforms() -> None:
 
 
 def item(registration, template_id, status="APPROVED", **changes):
-    """A template in the list, as the platform shows it."""
+    """Return a template in the list, as the platform shows it."""
     return {
         **{name: registration[name] for name in ("name", "language", "category", "components")},
         "id": str(1_689_556_908_000_000 + template_id),

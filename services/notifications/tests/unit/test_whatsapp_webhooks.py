@@ -254,7 +254,7 @@ ODD_VALUES: tuple[Any, ...] = (None, 7, 1.5, True, "x", "", [], {}, [None], {"id
 
 
 def places_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path of every member of a document."""
+    """Yield the path of every member of a document."""
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, inner in members:
         yield (*path, name)

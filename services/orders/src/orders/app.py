@@ -112,7 +112,7 @@ async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> No
 
 
 def loops(dependencies: Dependencies) -> list[Loop]:
-    """The timers of orders, and the cleanup of unreferenced images."""
+    """Return the timers of orders, and the cleanup of unreferenced images."""
     return [
         Loop("timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS, TIMERS_IDLE_SECONDS),
         Loop(
@@ -124,7 +124,7 @@ def loops(dependencies: Dependencies) -> list[Loop]:
 
 
 def retention_rules(dependencies: Dependencies) -> Sequence[Rule]:
-    """The retention of rows that are not kept for ever."""
+    """Return the retention of rows that are not kept for ever."""
     return retention.retention_rules(timedelta(days=dependencies.settings.delivery_pins_keep_days))
 
 

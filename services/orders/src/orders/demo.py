@@ -128,7 +128,9 @@ class DemoProduct(NamedTuple):
 
 
 def demo_product_id(number: int) -> UUID:
-    """The id of the demo product with this number, counted from 1; it shares its prefix with the ids of `contracts.demo`."""
+    """Return the id of the demo product with this number, counted from 1; it shares its prefix with the ids of
+    `contracts.demo`.
+    """
     return UUID(f"018cc251-f400-7005-8000-{number:012x}")
 
 

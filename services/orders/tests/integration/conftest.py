@@ -50,7 +50,7 @@ class Market:
         return await self.app.fetch(statement, *values)
 
     async def published(self, event_type: str) -> list[dict[str, Any]]:
-        """The data of the published events of this type, oldest first."""
+        """Return the data of the published events of this type, oldest first."""
         return await self.app.published(event_type)
 
     async def receive(self, event: Event, **delivery: Any) -> Received:
@@ -58,7 +58,7 @@ class Market:
         return await self.app.deliver(event, **delivery)
 
     def headers(self, user_id: UUID, **claims: Any) -> dict[str, str]:
-        """The headers of a signed-in user."""
+        """Return the headers of a signed-in user."""
         return self.app.headers(user_id, **claims)
 
     def as_buyer(self, user_id: UUID | None = None, **more: Any) -> dict[str, str]:
@@ -116,7 +116,7 @@ class Market:
         return await self.client.post("/api/orders/checkout", json={"items": items, **body}, headers=headers)
 
     async def ordered(self, product_id: UUID | None = None, quantity: int = 1, **more: Any) -> dict[str, Any]:
-        """An unpaid order."""
+        """Return an unpaid order."""
         return data_of(await self.checkout(product_id or await self.sell(), quantity, **more), 201)
 
     async def pay(self, order: dict[str, Any], **delivery: Any) -> Received:
@@ -154,7 +154,7 @@ class Market:
         )
 
     async def paid(self, **more: Any) -> dict[str, Any]:
-        """A paid order."""
+        """Return a paid order."""
         order = await self.ordered(**more)
         await self.pay(order)
         return order

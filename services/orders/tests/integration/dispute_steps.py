@@ -7,7 +7,7 @@ COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two ho
 
 
 async def disputed(market: Market, **more):
-    """A dispatched order that its buyer disputes."""
+    """Return a dispatched order that its buyer disputes."""
     order = await market.paid(**more)
     await market.post(order, "dispatch", market.as_merchant())
     response = await market.post(order, "dispute", market.as_buyer(), COMPLAINT)

@@ -33,14 +33,14 @@ def escrow_refunded(
 
 
 def refund_settled(order: Order, refund_id: UUID | str, amount_minor: int, kind: str = "order") -> RefundSettled:
-    """The gateway paid the refund."""
+    """Return the gateway paid the refund."""
     return RefundSettled(
         refund_id=UUID(str(refund_id)), kind=kind, amount_minor=amount_minor, order_id=UUID(order["id"])
     )
 
 
 def refund_failed(order: Order, refund_id: UUID | str, amount_minor: int, kind: str = "order") -> RefundFailed:
-    """The gateway could not pay the refund."""
+    """Return the gateway could not pay the refund."""
     return RefundFailed(
         refund_id=UUID(str(refund_id)), kind=kind, amount_minor=amount_minor, order_id=UUID(order["id"])
     )

@@ -16,7 +16,7 @@ async def listed(market: Market, headers, path="", **query):
 
 
 async def two_campuses(market: Market):
-    """An order of the market's campus and one of another, of another vendor and a day later."""
+    """Return an order of the market's campus and one of another, of another vendor and a day later."""
     here = await market.ordered(await market.sell(price_minor=200_000))
     market.clock.advance(timedelta(days=1))
     elsewhere, vendor = new_id(), new_id()

@@ -34,7 +34,7 @@ def photo(shade=120):
 
 @pytest.fixture
 async def court(fresh_database: DatabaseFactory, broker_url: str, tmp_path: Path, clock: ManualClock):
-    """A market that stores its images in a folder of the test."""
+    """Yield a market that stores its images in a folder of the test."""
     settings = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY, "media_folder": tmp_path / "media"}
     async with opened(SERVICE, await fresh_database("orders"), broker_url, clock=clock, **settings) as service:
         yield Market(service, clock)

@@ -43,7 +43,7 @@ async def sale_of(market: Any, sale: dict[str, Any]) -> dict[str, Any]:
 
 
 async def insisting_checkout(market: Any, product_id: UUID) -> httpx.Response:
-    """A new buyer who repeats the request with the same key after a 503 of a busy machine."""
+    """Return a new buyer who repeats the request with the same key after a 503 of a busy machine."""
     buyer_id, key = new_id(), uuid4()
     while (response := await market.checkout(product_id, buyer_id=buyer_id, key=key)).status_code == 503:
         assert response.headers["retry-after"]
@@ -187,7 +187,7 @@ async def test_a_sale_needs_the_right_caller_and_valid_terms(market: Market) -> 
 
 
 async def proposed(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
-    """A sale that staff of the campus propose."""
+    """Return a sale that staff of the campus propose."""
     staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
     response = await create_sale(market, product_id, staff, **terms)
     assert (response.status_code, response.json()["data"]["status"]) == (201, "prepared"), response.text

@@ -36,7 +36,7 @@ def jpeg(shade=120, size=(40, 30)):
 
 @pytest.fixture
 async def shop(fresh_database: DatabaseFactory, broker_url: str, tmp_path: Path):
-    """A market that stores its images in a folder of the test."""
+    """Yield a market that stores its images in a folder of the test."""
     settings = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY, "media_folder": tmp_path / "media"}
     async with opened(SERVICE, await fresh_database("orders"), broker_url, **settings) as service:
         yield Market(service, SystemClock())
@@ -44,7 +44,7 @@ async def shop(fresh_database: DatabaseFactory, broker_url: str, tmp_path: Path)
 
 @pytest.fixture
 async def dated_shop(fresh_database: DatabaseFactory, broker_url: str, tmp_path: Path):
-    """The same, on a clock in hand."""
+    """Yield the same, on a clock in hand."""
     clock = ManualClock()
     settings = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY, "media_folder": tmp_path / "media"}
     async with opened(SERVICE, await fresh_database("orders"), broker_url, clock=clock, **settings) as service:
@@ -52,7 +52,7 @@ async def dated_shop(fresh_database: DatabaseFactory, broker_url: str, tmp_path:
 
 
 async def removed_of(shop, media=None):
-    """The number of images that the worker's next round removes from the store."""
+    """Return the number of images that the worker's next round removes from the store."""
     service = shop.app.dependencies
     return await remove_images_once(service.database, media or service.media, MEDIA, shop.clock)
 

@@ -22,7 +22,9 @@ from .test_sales import paid_sale, state_escrow
 
 
 async def sale_story(market: Market) -> AsyncIterator[str]:
-    """An order of a flash sale that expires, is paid late, delivered and returned; its refund fails and is paid later."""
+    """Yield an order of a flash sale that expires, is paid late, delivered and returned; its refund fails and is paid
+    later.
+    """
     await named(market, "Ada's Kitchen")
     product, further = await market.sell(price_minor=1_000, stock=9), await market.sell(price_minor=500, stock=9)
     waiting = await proposed(market, further, priceMinor=100, quantity=9, perBuyerLimit=9)
@@ -61,7 +63,7 @@ async def sale_story(market: Market) -> AsyncIterator[str]:
 
 
 async def cancel_story(market: Market) -> AsyncIterator[str]:
-    """An order that is cancelled before and after its payment, and refunded."""
+    """Yield an order that is cancelled before and after its payment, and refunded."""
     await named(market, "Ada's Kitchen")
     product = await market.sell(price_minor=1_000, stock=9)
     order = await market.ordered(product, 2)
@@ -82,7 +84,7 @@ async def cancel_story(market: Market) -> AsyncIterator[str]:
 
 
 async def figures_story(market: Market) -> AsyncIterator[str]:
-    """An order whose escrow payments state again and again."""
+    """Yield an order whose escrow payments state again and again."""
     await named(market, "Ada's Kitchen")
     order = await paid_sale(market, (1_000, 2), (300, 1))
     yield "paid"

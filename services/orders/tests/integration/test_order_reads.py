@@ -16,7 +16,7 @@ async def listed(market: Market, headers, **query):
 
 
 async def visible(market: Market, table, user_id, **claims):
-    """The rows of a query without its filter, for this caller."""
+    """Return the rows of a query without its filter, for this caller."""
     caller = await market.app.runtime.verifier.caller_of(market.app.token(user_id, **claims))
     column = "id" if table == "orders" else "order_id"
     async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
@@ -122,7 +122,7 @@ async def test_lists_show_each_party_their_orders(market: Market, two_orders) ->
 
 @pytest.fixture
 async def three_parts(market: Market):
-    """The merchant's own purchase, a sale of their vendor, and a sale of another vendor on the hub's campus."""
+    """Return the merchant's own purchase, a sale of their vendor, and a sale of another vendor on the hub's campus."""
     bought = await market.paid(
         product_id=await market.sell(vendor_id=new_id(), campus_id=new_id()), buyer_id=market.merchant_id
     )

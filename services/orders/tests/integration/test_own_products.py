@@ -28,7 +28,7 @@ SUYA = {
 
 @pytest.fixture
 async def shop(market: Market):
-    """The market, whose vendor was approved."""
+    """Return the market, whose vendor was approved."""
     await market.receive(
         VendorApproved(
             vendor_id=market.vendor_id,

@@ -28,7 +28,7 @@ def _vendor(market: Any, **more: Any) -> dict[str, Any]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def shop(market: Any) -> Any:
-    """The market, whose vendor is known with its owner."""
+    """Return the market, whose vendor is known with its owner."""
     await market.receive(VendorApproved(**_vendor(market)), sequence=1)
     return market
 

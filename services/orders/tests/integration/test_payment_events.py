@@ -40,7 +40,7 @@ async def everything(market: Market):
 
 
 async def refunding(market: Market):
-    """A paid order that was cancelled, and the id of its refund."""
+    """Return a paid order that was cancelled, and the id of its refund."""
     order = await market.paid()
     await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
     event = (await market.published("orders.refund_requested.v1"))[-1]

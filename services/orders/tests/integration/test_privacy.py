@@ -24,7 +24,7 @@ async def published_verdicts(market: Market):
 
 
 async def traces(market: Market, text):
-    """The tables that contain the text, without the outbox."""
+    """Return the tables that contain the text, without the outbox."""
     rows = await market.fetch(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
     )

@@ -18,7 +18,7 @@ REASON = "It is not what I ordered."
 
 
 async def delivered(market: Market, *lines, fee_minor=0):
-    """A delivered order of these (price in kobo, quantity), brought to a hub for the fee."""
+    """Return a delivered order of these (price in kobo, quantity), brought to a hub for the fee."""
     products = [await market.sell(price_minor=price, stock=99) for price, _ in lines]
     body = {
         "items": [
@@ -44,7 +44,7 @@ async def delivered(market: Market, *lines, fee_minor=0):
 
 
 async def request_return(market: Market, order, *quantities, headers=None, **more):
-    """A return request for so many of the order's lines."""
+    """Return a return request for so many of the order's lines."""
     items = [
         {"itemId": item["id"], "quantity": quantity}
         for item, quantity in zip(order["items"], quantities, strict=False)

@@ -56,7 +56,7 @@ def state(market: Market, order, *, locked=0, net=0, commission=0, fee=0, held_a
 
 
 async def paid_sale(market: Market, *lines, buyer_id=None, **columns):
-    """An order of these (price in kobo, quantity), paid now."""
+    """Return an order of these (price in kobo, quantity), paid now."""
     products = [await market.sell(price_minor=price, stock=99, **columns) for price, _ in lines]
     items = [{"productId": str(one), "quantity": line[1]} for one, line in zip(products, lines, strict=True)]
     headers = market.as_buyer(buyer_id, idempotency_key=uuid4())
@@ -112,7 +112,7 @@ async def sales(market: Market, headers=None, vendor_id=None, **query):
 
 
 async def sums(market: Market, headers=None, vendor_id=None, **query):
-    """The figures of all groups together."""
+    """Return the figures of all groups together."""
     rows = data_of(await sales(market, headers, vendor_id, limit=100, **query))
     return {name: sum(row[name] for row in rows) for name in FIGURES}
 

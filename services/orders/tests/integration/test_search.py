@@ -35,7 +35,7 @@ async def found(market: Market, **query):
 
 
 async def walk(market: Market, between=None, **query):
-    """The products of all pages, one after the other; `between` two pages something happens."""
+    """Return the products of all pages, one after the other; `between` two pages something happens."""
     walked, cursor = [], None
     while True:
         response = await market.client.get("/api/products", params=query | ({"cursor": cursor} if cursor else {}))

@@ -24,7 +24,7 @@ def fixed(*values: float) -> bytes:
 
 
 def display_p3() -> bytes:
-    """A profile of version 4: the white point, a matrix, and one parametric curve for all channels."""
+    """Return a profile of version 4: the white point, a matrix, and one parametric curve for all channels."""
     curve = b"para\0\0\0\0\0\3\0\0" + fixed(2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
     tags = {name: b"XYZ \0\0\0\0" + fixed(*value) for name, value in {**P3_PRIMARIES, b"wtpt": D50}.items()}
     tags |= dict.fromkeys((b"rTRC", b"gTRC", b"bTRC"), curve)
@@ -45,7 +45,7 @@ def encoded(image: Image.Image, form: str, **options) -> bytes:
 
 
 def middle(content: bytes) -> tuple[int, ...]:
-    """The color in the middle of both renditions, which must be close."""
+    """Return the color in the middle of both renditions, which must be close."""
     made = render(content)
     colors = []
     for rendition in (made.image, made.thumbnail):

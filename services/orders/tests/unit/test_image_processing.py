@@ -21,7 +21,7 @@ def drawn(form="JPEG", size=(640, 480), mode="RGB", **options):
 
 
 def with_gps():
-    """A photograph with EXIF orientation, position and camera name."""
+    """Return a photograph with EXIF orientation, position and camera name."""
     exif = Image.Exif()
     exif[0x0112] = 6
     exif[0x010F] = "CameraMaker"
@@ -30,7 +30,7 @@ def with_gps():
 
 
 def png_of_claimed_size(width, height):
-    """A PNG of a few hundred bytes that unpacks to a whole wall."""
+    """Return a PNG of a few hundred bytes that unpacks to a whole wall."""
 
     def chunk(kind, content):
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
@@ -107,7 +107,7 @@ def test_a_truncated_or_oversized_image_is_rejected(content) -> None:
 
 
 def with_scans(times):
-    """A progressive JPEG that repeats its last scan, a few dozen bytes, so often."""
+    """Return a progressive JPEG that repeats its last scan, a few dozen bytes, so often."""
     sent = drawn(size=(64, 64), progressive=True)
     last = sent.rindex(b"\xff\xda")
     return sent[:last] + sent[last:-2] * times + sent[-2:]

@@ -141,7 +141,7 @@ async def on_refund_requested(
 
 
 def _parts_of_items(event: RefundRequested) -> Parts | None:
-    """The parts that a refund of items takes back; None for a refund of a mere amount."""
+    """Return the parts that a refund of items takes back; None for a refund of a mere amount."""
     if event.commission_minor is None:
         return None
     commission_minor, fee_minor = event.commission_minor, event.delivery_fee_minor or 0

@@ -115,7 +115,7 @@ class Gateway:
         return dict(response.json()["data"])
 
     async def webhook(self, event: str, reference: str) -> dict[str, Any]:
-        """The body of the newest webhook about a transaction or transfer."""
+        """Return the body of the newest webhook about a transaction or transfer."""
         query = {"event": event, "reference": reference, "limit": 1}
         [webhook] = (await self.client.get("/control/webhooks", params=query)).json()
         body = dict(json.loads(webhook["body"]))
@@ -228,13 +228,13 @@ class PaymentsApp:
 
     @staticmethod
     def provisioned(buyer_id: UUID, email: str = "buyer@unilag.edu.ng") -> UserProvisioned:
-        """A profile without a referral."""
+        """Return a profile without a referral."""
         referral = ReferralOutcome(applied=False, reward_minor=0)
         return UserProvisioned(user_id=buyer_id, email=email, role="buyer", referral=referral)
 
     @staticmethod
     def parties(placed: OrderPlaced) -> dict[str, UUID]:
-        """The ids that every event about the order has."""
+        """Return the ids that every event about the order has."""
         return {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
 
     def refund_requested(self, placed: OrderPlaced, amount_minor: int) -> RefundRequested:
@@ -270,7 +270,9 @@ class PaymentsApp:
         return {**body, "data": body["data"] | changes}
 
     async def two_transactions(self) -> tuple[OrderPlaced, list[str]]:
-        """An order with two transactions at the gateway, of which the response to the first was lost: their references."""
+        """Return an order with two transactions at the gateway, of which the response to the first was lost: their
+        references.
+        """
         placed = await self.place_order()
         await self.gateway.faults(initialize_call={"error_after": True, "times": 1})
         assert (await self.request_intent(placed.order_id)).status_code == 503
@@ -278,7 +280,7 @@ class PaymentsApp:
         return placed, [transaction["reference"] for transaction in (await self.gateway.transactions())[-2:]]
 
     def charge(self, reference: str, amount_minor: Any, **changes: Any) -> dict[str, Any]:
-        """The body of a `charge.success` of a payment that the gateway does not have, with an id of its own."""
+        """Return the body of a `charge.success` of a payment that the gateway does not have, with an id of its own."""
         data = {
             "id": next(self._ids),
             "domain": "test",
@@ -323,7 +325,7 @@ class PaymentsApp:
         await self.service.work("payments.webhooks")
 
     async def quarantined(self, amount_minor: int = 500_000, **changes: Any) -> tuple[OrderPlaced, str]:
-        """An order with a charge in quarantine, and the quarantined charge's id; the changes are those of `pay`."""
+        """Return an order with a charge in quarantine, and the quarantined charge's id; the changes are those of `pay`."""
         placed = await self.place_order()
         intent = await self.open_intent(placed.order_id)
         await self.process_webhook(await self.pay(intent["reference"], amount_minor, **changes))
@@ -331,7 +333,7 @@ class PaymentsApp:
         return placed, str(row["id"])
 
     async def failed_refund(self, amount_minor: int = 500_000) -> str:
-        """The id of a refund of a paid order that the gateway accepted and then failed."""
+        """Return the id of a refund of a paid order that the gateway accepted and then failed."""
         placed = await self.paid_order()
         event = self.refund_requested(placed, amount_minor)
         await self.service.deliver(event)
@@ -376,7 +378,7 @@ class PaymentsApp:
     async def post_as(
         self, path: str, body: Any, role: str, user: UUID | None = None, *, stepped_up: bool = True
     ) -> httpx.Response:
-        """A POST by a member of staff."""
+        """Return a POST by a member of staff."""
         headers = self.service.headers(user or uuid4(), roles=(role,), stepped_up=stepped_up)
         return await self.service.client.post(path, headers=headers, json=body)
 
@@ -386,7 +388,7 @@ class PaymentsApp:
         return await self.post_as(f"{path}/approve", {"hash": shown["hash"] or "0" * 64}, "finance_checker", user)
 
     async def get_as(self, path: str, role: str = "auditor") -> Any:
-        """The data that a member of staff reads."""
+        """Return the data that a member of staff reads."""
         response = await self.service.client.get(path, headers=self.service.headers(uuid4(), roles=(role,)))
         assert response.status_code == 200, response.text
         return response.json()["data"]
@@ -403,7 +405,7 @@ class PaymentsApp:
         }
 
     async def paid_order(self, **changes: Any) -> OrderPlaced:
-        """An order whose escrow is held."""
+        """Return an order whose escrow is held."""
         placed = await self.place_order(**changes)
         intent = await self.open_intent(placed.order_id)
         await self.process_webhook(await self.pay(intent["reference"]))
@@ -505,7 +507,7 @@ async def open_app(gateway: Gateway, clock: ManualClock) -> OpenApp:
 
 @pytest.fixture
 def flutterwave_settings(gateway: Gateway) -> dict[str, Any]:
-    """The settings of a service that opens new payments at the second gateway."""
+    """Return the settings of a service that opens new payments at the second gateway."""
     return {
         "gateway_provider": "flutterwave",
         "flutterwave_api_url": f"{gateway.address}/flutterwave/v3",
@@ -528,7 +530,7 @@ def client(app: PaymentsApp) -> httpx.AsyncClient:
 
 @pytest.fixture
 def connect_as() -> ConnectAs:
-    """A connection past the service's roles (`owner`, `admin`, or `api` and `service` bare), for making it fail."""
+    """Yield a connection past the service's roles (`owner`, `admin`, or `api` and `service` bare), for making it fail."""
 
     @asynccontextmanager
     async def connected(app: PaymentsApp, role: str = "owner") -> AsyncIterator[asyncpg.Connection]:
@@ -548,7 +550,7 @@ def signer() -> Signer:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def sandbox_app(app: PaymentsApp) -> tuple[PaymentsApp, httpx.AsyncClient]:
-    """A service that the sandbox sends its webhooks to, and a client of the sandbox, which settles by itself."""
+    """Return a service that the sandbox sends its webhooks to, and a client of the sandbox, which settles by itself."""
     gateway, service = app.gateway, app.service
     gateway.service.app = http_app(SERVICE, service.settings, service.runtime, service.dependencies)
     await gateway.control("DELETE", "faults")

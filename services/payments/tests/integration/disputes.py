@@ -13,14 +13,14 @@ numbers = itertools.count(70_000)
 
 
 async def paid(app: PaymentsApp, **changes: Any) -> tuple[OrderPlaced, str]:
-    """A paid order, and the reference of its charge."""
+    """Return a paid order, and the reference of its charge."""
     placed = await app.paid_order(**changes)
     [row] = await app.service.fetch("SELECT reference FROM charges WHERE order_id = $1", placed.order_id)
     return placed, row["reference"]
 
 
 def dispute(number: int, event: str, reference: str, amount_minor: int | None = None, **changes: Any) -> dict[str, Any]:
-    """A webhook of Paystack about a dispute of this charge, in kobo."""
+    """Return a webhook of Paystack about a dispute of this charge, in kobo."""
     data = {
         "id": number,
         "refund_amount": amount_minor,

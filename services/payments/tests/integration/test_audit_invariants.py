@@ -110,7 +110,7 @@ async def _refund_to_account(app: PaymentsApp) -> None:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def busy(app: PaymentsApp) -> Any:
-    """A service with money in every account that the audit checks."""
+    """Return a service with money in every account that the audit checks."""
     rewarded = ReferralOutcome(applied=True, reward_minor=50_000)
     await app.service.deliver(
         UserProvisioned(user_id=new_id(), email="a@example.org", role="buyer", referral=rewarded, email_confirmed=True)

@@ -47,7 +47,7 @@ async def _event(app: PaymentsApp, event_type: str, number: int = 1) -> None:
 async def _disputed(
     app: PaymentsApp, sandbox: httpx.AsyncClient, due_at: str | None = FAR, number: int = 1
 ) -> tuple[OrderPlaced, dict[str, Any], int]:
-    """A paid order, its chargeback, and the dispute's id at the gateway."""
+    """Return a paid order, its chargeback, and the dispute's id at the gateway."""
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
@@ -71,7 +71,7 @@ async def _shown(app: PaymentsApp, chargeback: dict[str, Any]) -> dict[str, Any]
 
 
 async def _sent(sandbox: httpx.AsyncClient, dispute_id: int) -> tuple[int, int]:
-    """The number of evidence records and of files at the gateway."""
+    """Return the number of evidence records and of files at the gateway."""
     sent = (await sandbox.get(f"/control/disputes/{dispute_id}/evidence")).json()
     return len(sent["evidence"]), len(sent["files"])
 

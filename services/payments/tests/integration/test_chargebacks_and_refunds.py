@@ -87,7 +87,9 @@ async def test_the_failure_of_a_submitted_refund_reverses_the_loss(app: Payments
 
 
 async def _resent_for_less(app: PaymentsApp) -> str:
-    """The id of a refund that failed over 5,000 naira, and was sent again over 3,000: a chargeback returned the rest."""
+    """Return the id of a refund that failed over 5,000 naira, and was sent again over 3,000: a chargeback returned the
+    rest.
+    """
     placed, reference = await paid(app)
     requested = await _request_refund(app, placed, 500_000)
     await app.service.work("payments.refunds")

@@ -21,7 +21,7 @@ async def intent_statuses(app: PaymentsApp) -> dict[Any, str]:
 
 
 async def failed_intent(app: PaymentsApp, placed: OrderPlaced) -> dict[str, Any]:
-    """An intent of the order whose payment was declined."""
+    """Return an intent of the order whose payment was declined."""
     intent = await app.open_intent(placed.order_id)
     async with unit_of_work(app) as uow:
         locked = await intents.lock_attempt(uow, intent["reference"])

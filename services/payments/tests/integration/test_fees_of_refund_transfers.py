@@ -31,7 +31,7 @@ async def _resend(app: PaymentsApp, refund_id: str, body: dict[str, Any]) -> Non
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def sent(app: PaymentsApp) -> tuple[str, str]:
-    """A refund of 100,000 kobo sent to a bank account: its id, and the reference of its transfer."""
+    """Return a refund of 100,000 kobo sent to a bank account: its id, and the reference of its transfer."""
     await app.gateway.control("PUT", "settings", {"transfer_fees": "standard"})
     refund_id = await app.failed_refund(100_000)
     await _resend(app, refund_id, OTHER_DESTINATION)
@@ -48,7 +48,7 @@ async def _reconcile(app: PaymentsApp) -> None:
 
 
 async def _fees(app: PaymentsApp) -> tuple[int, int]:
-    """The posted fees, and our balance less the gateway's."""
+    """Return the posted fees, and our balance less the gateway's."""
     balances = await app.balances()
     await app.check_ledger()
     theirs_minor = await app.paystack.balance_minor("NGN")

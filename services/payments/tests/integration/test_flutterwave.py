@@ -36,7 +36,7 @@ async def app(
 
 
 async def newest_body(app: Any, event: str) -> dict[str, Any]:
-    """The body of the sandbox's newest webhook of this gateway."""
+    """Return the body of the sandbox's newest webhook of this gateway."""
     query = {"target": "flutterwave", "event": event, "limit": 1}
     [webhook] = (await app.gateway.client.get("/control/webhooks", params=query)).json()
     return dict(json.loads(webhook["body"]))

@@ -68,7 +68,7 @@ async def overtaken_story(app: PaymentsApp) -> AsyncIterator[str]:
 
 
 async def quarantine_story(app: PaymentsApp) -> AsyncIterator[str]:
-    """A quarantined charge: one decision is rejected, another one accepts it for its order."""
+    """Yield a quarantined charge: one decision is rejected, another one accepts it for its order."""
     placed, charge_id = await app.quarantined(**MISMATCH)
     yield "quarantined"
     path = f"/api/quarantined-charges/{charge_id}"
@@ -159,12 +159,12 @@ async def refund_of(app: PaymentsApp, refund_id: UUID) -> dict[str, Any]:
 
 
 async def newest_refund(app: PaymentsApp, reference: str) -> dict[str, Any]:
-    """The gateway's newest refund of a transaction."""
+    """Return the gateway's newest refund of a transaction."""
     return [refund for refund in await app.gateway.refunds() if refund["transaction_reference"] == reference][-1]
 
 
 async def order_balances(app: PaymentsApp, order_id: UUID) -> dict[str, int]:
-    """The order's accounts with a balance, by kind."""
+    """Return the order's accounts with a balance, by kind."""
     return {
         account.partition(":")[0]: minor
         for account, minor in (await app.balances()).items()

@@ -68,7 +68,7 @@ class Sequences(RuleBasedStateMachine):
         return self.app.parties(order)
 
     def state(self) -> Any:
-        """The current rows of all tables with money."""
+        """Return the current rows of all tables with money."""
 
         async def read() -> Any:
             ids = [order.order_id for order in self.orders]

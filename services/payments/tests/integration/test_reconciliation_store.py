@@ -32,7 +32,7 @@ async def cases(app: PaymentsApp) -> dict[str, Any]:
 
 
 async def refunded(app: PaymentsApp, amount_minor: int) -> tuple[UUID, str]:
-    """The ids of a settled refund, ours and the gateway's."""
+    """Return the ids of a settled refund, ours and the gateway's."""
     placed, reference = await paid(app)
     event = app.refund_requested(placed, amount_minor)
     await app.service.deliver(event)

@@ -25,7 +25,7 @@ PROCESS = Path(__file__).with_name("refund_process.py")
 
 
 async def _unsent_refund(app: PaymentsApp, sandbox: httpx.AsyncClient, amount_minor: int = 200_000) -> tuple[str, str]:
-    """An unsent refund of an order paid at the sandbox: its id, and the reference of the charge."""
+    """Return an unsent refund of an order paid at the sandbox: its id, and the reference of the charge."""
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
@@ -41,7 +41,7 @@ async def _unsent_refund(app: PaymentsApp, sandbox: httpx.AsyncClient, amount_mi
 
 @asynccontextmanager
 async def _sending(app: PaymentsApp, gateway_url: str, refund_id: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A process that sends the refund, killed at the end of the block."""
+    """Yield a process that sends the refund, killed at the end of the block."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(PROCESS),

@@ -42,7 +42,7 @@ async def _resend(app: PaymentsApp, refund_id: str, body: Any = None) -> None:
 
 
 async def _sent_to_account(app: PaymentsApp) -> tuple[str, dict[str, Any]]:
-    """A refund sent to a bank account, and its transfer."""
+    """Return a refund sent to a bank account, and its transfer."""
     refund_id = await app.failed_refund()
     await _resend(app, refund_id, OTHER_DESTINATION)
     [transfer] = await app.gateway.transfers()
@@ -104,7 +104,7 @@ async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(a
 
 
 async def _refused(app: PaymentsApp, response: Any, refund_id: str, status: int) -> str:
-    """The detail of a rejected preparation, which changed and registered nothing."""
+    """Return the detail of a rejected preparation, which changed and registered nothing."""
     assert response.status_code == status, response.text
     assert (await app.get_as(_path(refund_id)))["status"] == "failed"
     assert await app.service.fetch("SELECT 1 FROM refund_decisions") == []

@@ -36,7 +36,7 @@ async def _requeue(app: PaymentsApp) -> None:
 
 
 def _refund_event(refund: dict[str, Any], status: str = "processed", **changes: Any) -> dict[str, Any]:
-    """The gateway's webhook about a refund, which names its transaction only."""
+    """Return the gateway's webhook about a refund, which names its transaction only."""
     data = {"transaction_reference": refund["transaction_reference"], "amount": str(refund["amount"]), **changes}
     return {
         "event": f"refund.{status}",

@@ -17,7 +17,7 @@ WITH_ACCOUNT = {"action": "other_destination", "reason": "the payer named it", "
 
 
 async def _waiting(app: PaymentsApp, *, by_webhook: bool) -> str:
-    """The id of a refund that needs the payer's account, reported by webhook or by a poll."""
+    """Return the id of a refund that needs the payer's account, reported by webhook or by a poll."""
     event = app.refund_requested(await app.paid_order(), 500_000)
     await app.service.deliver(event)
     await app.service.work("payments.refunds")

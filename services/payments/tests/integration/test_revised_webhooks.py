@@ -28,13 +28,13 @@ async def _query(app: PaymentsApp) -> int:
 
 
 async def _revised(app: PaymentsApp) -> list[tuple[int, int, bool]]:
-    """The number of revisions, the recorded revisions, and whether a query is due."""
+    """Return the number of revisions, the recorded revisions, and whether a query is due."""
     rows = await app.service.fetch("SELECT * FROM revised_webhooks ORDER BY webhook_id")
     return [(row["revisions"], row["kept"], row["due_at"] is not None) for row in rows]
 
 
 async def _paid_at_the_gateway(app: PaymentsApp) -> tuple[Any, dict[str, Any]]:
-    """An order with a charge at the gateway, and the body of its webhook."""
+    """Return an order with a charge at the gateway, and the body of its webhook."""
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     body = await app.pay(intent["reference"])

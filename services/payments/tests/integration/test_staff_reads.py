@@ -27,7 +27,7 @@ async def _get(app: PaymentsApp, path: str, *roles: str, user: UUID | None = Non
 
 
 async def _dead(app: PaymentsApp) -> str:
-    """An unreadable charge in the dead letters."""
+    """Return an unreadable charge in the dead letters."""
     body = {"event": "charge.success", "data": {"id": 5, "amount": "much", "reference": "ch-5"}}
     with pytest.raises(PermanentFault) as fault:
         await app.process_webhook(body)

@@ -29,7 +29,7 @@ async def drained(app: PaymentsApp) -> None:
 
 
 def handed_to_relay(app: PaymentsApp) -> list[str]:
-    """The types of the rows that the relay of this process would publish."""
+    """Return the types of the rows that the relay of this process would publish."""
     return [row.type for row in app.service.runtime.database.handover.pop(100)]
 
 

@@ -103,7 +103,7 @@ Respond = Callable[[httpx.Request], tuple[int, Any]]
 
 
 def gateway_with(response: Respond) -> tuple[FlutterwaveGateway, list[httpx.Request]]:
-    """The adapter over a transport with the function's responses, and the calls that it made."""
+    """Return the adapter over a transport with the function's responses, and the calls that it made."""
     calls: list[httpx.Request] = []
 
     def respond(request: httpx.Request) -> httpx.Response:

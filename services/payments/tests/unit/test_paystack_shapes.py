@@ -37,7 +37,7 @@ NOTE = f"re-{'a' * 32}"
 
 
 def _charge(**changes: Any) -> dict[str, Any]:
-    """A transaction as `charge.success` shows it."""
+    """Return a transaction as `charge.success` shows it."""
     return {
         "id": 5501,
         "domain": "live",
@@ -62,7 +62,7 @@ def _charge(**changes: Any) -> dict[str, Any]:
 
 
 def _verified(**changes: Any) -> dict[str, Any]:
-    """A transaction as `GET /transaction/verify/:reference` shows it."""
+    """Return a transaction as `GET /transaction/verify/:reference` shows it."""
     more = {
         "receipt_number": None,
         "fees_split": None,
@@ -84,7 +84,7 @@ def _verified(**changes: Any) -> dict[str, Any]:
 
 
 def _refund(**changes: Any) -> dict[str, Any]:
-    """A refund as `GET /refund/:id` shows it."""
+    """Return a refund as `GET /refund/:id` shows it."""
     return {
         "integration": 9,
         "transaction": 5501,

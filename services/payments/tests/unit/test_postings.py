@@ -31,7 +31,7 @@ ACCOUNTS = {
 
 
 def _lines(posting: Posting) -> dict[str, int]:
-    """The entries, after a check of their accounts."""
+    """Return the entries, after a check of their accounts."""
     for account, _ in posting.entries:
         kind, _, _ = account.name.partition(":")
         assert (account.side, account.guarded) == ACCOUNTS[kind], account.name

@@ -74,7 +74,7 @@ BANKS_EVERY_SECONDS = 900.0
 
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
-    """Opens the client of the payment gateway and builds the dependencies."""
+    """Open the client of the payment gateway and builds the dependencies."""
     runtime.database.signatures = Signatures(verify_keys=VerifyKeys(settings.release_verify_keys))
     shared = (settings.sealing_key, settings.sealing_key_previous)
 
@@ -188,7 +188,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
 
 
 def retention_rules(dependencies: Dependencies) -> Sequence[Rule]:
-    """The rules by which expired rows are purged."""
+    """Return the rules by which expired rows are purged."""
     return retention.retention_rules(timedelta(days=dependencies.settings.skipped_payouts_keep_days))
 
 

@@ -175,7 +175,7 @@ async def on_charge_disputed(
 async def on_outside_refund_recorded(
     event: OutsideRefundRecorded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> Outcome:
-    """Moves the wallet like the decision of a chargeback."""
+    """Move the wallet like the decision of a chargeback."""
     await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     status: ChargebackStatus = "lost" if event.outcome == "recorded" else "won"
     update = ChargebackUpdate(
@@ -203,7 +203,7 @@ async def on_vendor_statement_issued(
 
 
 def _statement(stated: ReleaseStatement | None, vendor_id: UUID, source: str, amount_minor: int) -> Statement | None:
-    """Returns the statement with the movement of its event, as payments signs it."""
+    """Return the statement with the movement of its event, as payments signs it."""
     if stated is None:
         return None
     return Statement(
@@ -228,7 +228,7 @@ async def on_transfer_reversed(
 
 
 def _transfer_update(status: Report, event: TransferEvent) -> TransferUpdate:
-    """Returns the update by the event's type. A finer status of the gateway, such as `rejected`, has the same rank."""
+    """Return the update by the event's type. A finer status of the gateway, such as `rejected`, has the same rank."""
     return TransferUpdate(
         "webhook",
         status,

@@ -15,7 +15,7 @@ _ACCOUNTS: Final = ((demo.ADA, "058", "0123456785"), (demo.BOLA, "044", "0690123
 
 
 async def load_demo_data(database: Database, numbers: AccountNumbers, clock: Clock) -> None:
-    """Sets the accounts of the demo vendors that have none yet; a second run changes nothing."""
+    """Set the accounts of the demo vendors that have none yet; a second run changes nothing."""
     for vendor, bank_code, account_number in _ACCOUNTS:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await store.lock_wallet(uow, vendor.id)

@@ -39,7 +39,7 @@ VENDORS_CHECKED_MAX = 500
 
 
 async def process_due_transfers_once(database: Database, gateways: Gateways, clock: Clock) -> int:
-    """Sends reserved attempts, and queries unknown ones and those long under way. Returns how many it processed.
+    """Send reserved attempts, and queries unknown ones and those long under way. Returns how many it processed.
 
     It processes none of a gateway that rejects our key: they stay due.
     """
@@ -78,7 +78,7 @@ async def _step(database: Database, gateways: Gateways, clock: Clock, transfer: 
 
 
 async def compare_transfers_once(database: Database, gateways: Gateways, numbers: AccountNumbers, clock: Clock) -> bool:
-    """Compares once a day, and at once after a restore of the database: nothing is sent until then."""
+    """Compare once a day, and at once after a restore of the database: nothing is sent until then."""
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if not await found_transfers.claim_comparison(uow, now, now + RUN_LEASE, now + RECHECK_AFTER_RESTORE):
@@ -99,14 +99,14 @@ async def request_scheduled_payouts_once(database: Database, minimum_minor: int,
 
 
 async def check_failures_once(database: Database, gateway: str, clock: Clock, policy: FailureRatePolicy) -> None:
-    """Raises the alerts of the failure rate and of bank outages once, and clears them when they are over."""
+    """Raise the alerts of the failure rate and of bank outages once, and clears them when they are over."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await check_failure_rate(uow, policy, clock.now())
         await check_bank_outages(uow, gateway, clock.now())
 
 
 async def check_releases_once(database: Database, clock: Clock) -> int:
-    """Checks vendors with waiting or held payouts. A wrong credit is found before a dispatch, and its correction
+    """Check vendors with waiting or held payouts. A wrong credit is found before a dispatch, and its correction
     without one. Returns how many.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -128,19 +128,21 @@ async def observe_balances_once(database: Database, gateways: Gateways, clock: C
 
 
 async def refresh_banks_once(database: Database, gateways: Gateways, clock: Clock) -> int:
-    """Refreshes the list of banks of each gateway in use; returns how many were due."""
+    """Refresh the list of banks of each gateway in use; returns how many were due."""
     return sum([await refresh_banks(database, used, clock) for used in await list_gateways_in_use(database, gateways)])
 
 
 async def list_gateways_in_use(database: Database, gateways: Gateways) -> list[Gateway]:
-    """The gateway of new transfers, and those with transfers that are not final. One without either may have no key."""
+    """Return the gateway of new transfers, and those with transfers that are not final. One without either may have no
+    key.
+    """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         names = {gateways.for_new_transfers, *await store.list_gateways_with_open_transfers(uow)}
     return [gateway for gateway in gateways.all() if gateway.name in names]
 
 
 async def observe_balance_once(database: Database, gateway: Gateway, clock: Clock) -> None:
-    """Publishes our balance at the gateway with its time. Without a response both gauges keep their values.
+    """Publish our balance at the gateway with its time. Without a response both gauges keep their values.
 
     A response ends the pause of a rejected key.
     """

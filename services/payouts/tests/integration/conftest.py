@@ -70,7 +70,7 @@ class Sandbox:
         return int({line["currency"]: line["balance"] for line in listed}["NGN"])
 
     async def new_account(self, legal_name: str = "Ada Obi Ventures") -> tuple[str, str]:
-        """Returns another account of this holder each time, and its bank."""
+        """Return another account of this holder each time, and its bank."""
         account = f"{next(_ACCOUNTS):010d}", "058"
         await self.name_account(account[1], account[0], legal_name)
         return account
@@ -87,7 +87,7 @@ FLUTTERWAVE_KEY = "FLWSECK_TEST-payouts"
 
 @asynccontextmanager
 async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
-    """Opens the sandbox's payment gateway. It sends no webhooks: the tests deliver them."""
+    """Open the sandbox's payment gateway. It sends no webhooks: the tests deliver them."""
     with held_ports(2) as [port, mail_port]:
         settings = read_settings(
             {
@@ -160,7 +160,7 @@ class Payments:
         )
 
     def signed(self, event: Event) -> Event:
-        """Returns the event with its statement, when it moves money of a vendor and has none."""
+        """Return the event with its statement, when it moves money of a vendor and has none."""
         source, amount_minor = movement_of(event)
         if not amount_minor or getattr(event, "statement", None) is not None:
             return event
@@ -169,7 +169,7 @@ class Payments:
 
 
 def movement_of(event: Event) -> tuple[str, int]:
-    """Returns the source and the amount of an event's movement to or from a vendor."""
+    """Return the source and the amount of an event's movement to or from a vendor."""
     if isinstance(event, EscrowReleased):
         return f"release:{event.release_id}", event.net_minor
     if isinstance(event, EscrowRefunded):
@@ -252,7 +252,7 @@ class Scenario:
         )
 
     async def ready_vendor(self, net_minor: int, account: tuple[str, str] = ("0123456785", "058")) -> Vendor:
-        """Returns a vendor with money and verified bank details; many share one account, where it does not matter."""
+        """Return a vendor with money and verified bank details; many share one account, where it does not matter."""
         vendor = await self.vendor()
         assert (await self.put_bank_details(vendor, *account)).json()["data"]["verified"] is True
         await self.release(vendor, net_minor)
@@ -286,7 +286,7 @@ class Scenario:
         return dict(data_of(await self.app.client.get(f"/api/payouts/{payout_id}", headers=self.maker())))
 
     async def balance(self, account: str) -> int:
-        """Returns the sum of an account's entries, debit positive."""
+        """Return the sum of an account's entries, debit positive."""
         rows = await self.app.fetch(
             "SELECT coalesce(sum(amount_minor), 0)::bigint AS total FROM ledger_entries WHERE account LIKE $1", account
         )
@@ -320,7 +320,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def urls(fresh_database: DatabaseFactory) -> DatabaseUrls:
-    """The test's database, under each of its roles."""
+    """Return the test's database, under each of its roles."""
     return await fresh_database("payouts")
 
 
@@ -354,7 +354,7 @@ def scenario(app: OpenService, clock: ManualClock) -> Scenario:
 
 @pytest.fixture
 async def immediate(sandbox: Sandbox) -> Sandbox:
-    """The sandbox, with transfers that succeed in the response to the call."""
+    """Return the sandbox, with transfers that succeed in the response to the call."""
     await sandbox.configure(transfer_settlement="immediate")
     return sandbox
 

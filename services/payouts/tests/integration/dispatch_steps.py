@@ -24,7 +24,7 @@ EVERYTHING = DispatchOrder(None, None, False)
 
 
 async def recover(scenario: Scenario):
-    """Runs the worker after the end of all leases, until nothing is due."""
+    """Run the worker after the end of all leases, until nothing is due."""
     dependencies = scenario.app.dependencies
     for _ in range(6):
         scenario.clock.advance(LEASE + timedelta(seconds=1))
@@ -80,7 +80,7 @@ class MortalTransport(httpx.AsyncBaseTransport):
 
 
 def gateways_over(scenario: Scenario, transport) -> Gateways:
-    """The scenario's gateway over another network."""
+    """Return the scenario's gateway over another network."""
     client = scenario.app.dependencies.gateway.client
     other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
     gateway = dataclasses.replace(scenario.app.dependencies.gateway, client=other, timeout_seconds=10)
@@ -88,7 +88,7 @@ def gateways_over(scenario: Scenario, transport) -> Gateways:
 
 
 async def hold(scenario: Scenario, vendor, by):
-    """Puts every payout of the vendor on hold."""
+    """Put every payout of the vendor on hold."""
     if by == "vendor_suspended":
         event = VendorSuspended(
             vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=vendor.legal_name,
@@ -104,7 +104,7 @@ def maker(scenario: Scenario):
 
 
 async def dispatch_until_death(scenario: Scenario, *, database=None, gateways=None):
-    """Returns whether the process survived."""
+    """Return whether the process survived."""
     dependencies = dataclasses.replace(scenario.app.dependencies)
     try:
         await dispatch_payouts(

@@ -75,7 +75,7 @@ class Staff:
         return dict(data_of(await self.approve(await self.prepared(case))))
 
     async def dispatched(self, vendor: Vendor | None = None) -> Case:
-        """Returns a payout under way at the gateway."""
+        """Return a payout under way at the gateway."""
         vendor = vendor or await self.scenario.ready_vendor(AMOUNT)
         payout_id = await self.scenario.payout(vendor, AMOUNT)
         [transfer] = (await self.scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
@@ -100,7 +100,7 @@ class Staff:
         await self.scenario.app.deliver(event(**values), sequence=9)
 
     async def failed(self, vendor: Vendor | None = None) -> Case:
-        """Returns a payout whose transfer failed, at the gateway and by webhook."""
+        """Return a payout whose transfer failed, at the gateway and by webhook."""
         case = await self.dispatched(vendor)
         await self.settle_at_gateway(case.reference, "fail")
         await self.receive_webhook(case.reference, TransferFailed)
@@ -112,7 +112,7 @@ class Staff:
         await self.receive_webhook(reference, TransferSucceeded)
 
     async def reversed(self) -> Case:
-        """Returns a processed payout that the bank returned."""
+        """Return a processed payout that the bank returned."""
         case = await self.dispatched()
         await self.succeeds(case.reference)
         await self.settle_at_gateway(case.reference, "reverse")
@@ -124,7 +124,7 @@ class Staff:
         await process_due_transfers_once(parts.database, parts.gateways, parts.clock)
 
     async def process_queued_transfers(self) -> None:
-        """Processes the worker's queued queries."""
+        """Process the worker's queued queries."""
         while await self.scenario.app.work("payouts.transfers"):
             pass
 
@@ -135,7 +135,7 @@ class Staff:
         return -await self.scenario.balance(f"in_transit:{case.payout_id}")
 
     async def returns(self, case: Case) -> list[str]:
-        """Returns the kinds of the payout's returns in the ledger."""
+        """Return the kinds of the payout's returns in the ledger."""
         rows = await self.scenario.app.fetch(
             "SELECT type FROM ledger_transactions WHERE posting_key IN ('restitution:' || $1::text, 'reversal:' || $1::text)",
             case.payout_id,
@@ -149,7 +149,7 @@ class Staff:
         return [row["reference"] for row in rows]
 
     async def sent(self, case: Case) -> list[str]:
-        """Returns the payout's references that the gateway has."""
+        """Return the payout's references that the gateway has."""
         queries = {
             reference: await self.sandbox.client.get(f"/gateway/transfer/verify/{reference}")
             for reference in await self.references(case)
@@ -157,7 +157,7 @@ class Staff:
         return [reference for reference, response in queries.items() if response.status_code == 200]
 
     async def minor_sent_by_gateway(self, case: Case) -> int:
-        """Returns what the gateway sent with the payout's transfers and did not get back, in kobo."""
+        """Return what the gateway sent with the payout's transfers and did not get back, in kobo."""
         left_minor = 0
         for reference in await self.references(case):
             response = await self.sandbox.client.get("/control/book/movements", params={"reference": reference})
@@ -166,7 +166,7 @@ class Staff:
         return left_minor
 
     async def minor_sent_in_ledger(self, case: Case) -> int:
-        """Returns what the ledger records as sent with the payout, in kobo."""
+        """Return what the ledger records as sent with the payout, in kobo."""
         rows = await self.scenario.app.fetch(
             "SELECT coalesce(-sum(e.amount_minor), 0)::bigint AS minor FROM ledger_transactions AS t "
             "JOIN ledger_entries AS e ON e.transaction_id = t.id AND e.account = 'gateway_cash' WHERE t.posting_key IN "
@@ -183,7 +183,7 @@ class Staff:
         assert await self.findings(case) == []
 
     async def findings(self, case: Case) -> list[str]:
-        """Returns the audit's invariants that this payout breaks."""
+        """Return the audit's invariants that this payout breaks."""
         return [
             invariant.rule
             for invariant in INVARIANTS

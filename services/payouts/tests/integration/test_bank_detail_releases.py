@@ -54,7 +54,7 @@ async def read(scenario, path: str, role: str = "auditor"):
 
 
 async def prepared_release(scenario: Scenario, sandbox: Sandbox) -> tuple[Vendor, dict[str, Any]]:
-    """Returns a vendor with a quarantined account of its own, and the prepared release."""
+    """Return a vendor with a quarantined account of its own, and the prepared release."""
     vendor = await scenario.ready_vendor(10_000, await sandbox.new_account())
     data_of(await quarantine(scenario, vendor))
     return vendor, data_of(await prepare(scenario, vendor), 201)

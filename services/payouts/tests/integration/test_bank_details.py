@@ -278,7 +278,7 @@ async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(sc
 
 
 async def as_the_release_before_wrote_it(scenario, vendor, account_number):
-    """Stores the vendor's rows with a plaintext number, as the previous release did."""
+    """Store the vendor's rows with a plaintext number, as the previous release did."""
     for table in ("vendor_bank_details", "bank_detail_versions"):
         await scenario.app.fetch(
             f"UPDATE {table} SET account_number = $2, account_sealed = NULL, account_fingerprint = NULL "

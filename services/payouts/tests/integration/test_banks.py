@@ -24,7 +24,7 @@ async def stored(scenario: Scenario):
 
 
 def listing(scenario: Scenario, *banks, status=200):
-    """A gateway with this list of banks."""
+    """Return a gateway with this list of banks."""
     body = {"status": status == 200, "message": "", "data": list(banks)}
     transport = httpx.MockTransport(lambda _: httpx.Response(status, json=body))
     client = httpx.AsyncClient(base_url="http://gateway", transport=transport)

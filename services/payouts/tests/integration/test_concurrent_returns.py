@@ -22,7 +22,7 @@ def staff(shared_scenario: Scenario, shared_sandbox: Sandbox):
 
 
 async def failed_payouts(staff):
-    """Returns failed payouts of one vendor, so that the rounds also compete for its wallet."""
+    """Return failed payouts of one vendor, so that the rounds also compete for its wallet."""
     vendor = await staff.scenario.ready_vendor(AMOUNT * ROUNDS)
     ids = [await staff.scenario.payout(vendor, AMOUNT) for _ in range(ROUNDS)]
     await staff.sandbox.configure(transfer_settlement="immediate")
@@ -39,7 +39,7 @@ async def status_of(act):
 
 
 async def at_once(staff, cases, act, other):
-    """Runs both actions of each round concurrently. In every second round the other action starts after the first one's
+    """Run both actions of each round concurrently. In every second round the other action starts after the first one's
     query, and two rounds have a fixed order, so that both outcomes occur on any machine.
     """
     poll_count = "SELECT asks FROM payout_transfers WHERE reference = $1"

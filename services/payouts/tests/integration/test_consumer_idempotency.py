@@ -35,7 +35,7 @@ KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 
 
 async def an_event_of(scenario: Scenario, event):
-    """Returns one event of the type that has an effect."""
+    """Return one event of the type that has an effect."""
     vendor = await scenario.ready_vendor(50_000)
     if event in (VendorApproved, VendorChanged, VendorSuspended, VendorReinstated):
         reason = {"reason": "Complaints"} if event in (VendorSuspended, VendorReinstated) else {}

@@ -23,7 +23,7 @@ def staff(scenario: Scenario, sandbox: Sandbox) -> Staff:
 
 
 async def returned(staff: Staff, how: str) -> Case:
-    """A payout whose amount two people have returned to the wallet."""
+    """Return a payout whose amount two people have returned to the wallet."""
     case = await (staff.failed() if how == "restitution" else staff.reversed())
     assert (await staff.reconcile(case))["kind"] == how
     assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT
@@ -36,7 +36,7 @@ async def money(staff: Staff, case: Case) -> tuple[int, int, int]:
 
 
 async def contradicted(staff: Staff, case: Case) -> dict[str, Any]:
-    """The open exception of a payout that may have been paid twice."""
+    """Return the open exception of a payout that may have been paid twice."""
     [exception] = await listing(staff.scenario, payoutId=case.payout_id, status="open")
     assert (exception["cause"], exception["severity"]) == ("transfer_contradicted", "SEV-1")
     return exception

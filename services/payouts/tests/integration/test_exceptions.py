@@ -48,7 +48,7 @@ class Attempt:
 
 
 async def sent(scenario: Scenario, count=1, *, amount_minor=AMOUNT):
-    """Returns payouts of as many vendors, under way in one batch."""
+    """Return payouts of as many vendors, under way in one batch."""
     vendors = [await scenario.ready_vendor(amount_minor) for _ in range(count)]
     payouts = {await scenario.payout(vendor, amount_minor): vendor for vendor in vendors}
     response = await scenario.dispatch(new_id_v4(), payoutIds=list(payouts))
@@ -78,7 +78,7 @@ async def act(scenario: Scenario, exception_id, verb, *, role="ops_oncall", by=N
 
 
 async def events_of(scenario: Scenario, event, **about):
-    """Returns the published events of this type about a subject."""
+    """Return the published events of this type about a subject."""
     events = await scenario.app.published(event)
     return [one for one in events if all(one.get(name) == value for name, value in about.items())]
 

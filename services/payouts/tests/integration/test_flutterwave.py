@@ -132,7 +132,7 @@ async def test_a_failure_after_a_success_is_a_reversal(staff) -> None:
 
 
 async def staff_case_again(staff, case):
-    """The case without its prepared reconciliation, which another user rejected."""
+    """Return the case without its prepared reconciliation, which another user rejected."""
     rows = await staff.scenario.app.fetch("SELECT id FROM reconciliations WHERE payout_id = $1", case.payout_id)
     body = {"reason": "prepared twice"}
     data_of(await staff.post(f"/api/reconciliations/{rows[0]['id']}/reject", staff.checker, "finance_checker", body))

@@ -22,7 +22,7 @@ OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 
 
 async def put_back(scenario: Scenario):
-    """Simulates a server with another history."""
+    """Simulate a server with another history."""
     await scenario.app.fetch("UPDATE transfer_comparison SET place = 'another/00000001' RETURNING true")
 
 
@@ -34,7 +34,7 @@ async def compare(scenario: Scenario):
 
 
 async def left(sandbox: Sandbox, amount_minor, reference=None, account_number="0123456785", bank_code="058"):
-    """Sends a transfer that the ledger does not have. Returns its reference."""
+    """Send a transfer that the ledger does not have. Returns its reference."""
     body = {"type": "nuban", "name": "Ada Obi", "account_number": account_number, "bank_code": bank_code}
     made = await sandbox.client.post("/gateway/transferrecipient", json={**body, "currency": "NGN"})
     reference = reference or f"po-{new_id().hex}"

@@ -131,7 +131,7 @@ class Hold:
 
 
 async def waiting(watch: asyncpg.Connection, statement: str) -> None:
-    """Waits until a process with this statement waits for a lock."""
+    """Wait until a process with this statement waits for a lock."""
 
     async def is_reached() -> bool:
         return bool(await watch.fetchval(_WAITS_FOR_A_LOCK, statement))
@@ -154,7 +154,7 @@ STEPS = ["before the write", "after the write", "during the call", "after the an
 async def reach(
     step: str, running: Killable, sandbox: Any, line: WalletLine, hold: Hold, watch: asyncpg.Connection
 ) -> asyncio.Task[Any]:
-    """Starts the dispatch, and returns when it has reached the step."""
+    """Start the dispatch, and returns when it has reached the step."""
 
     async def sent() -> bool:
         return len(await sandbox.transfers()) == 1

@@ -134,7 +134,7 @@ async def disputed_story(staff: Staff) -> AsyncIterator[str]:
 
 
 async def sent(staff: Staff, vendor: Vendor, payout_id: str) -> Case:
-    """A payout that the gateway has."""
+    """Return a payout that the gateway has."""
     batch = data_of(await staff.scenario.dispatch(uuid4(), payoutIds=[payout_id]))
     assert (batch["submitted"], batch["skipped"]) == (1, [])
     return Case(vendor, payout_id, batch["transfers"][0]["reference"])

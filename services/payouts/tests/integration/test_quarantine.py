@@ -41,7 +41,7 @@ async def sandbox(shared_sandbox: Sandbox):
 
 @pytest.fixture
 async def account(sandbox):
-    """The vendor's account, which no other vendor of the module has."""
+    """Return the vendor's account, which no other vendor of the module has."""
     return await sandbox.new_account()
 
 
@@ -64,7 +64,7 @@ async def quarantined(scenario, vendor, payout_id=None):
 
 
 async def sent(scenario, vendor):
-    """Returns the id and reference of a payout that the gateway has."""
+    """Return the id and reference of a payout that the gateway has."""
     payout_id = await scenario.payout(vendor, AMOUNT)
     [transfer] = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
     return payout_id, transfer["reference"]

@@ -76,7 +76,7 @@ class Schedules(RuleBasedStateMachine):
         self.sequence = 10
 
     def transfers(self) -> dict[str, list[Any]]:
-        """Returns the sandbox's transfers by payout."""
+        """Return the sandbox's transfers by payout."""
         rows = self.run(self.scenario.app.fetch("SELECT reference, payout_id FROM payout_transfers"))
         payout_of = {row["reference"]: str(row["payout_id"]) for row in rows}
         found: dict[str, list[Any]] = {payout_id: [] for payout_id in self.payouts}

@@ -26,7 +26,7 @@ OTHER_KEY = SigningKey("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=")
 
 
 async def skipped(scenario: Any, payout_id: str) -> str | None:
-    """Returns why a dispatch skips the payout; None when it was sent."""
+    """Return why a dispatch skips the payout; None when it was sent."""
     batch = (await scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]
     assert batch["submitted"] + len(batch["skipped"]) == 1, batch
     return batch["skipped"][0]["reason"] if batch["skipped"] else None
@@ -395,7 +395,7 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
 
 
 async def start_statements_now(urls: Any, clock: Any) -> None:
-    """Simulates a migrated system that has lines."""
+    """Simulate a migrated system that has lines."""
     admin = await asyncpg.connect(urls.admin)
     try:
         await admin.execute("DELETE FROM release_statements")

@@ -33,7 +33,7 @@ ByHand = Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]
 
 @pytest.fixture
 def by_hand(urls: DatabaseUrls) -> ByHand:
-    """A connection that no constraint of the ledger holds."""
+    """Yield a connection that no constraint of the ledger holds."""
 
     @asynccontextmanager
     async def connected() -> Any:

@@ -196,7 +196,7 @@ async def test_a_payout_has_one_prepared_reconciliation_that_is_decided_once(
 async def opened(
     uow: Any, scenario: Scenario, sent: Sent, cause: Any = "name_mismatch", at: Any = None, **changes: Any
 ) -> UUID:
-    """An open exception of a payout's attempt."""
+    """Return an open exception of a payout's attempt."""
     exception_id = new_id()
     now = at or scenario.clock.now()
     values = {"payout_id": sent.payout_id, "vendor_id": sent.vendor.id, "transfer_id": sent.transfer_id, **changes}

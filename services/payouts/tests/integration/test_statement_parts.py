@@ -23,7 +23,7 @@ def of_order(event: type[Any], vendor: Any, order_id: Any, **values: Any) -> Any
 
 
 async def parts_of(scenario: Scenario, vendor: Any) -> list[tuple[str, int, int, int, int]]:
-    """The lines of the order, oldest first."""
+    """Return the lines of the order, oldest first."""
     lines = reversed(await scenario.statement(vendor))
     return [(line["kind"], *(line[part] for part in PARTS)) for line in lines if line["kind"] in KINDS]
 

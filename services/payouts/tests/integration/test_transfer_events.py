@@ -28,7 +28,7 @@ def update(event, reference, **changes):
 
 @pytest.fixture
 async def sent(scenario: Scenario):
-    """Returns the id and the reference of a payout under way."""
+    """Return the id and the reference of a payout under way."""
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, AMOUNT)
     [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]

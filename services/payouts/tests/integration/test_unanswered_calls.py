@@ -89,7 +89,7 @@ class LateTransport(httpx.AsyncBaseTransport):
 
 @asynccontextmanager
 async def called_late(scenario: Scenario):
-    """Returns a payout whose call is still under way to the gateway."""
+    """Return a payout whose call is still under way to the gateway."""
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     async with httpx.AsyncHTTPTransport() as inner:

@@ -125,7 +125,7 @@ class SimulatedGateway:
             self.webhooks.append((reference, status))
 
     def do(self, call: Call, outcome: str, now: datetime) -> Response:
-        """Executes a call, and returns its response."""
+        """Execute a call, and returns its response."""
         verb, reference, until = call
         if outcome == "lost_before" or (verb == "transfer" and now >= until):
             return Unclear("timeout")
@@ -250,7 +250,7 @@ class Store:
         return attempt
 
     def hold(self, attempt: Attempt) -> None:
-        """Opens an exception; one for each payout, about its first attempt."""
+        """Open an exception; one for each payout, about its first attempt."""
         self.excepted.setdefault(attempt.payout.id, attempt.id)
 
     def start_submission(self, attempt: Attempt, was: SubmittableStatus) -> tuple[bool, CallHistory] | None:
@@ -346,7 +346,7 @@ class Store:
         return attempt
 
     def record_questioned(self, attempt: Attempt, response: VerifyResult) -> None:
-        """Records the result of an operator's query."""
+        """Record the result of an operator's query."""
         if isinstance(response, Reported):
             self.record_update(attempt, response.update)
             if response.update.status not in UNDER_WAY:
@@ -438,8 +438,8 @@ def work(store: Store) -> Process:
 
 
 def decide(store: Store, payout: Payout, act: str) -> Process:
-    """An operator's action: the gateway is queried about every attempt, each result is recorded, then the action is
-    checked.
+    """Yield an operator's action: the gateway is queried about every attempt, each result is recorded, then the action
+    is checked.
     """
     for attempt in store.attempts_of(payout):
         if attempt.submissions == 0:

@@ -211,7 +211,7 @@ class Schedules(RuleBasedStateMachine):
     # --- invariants after every step ---
 
     def left(self, payout: Payout) -> list[Attempt]:
-        """Returns the attempts that paid the payout, by the gateway's own ledger."""
+        """Return the attempts that paid the payout, by the gateway's own ledger."""
         return [line for line in self.store.attempts_of(payout) if self.gateway.has_left(line.reference)]
 
     @invariant()

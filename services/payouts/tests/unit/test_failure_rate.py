@@ -40,7 +40,7 @@ def test_above_five_percent_alarms_and_exactly_five_does_not(
 
 
 def alert_steps(rates, *, every=timedelta(seconds=5)):
-    """Returns the alert's steps for these numbers of failures of a thousand attempts, one after another."""
+    """Return the alert's steps for these numbers of failures of a thousand attempts, one after another."""
     clock, open_alert, steps = ManualClock(), None, []
     for failures in rates:
         step = evaluate_rate(ObservedFailureRate(1000, failures), open_alert, WATCH, clock.now())

@@ -54,7 +54,7 @@ def error(message: str) -> dict[str, Any]:
 
 
 def gateway_with(status: int, body: Any) -> tuple[Flutterwave, list[httpx.Request], list[str]]:
-    """The adapter over one response, its calls, and the alerts about its key."""
+    """Return the adapter over one response, its calls, and the alerts about its key."""
     calls: list[httpx.Request] = []
     rejected: list[str] = []
 

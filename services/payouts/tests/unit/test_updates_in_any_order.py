@@ -47,7 +47,7 @@ def after(statuses):
 
 
 def decides_by_arrival(pair):
-    """A success and another end of the same rank: the first one recorded holds until a query."""
+    """Return a success and another end of the same rank: the first one recorded holds until a query."""
     return "success" in pair and not ENDS_WITHOUT_PAYING.isdisjoint(pair)
 
 

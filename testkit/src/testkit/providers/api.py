@@ -16,9 +16,9 @@ class Api:
     fault: Schema
 
     def check_request(self, method: str, path: str, body: Any) -> None:
-        """Raises Nonconformance."""
+        """Raise Nonconformance."""
         operation_of(self.operations, method, path).check_request({}, body)
 
     def check_response(self, method: str, path: str, status: int, body: Any) -> None:
-        """Raises Nonconformance."""
+        """Raise Nonconformance."""
         operation_of(self.operations, method, path).check_response(status, body, self.fault)

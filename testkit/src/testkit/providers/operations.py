@@ -33,7 +33,7 @@ class Operation:
         return method == self.method and re.fullmatch(pattern, path) is not None
 
     def check_request(self, query: Mapping[str, str], body: Any) -> None:
-        """Raises Nonconformance for an unknown parameter, a value of another type, and another body."""
+        """Raise Nonconformance for an unknown parameter, a value of another type, and another body."""
         for name, text in query.items():
             schema = self.query.get(name)
             if schema is None:
@@ -46,7 +46,7 @@ class Operation:
             raise Nonconformance(f"{self.name} has no request body")
 
     def check_response(self, status: int, body: Any, fault: Schema) -> None:
-        """Raises Nonconformance; a status of an error that is not listed is checked against `fault`."""
+        """Raise Nonconformance; a status of an error that is not listed is checked against `fault`."""
         schema = self.responses.get(status, fault if status >= 400 else None)
         if schema is None:
             raise Nonconformance(f"{self.name} does not response {status}")
@@ -54,7 +54,9 @@ class Operation:
 
 
 def operation_of(operations: Iterable[Operation], method: str, path: str) -> Operation:
-    """The operation of a request. An operation without a variable wins. Raises Nonconformance for an unknown one."""
+    """Return the operation of a request. An operation without a variable wins. Raises Nonconformance for an unknown
+    one.
+    """
     found = [operation for operation in operations if operation.fits(method, path)]
     if not found:
         raise Nonconformance(f"unknown operation {method} {path}")

@@ -15,7 +15,7 @@ _JSON: Final = "application/json"
 
 
 def references_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The folder of the providers' specifications; None when they are not on this machine."""
+    """Return the folder of the providers' specifications; None when they are not on this machine."""
     given = environment.get("REFERENCES_DIR", "")
     return Path(given) if given else None
 
@@ -29,7 +29,9 @@ class OpenApi:
         )
 
     def differences(self, operation: Operation) -> list[str]:
-        """The places where our operation and the document differ, without its departures; each departure that is none."""
+        """Return the places where our operation and the document differ, without its departures; each departure that is
+        none.
+        """
         ours, theirs = self._places_of_ours(operation), self._places_of_theirs(operation)
         found = dict(_compare(ours, theirs))
         needless = [f"{operation.name} {place}: no difference" for place in operation.departures if place not in found]
@@ -115,7 +117,7 @@ Places = Mapping[str, tuple[frozenset[str], bool]]
 
 
 def _compare(ours: Places, theirs: Places) -> Iterator[tuple[str, str]]:
-    """A property below one that we hold as a whole is not compared."""
+    """Yield a property below one that we hold as a whole is not compared."""
     for place, (types, is_required) in ours.items():
         if place not in theirs:
             yield place, "is not in the specification"

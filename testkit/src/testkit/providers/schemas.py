@@ -28,7 +28,7 @@ def choice(*values: str) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """The schema, or null."""
+    """Return the schema, or null."""
     changed: dict[str, Any] = {**schema, "type": [*_types(schema), "null"]}
     if "enum" in schema:
         changed["enum"] = [*schema["enum"], None]
@@ -41,7 +41,7 @@ def either(*schemas: Schema) -> Schema:
 
 
 def record(fields: Mapping[str, Schema], optional: Iterable[str] = (), *, closed: bool = False) -> Schema:
-    """An object with these fields, all but the `optional` ones required."""
+    """Return an object with these fields, all but the `optional` ones required."""
     absent = set(optional)
     schema: dict[str, Any] = {
         "type": "object",
@@ -54,12 +54,12 @@ def record(fields: Mapping[str, Schema], optional: Iterable[str] = (), *, closed
 
 
 def rows(item: Schema) -> Schema:
-    """A list of items."""
+    """Return a list of items."""
     return {"type": "array", "items": item}
 
 
 def conform(value: Any, schema: Schema, name: str) -> None:
-    """Raises Nonconformance with every place where the value does not fit the schema."""
+    """Raise Nonconformance with every place where the value does not fit the schema."""
     found = sorted(
         jsonschema.Draft202012Validator(schema).iter_errors(value), key=lambda error: list(error.absolute_path)
     )

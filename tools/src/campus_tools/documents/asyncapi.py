@@ -39,7 +39,7 @@ _ENVELOPE: Final[Mapping[str, Any]] = {
 
 
 def document() -> dict[str, Any]:
-    """The whole document."""
+    """Return the whole document."""
     schemas = data_schemas()
     samples = Samples(schemas)
     channels, operations, messages = {}, {}, {}
@@ -97,13 +97,13 @@ def document() -> dict[str, Any]:
 
 
 def data_schemas() -> dict[str, Any]:
-    """The schema of each event's `data`, by its class."""
+    """Return the schema of each event's `data`, by its class."""
     _, schemas = msgspec.json.schema_components(PUBLIC, ref_template=_SCHEMAS + "{name}")
     return dict(sorted(schemas.items()))
 
 
 def example_of(event: type[Event], samples: Samples) -> dict[str, Any]:
-    """A whole message."""
+    """Return a whole message."""
     data = samples.of({"$ref": _SCHEMAS + event.__name__})
     return {
         "specversion": "1.0",

@@ -82,7 +82,7 @@ def _operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapp
 
 
 def _required_fields(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Sequence[str]:
-    """The fields that an absent body is rejected for."""
+    """Return the fields that an absent body is rejected for."""
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     return schemas.get(body.get("$ref", "").removeprefix("#/components/schemas/"), {}).get("required", ())  # type: ignore[no-any-return]
 

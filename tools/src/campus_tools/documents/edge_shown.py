@@ -19,7 +19,7 @@ from common.web.responses import CursorMeta, Meta, OffsetMeta
 
 
 def shared_schemas() -> dict[str, Any]:
-    """The schemas that no service owns."""
+    """Return the schemas that no service owns."""
     return {
         "Problem": dict(PROBLEM_SCHEMA),
         "ProblemCode": {"type": "string", "description": "The error codes.", "enum": list(get_args(Code))},
@@ -32,7 +32,7 @@ def shared_schemas() -> dict[str, Any]:
 
 
 def envelope_of(payload: Any, meta: str, description: str) -> dict[str, Any]:
-    """The success envelope around a payload; `meta` names one of the shared schemas."""
+    """Return the success envelope around a payload; `meta` names one of the shared schemas."""
     return {
         "description": description,
         "type": "object",
@@ -46,7 +46,7 @@ def envelope_of(payload: Any, meta: str, description: str) -> dict[str, Any]:
 
 
 def health_operations(components: dict[str, Any]) -> dict[str, Any]:
-    """The two health pages."""
+    """Return the two health pages."""
     return {
         "/health/liveness": {
             "get": _health("health.liveness", "Liveness", "Whether the gateway process runs", components)
@@ -100,7 +100,7 @@ _READY: Final[Mapping[str, Any]] = {
 
 
 def health_envelopes() -> dict[str, Any]:
-    """The responses of the health pages."""
+    """Return the responses of the health pages."""
     return {
         f"{name}Response": envelope_of({"$ref": f"#/components/schemas/{name}"}, "Meta", "The health of the gateway.")
         for name in ("Liveness", "Readiness")

@@ -67,7 +67,7 @@ SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
 
 
 def security_of(entry: Described) -> list[dict[str, list[str]]]:
-    """The `security` of an operation."""
+    """Return the `security` of an operation."""
     if entry.guard.service_key:
         return [{"serviceKey": []}]
     if entry.route.name in _SIGNED:

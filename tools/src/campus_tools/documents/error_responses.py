@@ -170,7 +170,7 @@ def errors_of(entry: Described, components: dict[str, Any]) -> dict[str, Any]:
 
 
 def shared_error(status: int, problems: Mapping[str, Problem], components: dict[str, Any]) -> dict[str, str]:
-    """A reference to an error with these examples, named by them where the status alone does not name it."""
+    """Return a reference to an error with these examples, named by them where the status alone does not name it."""
     examples = "" if status in SHARED else "".join(name[0].upper() + name[1:] for name in problems)
     components[f"Error{status}{examples}"] = _shown(status, problems, _ID_PATH)
     return {"$ref": f"#/components/responses/Error{status}{examples}"}
@@ -190,7 +190,7 @@ def _is_own(problems: Mapping[str, Problem]) -> bool:
 
 
 def _usual(entry: Described, status: int) -> dict[str, Problem]:
-    """The errors of guard and gateway that the operation can have."""
+    """Return the errors of guard and gateway that the operation can have."""
     guard = entry.guard
     found: dict[str, Problem] = {}
     if status == 403:

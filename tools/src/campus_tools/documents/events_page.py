@@ -26,7 +26,7 @@ _ENVELOPE: Final = (
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     schemas = data_schemas()
     lines = [*_opening(), *_contents()]
     samples = Samples(schemas)

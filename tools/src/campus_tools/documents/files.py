@@ -25,7 +25,9 @@ _DEPTH: Final = 3
 
 
 def served_documents() -> dict[Path, str]:
-    """The documents that the gateway serves, by their path below the root; committed, because its image is built from them."""
+    """Return the documents that the gateway serves, by their path below the root; committed, because its image is built
+    from them.
+    """
     return {
         PAGES / "openapi.json": as_lines(openapi.document()),
         PAGES / "asyncapi.json": as_lines(asyncapi.document()),

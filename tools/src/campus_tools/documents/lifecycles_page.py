@@ -19,7 +19,7 @@ Box = tuple[str, ...]
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     lines = ["<h1>Lifecycles</h1>"]
     lines.append(
         "<p>The states of each resource, and who causes a transition. An arrow leads from one state to another; the table "
@@ -88,7 +88,7 @@ def _diagram(lifecycle: Lifecycle[Any, Any]) -> str:
 def _arrow(
     before: int, after: int, tops: Sequence[int], heights: Sequence[int], marker: str, depths: dict[int, int]
 ) -> str:
-    """A straight arrow to the next box, or an arc next to the boxes: down on the right, up on the left."""
+    """Return a straight arrow to the next box, or an arc next to the boxes: down on the right, up on the left."""
     if after == before + 1:
         x = _BOX_LEFT + _BOX_WIDTH // 2
         return f'<path d="M{x} {tops[before] + heights[before]}V{tops[after] - 1}" marker-end="url(#{marker})"/>'
@@ -105,7 +105,7 @@ def _arrow(
 
 
 def _boxes(lifecycle: Lifecycle[Any, Any]) -> list[Box]:
-    """The states in order, those with the same neighbours together."""
+    """Return the states in order, those with the same neighbours together."""
     edges = {(before, after) for before, after in lifecycle.transitions if before != after}
     boxes: list[Box] = []
     for state in lifecycle.states:

@@ -203,7 +203,9 @@ def _body(entry: Described, body: Mapping[str, Any], samples: Samples) -> dict[s
 
 
 def _present(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a body that may be absent: `null` is accepted too, and breaks the body of openapi-python-client."""
+    """Return the schema of a body that may be absent: `null` is accepted too, and breaks the body of openapi-python-
+    client.
+    """
     choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
     return dict(choices[0]) if len(choices) == 1 else schema
 

@@ -43,7 +43,7 @@ pm.test("The server does not fail", () => pm.expect(pm.response.code).to.be.belo
 
 
 def collection(requests: Iterable[Request]) -> dict[str, Any]:
-    """The collection: the journey; every operation in a folder for each tag; and those that a run leaves out.
+    """Return the collection: the journey; every operation in a folder for each tag; and those that a run leaves out.
 
     A login stores the token; requests with an idempotency key generate a new one.
     """

@@ -129,7 +129,7 @@ _STEPS: Final = (
 
 
 def journey() -> dict[str, Any]:
-    """The folder, for the beginning of the collection."""
+    """Return the folder, for the beginning of the collection."""
     return {
         "name": FOLDER,
         "description": "One purchase with the demo data and the sandbox of `make run`. Set `vendorPassword` to the demo "
@@ -140,7 +140,7 @@ def journey() -> dict[str, Any]:
 
 
 def script(listen: str, lines: str) -> dict[str, Any]:
-    """A script of an item: `prerequest` or `test`."""
+    """Return a script of an item: `prerequest` or `test`."""
     return {"listen": listen, "script": {"type": "text/javascript", "exec": lines.strip().splitlines()}}
 
 
@@ -187,7 +187,7 @@ def _pairs(entries: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 def _assertion(step: Step) -> str:
-    """The script after a response: it stores, repeats the request, or asserts."""
+    """Return the script after a response: it stores, repeats the request, or asserts."""
     repeats = (
         f"""
 const repetitions = Number(pm.collectionVariables.get("repetitions") || 0);

@@ -99,7 +99,7 @@ class _Operation:
 
 
 def files(document: dict[str, Any]) -> dict[str, str]:
-    """The generated modules by their name below the package."""
+    """Return the generated modules by their name below the package."""
     operations = sorted(_operations(document), key=lambda one: (one.resource, one.name))
     blocking = _resources(document, operations, _BLOCKING)
     schemas = document["components"]["schemas"]
@@ -126,7 +126,7 @@ def _operations(document: dict[str, Any]) -> Iterator[_Operation]:
 
 
 def _resources(document: dict[str, Any], operations: list[_Operation], form: _Form) -> str:
-    """The module of one client: a class for each resource, and one with all of them."""
+    """Return the module of one client: a class for each resource, and one with all of them."""
     classes, members = [], []
     for resource, of_resource in groupby(operations, key=lambda one: one.resource):
         name = form.prefix + "".join(word.capitalize() for word in resource.split("_"))
@@ -176,7 +176,7 @@ def _docstring(operation: _Operation) -> str:
 
 
 def _arguments(operation: _Operation) -> tuple[list[str], list[str], list[str]]:
-    """The parameters by position, those by name, and the arguments of the call."""
+    """Return the parameters by position, those by name, and the arguments of the call."""
     in_path = [one for one in operation.parameters if one["in"] == "path"]
     required = [f"{fields_of(one['name'])}: {_type(one['schema'])}" for one in in_path]
     optional: list[str] = []
@@ -217,7 +217,7 @@ def _value(parameter: dict[str, Any]) -> str:
 
 
 def _type(schema: dict[str, Any]) -> str:
-    """The annotation; a method `list` hides the type inside of its class."""
+    """Return the annotation; a method `list` hides the type inside of its class."""
     return type_of(schema, "m.").replace("list[", "builtins.list[")
 
 
@@ -247,7 +247,7 @@ def _result(document: dict[str, Any], operation: _Operation) -> _Result:
 
 
 def _opened(document: dict[str, Any], inside: dict[str, Any]) -> _Result:
-    """The result in an envelope."""
+    """Return the result in an envelope."""
     kind, meta = _type(inside["data"]), _type(inside["meta"])
     if kind == "Any":
         return _Result("Any", "calls.raw_data")
@@ -259,7 +259,7 @@ def _opened(document: dict[str, Any], inside: dict[str, Any]) -> _Result:
 
 
 def _address(path: str) -> str:
-    """The path as an expression, its parameters escaped."""
+    """Return the path as an expression, its parameters escaped."""
     parts = re.findall(r"\{(\w+)\}", path)
     if not parts:
         return f'"{path}"'

@@ -22,13 +22,13 @@ def model_name(name: str) -> str:
 
 
 def fields_of(name: str) -> str:
-    """The Python name of a field or parameter: `priceMinor` → `price_minor`, `from` → `from_`."""
+    """Return the Python name of a field or parameter: `priceMinor` → `price_minor`, `from` → `from_`."""
     plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_")
     return f"{plain}_" if keyword.iskeyword(plain) else plain
 
 
 def type_of(schema: dict[str, Any], models: str = "", *, is_received: bool = False) -> str:
-    """The annotation of a schema; `models` is the prefix of a model's name.
+    """Return the annotation of a schema; `models` is the prefix of a model's name.
 
     A received enum is open: a later server may add a value, and an order with a new status can still be read.
 
@@ -64,7 +64,9 @@ def _mapping(schema: dict[str, Any], models: str) -> str:
 
 
 def model_source(name: str, schema: dict[str, Any]) -> str:
-    """A class for an object; a name for anything else. A request has no other properties than those of its schema."""
+    """Return a class for an object; a name for anything else. A request has no other properties than those of its
+    schema.
+    """
     docstring = _docstring(schema)
     if schema.get("type") != "object" or "properties" not in schema:
         return f"{model_name(name)} = {type_of(schema)}\n"

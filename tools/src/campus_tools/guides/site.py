@@ -166,7 +166,7 @@ def _html(page: SitePage, chapters: Sequence[tuple[str, Sequence[SitePage]]]) ->
 
 
 def _contents(chapters: Sequence[tuple[str, Sequence[SitePage]]], current: str) -> str:
-    """The list of all pages: beside the main part, on a narrow screen below it."""
+    """Return the list of all pages: beside the main part, on a narrow screen below it."""
     lines = []
     for name, group in chapters:
         lines.append(f"<p>{escape(name)}</p><ul>")

@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def folders_of(root: Path, plan: SystemPlan) -> dict[str, tuple[Path, ...]]:
-    """The folders with the code of each part of the plan: its own, and what all of them share."""
+    """Return the folders with the code of each part of the plan: its own, and what all of them share."""
     shared = root / "libs/common/src"
     names = dict.fromkeys(process.service for process in plan.processes)
     own = {name: next(one for one in (root / "services" / name, root / name) if one.is_dir()) for name in names}
@@ -52,7 +52,7 @@ def folders_of(root: Path, plan: SystemPlan) -> dict[str, tuple[Path, ...]]:
 
 
 def changed_parts(watched: Mapping[str, Iterable[Path]], paths: Iterable[Path]) -> list[str]:
-    """The parts whose folders contain one of the paths."""
+    """Return the parts whose folders contain one of the paths."""
     changed = [path.resolve() for path in paths]
     return [
         name

@@ -16,13 +16,13 @@ _WORDS: Final = frozenset(
 
 
 def series_of(expression: str) -> set[str]:
-    """The names of the series that the expression reads."""
+    """Return the names of the series that the expression reads."""
     bare = _RANGES.sub("", _SELECTORS.sub("", _GROUPINGS.sub("", _TEXTS.sub("", expression))))
     return {name for name in _NAMES.findall(bare) if name not in _WORDS}
 
 
 def labels_of(expression: str) -> set[str]:
-    """The labels that it matches or groups by."""
+    """Return the labels that it matches or groups by."""
     bare = _TEXTS.sub("", expression)
     grouped = {name.strip() for names in _GROUPINGS.findall(bare) for name in names.split(",")}
     matched = {name for inside in _SELECTORS.findall(bare) for name in _LABELS.findall(inside)}

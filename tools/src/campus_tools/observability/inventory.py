@@ -78,7 +78,7 @@ AROUND_US: Final = (
 
 
 def ours() -> list[Metric]:
-    """The metrics of the services' processes; common ones first."""
+    """Return the metrics of the services' processes; common ones first."""
     found = [*_of_module(telemetry, EVERY_PROCESS), *_of_families(PROCESS_COLLECTOR.collect(), EVERY_PROCESS)]
     found += _of_families(Metrics().collect(), "api-gateway")
     for service in SERVICES:
@@ -89,7 +89,7 @@ def ours() -> list[Metric]:
 
 
 def inventory() -> list[Metric]:
-    """The metrics of the services and of the programs around them."""
+    """Return the metrics of the services and of the programs around them."""
     return [*ours(), *AROUND_US]
 
 

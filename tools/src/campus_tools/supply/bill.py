@@ -36,12 +36,12 @@ _COMMON: Final = "campus-common"
 
 
 def bills(version: str = UNRELEASED) -> dict[str, str]:
-    """The bill of every image by its file's name."""
+    """Return the bill of every image by its file's name."""
     return {f"campus-{image}.cdx.json": bill_of(image, version) for image in IMAGES}
 
 
 def bill_of(image: str, version: str = UNRELEASED) -> str:
-    """The bill of one image of a release as JSON."""
+    """Return the bill of one image of a release as JSON."""
     project = tomllib.loads((ROOT / IMAGES[image] / "pyproject.toml").read_text())["project"]
     ours = [project["name"], *([_COMMON] if _COMMON in _named(project["dependencies"]) else [])]
     part = part_for(ours)

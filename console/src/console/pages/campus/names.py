@@ -9,12 +9,13 @@ from console.visit import Visit
 
 
 async def campus_names(visit: Visit) -> dict[str, str]:
-    """The names of all campuses by id."""
+    """Return the names of all campuses by id."""
     return {campus["id"]: campus["name"] async for campus in visit.api.every_row("/api/campuses")}
 
 
 def own_campus(visit: Visit) -> str:
-    """The campus of an admin of one campus, from the token's claims (contract section 5.1); empty for those who see all.
+    """Return the campus of an admin of one campus, from the token's claims (contract section 5.1); empty for those who
+    see all.
 
     The profile has the campus of the studies, which may be another one or none.
     """

@@ -55,7 +55,7 @@ async def releases_page(visit: Visit) -> Response:
 
 @SCREENS.page("/bank-detail-releases/{id:uuid}", title="Release of an account", any_of=READERS)
 async def release_page(visit: Visit) -> Response:
-    """The quarantines that the release ends, and its decision with the hash."""
+    """Return the quarantines that the release ends, and its decision with the hash."""
     release: Json = await visit.api.get(f"/api/bank-detail-releases/{visit['id']}")
     quarantines = release["quarantines"]
     names = await names_of(
@@ -91,7 +91,7 @@ async def reject_release(visit: Visit) -> Response:
 
 @SCREENS.page("/vendors/{id:uuid}/bank-details", title="Bank account of a vendor", any_of=READERS)
 async def account_page(visit: Visit) -> Response:
-    """The account by its history, with the forms of quarantine and release."""
+    """Return the account by its history, with the forms of quarantine and release."""
     vendor_id = visit["id"]
     history, releases = await asyncio.gather(
         part(visit, f"/api/vendors/{vendor_id}/bank-details/history", limit=100),

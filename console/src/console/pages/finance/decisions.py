@@ -21,7 +21,9 @@ APPROVED_BEFORE: Final = "Another checker had approved it already. Your approval
 
 
 def for_reader(visit: Visit, view: ListView) -> ListView:
-    """The list with orders leading where the person may go: finance reads an order's transactions, not the order."""
+    """Return the list with orders leading where the person may go: finance reads an order's transactions, not the
+    order.
+    """
     if visit.may("orders:read"):
         return view
     columns = (
@@ -41,11 +43,11 @@ def is_outdated(visit: Visit, present_hash: str | None) -> bool:
 
 
 async def balance_of(visit: Visit, account: str) -> int | None:
-    """The balance of one account of the escrow ledger in kobo, debit positive; None when it was never opened."""
+    """Return the balance of one account of the escrow ledger in kobo, debit positive; None when it was never opened."""
     rows = await visit.api.page("/api/ledger/accounts", account=account, limit=100)
     return next((row["balanceMinor"] for row in rows.items if row["account"] == account), None)
 
 
 async def names_of_decision(visit: Visit, decision: Json) -> dict[str, str]:
-    """The names of maker and checker by id."""
+    """Return the names of maker and checker by id."""
     return await names_of(visit, decision.get("preparedBy"), decision.get("decidedBy"))

@@ -71,7 +71,7 @@ async def charge_page(visit: Visit) -> Response:
 
 
 async def _plans(visit: Visit, path: str) -> list[Json]:
-    """The outcomes of an undecided charge; support reads charges, not the ledger."""
+    """Return the outcomes of an undecided charge; support reads charges, not the ledger."""
     if not visit.may(LEDGER):
         return []
     plans: list[Json] = await visit.api.get(f"{path}/postings")

@@ -44,7 +44,7 @@ async def resolutions_page(visit: Visit) -> Response:
 
 @SCREENS.page("/dispute-resolutions/{id:uuid}", title="Dispute resolution", any_of=RESOLUTION_READERS)
 async def resolution_page(visit: Visit) -> Response:
-    """The resolution, the complaint with its evidence, and what leaves the order's escrow."""
+    """Return the resolution, the complaint with its evidence, and what leaves the order's escrow."""
     resolution: Json = await visit.api.get(f"/api/dispute-resolutions/{visit['id']}")
     order_id = resolution["orderId"]
     dispute: Json = await visit.api.get(f"/api/orders/{order_id}/dispute")

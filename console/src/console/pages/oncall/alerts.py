@@ -44,7 +44,7 @@ def alert_deadline(alert: Json) -> str | None:
 
 
 def alert_screen(alert: Json) -> str:
-    """The page on which the alert is worked on; empty where only its runbook helps."""
+    """Return the page on which the alert is worked on; empty where only its runbook helps."""
     return _SCREENS.get(alert["runbook"], "")
 
 

@@ -143,7 +143,7 @@ async def _show(visit: Visit, dead_letter: Json, path: str, steps: Sequence[str]
 
 
 async def _find_dead_letter(visit: Visit, path: str) -> Json:
-    """A dead letter by its id: the API only lists them. Raises ApiProblem (404)."""
+    """Return a dead letter by its id: the API only lists them. Raises ApiProblem (404)."""
     async for dead_letter in visit.api.every_row(path):
         if dead_letter["id"] == visit["id"]:
             return dead_letter
@@ -158,7 +158,7 @@ def _service_of(visit: Visit) -> str:
 
 
 async def count_dead_letters(visit: Visit) -> list[Json]:
-    """A row for each service and for the webhooks: how many are open, and since when."""
+    """Return a row for each service and for the webhooks: how many are open, and since when."""
     calls = [
         _oldest(visit, f"/api/dead-letters/{service}", f"/dead-letters/{service}", awaiting="replay")
         for service in SERVICES

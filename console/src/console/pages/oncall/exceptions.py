@@ -91,7 +91,7 @@ async def observations_page(visit: Visit) -> Response:
 
 @SCREENS.page("/payout-exceptions/{id:uuid}", title="Payout exception", any_of=EXCEPTION_READERS)
 async def exception_page(visit: Visit) -> Response:
-    """The exception beside the steps of its runbook, each with the button that carries it out."""
+    """Return the exception beside the steps of its runbook, each with the button that carries it out."""
     exception: Json = await visit.api.get(f"/api/payout-exceptions/{visit['id']}")
     payout = None
     if exception["payoutId"] and visit.may("payouts:read"):

@@ -39,7 +39,7 @@ async def health_page(visit: Visit) -> Response:
 
 
 async def _queues_of(visit: Visit, service: str) -> Json:
-    """The queues and the outbox of a service; without numbers while the service does not respond."""
+    """Return the queues and the outbox of a service; without numbers while the service does not respond."""
     try:
         found: Json = await visit.api.get(f"/api/queues/{service}")
     except ApiProblem as problem:

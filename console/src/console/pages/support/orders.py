@@ -54,7 +54,7 @@ async def orders_page(visit: Visit) -> Response:
 
 @SCREENS.page("/orders/{id:uuid}", title="Order")
 async def order_page(visit: Visit) -> Response:
-    """The order with its money, refunds, dispute and returns. The API decides who reads which part."""
+    """Return the order with its money, refunds, dispute and returns. The API decides who reads which part."""
     order_id = visit["id"]
     order: Json = await visit.api.get(f"/api/orders/{order_id}")
     if visit.may("orders:fulfil", "orders:verify") and not visit.may(*ORDER_READERS):

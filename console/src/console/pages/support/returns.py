@@ -60,7 +60,7 @@ async def reject_return(visit: Visit) -> Response:
 
 
 def _returned_lines(request: Json, order: Json) -> list[Json]:
-    """The items of the return with name and worth, in kobo."""
+    """Return the items of the return with name and worth, in kobo."""
     items = {item["id"]: item for item in order["items"]}
     return [
         {

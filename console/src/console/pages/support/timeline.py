@@ -36,7 +36,7 @@ EVENTS: Final[Mapping[str, str]] = {
 
 
 def transitions_of(timeline: Sequence[Json]) -> list[Entry]:
-    """The transitions and the events of the PIN."""
+    """Return the transitions and the events of the PIN."""
     return [(one["occurredAt"], EVENTS.get(one["event"], spoken(one["event"]))) for one in timeline]
 
 

@@ -80,7 +80,7 @@ async def end_flash_sale(visit: Visit) -> Response:
 
 
 def _lagos_instant(form: Form, name: str) -> str:
-    """A date and time typed in Lagos time, with its offset."""
+    """Return a date and time typed in Lagos time, with its offset."""
     try:
         return datetime.fromisoformat(form[name]).replace(tzinfo=LAGOS).isoformat()
     except ValueError:

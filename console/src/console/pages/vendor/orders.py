@@ -29,7 +29,7 @@ def items_of(order: Json) -> str:
 
 
 def share_of(order: Json) -> int | None:
-    """The vendor's part of the order in kobo: the subtotal less the commission. None where it is not shown."""
+    """Return the vendor's part of the order in kobo: the subtotal less the commission. None where it is not shown."""
     commission = order.get("commissionMinor")
     return None if commission is None else int(order["subtotalMinor"]) - int(commission)
 
@@ -178,7 +178,7 @@ async def decline(visit: Visit) -> Response:
 
 @SCREENS.page("/orders/{id:uuid}/deliver", title="Enter the PIN", any_of=DELIVERS)
 async def pin_page(visit: Visit) -> Response:
-    """The entry of the buyer's PIN. What was typed is never shown again."""
+    """Return the entry of the buyer's PIN. What was typed is never shown again."""
     order: Json = await visit.api.get(f"/api/orders/{visit['id']}")
     remaining = visit.error.extensions.get("attemptsRemaining") if visit.error else None
     is_locked = visit.error is not None and (visit.error.status == 429 or remaining == 0)

@@ -127,7 +127,7 @@ async def _change(visit: Visit, fields: Json, revision: int | None) -> None:
 
 
 def _details_hash(product: Json) -> str:
-    """The details that the form was opened with; the stock is none of them."""
+    """Return the details that the form was opened with; the stock is none of them."""
     details = [product.get(name) for name in ("name", "description", "category", "priceMinor", "status")]
     return hashlib.sha256(repr(details).encode()).hexdigest()
 

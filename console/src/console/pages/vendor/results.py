@@ -50,7 +50,7 @@ _FIGURE_COLUMNS: Final = tuple(
 
 @SCREENS.page("/sales-report", title="Sales", any_of=("wallet:own",), menu="Sales")
 async def sales_page(visit: Visit) -> Response:
-    """The vendor's sales by day, week, month or product, with a chart. The last 30 days when no day is chosen."""
+    """Return the vendor's sales by day, week, month or product, with a chart. The last 30 days when no day is chosen."""
     first = SystemClock().now().astimezone(LAGOS).date() - timedelta(days=DAYS_SHOWN - 1)
     group = visit.query.get("groupBy", "day")
     sort = {} if group != "product" else {"sort": "gross", "order": "desc"}

@@ -85,12 +85,12 @@ class Measured:
         return measured
 
     def step(self, phase: str) -> Step:
-        """The mean of the rounds."""
+        """Return the mean of the rounds."""
         return _mean([sample.step for sample in self.samples[phase]])
 
 
 async def measure(bench: BenchEnvironment) -> list[Row]:
-    """The rows of the bench's own system."""
+    """Return the rows of the bench's own system."""
     system = RunningSystem.at(bench.system.state_dir, bench.system.port_base)
     return rows(await measure_all({"": system}, bench.effort, bench.log))
 
@@ -193,7 +193,7 @@ async def _until_quiet(counters: Counters, idle: float) -> None:
 
 
 def rows(measured: Mapping[str, Measured]) -> list[Row]:
-    """The rows of the last version; the limit is the version before it, if there is one."""
+    """Return the rows of the last version; the limit is the version before it, if there is one."""
     (*others, own) = measured.values()
     name = next(iter(measured)) if others else ""
     other = others[0] if others else None
@@ -234,7 +234,7 @@ def rows(measured: Mapping[str, Measured]) -> list[Row]:
 
 
 def total(step: Step, kind: str) -> float:
-    """Commits, changed rows or consumed messages of a step."""
+    """Commit, changed rows or consumed messages of a step."""
     if kind == "commits":
         return sum(step.commits.values())
     if kind == "messages":

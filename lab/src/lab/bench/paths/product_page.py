@@ -85,7 +85,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
 
 
 def with_database(reading: Reading) -> Reading:
-    """The reading with the database's CPU added to that of the path."""
+    """Return the reading with the database's CPU added to that of the path."""
     return Reading(
         reading.requests,
         reading.seconds,
@@ -97,7 +97,7 @@ def with_database(reading: Reading) -> Reading:
 
 
 async def _statement(bench: BenchEnvironment) -> str:
-    """The statement that the service sends for the first page."""
+    """Return the statement that the service sends for the first page."""
     urls = bench.databases["orders"]
 
     async with Database.connect(api_url=urls.api, service_url=urls.service, name="bench") as database:

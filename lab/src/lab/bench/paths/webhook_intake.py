@@ -53,7 +53,7 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
 
 
 async def _at_rate(bench: BenchEnvironment, secret: str, rate: int) -> Row:
-    """The running service: intake, relay, broker and worker share the cores. The worker ignores these events."""
+    """Return the running service: intake, relay, broker and worker share the cores. The worker ignores these events."""
     seconds = bench.effort.seconds * bench.effort.rounds
     requests = [
         request_bytes(
@@ -83,7 +83,7 @@ async def _at_rate(bench: BenchEnvironment, secret: str, rate: int) -> Row:
 
 
 def _body(event: str) -> bytes:
-    """A body of the usual size of the gateway's webhooks."""
+    """Return a body of the usual size of the gateway's webhooks."""
     reference = new_id()
     return msgspec.json.encode(
         {

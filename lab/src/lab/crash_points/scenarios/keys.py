@@ -10,7 +10,9 @@ from operations.secrets import new_key
 
 
 async def order_with_a_pin(market: Marketplace) -> Given:
-    """A dispatched order. Its PIN is the only one that is still encrypted, so that every run has the same effects."""
+    """Return a dispatched order. Its PIN is the only one that is still encrypted, so that every run has the same
+    effects.
+    """
     await market.databases["orders"].execute("UPDATE delivery_pins SET sealed = ''")
     order = await paid_order(market)
     await market.post(f"/api/orders/{order['id']}/dispatch", VENDOR)
@@ -19,7 +21,7 @@ async def order_with_a_pin(market: Marketplace) -> Given:
 
 
 async def pin_key_rotation(market: Marketplace, order: Given) -> End:
-    """A PIN that was encrypted with the old key opens with the new one alone, and confirms the delivery."""
+    """Return a PIN that was encrypted with the old key opens with the new one alone, and confirms the delivery."""
     before = await wallet(market)
     await _rotate(market, "orders-worker", "PIN_KEY")
 
@@ -33,7 +35,7 @@ async def pin_key_rotation(market: Marketplace, order: Given) -> End:
 
 
 async def account_number_key_rotation(market: Marketplace, given: Given) -> End:
-    """An account number that was encrypted with the old key is paid with the new one alone."""
+    """Return an account number that was encrypted with the old key is paid with the new one alone."""
     await _rotate(market, "payouts-worker", "ACCOUNT_NUMBER_KEY")
 
     async def end() -> None:

@@ -28,7 +28,7 @@ async def own_product(market: Marketplace) -> Given:
 
 
 async def placed_order(market: Marketplace, product_id: str = "") -> Given:
-    """An order with an intent."""
+    """Return an order with an intent."""
     items = [{"productId": product_id or await product(market), "quantity": 1}]
     order = await market.post("/api/orders/checkout", BUYER, {"items": items})
     await market.run_until_idle()
@@ -79,7 +79,7 @@ async def purchase(market: Marketplace, given: Given) -> End:
 
 
 async def expiry(market: Marketplace, given: Given) -> End:
-    """An unpaid order frees its stock once."""
+    """Return an unpaid order frees its stock once."""
     stock = await _stock(market, given["productId"])
     order = await placed_order(market, given["productId"])
     market.clock.advance(_WINDOW)

@@ -13,7 +13,7 @@ _BANK_DETAILS: Final = f"/api/vendors/{ADA.id}/bank-details"
 
 
 async def funds(market: Marketplace) -> Given:
-    """A wallet that covers a payout."""
+    """Return a wallet that covers a payout."""
     while (await wallet(market))["availableMinor"] < PRICE_MINOR:
         await delivered_order(market)
     return {"amountMinor": unique_minor(_AMOUNT_MINOR)}
@@ -28,7 +28,7 @@ async def success(market: Marketplace, given: Given) -> End:
 
 
 async def unknown(market: Marketplace, given: Given) -> End:
-    """The call for the transfer fails after the gateway accepted it: a query finds it."""
+    """Return the call for the transfer fails after the gateway accepted it: a query finds it."""
     before = await wallet(market)
     await market.faults(transfer_call={"error_after": True, "times": 1, "match": given["amountMinor"]})
     payout = await _submitted(market, given)
@@ -38,7 +38,7 @@ async def unknown(market: Marketplace, given: Given) -> End:
 
 
 async def late_result(market: Marketplace, given: Given) -> End:
-    """The call for the transfer fails, and the bank's result arrives before any query."""
+    """Return the call for the transfer fails, and the bank's result arrives before any query."""
     before = await wallet(market)
     await market.faults(transfer_call={"error_after": True, "times": 1, "match": given["amountMinor"]})
     payout = await _request(market, given)
@@ -89,7 +89,7 @@ async def reversed_and_reconciled(market: Marketplace, given: Given) -> End:
 
 
 async def bank_details_quarantined(market: Marketplace, given: Given) -> End:
-    """A payout that was never sent returns to the wallet once."""
+    """Return a payout that was never sent returns to the wallet once."""
     before = await wallet(market)
     payout = await _request(market, given)
     body = {"reason": "reported as stolen", "payoutId": payout["id"]}
@@ -124,7 +124,7 @@ async def _submitted(market: Marketplace, given: Given) -> dict[str, Any]:
 
 
 async def _transfers(market: Marketplace, given: Given) -> list[dict[str, Any]]:
-    """The gateway's transfers of this payout, which alone has this amount."""
+    """Return the gateway's transfers of this payout, which alone has this amount."""
     return [line for line in await market.listed("transfer") if line["amount"] == given["amountMinor"]]
 
 

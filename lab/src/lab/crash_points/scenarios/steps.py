@@ -20,7 +20,7 @@ _NUMBERS: Final = itertools.count(1)
 
 
 async def nothing(market: Marketplace) -> Given:
-    """A scenario that starts from the demo data."""
+    """Return a scenario that starts from the demo data."""
     await product(market)
     return {}
 
@@ -35,19 +35,19 @@ class Scenario:
 
 
 def unique_minor(at_least_minor: int) -> int:
-    """An amount that no other run uses, by which the gateway's records are found."""
+    """Return an amount that no other run uses, by which the gateway's records are found."""
     return at_least_minor + next(_NUMBERS)
 
 
 async def product(market: Marketplace) -> str:
-    """A product with more stock than all runs buy."""
+    """Return a product with more stock than all runs buy."""
     if id(market) not in _PRODUCTS:
         _PRODUCTS[id(market)] = await new_product(market)
     return _PRODUCTS[id(market)]
 
 
 async def new_product(market: Marketplace) -> str:
-    """A product that no earlier order has, whose stock only this run changes."""
+    """Return a product that no earlier order has, whose stock only this run changes."""
     body = {
         "name": "Crash test",
         "description": "For a run",
@@ -76,7 +76,7 @@ def added(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, int]
 
 
 async def refunds_of(market: Marketplace, order: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The gateway's refunds of an order's charge."""
+    """Return the gateway's refunds of an order's charge."""
     return [line for line in await market.listed("refund") if line["transaction_reference"] == order["reference"]]
 
 

@@ -18,7 +18,7 @@ _TABLES: Final = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname 
 
 
 async def buyer_with_an_order(market: Marketplace) -> Given:
-    """A new user whose only order is cancelled; name, address and note contain the same mark."""
+    """Return a new user whose only order is cancelled; name, address and note contain the same mark."""
     given = await buyer_with_an_open_order(market)
     await market.post(f"/api/orders/{given['orderId']}/cancel", User(given["userId"]), {"reason": given["mark"]})
     await market.run_until_idle()
@@ -49,7 +49,7 @@ async def erasure(market: Marketplace, given: Given) -> End:
 
 
 async def refused_erasure(market: Marketplace, given: Given) -> End:
-    """An open order refuses the request; the user and the order stay."""
+    """Return an open order refuses the request; the user and the order stay."""
     await _request(market, given)
     user = User(given["userId"])
 
@@ -106,7 +106,7 @@ async def _published(market: Marketplace, type_: str, given: Given) -> int:
 
 
 async def _tables_with(market: Marketplace, mark: str) -> list[str]:
-    """The tables of all services in which a row contains the mark."""
+    """Return the tables of all services in which a row contains the mark."""
     found = []
     for service, connection in market.databases.items():
         for (table,) in await connection.fetch(_TABLES):

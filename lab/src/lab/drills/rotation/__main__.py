@@ -78,7 +78,7 @@ async def run_drill(options: argparse.Namespace) -> bool:
 
 
 async def _webhooks_that_failed(market: Marketplace) -> list[str]:
-    """The sandbox's webhooks that were not accepted at the first attempt."""
+    """Return the sandbox's webhooks that were not accepted at the first attempt."""
     rows = (await market.sandbox.get("/control/webhooks", params={"target": "gateway", "limit": 1000})).json()
     listed = rows["data"] if isinstance(rows, dict) else rows
     return [

@@ -58,7 +58,7 @@ class EarlierValues:
 
 
 async def undelivered(drill: DrillEnvironment) -> int:
-    """The number of failed messages with a PIN or a code, and of dead letters of their services."""
+    """Return the number of failed messages with a PIN or a code, and of dead letters of their services."""
     address = drill.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0]
     found = 0
     for database, statements in (
@@ -77,7 +77,7 @@ async def undelivered(drill: DrillEnvironment) -> int:
 async def starts_with_the_old_key(
     drill: DrillEnvironment, before: dict[str, str], services: tuple[str, ...]
 ) -> list[str]:
-    """The services whose programs still start with only the earlier secrets."""
+    """Return the services whose programs still start with only the earlier secrets."""
     old = {name: text for name, text in {**drill.secrets, **before}.items() if not name.endswith("_PREVIOUS")}
     with tempfile.TemporaryDirectory(prefix="campus-old-key-") as folder:
         write_secrets(Path(folder) / "secrets.env", old)

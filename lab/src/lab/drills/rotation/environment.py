@@ -95,7 +95,7 @@ class DrillEnvironment:
 
 
 async def databases_opened(secrets: Mapping[str, str]) -> int:
-    """The number of the twelve database accounts that accept these passwords."""
+    """Return the number of the twelve database accounts that accept these passwords."""
     opened = 0
     for service in SERVICES:
         urls = service_database_urls(secrets["DATABASE_URL"], service, secrets)

@@ -72,7 +72,7 @@ class Prober:
         self._stopping.set()
 
     def between(self, kind: str, began: float, ended: float) -> Unavailability:
-        """The unavailability for requests that started in this time."""
+        """Return the unavailability for requests that started in this time."""
         probes = [probe for probe in self.probes if probe.kind == kind and began <= probe.began < ended]
         failed = [probe for probe in probes if not probe.succeeded]
         longest = max((probe.ended - probe.began for probe in probes if probe.succeeded), default=0.0)

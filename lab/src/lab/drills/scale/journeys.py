@@ -88,7 +88,7 @@ class Journeys:
         self._stopping.set()
 
     def slowest(self, began: float, ended: float) -> float:
-        """The seconds of the slowest order that was running in this time."""
+        """Return the seconds of the slowest order that was running in this time."""
         running = [order for order in self.orders if order.began < ended and (order.ended or ended) > began]
         return max(((order.ended or time.monotonic()) - order.began for order in running), default=0.0)
 

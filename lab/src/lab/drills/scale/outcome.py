@@ -72,7 +72,7 @@ async def read_outcome(system: System, market: Marketplace, journeys: Journeys) 
 
 
 async def _orders(system: System, acknowledged: set[UUID]) -> dict[UUID, str]:
-    """The state of every order that the buyer placed since the first acknowledged one."""
+    """Return the state of every order that the buyer placed since the first acknowledged one."""
     connection = await asyncpg.connect(database_of(system, "orders"))
     try:
         rows = await connection.fetch(_ORDERS, next(iter(acknowledged), None), list(acknowledged))

@@ -69,7 +69,7 @@ class BrokerCluster:
         return any(node.has_died() for node in self.nodes)
 
     async def replication(self) -> tuple[int, int]:
-        """The number of quorum queues, and of those with three members online."""
+        """Return the number of quorum queues, and of those with three members online."""
         async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
             response = await client.get(f"{self.nodes[0].management_url}/api/queues")
         queues = [queue for queue in response.raise_for_status().json() if queue["type"] == "quorum"]
@@ -181,7 +181,7 @@ class ReplicatedDatabase:
 
 
 def scaled_servers(folder: Path, port_base: int, log: Log) -> tuple[Servers, BrokerCluster, ReplicatedDatabase]:
-    """The servers of the drill, not started."""
+    """Return the servers of the drill, not started."""
     ports = ServerPorts.above(port_base)
     first = PrivateRabbitmq(folder / "rabbitmq-1", ports, report=log, node="campus-1")
     nodes = [first]

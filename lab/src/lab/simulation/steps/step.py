@@ -33,7 +33,7 @@ class Step(ABC):
 
 
 def draw(kind: type[StepT], random: Random, **given: Any) -> StepT:
-    """A step with values of its fields' types, except the given ones."""
+    """Return a step with values of its fields' types, except the given ones."""
     hints = get_type_hints(kind, include_extras=True)
     values = {one.name: given.get(one.name, _value(hints[one.name], random)) for one in fields(kind)}
     return kind(**values)

@@ -55,16 +55,16 @@ class Caller:
         return permission in self.permissions
 
     def must_be_allowed(self, permission: str) -> None:
-        """Raises Forbidden (403 AUTH_FORBIDDEN) and SecondFactorRequired (403 AUTH_AAL2_REQUIRED)."""
+        """Raise Forbidden (403 AUTH_FORBIDDEN) and SecondFactorRequired (403 AUTH_AAL2_REQUIRED)."""
         self.must_be_allowed_one_of(permission)
 
     def must_be_allowed_one_of(self, *permissions: str) -> None:
-        """Raises Forbidden when no role gives one of the permissions, SecondFactorRequired when this session holds none."""
+        """Raise Forbidden when no role gives one of the permissions, SecondFactorRequired when this session holds none."""
         if self.permissions.isdisjoint(permissions):
             raise Forbidden if self.withheld.isdisjoint(permissions) else SecondFactorRequired
 
     def must_have_stepped_up(self, now: datetime) -> None:
-        """Raises StepUpRequired (403 AUTH_AAL2_REQUIRED) unless the second factor was shown within 15 minutes."""
+        """Raise StepUpRequired (403 AUTH_AAL2_REQUIRED) unless the second factor was shown within 15 minutes."""
         if self.stepped_up_at is None or now - self.stepped_up_at > STEP_UP_LIFE:
             raise StepUpRequired
 
@@ -72,7 +72,7 @@ class Caller:
 def permissions_in_session(
     roles: frozenset[str], stepped_up_at: datetime | None
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """The permissions that hold in a session and those that it withholds: a second factor of any age opens all."""
+    """Return the permissions that hold in a session and those that it withholds: a second factor of any age opens all."""
     held = session_permissions_of(roles, has_second_factor=stepped_up_at is not None)
     return held, permissions_of(roles) - held
 

@@ -20,7 +20,7 @@ class Guard:
     service_key: bool = False
 
     def check(self, caller: Caller, now: datetime) -> None:
-        """Raises Forbidden, SecondFactorRequired and StepUpRequired (403)."""
+        """Raise Forbidden, SecondFactorRequired and StepUpRequired (403)."""
         if self.permission is not None:
             caller.must_be_allowed(self.permission)
         if self.one_of:

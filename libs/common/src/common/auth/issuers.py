@@ -162,7 +162,7 @@ class FederatedIdentity:
 
 
 def federated_identity_of(claims: Mapping[str, Any], issuer: TrustedIssuer, now: datetime) -> FederatedIdentity:
-    """Reads the claims of a token with a valid signature. Raises Unauthorized. The caller checks its times."""
+    """Read the claims of a token with a valid signature. Raises Unauthorized. The caller checks its times."""
     audiences = claims.get("aud")
     named = [audiences] if isinstance(audiences, str) else audiences
     if not isinstance(named, list) or not any(isinstance(name, str) and name in issuer.audience for name in named):
@@ -185,7 +185,7 @@ def federated_identity_of(claims: Mapping[str, Any], issuer: TrustedIssuer, now:
 
 
 def read_trusted_issuers(text: str) -> Any:
-    """The JSON list of TRUSTED_ISSUERS; raises ValueError."""
+    """Return the JSON list of TRUSTED_ISSUERS; raises ValueError."""
     try:
         entries = json.loads(text)
     except ValueError as error:
@@ -196,7 +196,7 @@ def read_trusted_issuers(text: str) -> Any:
 
 
 def check_issuers_together(issuers: Sequence[TrustedIssuer], our_issuer: str) -> None:
-    """Raises ValueError when two have the same name, when two are primary, or when our own issuer is listed."""
+    """Raise ValueError when two have the same name, when two are primary, or when our own issuer is listed."""
     names = [issuer.issuer.rstrip("/") for issuer in issuers]
     if our_issuer.rstrip("/") in names:
         raise ValueError(f"{our_issuer} is our own issuer (BASE_URL) and must not be listed")
@@ -244,7 +244,7 @@ def _email_of(claims: Mapping[str, Any], issuer: TrustedIssuer) -> str | None:
 
 
 def _text(value: Any) -> str:
-    """A text that can be hashed: lone surrogates cannot."""
+    """Return a text that can be hashed: lone surrogates cannot."""
     if not isinstance(value, str) or not 0 < len(value) <= _TEXT_CHARACTERS_MAX:
         raise Unauthorized
     try:
@@ -277,7 +277,7 @@ def _staff_roles(claims: Mapping[str, Any], issuer: TrustedIssuer) -> frozenset[
 
 
 def _stepped_up_at(claims: Mapping[str, Any], issuer: TrustedIssuer, now: datetime) -> datetime | None:
-    """The time of the last second factor. Entries in another form or of the future do not count."""
+    """Return the time of the last second factor. Entries in another form or of the future do not count."""
     methods = _at(claims, issuer.claims.amr)
     if _at(claims, issuer.claims.aal) != "aal2" or not isinstance(methods, list):
         return None

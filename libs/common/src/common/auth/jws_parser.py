@@ -40,7 +40,7 @@ class ReadToken:
 
 
 def read_token(token: str) -> ReadToken:
-    """Parses a compact JWS. Raises Unauthorized for any other form."""
+    """Parse a compact JWS. Raises Unauthorized for any other form."""
     parts = _COMPACT.fullmatch(token) if len(token) <= TOKEN_CHARACTERS_MAX else None
     if parts is None:
         raise Unauthorized
@@ -55,7 +55,7 @@ def read_token(token: str) -> ReadToken:
 
 
 def instant_of(stamp: Any, *, fractions: bool = False) -> datetime:
-    """Converts a NumericDate (RFC 7519). Raises Unauthorized, also for a fraction unless `fractions` are allowed."""
+    """Convert a NumericDate (RFC 7519). Raises Unauthorized, also for a fraction unless `fractions` are allowed."""
     numbers = int | float if fractions else int
     if isinstance(stamp, bool) or not isinstance(stamp, numbers) or not 0 <= stamp < _SECONDS_MAX:
         raise Unauthorized

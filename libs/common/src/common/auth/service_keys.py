@@ -35,5 +35,5 @@ def admit_service(request: Request, offered: str, keys: Sequence[str]) -> Caller
 
 
 def fingerprint_of(key: str) -> str:
-    """The first 12 hex digits of a key's SHA-256: its name in logs."""
+    """Return the first 12 hex digits of a key's SHA-256: its name in logs."""
     return hashlib.sha256(key.encode()).hexdigest()[:12]

@@ -47,7 +47,7 @@ class Revocations:
     _started_at: datetime | None = None
 
     def forget_old(self, now: datetime) -> None:
-        """Removes revocations that cover no valid token any more. Call it periodically."""
+        """Remove revocations that cover no valid token any more. Call it periodically."""
         if self._started_at is None:
             self._started_at = now
         elif now - self._started_at >= REVOCATIONS_REMEMBERED:
@@ -111,7 +111,7 @@ class TokenVerifier:
         self._newest: tuple[datetime, str | None] | None = None
 
     async def caller_of(self, token: str) -> Caller:
-        """The caller of a token.
+        """Return the caller of a token.
 
         Raises Unauthorized, TokenExpired for an otherwise valid token, Misdirected for a campus of another cell, and for a
         token of a trusted issuer ProfileMissing or Unavailable.
@@ -127,7 +127,7 @@ class TokenVerifier:
         return caller
 
     async def renew_keys_once(self) -> None:
-        """Fetches the keys of all issuers, and removes cached callers whose key was withdrawn."""
+        """Fetch the keys of all issuers, and removes cached callers whose key was withdrawn."""
         for issuer in self._issuers.values():
             if isinstance(issuer.keys, KeySet):
                 older_than = RENEW_FOREIGN_KEYS_SECONDS if issuer.trusted else RENEW_KEYS_EVERY_SECONDS / 2
@@ -160,7 +160,7 @@ class TokenVerifier:
         return caller, until, issuer.keys, read.kid
 
     def _count_previous_key(self, kid: str | None, issued_at: datetime) -> None:
-        """Counts a token of the previous key of a rotation: an older token under another key than the newest one."""
+        """Count a token of the previous key of a rotation: an older token under another key than the newest one."""
         if self._newest is None or issued_at >= self._newest[0]:
             self._newest = (issued_at, kid)
         elif kid != self._newest[1]:
@@ -174,7 +174,7 @@ class TokenVerifier:
 
 
 def bearer_token(authorization: str | None) -> str | None:
-    """The token of an Authorization header, or None without one. Raises Unauthorized when it is malformed."""
+    """Return the token of an Authorization header, or None without one. Raises Unauthorized when it is malformed."""
     if authorization is None:
         return None
     scheme, _, token = authorization.partition(" ")
@@ -184,7 +184,7 @@ def bearer_token(authorization: str | None) -> str | None:
 
 
 def caller_named(identity: FederatedIdentity, user: LocalUser) -> Caller:
-    """The caller for a token of a trusted issuer. Staff roles count only with `allowStaffRoles`."""
+    """Return the caller for a token of a trusted issuer. Staff roles count only with `allowStaffRoles`."""
     roles = user.roles | identity.staff_roles if identity.may_be_staff else user.roles - STAFF_ROLES
     permissions, withheld = permissions_in_session(roles, identity.stepped_up_at)
     return Caller(
@@ -206,7 +206,7 @@ def caller_named(identity: FederatedIdentity, user: LocalUser) -> Caller:
 def _check_times(
     claims: Mapping[str, Any], issued_at: datetime | None, expires_at: datetime | None, now: datetime
 ) -> None:
-    """Checks the times last, so that only an otherwise valid token is reported as expired."""
+    """Check the times last, so that only an otherwise valid token is reported as expired."""
     if issued_at is None or expires_at is None or issued_at > now + LEEWAY:
         raise Unauthorized
     if "nbf" in claims and instant_of(claims["nbf"], fractions=True) > now + LEEWAY:
@@ -216,7 +216,7 @@ def _check_times(
 
 
 def _our_caller(read: ReadToken, now: datetime) -> Caller:
-    """The caller of our own token, which has every claim of the contract in exactly one form."""
+    """Return the caller of our own token, which has every claim of the contract in exactly one form."""
     claims = read.claims
     metadata = claims.get("app_metadata")
     if claims.get("aud") not in (AUDIENCE, [AUDIENCE]) or not isinstance(metadata, dict):
@@ -249,7 +249,7 @@ def _roles_of(named: Any) -> frozenset[str]:
 
 
 def _stepped_up_at(claims: Mapping[str, Any], now: datetime) -> datetime | None:
-    """The time of the last second factor; None below AAL2."""
+    """Return the time of the last second factor; None below AAL2."""
     methods = claims.get("amr")
     if not isinstance(methods, list) or not all(isinstance(entry, dict) for entry in methods):
         raise Unauthorized

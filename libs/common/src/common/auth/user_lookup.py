@@ -44,7 +44,7 @@ class UserLookup(Protocol):
     """Finds the local user of a federated identity."""
 
     async def find(self, token: str, identity: FederatedIdentity) -> LocalUser:
-        """Raises ProfileMissing, Unauthorized for a locked user, and Unavailable."""
+        """Raise ProfileMissing, Unauthorized for a locked user, and Unavailable."""
         ...
 
 

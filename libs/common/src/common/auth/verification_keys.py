@@ -59,7 +59,7 @@ class KeySource(Protocol):
     """The keys of one issuer."""
 
     async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
-        """The key with this id for this algorithm; None when the issuer has none. Raises Unavailable."""
+        """Return the key with this id for this algorithm; None when the issuer has none. Raises Unavailable."""
         ...
 
     def holds(self, kid: str | None) -> bool:
@@ -123,7 +123,9 @@ class KeySet:
         self._outage = Outage(log, "verification keys not fetched", "verification keys fetched again", url=jwks_url)
 
     async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
-        """The key with this id for this algorithm, or None. Raises Unavailable when no keys could be fetched yet."""
+        """Return the key with this id for this algorithm, or None. Raises Unavailable when no keys could be fetched
+        yet.
+        """
         if kid is None or algorithm not in self._algorithms:
             return None
         if self._is_due(kid):
@@ -136,7 +138,7 @@ class KeySet:
         return kid in self._kids
 
     async def refresh(self, older_than_seconds: float) -> None:
-        """Fetches the keys again when they are older. Keys that were never used are fetched at their first use."""
+        """Fetch the keys again when they are older. Keys that were never used are fetched at their first use."""
         if self._fetched_at is not None and self._since(self._attempted_at) > older_than_seconds:
             async with self._fetching:
                 await self._fetch()
@@ -179,7 +181,7 @@ class KeySet:
 
 
 def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, PublicKey]:
-    """The keys of one JWK by algorithm: the one that it names, else those of the issuer that fit its type.
+    """Return the keys of one JWK by algorithm: the one that it names, else those of the issuer that fit its type.
 
     A secret, a key for encryption and a weak key are ignored, without effect on other entries.
     """

@@ -40,7 +40,7 @@ class ConnectionPool:
     @classmethod
     @asynccontextmanager
     async def opened(cls, connect: Callable[[], Awaitable[asyncpg.Connection]], size_max: int) -> AsyncIterator[Self]:
-        """A pool with one open connection; closed at the end. Raises what `connect` raises."""
+        """Yield a pool with one open connection; closed at the end. Raises what `connect` raises."""
         pool = cls(connect, size_max)
         try:
             await pool.release(await pool.acquire())
@@ -57,7 +57,9 @@ class ConnectionPool:
         return len(self._idle)
 
     async def acquire(self, *, timeout: float | None = None) -> asyncpg.Connection:
-        """A connection, after at most `timeout` seconds. Raises TimeoutError, InterfaceError, and what `connect` raises."""
+        """Return a connection, after at most `timeout` seconds. Raises TimeoutError, InterfaceError, and what `connect`
+        raises.
+        """
         self._check_open()
         while self._idle:
             connection, _ = self._idle.pop()
@@ -77,7 +79,7 @@ class ConnectionPool:
             raise
 
     async def release(self, connection: asyncpg.Connection) -> None:
-        """Returns a connection outside of any transaction; a closed or worn-out one is replaced later."""
+        """Return a connection outside of any transaction; a closed or worn-out one is replaced later."""
         self._uses[connection] += 1
         try:
             if self._uses[connection] >= USES_MAX:
@@ -100,7 +102,7 @@ class ConnectionPool:
             await self.release(connection)
 
     async def close(self) -> None:
-        """Waits for lent connections, then closes all. A cancellation closes the lent ones as well."""
+        """Wait for lent connections, then closes all. A cancellation closes the lent ones as well."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -154,7 +156,7 @@ class ConnectionPool:
             self._opening = asyncio.create_task(self._open())
 
     async def _open(self) -> None:
-        """Opens one connection. A failure is the result of the caller who waits longest; the next one tries again."""
+        """Open one connection. A failure is the result of the caller who waits longest; the next one tries again."""
         try:
             connection = await self._connect()
         except Exception as error:

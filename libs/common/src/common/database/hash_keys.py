@@ -22,7 +22,7 @@ _RECORD: Final = "INSERT INTO hash_keys (name, key_encrypted) VALUES ($1, $2) ON
 async def ensure_hash_key(
     database: Database, encryptor: Encryptor, name: str, *, of_release_before: bytes | None
 ) -> bytes:
-    """Returns the stored key. The first start stores it: the key of the previous release, else 32 random bytes.
+    """Return the stored key. The first start stores it: the key of the previous release, else 32 random bytes.
 
     One of several concurrent starts stores it. Raises DecryptionFailed when this process's key does not decrypt it.
     """
@@ -37,7 +37,7 @@ async def ensure_hash_key(
 
 
 def hash_key_rows(encryptor: Encryptor) -> EncryptedRows:
-    """The rows for re-encryption: the hash key stays the same, its encryption is renewed."""
+    """Return the rows for re-encryption: the hash key stays the same, its encryption is renewed."""
     return EncryptedRows(
         table="hash_keys",
         key="name",

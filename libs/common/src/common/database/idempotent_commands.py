@@ -25,7 +25,7 @@ class IdempotentCommand(NamedTuple):
 
 
 async def find_command_result(uow: UnitOfWork, command: IdempotentCommand | None) -> UUID | None:
-    """The resource of the first request with this key; None for a new key, and without one.
+    """Return the resource of the first request with this key; None for a new key, and without one.
 
     Call it under the lock of the command's resource: a concurrent repetition then sees the first one's effect. Raises
     IdempotencyKeyReused (422) when the key belongs to another request.

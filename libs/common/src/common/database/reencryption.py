@@ -58,7 +58,7 @@ class EncryptedRows:
 
 
 def stale_text(column: str) -> str:
-    """The predicate `stale` of a text column; empty texts are not encrypted."""
+    """Return the predicate `stale` of a text column; empty texts are not encrypted."""
     return f"{column} <> '' AND NOT {column} LIKE ANY ($1::text[])"
 
 

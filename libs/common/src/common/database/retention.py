@@ -122,7 +122,7 @@ FROM pg_inherits JOIN pg_class AS part ON part.oid = inhrelid WHERE inhparent = 
 
 
 def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
-    """The retention rules of messages, for every service.
+    """Return the retention rules of messages, for every service.
 
     An inbox row outlives any redelivery and any dead letter of its message, which one consumer may have handled.
     Unpublished messages and dead letters that were not resolved never expire.
@@ -154,7 +154,7 @@ def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
 async def purge_expired_once(
     database: Database, rules: Sequence[Rule], clock: Clock, *, pause_seconds: float = PAUSE_SECONDS
 ) -> int:
-    """Runs all rules once, and returns the number of removed rows. A failed rule is logged and counted."""
+    """Run all rules once, and returns the number of removed rows. A failed rule is logged and counted."""
     removed = 0
     for rule in rules:
         try:

@@ -14,7 +14,7 @@ def start_as(caller: Caller) -> str:
 # As many as the statements of a connection (`statement_cache_size`).
 @lru_cache(maxsize=512)
 def with_settings(statement: str, count: int) -> str:
-    """The statement after the settings of the row policies, as parameters behind its own `count`.
+    """Return the statement after the settings of the row policies, as parameters behind its own `count`.
 
     PostgreSQL evaluates the inner subquery for the one row of `settings`: a lateral item with OFFSET is not merged with
     its surroundings. Policies evaluated before the settings would see no caller, and show no private row.

@@ -92,10 +92,10 @@ class Reads(Protocol):
         """All rows of a bounded statement."""
 
     async def fetch_row(self, statement: str, *values: Any) -> asyncpg.Record | None:
-        """The first row, or None."""
+        """Return the first row, or None."""
 
     async def fetch_value(self, statement: str, *values: Any) -> Any:
-        """The first column of the first row, or None."""
+        """Return the first column of the first row, or None."""
 
 
 class SharedTransaction(Exception):
@@ -129,26 +129,26 @@ class UnitOfWork:
         return rows
 
     async def fetch_row(self, statement: str, *values: Any) -> asyncpg.Record | None:
-        """The first row, or None."""
+        """Return the first row, or None."""
         row: asyncpg.Record | None = await self._connection.fetchrow(statement, *values)
         return row
 
     async def fetch_value(self, statement: str, *values: Any) -> Any:
-        """The first column of the first row, or None."""
+        """Return the first column of the first row, or None."""
         return await self._connection.fetchval(statement, *values)
 
     async def execute(self, statement: str, *values: Any) -> int:
-        """Runs a statement, and returns the number of affected rows."""
+        """Run a statement, and returns the number of affected rows."""
         status: str = await self._connection.execute(statement, *values)
         last = status.rsplit(" ", 1)[-1]
         return int(last) if last.isdigit() else 0
 
     async def execute_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Runs a statement for each row, in one round trip."""
+        """Run a statement for each row, in one round trip."""
         await self._connection.executemany(statement, rows)
 
     def publish(self, event: Event, *, source: str | None = None, wake_relay: bool = True) -> None:
-        """Publishes an event if, and only if, this transaction commits (docs/decisions: outbox).
+        """Publish an event if, and only if, this transaction commits (docs/decisions: outbox).
 
         An event with `wake_relay=False` is published with the next one, or within a second: several share one commit.
         """
@@ -163,14 +163,14 @@ class UnitOfWork:
     def defer(
         self, write: "Callable[[UnitOfWork, Sequence[ItemT]], Awaitable[None]]", item: ItemT, *, rank: int = 0
     ) -> None:
-        """Calls `write` once before the commit, with all items that were deferred to it: one statement for many.
+        """Call `write` once before the commit, with all items that were deferred to it: one statement for many.
 
         Writes of a lower `rank` come first, whichever was deferred first: their locks have one order.
         """
         self._deferred.setdefault((rank, write), []).append(item)
 
     def require_alone(self) -> None:
-        """Raises SharedTransaction when messages share this transaction, before a lock outside of their order."""
+        """Raise SharedTransaction when messages share this transaction, before a lock outside of their order."""
         if self._is_shared:
             raise SharedTransaction
 
@@ -179,7 +179,7 @@ class UnitOfWork:
         self._confirms_earlier = True
 
     def on_end(self, callback: Callable[[bool], None]) -> None:
-        """Calls back after the transaction: with True after its commit, else with False."""
+        """Call back after the transaction: with True after its commit, else with False."""
         self._on_end.append(callback)
 
     @property
@@ -197,7 +197,7 @@ class UnitOfWork:
         return self._signatures.verify_keys
 
     async def _write_deferred(self, lease_seconds: float) -> Sequence[outbox.OutboxRow]:
-        """Writes what was deferred, then the outbox rows, which are returned."""
+        """Write what was deferred, then the outbox rows, which are returned."""
         while self._deferred:
             rank, write = min(self._deferred, key=lambda key: key[0])
             await write(self, self._deferred.pop((rank, write)))
@@ -226,7 +226,7 @@ class Database:
     async def connect(
         cls, *, api_url: str, service_url: str, name: str, limits: WaitLimits = WAIT_LIMITS
     ) -> AsyncIterator[Self]:
-        """Opens both pools and closes them at the end. `name` is shown in pg_stat_activity."""
+        """Open both pools and closes them at the end. `name` is shown in pg_stat_activity."""
         async with _pool(api_url, name, limits) as api, _pool(service_url, name, limits) as service:
             _register_metrics("api", api)
             _register_metrics("service", service)
@@ -276,7 +276,7 @@ class Database:
             raise stop
 
     async def _commit(self, connection: asyncpg.Connection) -> asyncio.CancelledError | None:
-        """Commits, and returns the cancellation of the caller meanwhile. Raises OutcomeUnknown."""
+        """Commit, and returns the cancellation of the caller meanwhile. Raises OutcomeUnknown."""
         try:
             _, stop = await uncancelled(
                 connection, lambda timeout: connection.execute("COMMIT", timeout=timeout), self.limits.commit
@@ -287,11 +287,11 @@ class Database:
         return stop
 
     def reads_for(self, acting_as: Acting) -> Reads:
-        """Reads of a caller, each statement a transaction of its own in one round trip instead of three."""
+        """Read of a caller, each statement a transaction of its own in one round trip instead of three."""
         return _CallerReads(self, acting_as)
 
     async def fetch_for(self, acting_as: Acting, statement: str, *values: Any) -> list[asyncpg.Record]:
-        """The rows of one bounded SELECT under the row policies of the caller, in one round trip.
+        """Return the rows of one bounded SELECT under the row policies of the caller, in one round trip.
 
         The settings of the policies end with the statement, also after an error.
         """
@@ -301,14 +301,14 @@ class Database:
         return await self._fetch_alone(self.api, wrapped, (*values, *acting_as.row_settings))
 
     async def fetch_public(self, statement: str, *values: Any) -> list[asyncpg.Record]:
-        """The public rows of one bounded SELECT, in one round trip, for hot reads.
+        """Return the public rows of one bounded SELECT, in one round trip, for hot reads.
 
         Row policies see no caller, so the API role returns the rows that an anonymous caller may read.
         """
         return await self._fetch_alone(self.api, statement, values)
 
     async def _fetch_alone(self, pool: ConnectionPool, statement: str, values: Sequence[Any]) -> list[asyncpg.Record]:
-        """Runs a statement without BEGIN: PostgreSQL commits it alone."""
+        """Run a statement without BEGIN: PostgreSQL commits it alone."""
         connection = await self._acquire(pool)
         try:
             rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
@@ -334,7 +334,7 @@ class Database:
             raise DatabaseUnavailable from error
 
     async def transact(self, *, acting_as: Acting, work: Callable[[UnitOfWork], Awaitable[ResultT]]) -> ResultT:
-        """Runs `work` in a unit of work, up to three times on serialization failures and deadlocks.
+        """Run `work` in a unit of work, up to three times on serialization failures and deadlocks.
 
         `work` must have no effects outside its transaction.
         """
@@ -367,14 +367,14 @@ class _CallerReads:
 
 
 def _register_metrics(role: str, pool: ConnectionPool) -> None:
-    """Registers metrics that read the pool when they are scraped."""
+    """Register metrics that read the pool when they are scraped."""
     DATABASE_CONNECTIONS.labels(role, "in_use").set_function(lambda: pool.size - pool.idle_size)
     DATABASE_CONNECTIONS.labels(role, "open").set_function(lambda: pool.size)
     DATABASE_CONNECTIONS.labels(role, "max").set(pool.size_max)
 
 
 async def _roll_back(connection: asyncpg.Connection) -> None:
-    """Rolls a failed transaction back; the pool discards a connection on which that fails."""
+    """Roll a failed transaction back; the pool discards a connection on which that fails."""
     if connection.is_closed():
         return
     try:

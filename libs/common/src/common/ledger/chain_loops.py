@@ -46,14 +46,14 @@ class LedgerChain:
         self._broken = Gauge(f"{service}_book_broken", "1 when the last verification found a changed ledger, else 0.")
 
     def loops(self, database: Database, clock: Clock) -> Sequence[Loop]:
-        """The background loops of a worker for the hash chain."""
+        """Return the background loops of a worker for the hash chain."""
         return [
             Loop("seal the book", lambda: self.extend(database), EXTEND_EVERY_SECONDS, EXTEND_IDLE_SECONDS),
             Loop("verify the book", lambda: self.verify_when_due(database, clock), CHECK_EVERY_SECONDS),
         ]
 
     async def extend(self, database: Database) -> int:
-        """Adds the links of all committed postings, and returns their number."""
+        """Add the links of all committed postings, and returns their number."""
         linked = 0
         while (piece := await extend_chain_once(database)) > 0:
             linked += piece
@@ -63,7 +63,7 @@ class LedgerChain:
         return linked
 
     async def verify_when_due(self, database: Database, clock: Clock) -> bool:
-        """Verifies the chain once a day in one of the workers. Returns whether this call verified it."""
+        """Verify the chain once a day in one of the workers. Returns whether this call verified it."""
         now = clock.now()
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             if not await uow.fetch_value(_CLAIM_VERIFICATION, now, now + RUN_LEASE):
@@ -74,7 +74,7 @@ class LedgerChain:
         return True
 
     async def verify(self, database: Database, expected: tuple[int, bytes] | None = None) -> ChainReport:
-        """Verifies the chain; a break raises a SEV-1 alert. `expected` is the length and head of an earlier report."""
+        """Verify the chain; a break raises a SEV-1 alert. `expected` is the length and head of an earlier report."""
 
         async def fetch(statement: str, *values: Any) -> list[Any]:
             # One transaction per page, so that a verification of minutes holds no snapshot.

@@ -59,7 +59,7 @@ class ChainReport:
 
 
 def link_of(previous: bytes, transaction: asyncpg.Record, entries: Sequence[Sequence[Any]]) -> bytes:
-    """The link of a transaction after `previous`. `entries` are (account, kobo, currency), in any order."""
+    """Return the link of a transaction after `previous`. `entries` are (account, kobo, currency), in any order."""
     content = [
         str(transaction["id"]),
         transaction["position"],
@@ -165,7 +165,7 @@ async def verify_chain(fetch: Fetch, expected: tuple[int, bytes] | None = None) 
 
 
 async def count_unlinked(fetch: Fetch) -> int:
-    """The number of postings without a link, counted up to 100,000."""
+    """Return the number of postings without a link, counted up to 100,000."""
     [row] = await fetch(_COUNT_UNLINKED)
     return int(row["waiting"])
 
@@ -203,7 +203,7 @@ def _fault_of(row: asyncpg.Record, sequence: int, content: Any, previous: bytes)
 
 
 async def _outside(fetch: Fetch) -> Break | None:
-    """Searches for links beyond the end of the chain, and for transactions and entries without a link."""
+    """Search for links beyond the end of the chain, and for transactions and entries without a link."""
     for row in await fetch(_BEYOND):
         return Break(row["sequence"], row["transaction_id"], "stands behind the end of the chain")
     for row in await fetch(_REMOVED_UNLINKED):
@@ -217,7 +217,7 @@ async def _outside(fetch: Fetch) -> Break | None:
 
 
 async def _contents(fetch: Fetch, ids: Sequence[UUID]) -> dict[UUID, tuple[asyncpg.Record, list[list[Any]]]]:
-    """The existing transactions, each with its entries."""
+    """Return the existing transactions, each with its entries."""
     found: dict[UUID, tuple[asyncpg.Record, list[list[Any]]]] = {
         row["id"]: (row, []) for row in await fetch(_TRANSACTIONS, ids)
     }

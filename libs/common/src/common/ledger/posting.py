@@ -64,17 +64,17 @@ class Posting:
 
 
 def debit(account: Account, amount_minor: int) -> Entry:
-    """A debit entry, in kobo."""
+    """Return a debit entry, in kobo."""
     return Entry(account, amount_minor)
 
 
 def credit(account: Account, amount_minor: int) -> Entry:
-    """A credit entry, in kobo."""
+    """Return a credit entry, in kobo."""
     return Entry(account, -amount_minor)
 
 
 def balanced(key: str, type: str, entries: Iterable[Entry], currency: str = "NGN") -> Posting:  # noqa: A002 - the contract's word
-    """A posting of the entries other than zero, such as a commission of zero."""
+    """Return a posting of the entries other than zero, such as a commission of zero."""
     return Posting(key, type, tuple(entry for entry in entries if entry.amount_minor != 0), currency)
 
 
@@ -94,7 +94,7 @@ POST: Final = "SELECT ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 
 
 async def post(uow: UnitOfWork, posting: Posting) -> bool:
-    """Writes the posting in this unit of work. Returns False when the same posting exists.
+    """Write the posting in this unit of work. Returns False when the same posting exists.
 
     Raises PostingKeyConflict (the key exists with other content) and AccountOverdrawn, both 409. After either of them
     the transaction has failed in PostgreSQL.

@@ -67,7 +67,7 @@ class MediaReferences:
 
 
 async def expect_image(uow: UnitOfWork, image_id: UUID, owner_id: UUID, now: datetime) -> None:
-    """Lists an image before it is stored: unless a row references it, it is removed after a day.
+    """List an image before it is stored: unless a row references it, it is removed after a day.
 
     Raises MediaUnavailable (503) while the image is being removed.
     """
@@ -76,7 +76,7 @@ async def expect_image(uow: UnitOfWork, image_id: UUID, owner_id: UUID, now: dat
 
 
 async def cancel_image_removal(uow: UnitOfWork, image_id: UUID, now: datetime) -> None:
-    """Cancels the removal, in the transaction of the first row that references the image.
+    """Cancel the removal, in the transaction of the first row that references the image.
 
     Raises MediaUnavailable (503) when the image was removed since it was stored.
     """
@@ -85,14 +85,14 @@ async def cancel_image_removal(uow: UnitOfWork, image_id: UUID, now: datetime) -
 
 
 async def schedule_image_removal(uow: UnitOfWork, images: Sequence[tuple[UUID, UUID]], now: datetime) -> None:
-    """Removes the files of (image, owner) a minute after the transaction that deletes their references."""
+    """Remove the files of (image, owner) a minute after the transaction that deletes their references."""
     if images:
         remove_at = now + REMOVE_AFTER
         await uow.execute(_SCHEDULE, [image for image, _ in images], [owner for _, owner in images], remove_at)
 
 
 async def remove_images_once(database: Database, media: MediaStore, references: MediaReferences, clock: Clock) -> int:
-    """Removes the images that are due from the store, and returns their number. Failed removals are retried."""
+    """Remove the images that are due from the store, and returns their number. Failed removals are retried."""
     now = clock.now()
     until = now + CLAIM_LIFE
     removed = 0

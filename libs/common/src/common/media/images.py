@@ -68,7 +68,7 @@ class ImageProcessor:
         self._under_way = 0
 
     async def render(self, content: bytes) -> Renditions:
-        """Raises NotAnImage (422), and ImageProcessorBusy (503) when too many uploads wait."""
+        """Raise NotAnImage (422), and ImageProcessorBusy (503) when too many uploads wait."""
         if self._under_way >= self._under_way_max:
             raise ImageProcessorBusy
         self._under_way += 1
@@ -82,7 +82,7 @@ class ImageProcessor:
 
 
 def render(content: bytes) -> Renditions:
-    """Decodes a JPEG, PNG or WebP by its content, and renders it upright and within the size limits. Raises NotAnImage."""
+    """Decode a JPEG, PNG or WebP by its content, and renders it upright and within the size limits. Raises NotAnImage."""
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as sent:
             width, height = sent.size
@@ -107,7 +107,9 @@ def render(content: bytes) -> Renditions:
 
 
 def _in_8_bits(image: Image.Image) -> Image.Image:
-    """The image in 8 bits a channel, without a palette. A gray PNG may have 16 bits, which would be cut off as white."""
+    """Return the image in 8 bits a channel, without a palette. A gray PNG may have 16 bits, which would be cut off as
+    white.
+    """
     if image.mode.startswith(("I", "F")):
         return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
     if image.has_transparency_data:
@@ -116,7 +118,7 @@ def _in_8_bits(image: Image.Image) -> Image.Image:
 
 
 def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
-    """The image in the colors that a browser assumes without a profile: renditions have none.
+    """Return the image in the colors that a browser assumes without a profile: renditions have none.
 
     A profile that is huge, unreadable or of another kind of color than the image is ignored.
     """
@@ -131,7 +133,7 @@ def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 
 
 def scans_of(content: bytes) -> int:
-    """The number of scans of a JPEG, up to its end; 0 for other formats.
+    """Return the number of scans of a JPEG, up to its end; 0 for other formats.
 
     Segments are skipped by their length, as decoders do, together with the thumbnails that cameras embed.
     """

@@ -61,7 +61,7 @@ class S3Location:
     addressing: Literal["path", "virtual"] = "path"
 
     def url(self, name: str = "") -> str:
-        """Returns the address of an object, or of the bucket itself."""
+        """Return the address of an object, or of the bucket itself."""
         endpoint = urlsplit(self.endpoint.rstrip("/"))
         if self.addressing == "virtual":
             return f"{endpoint.scheme}://{self.bucket}.{endpoint.netloc}{endpoint.path}/{quote(name)}"
@@ -81,7 +81,7 @@ class S3Client:
     async def request(
         self, method: str, name: str = "", content: bytes = b"", *, media_type: str = "", query: str = ""
     ) -> httpx.Response:
-        """Returns the store's successful response. Without a name, the request is about the bucket itself.
+        """Return the store's successful response. Without a name, the request is about the bucket itself.
 
         Raises S3Error, and httpx.HTTPError when no response arrived.
         """
@@ -99,7 +99,7 @@ class S3Client:
 
 
 def error_of(response: httpx.Response) -> S3Error:
-    """Reads an error document; a response without one gives an error without a code."""
+    """Read an error document; a response without one gives an error without a code."""
     body = response.content[:ERROR_BYTES_MAX].decode("utf-8", "replace")
     found = {name: match[1][:ERROR_TEXT_MAX] for name, field in _FIELDS.items() if (match := field.search(body))}
     request_id = found.get("RequestId") or response.headers.get("x-amz-request-id", "")

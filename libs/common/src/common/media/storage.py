@@ -33,13 +33,13 @@ class MediaStore(Protocol):
     """Stores images by name. Every method raises MediaUnavailable (503)."""
 
     async def put(self, name: str, content: bytes) -> None:
-        """Stores the content; a repetition has no effect."""
+        """Store the content; a repetition has no effect."""
 
     async def get(self, name: str) -> bytes | None:
-        """Returns the content, or None."""
+        """Return the content, or None."""
 
     async def remove(self, name: str) -> None:
-        """Removes the content; a repetition has no effect."""
+        """Remove the content; a repetition has no effect."""
 
 
 class Folder:
@@ -109,7 +109,7 @@ class Bucket:
     async def _request(
         self, method: str, name: str, content: bytes = b"", *, media_type: str = ""
     ) -> httpx.Response | None:
-        """Returns the response, or None when there is no such object.
+        """Return the response, or None when there is no such object.
 
         Raises MediaUnavailable, and logs what an operator must correct: the user may retry in either case.
         """
@@ -164,7 +164,7 @@ class MediaSettings(ServiceSettings):
 
 
 async def open_media_store(settings: MediaSettings, stack: AsyncExitStack, *, under: str = "") -> MediaStore:
-    """The bucket when one is set, else the folder. `under` is a separate subfolder for private files."""
+    """Return the bucket when one is set, else the folder. `under` is a separate subfolder for private files."""
     if not settings.media_s3_endpoint:
         return Folder(settings.media_folder / under)
     http = await stack.enter_async_context(httpx.AsyncClient(verify=client_tls()))
@@ -172,7 +172,7 @@ async def open_media_store(settings: MediaSettings, stack: AsyncExitStack, *, un
 
 
 def s3_client(settings: MediaSettings, http: httpx.AsyncClient) -> S3Client:
-    """The client of the bucket that the settings name."""
+    """Return the client of the bucket that the settings name."""
     from botocore.credentials import Credentials
 
     location = S3Location(

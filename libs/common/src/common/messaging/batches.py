@@ -45,11 +45,11 @@ class Batches:
         self._under_way: list[Arrivals] = []
 
     def of_queue(self, queue: str) -> Callable[[AbstractIncomingMessage], Awaitable[None]]:
-        """The callback of a new channel of the queue."""
+        """Return the callback of a new channel of the queue."""
         return partial(self._add, Channel(queue))
 
     async def _add(self, channel: Channel, message: AbstractIncomingMessage) -> None:
-        """Handles the message, or adds it to a batch that ends soon."""
+        """Handle the message, or adds it to a batch that ends soon."""
         self._waiting.append(Arrival(channel, message))
         if len(self._waiting) < MESSAGES_MAX:
             # Messages that arrive until then join the batch.

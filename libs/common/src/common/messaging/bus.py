@@ -119,7 +119,7 @@ class Bus:
         return 0.0 if since is None else time.monotonic() - since
 
     async def close(self) -> None:
-        """Closes the connection; the broker requeues unacknowledged messages, and their handlers are cancelled."""
+        """Close the connection; the broker requeues unacknowledged messages, and their handlers are cancelled."""
         self._closing = True
         if self._connection is not None:
             with suppress(*_CONNECTION_LOST):
@@ -129,7 +129,7 @@ class Bus:
         await asyncio.gather(*self._handling, return_exceptions=True)
 
     async def publish(self, messages: Sequence[Outgoing]) -> list[bool]:
-        """Publishes persistent messages with pipelined confirms. Returns for each message whether it was confirmed.
+        """Publish persistent messages with pipelined confirms. Returns for each message whether it was confirmed.
 
         A message is mandatory when the topology binds a queue for it; a returned one is unconfirmed. Other events need
         no queue. An unavailable broker raises nothing: all messages are unconfirmed.
@@ -188,7 +188,7 @@ class Bus:
         )
 
     async def measure_queues(self, names: Sequence[str]) -> dict[str, QueueLength]:
-        """Returns the broker's counters of these queues. A passive declaration needs no permission.
+        """Return the broker's counters of these queues. A passive declaration needs no permission.
 
         Raises BrokerUnavailable.
         """
@@ -334,7 +334,9 @@ class Bus:
 
 
 async def _underlay(channel: AbstractChannel) -> aiormq.Channel:
-    """The protocol's channel: publishing and consuming by it costs half of what the wrapper's objects and tasks do."""
+    """Return the protocol's channel: publishing and consuming by it costs half of what the wrapper's objects and tasks
+    do.
+    """
     return cast("aiormq.Channel", await channel.get_underlay_channel())
 
 

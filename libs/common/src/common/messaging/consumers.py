@@ -107,7 +107,7 @@ class Consumers:
             await asyncio.sleep(0.05)
 
     def _on_message(self, queue: str) -> OnMessage:
-        """The callback of a new channel."""
+        """Return the callback of a new channel."""
         if queue in self._work_by_queue:
             return lambda message: self._process(queue, message)
         return self._batches.of_queue(queue)
@@ -121,7 +121,7 @@ class Consumers:
     async def _process_together(
         self, batch: Arrivals, is_oldest: Callable[[Channel], bool], unsettled: Arrivals
     ) -> Arrivals:
-        """Handles the messages in one transaction. Returns those that it did not handle: none of them has had an effect.
+        """Handle the messages in one transaction. Returns those that it did not handle: none of them has had an effect.
 
         After a failure the transaction is repeated without the message that failed. `unsettled` are handled later.
         """
@@ -193,7 +193,7 @@ class Consumers:
             self._under_way -= 1
 
     def _read(self, queue: str, message: AbstractIncomingMessage) -> tuple[Received, msgspec.Raw]:
-        """Decodes the envelope and checks its publisher. Raises PermanentFault."""
+        """Decode the envelope and checks its publisher. Raises PermanentFault."""
         attempt = _attempt_of(message)
         is_last_attempt = self._bus.topology.ladder.is_last(attempt)
         received, data = read_envelope(message.body, attempt, is_last_attempt=is_last_attempt, trace=_trace_of(message))
@@ -220,7 +220,7 @@ class Consumers:
         return await self._settle(message, self._retry_or_dead_letter(queue, message, attempt, error), "failed")
 
     async def handle(self, queue: str, messages: Sequence[tuple[Received, msgspec.Raw]]) -> None:
-        """Passes messages to their handlers, each once: events in one transaction. `queue` is that of the first.
+        """Pass messages to their handlers, each once: events in one transaction. `queue` is that of the first.
 
         Raises the exception of a handler; of several messages HandlerFailed, which has it as its cause.
         """
@@ -256,7 +256,7 @@ class Consumers:
                     telemetry.STALE_EVENTS.labels(received.type).inc()
 
     def _lock_key(self, received: Received, event: Any) -> tuple[str, ...]:
-        """The place of an event in the order of locks; events of one place keep the order of their arrival."""
+        """Return the place of an event in the order of locks; events of one place keep the order of their arrival."""
         return *(str(getattr(event, name, None) or "") for name in self._lock_by), received.subject
 
     async def _settle(
@@ -329,7 +329,7 @@ class Consumers:
         telemetry.DEAD_LETTERS.labels(queue).inc()
 
     async def _on_dead_letter(self, message: AbstractIncomingMessage) -> None:
-        """Stores a message that the broker dead-lettered, because its consumer crashed too often."""
+        """Store a message that the broker dead-lettered, because its consumer crashed too often."""
         dead_letter_queue = f"{self._service}.dead"
         queue, fault = dead_letter_queue, PermanentFault("the delivery limit of the queue was reached")
         try:

@@ -67,7 +67,7 @@ class AlreadyClosed(Conflict):
 
 
 async def store_dead_letter(uow: UnitOfWork, service: str, dead_letter: DeadLetter) -> UUID:
-    """Stores the message and raises an alert, in one transaction (specification: Ingestion rule 6).
+    """Store the message and raises an alert, in one transaction (specification: Ingestion rule 6).
 
     The alert is SEV-2, or SEV-1 for an unproven publisher, because an account of the broker is misused.
     """

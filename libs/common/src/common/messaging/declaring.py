@@ -22,7 +22,7 @@ class DeclarationFailed(Exception):
 
 
 async def declare_broker(broker_url: str, environment: Mapping[str, str]) -> None:
-    """Declares the topology of this version; a repetition has no effect. Raises DeclarationFailed."""
+    """Declare the topology of this version; a repetition has no effect. Raises DeclarationFailed."""
     try:
         await declare_topology(broker_url, declared_topology(ladder_of(environment)))
     except TopologyDrift as error:
@@ -32,7 +32,7 @@ async def declare_broker(broker_url: str, environment: Mapping[str, str]) -> Non
 
 
 def ladder_of(environment: Mapping[str, str]) -> RetryLadder:
-    """The retry ladder of `RETRY_DELAYS_SECONDS`, as the services read it. Raises DeclarationFailed."""
+    """Return the retry ladder of `RETRY_DELAYS_SECONDS`, as the services read it. Raises DeclarationFailed."""
     delays = environment.get("RETRY_DELAYS_SECONDS")
     try:
         return RetryLadder(tuple(float(part) for part in delays.split(",")) if delays else DELAYS_SECONDS)
@@ -41,7 +41,7 @@ def ladder_of(environment: Mapping[str, str]) -> RetryLadder:
 
 
 def declare_by_command() -> None:
-    """Exits with a message when the declaration fails."""
+    """Exit with a message when the declaration fails."""
     broker_url = os.environ.get("BROKER_URL")
     if not broker_url:
         sys.exit("This environment variable is missing: BROKER_URL.")

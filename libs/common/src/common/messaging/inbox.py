@@ -14,7 +14,7 @@ RETURNING event_id, consumer
 
 
 async def record_new_messages(uow: UnitOfWork, messages: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str]]:
-    """Returns the pairs of event id and consumer that are new. A concurrent delivery waits for the first one's commit.
+    """Return the pairs of event id and consumer that are new. A concurrent delivery waits for the first one's commit.
 
     The rows are inserted in their order, so that two batches with the same messages do not deadlock. A repetition is
     acknowledged only when the first one's commit is on a second machine.

@@ -47,7 +47,7 @@ class Outcome(Enum):
 
 
 def applied_if(is_newer: bool) -> Outcome:
-    """The outcome of an event that a later one may have overtaken."""
+    """Return the outcome of an event that a later one may have overtaken."""
     return Outcome.APPLIED if is_newer else Outcome.STALE
 
 
@@ -103,7 +103,7 @@ _decoder = msgspec.json.Decoder(_CloudEvent)
 def read_envelope(
     body: bytes, attempt: int, *, is_last_attempt: bool, trace: Mapping[str, str] | None = None
 ) -> tuple[Received, msgspec.Raw]:
-    """Decodes the envelope, not the data. Raises PermanentFault."""
+    """Decode the envelope, not the data. Raises PermanentFault."""
     try:
         event = _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -123,7 +123,7 @@ def read_envelope(
 
 
 def read_payload(raw: msgspec.Raw, shape: type[Any]) -> Any:
-    """Decodes the data; unknown fields are ignored. Raises PermanentFault."""
+    """Decode the data; unknown fields are ignored. Raises PermanentFault."""
     try:
         return msgspec.json.decode(raw, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

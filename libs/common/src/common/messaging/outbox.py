@@ -63,14 +63,14 @@ class OutboxRow:
 
 
 def event_row(event: Event, trace: Mapping[str, str], source: str | None) -> OutboxRow:
-    """An event for the exchange. `source` is its publisher, for types that do not name one (operations)."""
+    """Return an event for the exchange. `source` is its publisher, for types that do not name one (operations)."""
     publisher = source or event.publisher()
     payload = msgspec.json.encode(event)
     return OutboxRow(new_id(), None, event.TYPE, f"/services/{publisher}", event.subject, payload, trace)
 
 
 def work_row(queue: str, subject: str, payload: Mapping[str, Any], trace: Mapping[str, str]) -> OutboxRow:
-    """A work item for a queue of the same service."""
+    """Return a work item for a queue of the same service."""
     service = queue.split(".", 1)[0]
     return OutboxRow(new_id(), queue, queue, f"/services/{service}", subject, msgspec.json.encode(payload), trace)
 
@@ -78,7 +78,7 @@ def work_row(queue: str, subject: str, payload: Mapping[str, Any], trace: Mappin
 async def append(
     connection: asyncpg.Connection, rows: Sequence[OutboxRow], lease_seconds: float
 ) -> Sequence[OutboxRow]:
-    """Inserts the rows in one round trip for events and one for work items; returns them with sequence and time.
+    """Insert the rows in one round trip for events and one for work items; returns them with sequence and time.
 
     The sequences of the subjects are locked in the order of the subjects; events of one subject keep their order.
     """
@@ -136,7 +136,7 @@ class Handover:
                 self._wakeup.set()
 
     async def wait(self, seconds: float) -> bool:
-        """Waits for a commit that wakes the relay, at most `seconds`. Returns whether there was one."""
+        """Wait for a commit that wakes the relay, at most `seconds`. Returns whether there was one."""
         # Not `wait_for`: a wake-up at the moment of a cancellation would swallow it, and the loop would never end.
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -144,7 +144,7 @@ class Handover:
         return False
 
     def pop(self, count: int) -> list[OutboxRow]:
-        """Removes and returns the oldest rows, at most `count`."""
+        """Remove and returns the oldest rows, at most `count`."""
         popped = [self._rows.popleft() for _ in range(min(count, len(self._rows)))]
         if self.is_empty:
             self._wakeup.clear()

@@ -45,7 +45,7 @@ class Route:
 
 
 def route_of(message: AbstractIncomingMessage) -> Route:
-    """The route of a delivery. Raises UnprovenPublisher for a malformed `x-death`."""
+    """Return the route of a delivery. Raises UnprovenPublisher for a malformed `x-death`."""
     deaths = _deaths_of(message.headers)
     return Route(
         message.exchange or "",
@@ -56,7 +56,7 @@ def route_of(message: AbstractIncomingMessage) -> Route:
 
 
 def route_before_dead_lettering(message: AbstractIncomingMessage, dead_letter_queue: str) -> tuple[str, Route]:
-    """The queue that dead-lettered the message, and the route by which the message reached that queue.
+    """Return the queue that dead-lettered the message, and the route by which the message reached that queue.
 
     Raises:
         UnprovenPublisher: the broker did not dead-letter it.
@@ -125,7 +125,7 @@ def _is_published_event(route: Route, received: Received) -> bool:
 
 
 def _own_account(queue: str, owner: str, route: Route) -> str:
-    """The service itself, for its work exchange and its retries. Raises UnprovenPublisher for any other route."""
+    """Return the service itself, for its work exchange and its retries. Raises UnprovenPublisher for any other route."""
     is_own_work = route.exchange == WORK_EXCHANGE and not route.expired_in
     is_own_retry = route.exchange == _DEFAULT_EXCHANGE and all(
         name.startswith(f"{DELAY_EXCHANGE}.") for name in route.expired_in

@@ -97,7 +97,7 @@ class Relay:
                     await self._mark_and_poll()
 
     async def run_once(self) -> None:
-        """Publishes the rows that are handed over; after `POLL_SECONDS` marks them, and publishes those in the table."""
+        """Publish the rows that are handed over; after `POLL_SECONDS` marks them, and publishes those in the table."""
         clock = asyncio.get_running_loop().time
         is_woken = await self._database.handover.wait(max(0.0, self._poll_at - clock()))
         if rows := self._database.handover.pop(BATCH):
@@ -117,19 +117,19 @@ class Relay:
                     pass
 
     async def _mark_and_poll(self) -> bool:
-        """Marks published rows, and returns whether others are due."""
+        """Mark published rows, and returns whether others are due."""
         [row] = await self._database.fetch_for(THE_SERVICE, _MARK_AND_POLL, self._unmarked)
         self._unmarked.clear()
         return bool(row["is_waiting"])
 
 
 async def run_relay(database: Database, bus: Bus) -> None:
-    """Publishes until cancelled: after each commit of this process, and each second what other processes committed."""
+    """Publish until cancelled: after each commit of this process, and each second what other processes committed."""
     await Relay(database, bus).run()
 
 
 async def relay_once(database: Database, bus: Bus) -> int:
-    """Publishes one batch from the table, and returns the number of its rows.
+    """Publish one batch from the table, and returns the number of its rows.
 
     A crash before the mark is durable repeats messages, which the inboxes ignore. So the commit does not wait for the
     disk.
@@ -149,13 +149,13 @@ async def relay_once(database: Database, bus: Bus) -> int:
 
 
 async def outbox_age_seconds(database: Database) -> float:
-    """The age of the oldest unpublished row; 0 without any."""
+    """Return the age of the oldest unpublished row; 0 without any."""
     rows = await database.fetch_for(THE_SERVICE, _OLDEST)
     return float(rows[0]["age_seconds"]) if rows else 0.0
 
 
 async def measure_once(database: Database) -> None:
-    """Sets the metrics of waiting outbox rows and dead letters."""
+    """Set the metrics of waiting outbox rows and dead letters."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         row = await uow.fetch_row(_WAITING)
         dead_letters = await uow.fetch_value(_DEAD_LETTERS)
@@ -175,7 +175,7 @@ async def _publish(bus: Bus, rows: Sequence[OutboxRow]) -> list[bool]:
 
 
 def row_of(record: asyncpg.Record) -> OutboxRow:
-    """A row of the table `outbox`."""
+    """Return a row of the table `outbox`."""
     return OutboxRow(
         record["id"],
         record["queue"],

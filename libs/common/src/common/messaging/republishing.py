@@ -45,7 +45,7 @@ async def republish(database: Database, since: datetime) -> int:
 
 
 async def republish_by_command(database: Database, arguments: Sequence[str]) -> None:
-    """Prints the number of requeued messages. An instant without a zone is UTC."""
+    """Print the number of requeued messages. An instant without a zone is UTC."""
     parser = argparse.ArgumentParser(prog=COMMAND)
     parser.add_argument("--since", required=True, type=read_instant, help="ISO 8601")
     since: datetime = parser.parse_args(arguments).since

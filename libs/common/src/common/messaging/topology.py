@@ -74,7 +74,7 @@ class Topology:
         return f"campus.topology.{digest[:16]}"
 
     async def check(self, channel: AbstractChannel) -> None:
-        """Raises TopologyMissing unless the provisioner declared this topology. Needs no permission."""
+        """Raise TopologyMissing unless the provisioner declared this topology. Needs no permission."""
         try:
             await channel.declare_exchange(self.marker, passive=True)
         except ChannelNotFoundEntity as error:
@@ -84,7 +84,7 @@ class Topology:
             ) from error
 
     async def declare(self, channel: AbstractChannel) -> None:
-        """Declares the topology; a repetition has no effect. Raises TopologyDrift for a difference."""
+        """Declare the topology; a repetition has no effect. Raises TopologyDrift for a difference."""
         try:
             await self._declare(channel)
         except ChannelPreconditionFailed as error:
@@ -110,7 +110,7 @@ class Topology:
         await channel.declare_exchange(self.marker, aio_pika.ExchangeType.FANOUT, durable=True)
 
     async def _declare_delays(self, channel: AbstractChannel) -> None:
-        """Declares one queue per delay. An expired message returns to its work queue, which is its routing key."""
+        """Declare one queue per delay. An expired message returns to its work queue, which is its routing key."""
         retry = await channel.declare_exchange(RETRY_EXCHANGE, aio_pika.ExchangeType.TOPIC, durable=True)
         delays = await channel.declare_exchange(DELAY_EXCHANGE, aio_pika.ExchangeType.HEADERS, durable=True)
         await delays.bind(retry, routing_key="#")
@@ -121,7 +121,7 @@ class Topology:
 
 
 def declared_topology(ladder: RetryLadder) -> Topology:
-    """The topology of the contracts: queues `<service>.<publisher>`, and the work queues."""
+    """Return the topology of the contracts: queues `<service>.<publisher>`, and the work queues."""
     bindings: dict[str, list[str]] = {name: [] for name in broker_map.WORK_QUEUES}
     for service, events in broker_map.SUBSCRIPTIONS.items():
         for event in events:
@@ -136,7 +136,7 @@ def declared_topology(ladder: RetryLadder) -> Topology:
 
 
 async def declare_topology(broker_url: str, topology: Topology) -> None:
-    """Declares the topology with an operator's account. Raises TopologyDrift.
+    """Declare the topology with an operator's account. Raises TopologyDrift.
 
     While another provisioner creates a quorum queue, RabbitMQ closes the channel of a second declaration with NOT_FOUND:
     the queue has a record and no leader yet. The repetition finds both.
@@ -157,7 +157,7 @@ async def _declare(broker_url: str, topology: Topology) -> None:
 
 
 def delay_queue_arguments(seconds: float) -> dict[str, Any]:
-    """A quorum queue whose expired messages return to the queue of their routing key."""
+    """Return a quorum queue whose expired messages return to the queue of their routing key."""
     return {
         "x-queue-type": "quorum",
         "x-message-ttl": int(seconds * 1000 * (1 + JITTER)) + 1,
@@ -168,7 +168,7 @@ def delay_queue_arguments(seconds: float) -> dict[str, Any]:
 
 
 def work_queue_arguments(name: str) -> dict[str, Any]:
-    """A quorum queue with a delivery limit and a dead-letter route (contract section 14.11)."""
+    """Return a quorum queue with a delivery limit and a dead-letter route (contract section 14.11)."""
     return {
         "x-queue-type": "quorum",
         "x-delivery-limit": DELIVERIES_MAX,
@@ -180,7 +180,7 @@ def work_queue_arguments(name: str) -> dict[str, Any]:
 
 
 def dead_letter_queue_of(queue: str) -> str:
-    """The queue of a service's dead-lettered messages, `<service>.dead`; the service stores them."""
+    """Return the queue of a service's dead-lettered messages, `<service>.dead`; the service stores them."""
     return queue.split(".", 1)[0] + ".dead"
 
 
@@ -190,5 +190,5 @@ def delay_queue_of(seconds: float) -> str:
 
 
 def delay_header(seconds: float) -> str:
-    """The value of DELAY_HEADER for this delay."""
+    """Return the value of DELAY_HEADER for this delay."""
     return str(int(seconds * 1000))

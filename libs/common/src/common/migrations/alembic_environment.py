@@ -22,7 +22,7 @@ _LOCK_NOT_AVAILABLE: Final = "55P03"
 
 
 def run(metadata: sa.MetaData) -> None:
-    """Runs the requested alembic command in one transaction, under a lock against a concurrent run."""
+    """Run the requested alembic command in one transaction, under a lock against a concurrent run."""
     asyncio.run(_run(os.environ["OWNER_DATABASE_URL"].replace("postgresql+asyncpg://", "postgresql://", 1), metadata))
 
 
@@ -72,6 +72,8 @@ _PARTITIONS = "SELECT relname FROM pg_class WHERE relispartition AND relkind = '
 
 
 def names_of_ours(connection: sa.Connection) -> Callable[[str | None, str, Any], bool]:
-    """The filter of tables that `alembic check` compares: without alembic's own table and without monthly partitions."""
+    """Return the filter of tables that `alembic check` compares: without alembic's own table and without monthly
+    partitions.
+    """
     not_ours = {"alembic_version", *connection.scalars(sa.text(_PARTITIONS))}
     return lambda name, kind, _: not (kind == "table" and name in not_ours)

@@ -125,7 +125,7 @@ def create_ledger_v1(service: str) -> None:
 
 
 def execute_file(path: Path) -> None:
-    """Executes the statements of an SQL file. A statement ends with a semicolon at the end of a line, outside `$$`."""
+    """Execute the statements of an SQL file. A statement ends with a semicolon at the end of a line, outside `$$`."""
     for statement in _statements_of(path.read_text(encoding="utf-8")):
         op.execute(statement)
 

@@ -32,7 +32,7 @@ structlog.configure(processors=[structlog.processors.format_exc_info, structlog.
 
 
 def start(service: str, level: str = "INFO") -> None:
-    """Sends every log record of the process, libraries included, to standard output as JSON lines."""
+    """Send every log record of the process, libraries included, to standard output as JSON lines."""
     shared: list[Any] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
@@ -73,7 +73,7 @@ def start(service: str, level: str = "INFO") -> None:
 
 
 def get_logger(name: str) -> Any:
-    """The logger of a module. An event is a short sentence: what failed and why; facts are keyword arguments."""
+    """Return the logger of a module. An event is a short sentence: what failed and why; facts are keyword arguments."""
     return structlog.stdlib.get_logger(name)
 
 

@@ -19,7 +19,7 @@ class Outage:
         self._tries = 0
 
     def failed(self, error: BaseException, *, is_bug: bool = False) -> None:
-        """Records a failed try. A bug is logged with its traceback, an unavailable dependency with its error only."""
+        """Record a failed try. A bug is logged with its traceback, an unavailable dependency with its error only."""
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         self._tries += 1
@@ -30,7 +30,7 @@ class Outage:
         self._log.warning(self._started, error=repr(error), tries=self._tries, **self._about, **where)
 
     def ended(self) -> None:
-        """Records a success, and logs the recovery if the outage was logged."""
+        """Record a success, and logs the recovery if the outage was logged."""
         if self._since is None:
             return
         if self._is_logged:

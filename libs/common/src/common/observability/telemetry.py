@@ -91,7 +91,7 @@ _traceparent: ContextVar[str] = ContextVar("traceparent", default="")
 
 
 def start(service: str) -> None:
-    """Records the version, and starts the export of spans when the environment sets an OTLP endpoint."""
+    """Record the version, and starts the export of spans when the environment sets an OTLP endpoint."""
     release = version("campus-common")
     BUILD_INFO.labels(release).set(1)
     if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
@@ -108,13 +108,15 @@ def start(service: str) -> None:
 
 
 def stop() -> None:
-    """Exports the remaining spans."""
+    """Export the remaining spans."""
     if shutdown := getattr(trace.get_tracer_provider(), "shutdown", None):
         shutdown()
 
 
 def trace_headers() -> dict[str, str]:
-    """The W3C trace context for a message or HTTP call: of the current span, else the received one, else a new one."""
+    """Return the W3C trace context for a message or HTTP call: of the current span, else the received one, else a new
+    one.
+    """
     if traceparent := _traceparent.get():
         return {"traceparent": traceparent}
     if trace.get_current_span().get_span_context().is_valid:
@@ -137,7 +139,9 @@ def continue_trace(traceparent: str | None = None) -> None:
 
 @contextmanager
 def span(name: str, kind: SpanKind = SpanKind.INTERNAL, headers: Mapping[str, str] | None = None) -> Iterator[None]:
-    """A span in the trace of `headers`, else in the current one. Without recording, only the trace context is set."""
+    """Yield a span in the trace of `headers`, else in the current one. Without recording, only the trace context is
+    set.
+    """
     if not is_recording():
         before = _traceparent.set("")
         continue_trace((headers or {}).get("traceparent"))
@@ -155,7 +159,7 @@ def span(name: str, kind: SpanKind = SpanKind.INTERNAL, headers: Mapping[str, st
 
 
 def record_response(method: str, route: str, status: int) -> None:
-    """Records method, status and route template on the current span; a path would hold ids of users and orders."""
+    """Record method, status and route template on the current span; a path would hold ids of users and orders."""
     running = trace.get_current_span()
     running.update_name(f"{method} {route}")
     running.set_attributes({"http.request.method": method, "http.route": route, "http.response.status_code": status})
@@ -164,14 +168,14 @@ def record_response(method: str, route: str, status: int) -> None:
 
 
 def record_failure(error: BaseException) -> None:
-    """Records the error's type, without its text, on the current span."""
+    """Record the error's type, without its text, on the current span."""
     running = trace.get_current_span()
     running.set_attribute("error.type", type(error).__name__)
     running.set_status(StatusCode.ERROR)
 
 
 def trace_id() -> str | None:
-    """The id of the current trace, 32 hex digits, for the log."""
+    """Return the id of the current trace, 32 hex digits, for the log."""
     context = trace.get_current_span().get_span_context()
     if context.is_valid:
         return format(context.trace_id, "032x")

@@ -68,11 +68,11 @@ class Cells:
         return cls(own, cells, by_campus, by_domain)
 
     def of_campus(self, campus_id: UUID) -> Cell:
-        """The cell of a campus."""
+        """Return the cell of a campus."""
         return self._by_campus.get(campus_id, self.all[0])
 
     def of_address(self, email: str) -> Cell:
-        """The cell of a mail address: by the longest suffix of its domain that a cell names."""
+        """Return the cell of a mail address: by the longest suffix of its domain that a cell names."""
         domain = email.strip().lower().rpartition("@")[2]
         while domain:
             if domain in self._by_domain:
@@ -81,6 +81,6 @@ class Cells:
         return self.all[0]
 
     def check_campus(self, campus_id: UUID | None) -> None:
-        """Raises Misdirected (421) for a campus of another cell. Without a campus every cell may act."""
+        """Raise Misdirected (421) for a campus of another cell. Without a campus every cell may act."""
         if campus_id is not None and (cell := self.of_campus(campus_id)).name != self.own:
             raise Misdirected(cell.name)

@@ -41,7 +41,7 @@ class Circuit:
         self._is_reported = self._is_suspended = False
 
     def admit(self) -> datetime | None:
-        """Returns None when the call may start, else the instant of the next probe.
+        """Return None when the call may start, else the instant of the next probe.
 
         The first caller after the rest is the probe. A probe without a result is followed by another one after one more
         rest.
@@ -60,7 +60,7 @@ class Circuit:
         return self._closed_to is not None and self._clock.now() < self._closed_to
 
     def succeeded(self) -> bool:
-        """Records a success: closes the circuit and clears its failures. Returns True when it was open."""
+        """Record a success: closes the circuit and clears its failures. Returns True when it was open."""
         was_open = self._closed_to is not None
         self._failures.clear()
         self._closed_to = None
@@ -68,7 +68,7 @@ class Circuit:
         return was_open
 
     def failed(self) -> bool:
-        """Records a failure. Returns True when it opened a closed circuit, or is the first one after a pause."""
+        """Record a failure. Returns True when it opened a closed circuit, or is the first one after a pause."""
         now = self._clock.now()
         if self._closed_to is None:
             self._failures.append(now)
@@ -79,17 +79,17 @@ class Circuit:
         return self._open(now + self._limits.rest)
 
     def suspend(self) -> bool:
-        """Opens the circuit for a fault that every call has, such as a rejected key. Returns True for the first one."""
+        """Open the circuit for a fault that every call has, such as a rejected key. Returns True for the first one."""
         is_first, self._is_suspended = not self._is_suspended, True
         self._open(self._clock.now() + self._limits.rest)
         return is_first
 
     def pause(self, duration: timedelta) -> None:
-        """Opens the circuit for a time that the counterpart named. Only a failure after it is reported."""
+        """Open the circuit for a time that the counterpart named. Only a failure after it is reported."""
         self._closed_to = max(self._closed_to or self._clock.now(), self._clock.now() + duration)
 
     def _open(self, until: datetime) -> bool:
-        """Returns True when the open circuit had not been reported."""
+        """Return True when the open circuit had not been reported."""
         is_first, self._is_reported = not self._is_reported, True
         self._closed_to = until
         return is_first
@@ -103,7 +103,7 @@ class Circuits:
         self._circuits: OrderedDict[str, Circuit] = OrderedDict()
 
     def of(self, name: str) -> Circuit:
-        """The circuit of that name, created at the first call."""
+        """Return the circuit of that name, created at the first call."""
         circuit = self._circuits.pop(name, None) or Circuit(self._clock, self._limits)
         self._circuits[name] = circuit
         if len(self._circuits) > CIRCUITS_MAX:

@@ -65,7 +65,7 @@ def read_instant(text: str) -> datetime:
 
 
 def date_in_lagos(text: str) -> str:
-    """The midnight in Lagos of a date alone; any other text unchanged."""
+    """Return the midnight in Lagos of a date alone; any other text unchanged."""
     return f"{text}T00:00:00{_LAGOS_OFFSET}" if _DATE.fullmatch(text) else text
 
 

@@ -23,12 +23,14 @@ class CursorSigner:
         self._key = hashlib.sha256(b"cursor:" + key.encode()).digest()
 
     def sign(self, scope: Sequence[Any], position: Sequence[Any]) -> str:
-        """The cursor of `position` (strings and integers) in the list that `scope` names."""
+        """Return the cursor of `position` (strings and integers) in the list that `scope` names."""
         body = msgspec.json.encode(list(position))
         return base64.urlsafe_b64encode(self._signature(scope, body) + body).decode().rstrip("=")
 
     def open(self, scope: Sequence[Any], cursor: str) -> list[Any]:
-        """The position that was signed. Raises ValidationFailed (422) for a changed cursor or one of another list."""
+        """Return the position that was signed. Raises ValidationFailed (422) for a changed cursor or one of another
+        list.
+        """
         if len(cursor) > _CURSOR_CHARACTERS_MAX or not cursor.isascii():
             raise self._invalid_cursor()
         try:

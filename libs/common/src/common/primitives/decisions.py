@@ -62,7 +62,7 @@ def content_hash(content: Mapping[str, Any]) -> str:
 
 
 def evaluate_approval(decision: PreparedDecision | None, approved_hash: str, by: UUID) -> bool:
-    """Returns whether the approval takes effect now; False for its repetition, which succeeds without effect.
+    """Return whether the approval takes effect now; False for its repetition, which succeeds without effect.
 
     Maker and checker are compared by user id, whatever their role or session. Raises NothingPrepared, OtherContent and
     AlreadyDecided (409), and DecidedByItsMaker (403).
@@ -73,12 +73,12 @@ def evaluate_approval(decision: PreparedDecision | None, approved_hash: str, by:
 
 
 def evaluate_rejection(decision: PreparedDecision | None, by: UUID) -> bool:
-    """Returns whether the rejection takes effect now. Raises as `evaluate_approval` does, except for the hash."""
+    """Return whether the rejection takes effect now. Raises as `evaluate_approval` does, except for the hash."""
     return _is_effective(_decided_by_another(decision, by), "rejected")
 
 
 def must_match(prepared_hash: str, approved_hash: str) -> None:
-    """Raises OtherContent (409) unless both hashes are the same; compared in constant time."""
+    """Raise OtherContent (409) unless both hashes are the same; compared in constant time."""
     if not hmac.compare_digest(prepared_hash.encode(), approved_hash.encode()):
         raise OtherContent
 

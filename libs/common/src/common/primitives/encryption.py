@@ -97,11 +97,11 @@ class Encryptor:
         }
 
     def encrypt(self, plain: str, context: str) -> str:
-        """The encrypted text, URL-safe."""
+        """Return the encrypted text, URL-safe."""
         return self._current.encrypt(plain, context)
 
     def decrypt(self, text: str, context: str) -> str:
-        """The plain text. Raises DecryptionFailed, and UnknownKey when this process does not hold the key."""
+        """Return the plain text. Raises DecryptionFailed, and UnknownKey when this process does not hold the key."""
         key_id, body = _parts(text)
         if key_id is None:
             return self._open_old(body, context)
@@ -145,7 +145,7 @@ def _old_key(value: str) -> bytes:
 
 
 def _parts(text: str) -> tuple[str | None, str]:
-    """The key id and the rest; None as the key id of a text of the old format, which has no dot."""
+    """Return the key id and the rest; None as the key id of a text of the old format, which has no dot."""
     if not text.startswith(_FORMAT):
         return None, text
     key_id, _, body = text.removeprefix(_FORMAT).partition(".")

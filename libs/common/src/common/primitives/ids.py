@@ -11,7 +11,7 @@ _UUID_TEXT = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
 
 
 def new_id() -> UUID:
-    """A UUIDv7: sorts by its creation time in milliseconds, so that indexes grow at their end."""
+    """Return a UUIDv7: sorts by its creation time in milliseconds, so that indexes grow at their end."""
     milliseconds = time.time_ns() // 1_000_000
     random = int.from_bytes(os.urandom(10), "big")
     value = (milliseconds & ((1 << 48) - 1)) << 80
@@ -33,12 +33,12 @@ def is_request_id(text: str) -> bool:
 
 
 def parse_uuid(text: str) -> UUID | None:
-    """The UUID of a text in the canonical form, in either case; None for any other text."""
+    """Return the UUID of a text in the canonical form, in either case; None for any other text."""
     return UUID(text) if _UUID_TEXT.fullmatch(text) else None
 
 
 def new_secret(bytes_count: int = 32) -> str:
-    """An unguessable URL-safe text."""
+    """Return an unguessable URL-safe text."""
     return secrets.token_urlsafe(bytes_count)
 
 

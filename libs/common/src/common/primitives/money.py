@@ -9,7 +9,7 @@ AMOUNT_MINOR_MAX = 100_000_000_000_000
 
 
 def share_half_even(amount_minor: int, basis_points: int) -> int:
-    """The `basis_points` share of a non-negative amount in kobo, half to even (contract section 7)."""
+    """Return the `basis_points` share of a non-negative amount in kobo, half to even (contract section 7)."""
     whole, rest = divmod(amount_minor * basis_points, BASIS_POINTS_PER_WHOLE)
     twice = rest * 2
     if twice > BASIS_POINTS_PER_WHOLE or (twice == BASIS_POINTS_PER_WHOLE and whole % 2 == 1):
@@ -18,7 +18,7 @@ def share_half_even(amount_minor: int, basis_points: int) -> int:
 
 
 def basis_points_of(share_minor: int, amount_minor: int) -> int:
-    """The basis points of which `share_minor` is `share_half_even` of a positive `amount_minor`.
+    """Return the basis points of which `share_minor` is `share_half_even` of a positive `amount_minor`.
 
     Exact for amounts above 10,000 kobo; below them several rates give the same share, and this is one of them.
     """
@@ -44,6 +44,6 @@ def apportion(amount_minor: int, parts_minor: Sequence[int]) -> list[int]:
 
 
 def naira(amount_minor: int) -> float | int:
-    """The decimal naira number of the specification's `total`. For display only, never for arithmetic."""
+    """Return the decimal naira number of the specification's `total`. For display only, never for arithmetic."""
     whole, kobo = divmod(amount_minor, 100)
     return whole if kobo == 0 else amount_minor / 100

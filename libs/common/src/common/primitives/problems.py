@@ -48,7 +48,7 @@ NAME_CHARACTERS_MAX: Final = 100
 
 
 def shortened(name: str) -> str:
-    """The name of a parameter, shortened for an error response."""
+    """Return the name of a parameter, shortened for an error response."""
     return name if len(name) <= NAME_CHARACTERS_MAX else f"{name[:NAME_CHARACTERS_MAX]}..."
 
 
@@ -157,7 +157,7 @@ class ValidationFailed(Problem):
 
     @classmethod
     def of(cls, name: str, reason: str) -> "ValidationFailed":
-        """The error of one invalid parameter."""
+        """Return the error of one invalid parameter."""
         return cls(f"{name}: {reason}", invalid_params=[InvalidParam(name, reason)])
 
 
@@ -189,12 +189,12 @@ class Unavailable(Problem):
 
 
 def slug_of(code: Code) -> str:
-    """The kebab-case slug of a code, used in `type`."""
+    """Return the kebab-case slug of a code, used in `type`."""
     return code.lower().replace("_", "-")
 
 
 def render(problem: Problem, *, instance: str, request_id: str, base_url: str) -> bytes:
-    """The problem document, ready to send as `application/problem+json`."""
+    """Return the problem document, ready to send as `application/problem+json`."""
     code = type(problem).code
     document: dict[str, Any] = {
         "type": f"{base_url}/errors/{slug_of(code)}",

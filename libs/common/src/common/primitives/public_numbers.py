@@ -35,12 +35,12 @@ class NumberKind(StrEnum):
 
 
 def new_number(kind: NumberKind) -> str:
-    """A random number. A unique constraint refuses one in use; the caller then draws again."""
+    """Return a random number. A unique constraint refuses one in use; the caller then draws again."""
     return _number(kind, new_symbols(SYMBOLS, ALPHABET))
 
 
 def read_number(text: str, kind: NumberKind) -> str | None:
-    """The number of that kind as typed by a user, with or without its prefix; None for any other text.
+    """Return the number of that kind as typed by a user, with or without its prefix; None for any other text.
 
     Case, spaces, `#` and dashes of any kind have no meaning. Eight characters without the prefix may also be a word, so
     a search over words looks for both.
@@ -53,7 +53,7 @@ def read_number(text: str, kind: NumberKind) -> str | None:
 
 
 def read_number_or_id(text: str, kind: NumberKind) -> str | UUID | None:
-    """The number of that kind, or the id, as typed by a user; None for any other text."""
+    """Return the number of that kind, or the id, as typed by a user; None for any other text."""
     typed = _compact(text)
     if _HEXADECIMAL.fullmatch(typed):
         return UUID(typed)
@@ -61,7 +61,7 @@ def read_number_or_id(text: str, kind: NumberKind) -> str | UUID | None:
 
 
 def kind_of_number(text: str) -> NumberKind | None:
-    """The kind that the prefix of a typed number names; None without a prefix, or for any other text."""
+    """Return the kind that the prefix of a typed number names; None without a prefix, or for any other text."""
     typed = _compact(text).translate(_READ_AS)
     if len(typed) == SYMBOLS:
         return None
@@ -73,5 +73,5 @@ def _number(kind: NumberKind, symbols: str) -> str:
 
 
 def _compact(text: str) -> str:
-    """The letters and digits of a typed number in upper case; empty for a text that is too long to be one."""
+    """Return the letters and digits of a typed number in upper case; empty for a text that is too long to be one."""
     return "" if len(text) > TYPED_MAX else compact(text).replace("#", "").upper()

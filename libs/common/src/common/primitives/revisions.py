@@ -15,7 +15,7 @@ _TAG: Final = re.compile(r'(?:W/)?"([0-9]{1,9})(?:-[^"]*)?"?', re.ASCII)
 
 
 def revision_meant(if_match: str | None, revision: int | None) -> int | None:
-    """The revision of the header, else of the body, else None: any revision matches.
+    """Return the revision of the header, else of the body, else None: any revision matches.
 
     Raises ValidationFailed (422) for a header without a revision, or with another revision than the body.
     """
@@ -30,5 +30,5 @@ def revision_meant(if_match: str | None, revision: int | None) -> int | None:
 
 
 def etag(shown: Mapping[str, Any]) -> dict[str, str]:
-    """The ETag header that a client repeats in `If-Match`."""
+    """Return the ETag header that a client repeats in `If-Match`."""
     return {"ETag": f'"{shown["revision"]}"'}

@@ -22,19 +22,19 @@ class SigningKey:
     """The private key. Only the service that signs holds it."""
 
     def __init__(self, text: str) -> None:
-        """Raises ValueError unless the text is base64url of 32 bytes; the message never contains the text."""
+        """Raise ValueError unless the text is base64url of 32 bytes; the message never contains the text."""
         self._key = Ed25519PrivateKey.from_private_bytes(_bytes_of(text))
         self.public_text = _text_of(self._key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
         self.id = _id_of(self.public_text)
 
     @classmethod
     def check(cls, text: str) -> str:
-        """Returns the text of a setting. Raises ValueError when it is not a key."""
+        """Return the text of a setting. Raises ValueError when it is not a key."""
         cls(text)
         return text
 
     def sign(self, message: bytes) -> str:
-        """The signature in base64url."""
+        """Return the signature in base64url."""
         return _text_of(self._key.sign(message))
 
 
@@ -42,7 +42,7 @@ class VerifyKeys:
     """The accepted public keys: the current key, and during a rotation the previous or the next one."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Raises ValueError when a text is not base64url of 32 bytes, or when there is none."""
+        """Raise ValueError when a text is not base64url of 32 bytes, or when there is none."""
         keys = [(_id_of(_text_of(raw)), raw) for raw in map(_bytes_of, texts)]
         if not keys:
             raise ValueError("at least one public key is needed")
@@ -50,13 +50,13 @@ class VerifyKeys:
 
     @classmethod
     def check(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
-        """Returns the texts of a setting. Raises ValueError when one is not a key, or when there is none."""
+        """Return the texts of a setting. Raises ValueError when one is not a key, or when there is none."""
         cls(texts)
         return texts
 
     @classmethod
     def of(cls, key: SigningKey) -> Self:
-        """The verification keys that accept this one key."""
+        """Return the verification keys that accept this one key."""
         return cls([key.public_text])
 
     def verify(self, key_id: str, message: bytes, signature: str) -> bool:

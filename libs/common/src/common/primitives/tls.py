@@ -8,5 +8,7 @@ import httpx
 
 @cache
 def client_tls() -> ssl.SSLContext:
-    """The TLS context that all clients share: each load of the certificate authorities takes 30 ms and a megabyte."""
+    """Return the TLS context that all clients share: each load of the certificate authorities takes 30 ms and a
+    megabyte.
+    """
     return httpx.create_ssl_context()

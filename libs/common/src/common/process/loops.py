@@ -27,14 +27,14 @@ class Loop:
     idle_seconds: float = 0.0
 
     def pause_after(self, pause_seconds: float, found: object) -> float:
-        """The pause after a round that found `found`, in seconds; `pause_seconds` was the pause before it."""
+        """Return the pause after a round that found `found`, in seconds; `pause_seconds` was the pause before it."""
         if found in (None, 0):
             return max(self.every_seconds, min(2 * pause_seconds, self.idle_seconds))
         return self.every_seconds
 
 
 async def run_loop(loop: Loop) -> None:
-    """Calls `run_once` until cancelled. A failed round is logged, and the next round follows after the usual pause."""
+    """Call `run_once` until cancelled. A failed round is logged, and the next round follows after the usual pause."""
     failing = Outage(log, "loop failed", "loop recovered", loop=loop.name)
     pause_seconds = loop.every_seconds
     while True:

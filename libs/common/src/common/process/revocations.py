@@ -32,7 +32,7 @@ WHERE heard_at > now() - $1::interval ORDER BY heard_at DESC LIMIT $2
 
 
 async def on_session_revoked(event: SessionRevoked, received: Received, uow: UnitOfWork, dependencies: object) -> None:
-    """Stores the revocation for processes that start later. Tokens expire sooner than stored revocations."""
+    """Store the revocation for processes that start later. Tokens expire sooner than stored revocations."""
     await uow.execute(_STORE_REVOCATION, event.user_id, event.session_id, datetime.fromisoformat(event.not_before))
 
 
@@ -62,7 +62,7 @@ async def consume_broadcasts(runtime: Runtime, *, revocations_only: bool = False
 
 
 async def load_stored_revocations(runtime: Runtime) -> None:
-    """Adds the stored revocations to the verifier, and removes those that no longer cover a valid token."""
+    """Add the stored revocations to the verifier, and removes those that no longer cover a valid token."""
     runtime.verifier.revocations.forget_old(runtime.clock.now())
     rows = await runtime.database.fetch_for(
         THE_SERVICE, _RECENT_REVOCATIONS, REVOCATIONS_REMEMBERED, REVOCATIONS_LOADED_MAX

@@ -83,7 +83,7 @@ class Service:
 async def running(
     service: Service, settings: ServiceSettings, process: str, clock: Clock | None = None
 ) -> AsyncIterator[tuple[Runtime, Any]]:
-    """The runtime of a process and the composed dependencies of its service. Tests open a service the same way."""
+    """Yield the runtime of a process and the composed dependencies of its service. Tests open a service the same way."""
     async with (
         open_runtime(service, settings, process, clock) as runtime,
         service.compose(settings, runtime) as dependencies,

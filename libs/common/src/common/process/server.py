@@ -47,7 +47,7 @@ class QuietServer(uvicorn.Server):
         self._exiting = asyncio.Event()
 
     def exit(self) -> None:
-        """Ends `serve` after the running requests."""
+        """End `serve` after the running requests."""
         self.should_exit = True
         self._exiting.set()
 
@@ -73,7 +73,7 @@ class Server(QuietServer):
         yield
 
     def _stop(self) -> None:
-        """Starts the drain; a second signal ends it."""
+        """Start the drain; a second signal ends it."""
         if self._is_draining or self._drain_seconds == 0:
             self.exit()
         else:
@@ -93,7 +93,7 @@ async def serve(
     on_stop: Sequence[Callable[[], None]] = (),
     shutdown_drain_seconds: float = 0.0,
 ) -> None:
-    """Serves until SIGTERM or SIGINT. Then running requests end, and the background tasks are cancelled.
+    """Serve until SIGTERM or SIGINT. Then running requests end, and the background tasks are cancelled.
 
     A background task that fails, returns or is cancelled by a library before ends the process with an error.
 
@@ -134,7 +134,7 @@ class _InternalServer(QuietServer):
 
 
 async def serve_internal(app: ASGIApp, host: str, port: int) -> None:
-    """Serves health and metrics on a port of their own, as a background task of `serve`."""
+    """Serve health and metrics on a port of their own, as a background task of `serve`."""
     config = uvicorn.Config(
         app,
         host=host,

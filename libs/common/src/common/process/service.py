@@ -105,7 +105,7 @@ def http_app(
     with_routes: bool = True,
     is_worker: bool = False,
 ) -> RequestScope:
-    """The ASGI application of a process; without routes it has health and metrics only."""
+    """Return the ASGI application of a process; without routes it has health and metrics only."""
     context = HttpContext(runtime.verifier, runtime.clock, settings.base_url, settings.service_keys)
     routers = [health_routes(runtime, is_worker=is_worker)]
     if with_routes:
@@ -114,7 +114,9 @@ def http_app(
 
 
 def background(service: Service, runtime: Runtime, dependencies: object, command: str) -> list[Awaitable[None]]:
-    """The background tasks of a process, as coroutines that run until cancelled. One that ends before raises LoopEnded."""
+    """Return the background tasks of a process, as coroutines that run until cancelled. One that ends before raises
+    LoopEnded.
+    """
 
     def on_end(name: str) -> None:
         log.error("a background loop ended, so the process ends", loop=name)

@@ -34,7 +34,7 @@ _LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 def _with_port(origin: str) -> str:
-    """The origin with a number in place of a `*` port, which only hosts of this machine may have."""
+    """Return the origin with a number in place of a `*` port, which only hosts of this machine may have."""
     host, _, port = origin.removesuffix("/").rpartition(":")
     return f"{host}:1" if port == "*" and host.partition("//")[2].lower() in _LOOPBACK_HOSTS else origin
 
@@ -212,7 +212,7 @@ class ServiceSettings(BaseSettings):
 
     @model_validator(mode="after")
     def check_inbox_outlives_outbox(self) -> Self:
-        """A message that the outbox still holds can be published again, so the inbox must still recognize it."""
+        """Return a message that the outbox still holds can be published again, so the inbox must still recognize it."""
         if self.inbox_keep_days < self.outbox_keep_days:
             raise ValueError("INBOX_KEEP_DAYS must not be shorter than OUTBOX_KEEP_DAYS")
         return self
@@ -235,7 +235,7 @@ class ServiceSettings(BaseSettings):
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Returns the settings, or exits and names every missing and every invalid variable."""
+        """Return the settings, or exits and names every missing and every invalid variable."""
         return read_settings(cls)
 
 
@@ -266,7 +266,7 @@ SettingsT = TypeVar("SettingsT", bound=BaseSettings)
 
 
 def read_settings(model: type[SettingsT]) -> SettingsT:
-    """Reads `model` from the environment. Exits with status 78 and lists all problems when that fails."""
+    """Read `model` from the environment. Exits with status 78 and lists all problems when that fails."""
     try:
         return model()
     except ValidationError as error:

@@ -20,17 +20,19 @@ _FORMULA: Final = re.compile(rf"^(?=[\t\r\n])|(^|[;,|\t\r\n\v\f\x85\u2028\u2029]
 
 
 def csv_head(columns: Sequence[str]) -> str:
-    """The begin of a file: the byte order mark, and the header line."""
+    """Return the begin of a file: the byte order mark, and the header line."""
     return BYTE_ORDER_MARK + csv_lines([columns])
 
 
 def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
-    """The rows as CSV lines. Each text is quoted, and an apostrophe is before what a spreadsheet would run in it."""
+    """Return the rows as CSV lines. Each text is quoted, and an apostrophe is before what a spreadsheet would run in
+    it.
+    """
     return "".join(f"{','.join(map(_cell, row))}\r\n" for row in rows)
 
 
 async def csv_stream(pages: AsyncIterator[str]) -> AsyncIterator[str]:
-    """The pages of a file whose response has begun: a failure ends it with a line that says so."""
+    """Yield the pages of a file whose response has begun: a failure ends it with a line that says so."""
     try:
         async for page in pages:
             yield page

@@ -80,7 +80,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
             Literal["replay"] | None, Query(description="Only those that were neither replayed nor closed.")
         ] = None,
     ) -> Response:
-        """The dead letters of this service, by the time of their failure."""
+        """Return the dead letters of this service, by the time of their failure."""
         where = "" if awaiting is None else _AWAITING_REPLAY
         statement = _PAGE.format(where=where, order_by=page.order_by("failed_at", "id"))
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -124,7 +124,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
     async def close_dead_letter_route(
         request: Request, caller: CurrentCaller, letter_id: UUID, body: CloseDeadLetterRequest
     ) -> Response:
-        """Closes the dead letter without a replay, with a reason: its effect is not needed, or can never succeed."""
+        """Close the dead letter without a replay, with a reason: its effect is not needed, or can never succeed."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             closure = await close_dead_letter(uow, letter_id, caller.id, body.reason)
         return respond_closed(request, service, letter_id, closure)
@@ -133,7 +133,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
 
 
 def respond_closed(request: Request, service: str, dead_letter_id: UUID, closure: Closure) -> Response:
-    """The response to a closed dead letter, in the shape of `ClosedDeadLetter`."""
+    """Return the response to a closed dead letter, in the shape of `ClosedDeadLetter`."""
     closed = {
         "id": dead_letter_id,
         "service": service,
@@ -145,7 +145,7 @@ def respond_closed(request: Request, service: str, dead_letter_id: UUID, closure
 
 
 def dead_letter_work(service: str) -> WorkKind:
-    """The dead letters that were neither replayed nor closed."""
+    """Return the dead letters that were neither replayed nor closed."""
     return WorkKind(
         "dead_letters",
         ("dead_letters:read", "webhooks:replay"),

@@ -30,7 +30,7 @@ log = get_logger(__name__)
 
 
 def problem_response(request: Request, problem: Problem) -> Response:
-    """The response for a problem."""
+    """Return the response for a problem."""
     body = problems.render(
         problem,
         instance=client_path(request),
@@ -65,7 +65,7 @@ async def _respond_invalid(request: Request, error: Any) -> Response:
 
 
 def _names_of(request: Request, fault: Mapping[str, Any]) -> list[str]:
-    """The parameters of a fault: for an absent body the fields that it must have, as for an empty object."""
+    """Return the parameters of a fault: for an absent body the fields that it must have, as for an empty object."""
     if fault["type"] == "missing" and len(fault["loc"]) == 1:
         field = getattr(request.scope.get("route"), "body_field", None)
         model = field.field_info.annotation if field is not None else None
@@ -118,14 +118,14 @@ async def _respond_database_error(request: Request, error: Any) -> Response:
 
 
 async def _respond_time_out(request: Request, error: TimeoutError) -> Response:
-    """A wait on another server that reached its limit is 503 (contract section 13)."""
+    """Return a wait on another server that reached its limit is 503 (contract section 13)."""
     unavailable = Unavailable()
     unavailable.__cause__ = error
     return await _respond_problem(request, unavailable)
 
 
 async def respond_internal_error(request: Request, error: Exception) -> Response:
-    """The response to a bug: it contains the correlation id and no details."""
+    """Return the response to a bug: it contains the correlation id and no details."""
     return problem_response(request, Problem())
 
 

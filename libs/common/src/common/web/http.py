@@ -57,14 +57,14 @@ def stepped_up(endpoint: Endpoint) -> Endpoint:
 
 
 def requires(permission: str, *, step_up: bool = False) -> Callable[[Endpoint], Endpoint]:
-    """Requires a valid token with this permission, and with `step_up` a second factor at most 15 minutes old."""
+    """Require a valid token with this permission, and with `step_up` a second factor at most 15 minutes old."""
     return lambda endpoint: _guarded(endpoint, Guard(permission=permission, step_up=step_up))
 
 
 def requires_one_of(
     *permissions: str, step_up: bool = False, step_up_with: str | None = None
 ) -> Callable[[Endpoint], Endpoint]:
-    """Requires a valid token with any of these permissions, for endpoints where rights differ by row or field.
+    """Require a valid token with any of these permissions, for endpoints where rights differ by row or field.
 
     Holders of the permission `step_up_with` need AAL2.
     """
@@ -72,12 +72,12 @@ def requires_one_of(
 
 
 def service_key_only(endpoint: Endpoint) -> Endpoint:
-    """The functions: `Authorization: Bearer <SERVICE_ROLE_KEY>`, current or previous."""
+    """Return the functions: `Authorization: Bearer <SERVICE_ROLE_KEY>`, current or previous."""
     return _guarded(endpoint, Guard(service_key=True))
 
 
 def any_query(endpoint: Endpoint) -> Endpoint:
-    """Accepts any query parameter: a provider may add its own to the address of a webhook."""
+    """Accept any query parameter: a provider may add its own to the address of a webhook."""
     endpoint.__any_query__ = True  # type: ignore[attr-defined]
     return endpoint
 
@@ -154,7 +154,7 @@ class GuardedRoute(APIRoute):
         return checked
 
     def get_responder(self) -> Handler:
-        """The handler of an admitted request."""
+        """Return the handler of an admitted request."""
         return super().get_route_handler()
 
 
@@ -177,12 +177,12 @@ class RawRoute(GuardedRoute):
 
 
 def guarded_router(**arguments: Any) -> APIRouter:
-    """A router that requires a guard on every endpoint."""
+    """Return a router that requires a guard on every endpoint."""
     return APIRouter(route_class=GuardedRoute, **arguments)
 
 
 async def admit(request: Request, guard: Guard) -> Caller:
-    """Returns the caller that the guard admits. Raises the problem that the contract ranks first."""
+    """Return the caller that the guard admits. Raises the problem that the contract ranks first."""
     context = context_of(request)
     if guard.service_key:
         offered = bearer_token(_authorization_of(request)) or ""
@@ -200,7 +200,9 @@ async def admit(request: Request, guard: Guard) -> Caller:
 
 
 def _authorization_of(request: Request) -> str | None:
-    """The only Authorization header. Raises Unauthorized for two, because another server might read the other one."""
+    """Return the only Authorization header. Raises Unauthorized for two, because another server might read the other
+    one.
+    """
     offered = request.headers.getlist("authorization")
     if len(offered) > 1:
         raise Unauthorized
@@ -210,13 +212,13 @@ def _authorization_of(request: Request) -> str | None:
 # Dependencies are `async` although they never wait: FastAPI runs plain functions in a thread, which costs more than a
 # request.
 async def caller_of(request: Request) -> Caller:
-    """The caller that the guard admitted."""
+    """Return the caller that the guard admitted."""
     caller: Caller = request.state.caller
     return caller
 
 
 def dependencies_of(request: Request, kind: type[DependenciesT]) -> DependenciesT:
-    """The dependencies of the service, as its composition root created them."""
+    """Return the dependencies of the service, as its composition root created them."""
     opened: DependenciesT = request.app.state.dependencies
     return opened
 
@@ -239,14 +241,14 @@ Cursor = Annotated[QueryText | None, Query(max_length=512)]
 def ok(
     request: Request, payload: Any, *, status: int = 200, headers: dict[str, str] | None = None, **meta: Any
 ) -> Response:
-    """The success envelope as a ready response; `meta` takes pagination fields."""
+    """Return the success envelope as a ready response; `meta` takes pagination fields."""
     context = context_of(request)
     body = envelope.render(payload, request_id=request.state.request_id, now=context.clock.now(), **meta)
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
 def create_app(*, title: str, routers: Sequence[APIRouter], context: HttpContext, dependencies: object) -> FastAPI:
-    """The application of a service, to be served inside `RequestScope`."""
+    """Return the application of a service, to be served inside `RequestScope`."""
     app = Application(
         title=title,
         version=envelope.API_VERSION,

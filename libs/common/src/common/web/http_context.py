@@ -19,6 +19,6 @@ class HttpContext:
 
 
 def context_of(request: Request) -> HttpContext:
-    """The context of the application that serves this request."""
+    """Return the context of the application that serves this request."""
     context: HttpContext = request.app.state.http
     return context

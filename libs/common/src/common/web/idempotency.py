@@ -17,7 +17,7 @@ from common.web.http import CurrentCaller
 
 
 async def idempotency_key_of(request: Request) -> UUID:
-    """The caller's key. Raises ValidationFailed (422) when it is absent or not a UUID v4."""
+    """Return the caller's key. Raises ValidationFailed (422) when it is absent or not a UUID v4."""
     key = parse_uuid(request.headers.get("idempotency-key", ""))
     if key is None or key.version != 4:
         raise ValidationFailed.of("Idempotency-Key", "a UUID v4 is required")
@@ -25,12 +25,12 @@ async def idempotency_key_of(request: Request) -> UUID:
 
 
 async def optional_idempotency_key_of(request: Request) -> UUID | None:
-    """The caller's key, None when there is none. Raises ValidationFailed (422) when it is not a UUID v4."""
+    """Return the caller's key, None when there is none. Raises ValidationFailed (422) when it is not a UUID v4."""
     return await idempotency_key_of(request) if "idempotency-key" in request.headers else None
 
 
 async def idempotent_command_of(request: Request, caller: CurrentCaller) -> IdempotentCommand | None:
-    """The caller's request as a command, None without a key. Raises ValidationFailed (422) for a malformed key."""
+    """Return the caller's request as a command, None without a key. Raises ValidationFailed (422) for a malformed key."""
     key = await optional_idempotency_key_of(request)
     if key is None:
         return None

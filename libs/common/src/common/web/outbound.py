@@ -58,7 +58,7 @@ class OutboundClient(httpx.AsyncClient):
         )
 
     async def request(self, method: str, url: httpx.URL | str, **more: Any) -> httpx.Response:
-        """Raises AddressRefused, also for a malformed address; other errors are httpx's."""
+        """Raise AddressRefused, also for a malformed address; other errors are httpx's."""
         try:
             return await super().request(method, url, **more)
         except (httpx.InvalidURL, UnicodeError):

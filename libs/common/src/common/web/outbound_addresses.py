@@ -67,7 +67,7 @@ class OutboundRules:
         return bool(self.trusted_origin) and origin_of(url) == self.trusted_origin
 
     def fault_of(self, url: str) -> str | None:
-        """The reason why the form of an address is not allowed; None when it is."""
+        """Return the reason why the form of an address is not allowed; None when it is."""
         try:
             parts = urlsplit(url)
             port = parts.port

@@ -47,8 +47,8 @@ class OwnActionList(ResponseShape):
 
 
 def own_action_router(service: str, rows: str, database: Database) -> APIRouter:
-    """The endpoint of this service's part. `rows` selects act, subject_kind, subject_id, detail and created_at of the
-    actor $1; the edge merges the parts of all services.
+    """Return the endpoint of this service's part. `rows` selects act, subject_kind, subject_id, detail and created_at
+    of the actor $1; the edge merges the parts of all services.
     """
     router = guarded_router(tags=["staff"])
 
@@ -59,7 +59,9 @@ def own_action_router(service: str, rows: str, database: Database) -> APIRouter:
         caller: CurrentCaller,
         before: Annotated[QueryInstant | None, Query(description="Only actions before this.")] = None,
     ) -> Response:
-        """The newest 100 actions of the caller in all services: decisions, grants, suspensions, dispatches, releases."""
+        """Return the newest 100 actions of the caller in all services: decisions, grants, suspensions, dispatches,
+        releases.
+        """
         async with database.unit_of_work(acting_as=READING) as uow:
             found = await uow.fetch(_NEWEST.format(rows=rows), caller.id, before)
         actions = [

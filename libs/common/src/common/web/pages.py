@@ -41,13 +41,15 @@ class OffsetPage:
         return (self.page - 1) * self.limit
 
     def order_by(self, column: str, tie: str) -> str:
-        """The ORDER BY of an allow-listed column; the tie-breaker makes the order total."""
+        """Return the ORDER BY of an allow-listed column; the tie-breaker makes the order total."""
         direction = "DESC" if self.descending else "ASC"
         return f"ORDER BY {column} {direction}, {tie} {direction}"
 
 
 def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
-    """The dependency of an offset list that may be sorted by these fields; the first is the default, newest first."""
+    """Return the dependency of an offset list that may be sorted by these fields; the first is the default, newest
+    first.
+    """
 
     async def page_of(
         page: Annotated[int, Query(ge=1, le=OFFSET_MAX), IN_DIGITS] = 1,
@@ -92,13 +94,15 @@ def cursor_page(
     position_of: Callable[[Row], Sequence[Any]],
     item_of: Callable[[Row], Item],
 ) -> CursorPage[Item]:
-    """The page of rows that were read with one more than `limit`; `position_of` gives a row's place for the cursor."""
+    """Return the page of rows that were read with one more than `limit`; `position_of` gives a row's place for the
+    cursor.
+    """
     next_cursor = signer.sign(scope, position_of(rows[limit - 1])) if len(rows) > limit else None
     return CursorPage([item_of(row) for row in rows[:limit]], next_cursor, limit)
 
 
 def time_position(signer: CursorSigner, scope: Sequence[Any], cursor: str | None) -> TimePosition | None:
-    """The position of a cursor that `position_in_time` made; None for the first page.
+    """Return the position of a cursor that `position_in_time` made; None for the first page.
 
     Raises ValidationFailed for a changed cursor or one of another list.
     """
@@ -109,7 +113,7 @@ def time_position(signer: CursorSigner, scope: Sequence[Any], cursor: str | None
 
 
 def position_in_time(at: datetime, row_id: UUID) -> Sequence[str]:
-    """The position of a row in a list in the order of a time and the id."""
+    """Return the position of a row in a list in the order of a time and the id."""
     return at.isoformat(), str(row_id)
 
 

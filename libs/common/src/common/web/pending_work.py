@@ -80,7 +80,7 @@ class WorkList(ResponseShape):
 
 
 def pending_work_router(kinds: Sequence[WorkKind], database: Database, clock: Clock) -> APIRouter:
-    """The endpoint of this service's part. Other services' work is not in it."""
+    """Return the endpoint of this service's part. Other services' work is not in it."""
     router = guarded_router(tags=["work"])
 
     @router.get(
@@ -90,7 +90,9 @@ def pending_work_router(kinds: Sequence[WorkKind], database: Database, clock: Cl
     )
     @requires("work:read")
     async def list_work(request: Request, caller: CurrentCaller) -> Response:
-        """The work that waits for the caller, by kind. Rows that the caller prepared and cannot approve are not counted."""
+        """Return the work that waits for the caller, by kind. Rows that the caller prepared and cannot approve are not
+        counted.
+        """
         items = await count_work(database, kinds, caller, clock.now())
         return ok(request, items, unavailable=[])
 
@@ -100,7 +102,7 @@ def pending_work_router(kinds: Sequence[WorkKind], database: Database, clock: Cl
 async def count_work(
     database: Database, kinds: Sequence[WorkKind], caller: Caller, now: datetime
 ) -> list[dict[str, Any]]:
-    """The non-empty kinds that the caller has the permissions for, in the shape of `WorkItem`."""
+    """Return the non-empty kinds that the caller has the permissions for, in the shape of `WorkItem`."""
     held = [kind for kind in kinds if kind.is_for(caller)]
     found = [
         *await _count(database, [kind for kind in held if not kind.past_policies], caller, caller, now),

@@ -53,7 +53,7 @@ class PersonalRecord(ResponseShape):
 def personal_record_router(
     service: str, sections: Sequence[Section], database: Database, cursors: CursorSigner
 ) -> APIRouter:
-    """The endpoint for the caller's own records. No endpoint returns those of another user."""
+    """Return the endpoint for the caller's own records. No endpoint returns those of another user."""
     router = guarded_router(tags=["personal records"])
 
     @router.get(

@@ -29,7 +29,7 @@ def provider_client(
     connections_max: int = 100,
     trust_env: bool = True,
 ) -> httpx.AsyncClient:
-    """A client for providers. `timeout` in seconds; `trust_env` uses the proxies of the environment.
+    """Return a client for providers. `timeout` in seconds; `trust_env` uses the proxies of the environment.
 
     `ConnectError`, `ConnectTimeout` and `UnsupportedProtocol` mean that no request was sent. After any other error the
     provider may have received it. A wait for a free connection that ends is a `ConnectTimeout`.
@@ -97,7 +97,7 @@ class _Body(httpx.AsyncByteStream):
 
 @contextmanager
 def _errors_of_httpx() -> Iterator[None]:
-    """Raises httpx's errors in place of aiohttp's. The order matters: aiohttp's classes overlap."""
+    """Raise httpx's errors in place of aiohttp's. The order matters: aiohttp's classes overlap."""
     try:
         yield
     except aiohttp.ConnectionTimeoutError as error:

@@ -43,7 +43,7 @@ class ServiceQueues(ResponseShape):
 
 
 def queue_router(service: str, database: Database, bus: Bus) -> APIRouter:
-    """The endpoint of this service's queues. The broker's own counters are read over the service's connection."""
+    """Return the endpoint of this service's queues. The broker's own counters are read over the service's connection."""
     router = guarded_router(tags=["operations"])
 
     @router.get(
@@ -53,7 +53,7 @@ def queue_router(service: str, database: Database, bus: Bus) -> APIRouter:
     )
     @requires("alerts:read")
     async def show_queues(request: Request) -> Response:
-        """The messages that wait in the queues of this service, and the age of its outbox."""
+        """Return the messages that wait in the queues of this service, and the age of its outbox."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             [outbox] = await uow.fetch(_OUTBOX)
         names = sorted(name for name in bus.topology.bindings if name.startswith(f"{service}."))

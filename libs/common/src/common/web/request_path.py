@@ -10,7 +10,7 @@ VERSION_HEADER: Final = "x-api-version"
 
 
 def client_path(request: Request) -> str:
-    """The path that a problem document names as `instance`."""
+    """Return the path that a problem document names as `instance`."""
     path = request.url.path
     if request.headers.get(VERSION_HEADER) == VERSION and path.startswith("/api/"):
         return PREFIX + path.removeprefix("/api/")

@@ -70,7 +70,7 @@ class RequestScope:
             self._measured(scope["method"], _route_of(scope), status).observe(time.perf_counter() - started)
 
     def start_draining(self) -> None:
-        """Makes every response the last of its connection, so that clients reconnect to another instance."""
+        """Make every response the last of its connection, so that clients reconnect to another instance."""
         self._is_draining = True
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,7 +81,7 @@ class RequestScope:
             log.error("unhandled exception", path=scope["path"], exc_info=error)
 
     def _measured(self, method: str, route: str, status: int) -> Any:
-        """The cached histogram of these labels: its lookup costs more than an observation."""
+        """Return the cached histogram of these labels: its lookup costs more than an observation."""
         known = self._seconds.get((method, route, status))
         if known is None:
             known = self._seconds[method, route, status] = telemetry.REQUEST_SECONDS.labels(method, route, status)

@@ -76,7 +76,7 @@ NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def responses_for(model: Any, *errors: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The responses of an operation: success, its own errors, 401, and a failure of the service as `default`."""
+    """Return the responses of an operation: success, its own errors, 401, and a failure of the service as `default`."""
     shown: dict[int | str, dict[str, Any]] = {status: {"model": model}}
     shown |= {number: _problem(_ERROR_DESCRIPTIONS[number]) for number in sorted({401, *errors})}
     shown["default"] = _problem("The service failed, or is temporarily unavailable.")

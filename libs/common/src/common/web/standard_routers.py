@@ -21,7 +21,7 @@ OUTBOX_AGE_SECONDS_MAX: Final = 60.0
 
 
 def health_routes(runtime: Runtime, *, is_worker: bool) -> APIRouter:
-    """The health of a process.
+    """Return the health of a process.
 
     An API process serves requests without the broker: its events wait in the outbox, and received events are delayed. So
     only its readiness names an old outbox, and the gateway and the cluster's probes ask whether it serves.
@@ -48,7 +48,7 @@ def health_routes(runtime: Runtime, *, is_worker: bool) -> APIRouter:
 
 
 def standard_routes(service: Service, settings: ServiceSettings, runtime: Runtime) -> list[APIRouter]:
-    """The standard endpoints that the edge routes."""
+    """Return the standard endpoints that the edge routes."""
     cursors = CursorSigner(settings.cursor_key)
     return [
         dead_letter_router(service.name, runtime.database, runtime.bus),

@@ -23,7 +23,7 @@ ONE_ORDER_SHOWN: Final[dict[str, Any]] = {
 
 
 def names_in_query(dependant: Dependant) -> set[str]:
-    """The query parameters of an endpoint and of its dependencies."""
+    """Return the query parameters of an endpoint and of its dependencies."""
     names: set[str] = set()
     for field in dependant.query_params:
         model = field.field_info.annotation
@@ -36,7 +36,7 @@ def names_in_query(dependant: Dependant) -> set[str]:
 
 
 def refuse_unknown_parameters(request: Request, known: Set[str]) -> None:
-    """Raises ValidationFailed (422) and names each unknown parameter: a mistyped filter must not match everything."""
+    """Raise ValidationFailed (422) and names each unknown parameter: a mistyped filter must not match everything."""
     unknown = [name for name in request.query_params if name not in known]
     if not unknown:
         return
@@ -48,13 +48,13 @@ def refuse_unknown_parameters(request: Request, known: Set[str]) -> None:
 
 
 def refuse_other_orders(request: Request) -> None:
-    """Raises ValidationFailed (422) for another sort than the only one of a list."""
+    """Raise ValidationFailed (422) for another sort than the only one of a list."""
     if any(sort != THE_ONE_ORDER for sort in request.query_params.getlist("sort")):
         raise ValidationFailed.of("sort", f"must be {THE_ONE_ORDER}")
 
 
 def refuse_other_encodings(body: bytes) -> None:
-    """Raises ValidationFailed (422) unless the JSON is UTF-8 without a byte order mark (RFC 8259, 8.1).
+    """Raise ValidationFailed (422) unless the JSON is UTF-8 without a byte order mark (RFC 8259, 8.1).
 
     The framework would accept other encodings, which the edge cannot read to count attempts for an account.
     """
@@ -63,7 +63,7 @@ def refuse_other_encodings(body: bytes) -> None:
 
 
 def refuse_fields(body: bytes) -> None:
-    """Raises ValidationFailed (422) for a body other than an empty object, where the operation declares no body."""
+    """Raise ValidationFailed (422) for a body other than an empty object, where the operation declares no body."""
     if not body:
         return
     try:

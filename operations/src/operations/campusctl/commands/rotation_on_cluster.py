@@ -27,7 +27,7 @@ _AFTER_THE_STORE: Final = f"When the store has the values: {_NEXT}"
 
 
 def status(kubectl: Kubectl) -> Output:
-    """The previous values that are valid, and the Deployments whose pods hold other values than the Secrets."""
+    """Return the previous values that are valid, and the Deployments whose pods hold other values than the Secrets."""
     lines = [line for rotation in ClusterRotation.read_all(kubectl) for line in rotation.open_values()]
     for deployment, variables in outdated(kubectl, deployments_with_secrets(kubectl)).items():
         line = {"secret": ", ".join(variables), "open": "older value", "inUse": True, "in": [deployment]}

@@ -26,7 +26,7 @@ class SignedIn:
     mfa_required: bool
 
     def response(self) -> dict[str, Any]:
-        """The public token shape (contract section 10). `expiresIn` is in seconds."""
+        """Return the public token shape (contract section 10). `expiresIn` is in seconds."""
         return {
             "accessToken": self.access_token,
             "refreshToken": self.refresh_token,

@@ -29,7 +29,7 @@ class Totp:
         return self._encryptor.encrypt(secret, _context(factor_id))
 
     def decrypt(self, factor_id: UUID, encrypted_secret: str) -> str:
-        """Raises DecryptionFailed when CREDENTIALS_KEY does not match."""
+        """Raise DecryptionFailed when CREDENTIALS_KEY does not match."""
         return self._encryptor.decrypt(encrypted_secret, _context(factor_id))
 
     def reencrypt(self, factor_id: UUID, encrypted_secret: str) -> str:

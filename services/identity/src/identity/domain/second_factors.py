@@ -30,7 +30,7 @@ class Factor:
     confirmed: bool
 
     def response(self) -> dict[str, Any]:
-        """The public shape."""
+        """Return the public shape."""
         return {
             "id": self.id,
             "kind": self.kind,
@@ -50,7 +50,7 @@ class Challenge:
     public_key: Mapping[str, Any]
 
     def response(self) -> dict[str, Any]:
-        """The public shape."""
+        """Return the public shape."""
         return {"challengeId": self.id, "expiresAt": iso(self.expires_at), "publicKey": self.public_key}
 
 

@@ -99,7 +99,7 @@ def check_location(role: str, campus_id: UUID | None, hub_id: UUID | None) -> No
 
 
 def check_roles_compatible(appointments: Collection[Appointment], requested: Appointment) -> None:
-    """Raises ConflictingRoles, and AppointedElsewhere for a second campus: a token names one campus for all roles."""
+    """Raise ConflictingRoles, and AppointedElsewhere for a second campus: a token names one campus for all roles."""
     for appointment in appointments:
         if frozenset({appointment.role, requested.role}) in _EXCLUDE_EACH_OTHER:
             raise ConflictingRoles(appointment.role, requested.role)

@@ -31,7 +31,7 @@ class Vendor:
     revision: int
 
     def check_open(self) -> None:
-        """Raises VendorIsClosed."""
+        """Raise VendorIsClosed."""
         if self.status == "closed":
             raise VendorIsClosed
 

@@ -86,7 +86,7 @@ async def page_of_hubs(uow: UnitOfWork, campus_id: UUID, after: TimePosition | N
 
 
 async def get_campus(uow: UnitOfWork, campus_id: UUID) -> Campus:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(_CAMPUS, campus_id)
     if row is None:
         raise NotFound
@@ -94,7 +94,7 @@ async def get_campus(uow: UnitOfWork, campus_id: UUID) -> Campus:
 
 
 async def get_hub(uow: UnitOfWork, hub_id: UUID) -> Hub:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(_HUB, hub_id)
     if row is None:
         raise NotFound

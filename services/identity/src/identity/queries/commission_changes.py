@@ -47,7 +47,7 @@ async def page_of_commission_changes(
 
 
 async def find_commission_change(uow: UnitOfWork, change_id: UUID, *, now: datetime) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(_ONE, now, change_id)
     if row is None:
         raise NotFound

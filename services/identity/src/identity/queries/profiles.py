@@ -37,7 +37,7 @@ class Profile:
     updated_at: datetime
 
     def response(self, caller: Caller) -> dict[str, Any]:
-        """The profile of the caller, with what the token of this request permits."""
+        """Return the profile of the caller, with what the token of this request permits."""
         return {
             "id": self.id,
             "email": self.email,
@@ -58,7 +58,7 @@ class Profile:
 
 
 async def profile_of(uow: UnitOfWork, user_id: UUID) -> Profile:
-    """Raises ProfileMissing."""
+    """Raise ProfileMissing."""
     row = await uow.fetch_row(_PROFILE, user_id)
     if row is None:
         raise ProfileMissing

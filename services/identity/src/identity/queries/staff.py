@@ -122,7 +122,7 @@ async def page_of_grants(
 
 
 async def find_grant_response(uow: UnitOfWork, grant_id: UUID, *, now: datetime) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(_ONE_GRANT, now, grant_id)
     if row is None:
         raise NotFound

@@ -75,7 +75,7 @@ async def page_of_applications(
 
 
 async def get_application(uow: UnitOfWork, application_id: UUID) -> VendorApplication:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(_APPLICATION, application_id)
     if row is None:
         raise NotFound

@@ -43,7 +43,7 @@ router = guarded_router(tags=["campuses"])
 async def list_campuses_route(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The active campuses, oldest first."""
+    """Return the active campuses, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("campuses", caller.user_id)
     after = time_position(dependencies.cursors, scope, cursor)
@@ -75,7 +75,7 @@ async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: 
 async def list_hubs_route(
     request: Request, caller: CurrentCaller, campus_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The active hubs of a campus, oldest first."""
+    """Return the active hubs of a campus, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("hubs", campus_id, caller.user_id)
     after = time_position(dependencies.cursors, scope, cursor)
@@ -91,7 +91,7 @@ async def list_hubs_route(
 @router.post("/api/campuses", operation_id="campuses.create", status_code=201, responses={201: {"model": Campus}})
 @requires("campuses:manage_all")
 async def open_campus_route(request: Request, caller: CurrentCaller, body: CreateCampusRequest) -> Response:
-    """Opens a campus."""
+    """Open a campus."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus_id = await open_campus(uow, caller, body.name, body.domain, now=dependencies.clock.now())
@@ -104,7 +104,7 @@ async def open_campus_route(request: Request, caller: CurrentCaller, body: Creat
 async def change_campus_route(
     request: Request, caller: CurrentCaller, campus_id: UUID, body: UpdateCampusRequest, if_match: IfMatch = None
 ) -> Response:
-    """Changes the given fields of a campus. A stale revision is 409."""
+    """Change the given fields of a campus. A stale revision is 409."""
     dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
@@ -119,7 +119,7 @@ async def change_campus_route(
 )
 @requires_one_of("campuses:manage", "campuses:manage_all")
 async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUID, body: CreateHubRequest) -> Response:
-    """Opens a hub on a campus."""
+    """Open a hub on a campus."""
     dependencies = dependencies_of(request, Dependencies)
     hub = NewHub(body.name, body.address, body.delivery_fee_minor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -143,7 +143,7 @@ async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) 
 async def change_hub_route(
     request: Request, caller: CurrentCaller, hub_id: UUID, body: UpdateHubRequest, if_match: IfMatch = None
 ) -> Response:
-    """Changes the given fields of a hub. A stale revision is 409."""
+    """Change the given fields of a hub. A stale revision is 409."""
     dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)

@@ -46,7 +46,7 @@ router = guarded_router(tags=["auth"])
 @router.post("/api/auth/otp", operation_id="auth.requestCode", responses={200: {"model": SentCode}})
 @before_sign_in
 async def request_code_route(request: Request, caller: OptionalCaller, body: SendCodeRequest) -> Response:
-    """Sends a code to a mail address or a mobile number. The response is the same without an account.
+    """Send a code to a mail address or a mobile number. The response is the same without an account.
 
     A signed-in caller confirms their own number with it. 429 when no further code is sent; the last two stay valid.
     """
@@ -72,7 +72,7 @@ async def request_code_route(request: Request, caller: OptionalCaller, body: Sen
 @router.post("/api/auth/otp/verify", operation_id="auth.verifyCode", responses=responses_for(Tokens, 403))
 @before_sign_in
 async def verify_code_route(request: Request, caller: OptionalCaller, body: VerifyCodeRequest) -> Response:
-    """Confirms the address with its code and signs in.
+    """Confirm the address with its code and signs in.
 
     The first confirmation ends older sessions and removes credentials that were set before it.
     """
@@ -116,7 +116,7 @@ async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -
 @router.post("/api/auth/password/reset", operation_id="auth.resetPassword", responses={200: {"model": PasswordReset}})
 @before_sign_in
 async def reset_password_route(request: Request, body: ResetPasswordRequest) -> Response:
-    """Sets a new password with the mailed token and ends all sessions."""
+    """Set a new password with the mailed token and ends all sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     user_id, revoked = await reset_password(
@@ -137,7 +137,7 @@ async def reset_password_route(request: Request, body: ResetPasswordRequest) -> 
 )
 @signed_in
 async def change_password_route(request: Request, caller: CurrentCaller, body: ChangePasswordRequest) -> Response:
-    """Sets a new password and ends all other sessions."""
+    """Set a new password and ends all other sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     revoked = await change_password(

@@ -20,7 +20,7 @@ CREATING_USERS = ServiceItself("the create-user function")
 @router.post("/functions/v1/create-user", operation_id="functions.createUser", responses={200: {"model": CreatedUser}})
 @service_key_only
 async def create_user_route(request: Request, body: CreateUserRequest) -> Response:
-    """Creates the profile of a user of another system. Repeating it returns the same profile."""
+    """Create the profile of a user of another system. Repeating it returns the same profile."""
     dependencies = dependencies_of(request, Dependencies)
     metadata = body.user.user_metadata or ExternalUserMetadata()
     phone = phone_number_or_none(body.user.phone or "")

@@ -35,7 +35,7 @@ router = guarded_router(tags=["auth"])
 async def enroll_factor_route(
     request: Request, caller: CurrentCaller, body: EnrollFactorRequest | None = None
 ) -> Response:
-    """Creates a TOTP factor. It counts after its first code, at `POST /api/auth/mfa/verify`."""
+    """Create a TOTP factor. It counts after its first code, at `POST /api/auth/mfa/verify`."""
     dependencies = dependencies_of(request, Dependencies)
     name = body.name if body else None
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
@@ -48,7 +48,7 @@ async def enroll_factor_route(
 @router.post("/api/auth/mfa/verify", operation_id="auth.verifyFactor", responses={200: {"model": Tokens}})
 @signed_in
 async def verify_factor_route(request: Request, caller: CurrentCaller, body: VerifyFactorRequest) -> Response:
-    """Verifies a TOTP code or a recovery code, and returns tokens with `aal2`."""
+    """Verify a TOTP code or a recovery code, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
@@ -71,7 +71,7 @@ async def verify_factor_route(request: Request, caller: CurrentCaller, body: Ver
 @router.get("/api/auth/mfa/factors", operation_id="auth.listFactors", responses={200: {"model": list[Factor]}})
 @signed_in
 async def list_factors_route(request: Request, caller: CurrentCaller) -> Response:
-    """The caller's second factors, oldest first."""
+    """Return the caller's second factors, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         owned = await list_own_factors(uow, caller.id)
@@ -83,7 +83,7 @@ async def list_factors_route(request: Request, caller: CurrentCaller) -> Respons
 )
 @stepped_up
 async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id: UUID) -> Response:
-    """Removes a second factor."""
+    """Remove a second factor."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await remove_factor(uow, caller, factor_id, now=dependencies.clock.now())
@@ -100,7 +100,7 @@ async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id
 async def renew_recovery_codes_route(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
-    """Replaces all recovery codes. The new ones are shown only here."""
+    """Replace all recovery codes. The new ones are shown only here."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         codes = await renew_recovery_codes(uow, dependencies.recovery_codes, caller, now=dependencies.clock.now())
@@ -114,7 +114,7 @@ async def renew_recovery_codes_route(
 )
 @signed_in
 async def count_recovery_codes_route(request: Request, caller: CurrentCaller) -> Response:
-    """The number of unused recovery codes."""
+    """Return the number of unused recovery codes."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         left = await recovery_codes_left(uow, caller.id)

@@ -27,7 +27,7 @@ router = guarded_router(tags=["auth"])
 )
 @public
 async def list_public_keys_route(request: Request) -> Response:
-    """The public keys that verify access tokens (RFC 7517)."""
+    """Return the public keys that verify access tokens (RFC 7517)."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         keys = await list_public_keys(uow)

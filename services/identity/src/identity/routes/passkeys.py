@@ -34,7 +34,7 @@ router = guarded_router(tags=["auth"])
 async def start_passkey_registration_route(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
-    """A challenge to create a passkey."""
+    """Return a challenge to create a passkey."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
@@ -47,7 +47,7 @@ async def start_passkey_registration_route(
 )
 @signed_in
 async def register_passkey_route(request: Request, caller: CurrentCaller, body: RegisterPasskeyRequest) -> Response:
-    """Stores the passkey that the browser created for a challenge."""
+    """Store the passkey that the browser created for a challenge."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
@@ -72,7 +72,7 @@ async def register_passkey_route(request: Request, caller: CurrentCaller, body: 
 async def start_passkey_assertion_route(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
-    """A challenge to present one of the caller's passkeys."""
+    """Return a challenge to present one of the caller's passkeys."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
@@ -83,7 +83,7 @@ async def start_passkey_assertion_route(
 @router.post("/api/auth/mfa/passkeys/verify", operation_id="auth.verifyPasskey", responses={200: {"model": Tokens}})
 @signed_in
 async def verify_passkey_route(request: Request, caller: CurrentCaller, body: VerifyPasskeyRequest) -> Response:
-    """Verifies the passkey's response to a challenge, and returns tokens with `aal2`."""
+    """Verify the passkey's response to a challenge, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)

@@ -20,7 +20,7 @@ router = guarded_router(tags=["profiles"])
 @router.get("/api/profiles/current", operation_id="profiles.getCurrent", responses={200: {"model": Profile}})
 @signed_in
 async def read_profile_route(request: Request, caller: CurrentCaller) -> Response:
-    """The caller's own profile."""
+    """Return the caller's own profile."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         profile = (await profile_of(uow, caller.id)).response(caller)
@@ -35,7 +35,7 @@ async def change_profile_route(
     body: UpdateProfileRequest,
     if_match: IfMatch = None,
 ) -> Response:
-    """Changes name or phone number. A new number must be confirmed with a code."""
+    """Change name or phone number. A new number must be confirmed with a code."""
     dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
@@ -88,7 +88,7 @@ async def read_erasure_route(request: Request, caller: CurrentCaller) -> Respons
 @router.get("/api/referrals/current", operation_id="profiles.getReferral", responses={200: {"model": Referral}})
 @signed_in
 async def read_referral_route(request: Request, caller: CurrentCaller) -> Response:
-    """The caller's referral token, and the number of users who signed up with it."""
+    """Return the caller's referral token, and the number of users who signed up with it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         referral = await referral_of(uow, caller.id)

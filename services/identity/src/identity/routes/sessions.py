@@ -49,7 +49,7 @@ router = guarded_router(tags=["auth"])
 @router.post("/api/auth/signup", operation_id="auth.signUp", status_code=201, responses={201: {"model": SignUpResult}})
 @before_sign_in
 async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
-    """Creates an account and mails a code that confirms the address.
+    """Create an account and mails a code that confirms the address.
 
     The response is the same for an address that has an account.
     """
@@ -118,7 +118,7 @@ async def refresh_tokens_route(request: Request, body: RefreshRequest) -> Respon
 @router.post("/api/auth/logout", operation_id="auth.logout", responses={200: {"model": EndedSession}})
 @signed_in
 async def log_out_route(request: Request, caller: CurrentCaller, body: EmptyRequest | None = None) -> Response:
-    """Ends the session of the token."""
+    """End the session of the token."""
     dependencies = dependencies_of(request, Dependencies)
     if caller.session_id is None:
         raise SessionInvalid
@@ -136,7 +136,7 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: EmptyRequ
 async def log_out_everywhere_route(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
-    """Ends all sessions of the caller."""
+    """End all sessions of the caller."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
@@ -151,7 +151,7 @@ async def log_out_everywhere_route(
 async def list_sessions_route(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The caller's active sessions, newest first."""
+    """Return the caller's active sessions, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ("sessions", caller.id)
     after = time_position(dependencies.cursors, scope, cursor)
@@ -173,7 +173,7 @@ async def list_sessions_route(
 )
 @signed_in
 async def end_session_route(request: Request, caller: CurrentCaller, session_id: UUID) -> Response:
-    """Ends one of the caller's sessions."""
+    """End one of the caller's sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:

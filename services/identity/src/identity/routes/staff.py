@@ -139,7 +139,7 @@ async def suspend_user_route(
 async def reinstate_user_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: SuspendUserRequest | None = None
 ) -> Response:
-    """Ends the suspension of a user."""
+    """End the suspension of a user."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 

@@ -33,7 +33,7 @@ router = guarded_router(tags=["vendor-applications"])
 async def apply_as_vendor_route(
     request: Request, caller: CurrentCaller, body: CreateVendorApplicationRequest
 ) -> Response:
-    """Applies to sell on a campus. It needs a confirmed mail address; one application may be pending."""
+    """Apply to sell on a campus. It needs a confirmed mail address; one application may be pending."""
     dependencies = dependencies_of(request, Dependencies)
     details = NewApplication(body.business_name, body.legal_name, body.campus_id, body.category, body.description)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -88,7 +88,7 @@ async def read_vendor_application_route(request: Request, caller: CurrentCaller,
 async def approve_vendor_application_route(
     request: Request, caller: CurrentCaller, application_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """Creates the vendor. The applicant becomes a merchant with the next token."""
+    """Create the vendor. The applicant becomes a merchant with the next token."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:

@@ -134,7 +134,7 @@ async def suspend_vendor_route(
 async def reinstate_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReinstateVendorRequest | None = None
 ) -> Response:
-    """Ends the suspension of a vendor."""
+    """End the suspension of a vendor."""
     dependencies = dependencies_of(request, Dependencies)
     await _check_may_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:

@@ -65,7 +65,7 @@ async def is_campus_open(uow: UnitOfWork, campus_id: UUID) -> bool:
 
 
 async def owns_a_vendor(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Runs as the user, because other users' vendors are not visible to them."""
+    """Run as the user, because other users' vendors are not visible to them."""
     return bool(await uow.fetch_value(_OWNS_A_VENDOR, user_id))
 
 

@@ -61,7 +61,7 @@ class DeliverySender:
         return (*web, "android", "ios") if "push:native" in self.providers else web
 
     def providers_for(self, channel: str, device: Device | None) -> list[ChannelProvider]:
-        """The providers of a channel, of a push those of the device's kind."""
+        """Return the providers of a channel, of a push those of the device's kind."""
         name = channel if device is None else f"push:{'web' if device.kind == 'web' else 'native'}"
         return list(self.providers.get(name, ()))
 

@@ -97,14 +97,16 @@ class WebhookEvent:
 
 
 def webhook_event(event_id: UUID, event_type: str, occurred_at: datetime, data: Mapping[str, Any]) -> WebhookEvent:
-    """The public part of an event. `data` is the event's data with JSON values."""
+    """Return the public part of an event. `data` is the event's data with JSON values."""
     vendor_id = UUID(data["vendorId"]) if event_type in VENDOR_TYPES else None
     public = {name: value for name, value in data.items() if name in _FIELDS}
     return WebhookEvent(event_id, event_type, vendor_id, occurred_at, public)
 
 
 def check_event_types(event_types: Sequence[str], vendor_id: UUID | None) -> list[str]:
-    """The types without repetitions. Raises UnknownEventTypes for those that the endpoint's owner cannot receive."""
+    """Return the types without repetitions. Raises UnknownEventTypes for those that the endpoint's owner cannot
+    receive.
+    """
     known = EVENT_TYPES if vendor_id is None else VENDOR_TYPES
     unknown = [name for name in dict.fromkeys(event_types) if name not in known]
     if unknown:

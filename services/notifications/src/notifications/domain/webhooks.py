@@ -128,7 +128,7 @@ class GivenUp:
 
 
 def evaluate_attempt(attempt: int, response: WebhookResponse) -> Delivered | RetryAfter | GivenUp:
-    """The decision after an attempt. Every status but 2xx is a failure, also a redirect."""
+    """Return the decision after an attempt. Every status but 2xx is a failure, also a redirect."""
     if response.status is not None and 200 <= response.status < 300:
         return Delivered()
     if response.status == _REMOVED:
@@ -138,13 +138,13 @@ def evaluate_attempt(attempt: int, response: WebhookResponse) -> Delivered | Ret
 
 
 def secret_of(random: str) -> str:
-    """A signing secret, `whsec_` and base64, from random bytes in base64url."""
+    """Return a signing secret, `whsec_` and base64, from random bytes in base64url."""
     raw = base64.urlsafe_b64decode(random + "=" * (-len(random) % 4))
     return SECRET_PREFIX + base64.b64encode(raw).decode()
 
 
 def signatures_of(secrets: Iterable[str], webhook_id: str, timestamp: int, body: bytes) -> str:
-    """The header `webhook-signature`: one `v1` signature for each secret, separated by spaces."""
+    """Return the header `webhook-signature`: one `v1` signature for each secret, separated by spaces."""
     signed = f"{webhook_id}.{timestamp}.".encode() + body
     return " ".join(_signature(secret, signed) for secret in secrets)
 
@@ -155,5 +155,5 @@ def _signature(secret: str, signed: bytes) -> str:
 
 
 def disabled_endpoint_key(endpoint_id: UUID) -> str:
-    """The deduplication key of the alert about a disabled endpoint."""
+    """Return the deduplication key of the alert about a disabled endpoint."""
     return f"webhook-endpoint-disabled:{endpoint_id}"

@@ -76,7 +76,7 @@ async def stream_assistant_reply(request: Request, caller: CurrentCaller, body: 
 async def list_conversations(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The caller's conversations, newest first."""
+    """Return the caller's conversations, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["conversations", caller.id]
     after = time_position(dependencies.cursors, scope, cursor)
@@ -106,7 +106,7 @@ async def list_messages(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """The messages of one of the caller's conversations, in order."""
+    """Return the messages of one of the caller's conversations, in order."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["conversation messages", conversation_id, caller.id]
     after: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0

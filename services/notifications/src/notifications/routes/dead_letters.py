@@ -54,7 +54,9 @@ async def list_dead_letter_webhooks(
 )
 @requires("webhooks:replay", step_up=True)
 async def replay_dead_letter_webhook(request: Request, dead_letter_id: DeadWebhookKey) -> Response:
-    """Processes the item or the webhook again, by the id of the dead letter or of its event, with its effect at most once."""
+    """Process the item or the webhook again, by the id of the dead letter or of its event, with its effect at most
+    once.
+    """
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         replayed = await replay_webhook(uow, dead_letter_id, dependencies.clock.now())
@@ -76,7 +78,7 @@ async def replay_dead_letter_webhook(request: Request, dead_letter_id: DeadWebho
 async def close_dead_letter_webhook(
     request: Request, caller: CurrentCaller, dead_letter_id: DeadWebhookKey, body: CloseDeadLetterRequest
 ) -> Response:
-    """Closes the item or the webhook without a replay, with a reason, by the id of the dead letter or of its event."""
+    """Close the item or the webhook without a replay, with a reason, by the id of the dead letter or of its event."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         closed_id, closure = await close_dead_webhook(

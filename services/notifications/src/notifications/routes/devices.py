@@ -21,7 +21,7 @@ router = guarded_router(tags=["notifications"])
 @router.get("/api/devices", operation_id="devices.list", responses={200: {"model": list[Device]}})
 @signed_in
 async def list_devices(request: Request, caller: CurrentCaller) -> Response:
-    """The caller's devices, newest first, without pages."""
+    """Return the caller's devices, newest first, without pages."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         devices = await queries.list_devices(uow, caller.id)
@@ -73,7 +73,7 @@ async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID
 @router.get("/api/devices/vapid-key", operation_id="devices.getVapidKey", responses=responses_for(VapidKey, 404))
 @public
 async def show_vapid_key_route(request: Request) -> Response:
-    """The public key of browser subscriptions; 404 without web push."""
+    """Return the public key of browser subscriptions; 404 without web push."""
     key = dependencies_of(request, Dependencies).push_settings.vapid_key
     if key is None:
         raise NotFound

@@ -38,7 +38,7 @@ async def list_notifications(
     cursor: Cursor = None,
     unread: bool = False,
 ) -> Response:
-    """The caller's notifications, newest first; `unread=true`: only unread ones."""
+    """Return the caller's notifications, newest first; `unread=true`: only unread ones."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["notifications", *(["unread"] if unread else []), caller.id]
     after = time_position(dependencies.cursors, scope, cursor)
@@ -60,7 +60,7 @@ async def list_notifications(
 )
 @signed_in
 async def count_unread_notifications(request: Request, caller: CurrentCaller) -> Response:
-    """The number of the caller's unread notifications."""
+    """Return the number of the caller's unread notifications."""
     reads = dependencies_of(request, Dependencies).database.reads_for(caller)
     return ok(request, {"unreadCount": await queries.count_unread(reads, caller.id)})
 

@@ -21,7 +21,7 @@ router = guarded_router(tags=["notifications"])
 )
 @signed_in
 async def show_notification_preferences(request: Request, caller: CurrentCaller) -> Response:
-    """The caller's effective preferences."""
+    """Return the caller's effective preferences."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         preferences = await queries.find_preferences(uow, caller.id)

@@ -82,7 +82,7 @@ async def list_support_tickets(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """The caller's own tickets, newest first; staff and auditors see all."""
+    """Return the caller's own tickets, newest first; staff and auditors see all."""
     dependencies = dependencies_of(request, Dependencies)
     scope = [
         "support-tickets",
@@ -208,7 +208,7 @@ async def mark_support_ticket_read(request: Request, caller: CurrentCaller, tick
 async def list_ticket_messages(
     request: Request, caller: CurrentCaller, ticket_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The messages of a ticket, oldest first."""
+    """Return the messages of a ticket, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["ticket-messages", ticket_id, caller.id]
     after = time_position(dependencies.cursors, scope, cursor)
@@ -252,7 +252,7 @@ async def write_ticket_message(
 )
 @signed_in
 async def list_ticket_attachments(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
-    """The images of a ticket, oldest first: at most twenty."""
+    """Return the images of a ticket, oldest first: at most twenty."""
     dependencies = dependencies_of(request, Dependencies)
     await _visible_ticket(dependencies, caller, ticket_id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -294,7 +294,7 @@ async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id
 )
 @signed_in
 async def show_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID, attachment_id: UUID) -> Response:
-    """The image, for readers of the ticket; it has no public address."""
+    """Return the image, for readers of the ticket; it has no public address."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         is_there = await queries.has_attachment(uow, ticket_id, attachment_id)

@@ -49,7 +49,7 @@ _OWNERS: Final = ("webhooks:own", "webhooks:manage")
 async def list_webhook_endpoints(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The caller's endpoints, newest first, without their secrets; a platform_admin sees all."""
+    """Return the caller's endpoints, newest first, without their secrets; a platform_admin sees all."""
     dependencies = dependencies_of(request, Dependencies)
     scope: list[Any] = ["webhook-endpoints", caller.id]
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -168,7 +168,7 @@ async def list_webhook_deliveries(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """The deliveries of an endpoint with their last attempts, newest first, for 30 days."""
+    """Return the deliveries of an endpoint with their last attempts, newest first, for 30 days."""
     dependencies = dependencies_of(request, Dependencies)
     scope: list[Any] = ["webhook-deliveries", endpoint_id, status or "", caller.id]
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

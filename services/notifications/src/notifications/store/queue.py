@@ -9,5 +9,5 @@ SUPPORT_QUEUE: Final = "notifications.support"
 
 
 def delivery_queue_of(channel: str) -> str:
-    """The queue of a channel: work items of the release before, and the name of its messages in the metrics."""
+    """Return the queue of a channel: work items of the release before, and the name of its messages in the metrics."""
     return f"{DELIVERIES_QUEUE}.{channel}"

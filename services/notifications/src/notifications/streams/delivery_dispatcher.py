@@ -140,7 +140,9 @@ class DeliveryDispatcher:
         return batch.claimed
 
     def _free(self) -> dict[str, int]:
-        """The free places of each channel. A backlogged channel is filled up in batches; a paused one stays empty."""
+        """Return the free places of each channel. A backlogged channel is filled up in batches; a paused one stays
+        empty.
+        """
         free = {channel: limit - self._under_way[channel] for channel, limit in self._limits.items()}
         return {
             channel: places

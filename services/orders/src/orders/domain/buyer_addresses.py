@@ -15,11 +15,11 @@ class AddressHashes:
         self._key = key
 
     def of_email(self, address: str | None) -> bytes | None:
-        """The hash of an address in any case; None for a text without `@`."""
+        """Return the hash of an address in any case; None for a text without `@`."""
         return self._of("email", address.strip().translate(_LOWERED)) if address and "@" in address else None
 
     def of_phone(self, number: str | None) -> bytes | None:
-        """The hash of a number in any form that a profile accepts; None for any other text."""
+        """Return the hash of a number in any form that a profile accepts; None for any other text."""
         normal = phone_number_or_none(number or "")
         return self._of("phone", normal) if normal else None
 

@@ -8,5 +8,5 @@ _CARTS: Final = UUID("b7a9f0f2-5a0e-5c0b-9d58-4f4f1f3b7a11")
 
 
 def cart_id_of(user_id: UUID) -> UUID:
-    """The id of the user's cart."""
+    """Return the id of the user's cart."""
     return uuid5(_CARTS, user_id.bytes.hex())

@@ -32,7 +32,7 @@ class OrderWithStatus(OrderParties, Protocol):
 
 
 def short_name(full_name: str | None) -> str | None:
-    """The first name and the initial of the last one ("Ada O."); a single name stays, and None for no name."""
+    """Return the first name and the initial of the last one ("Ada O."); a single name stays, and None for no name."""
     words = unicodedata.normalize("NFC", full_name or "").split()
     if len(words) < 2:
         return words[0] if words else None
@@ -40,7 +40,7 @@ def short_name(full_name: str | None) -> str | None:
 
 
 def visible_contact(actor: Actor, order: OrderWithStatus) -> ContactParty | None:
-    """The party whose contact the caller sees: the other side, or None.
+    """Return the party whose contact the caller sees: the other side, or None.
 
     A hub agent sees the buyer's. Staff see the buyer's of a disputed order, with `orders:read`.
     """

@@ -69,7 +69,8 @@ class Resolution:
 
 
 def refund_of(outcome: ResolutionOutcome, refund_minor: int | None, total_minor: int) -> int:
-    """The refund to the buyer: everything, nothing, or the given part of a split, from 1 kobo to one below the total.
+    """Return the refund to the buyer: everything, nothing, or the given part of a split, from 1 kobo to one below the
+    total.
 
     Raises SplitWithoutRefund, RefundWithoutSplit, RefundExceedsOrder (422).
     """
@@ -85,7 +86,7 @@ def refund_of(outcome: ResolutionOutcome, refund_minor: int | None, total_minor:
 
 
 def release_of(refund_minor: int, escrow_minor: int) -> int:
-    """The release of a resolution: the escrow balance less the refund.
+    """Return the release of a resolution: the escrow balance less the refund.
 
     Staff may have released a part before the dispute. A refund debits escrow first and then the released part, so the
     vendor ends with the total less the refund in every case.
@@ -94,12 +95,12 @@ def release_of(refund_minor: int, escrow_minor: int) -> int:
 
 
 def trigger_of(outcome: ResolutionOutcome) -> Trigger:
-    """The trigger of an approved resolution."""
+    """Return the trigger of an approved resolution."""
     return "resolved_for_buyer" if outcome == "buyer" else "resolved_for_vendor"
 
 
 def evidence_author(roles: frozenset[OrderRole]) -> EvidenceAuthor:
-    """The party that the caller is in the dispute. Raises Forbidden (403): staff and hub agents add no evidence."""
+    """Return the party that the caller is in the dispute. Raises Forbidden (403): staff and hub agents add no evidence."""
     if "vendor" in roles:
         return "vendor"
     if "buyer" in roles:

@@ -56,7 +56,7 @@ class ExportedOrder(NamedTuple):
 
 
 def csv_of_orders(orders: Sequence[ExportedOrder]) -> Iterator[str]:
-    """The file in chunks."""
+    """Yield the file in chunks."""
     yield csv_head(_COLUMNS)
     for start in range(0, len(orders), _CHUNK_ROWS):
         yield csv_lines(_cells(order) for order in orders[start : start + _CHUNK_ROWS])

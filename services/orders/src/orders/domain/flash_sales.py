@@ -63,7 +63,7 @@ def check_terms(
     others: Iterable[tuple[datetime, datetime]],
     now: datetime,
 ) -> None:
-    """Raises InvalidFlashSale (422) for invalid terms, FlashSaleOverlaps (409) for an overlap with another sale of the
+    """Raise InvalidFlashSale (422) for invalid terms, FlashSaleOverlaps (409) for an overlap with another sale of the
     product.
     """
     faults = {
@@ -83,7 +83,8 @@ def check_terms(
 
 
 def sale_price(sale: RunningSale, quantity: int, regular_price_minor: int) -> int:
-    """The unit price while the sale runs. A quantity beyond the sale is rejected, never sold at the regular price.
+    """Return the unit price while the sale runs. A quantity beyond the sale is rejected, never sold at the regular
+    price.
 
     Raises FlashSaleSoldOut and FlashSaleLimitReached (409).
     """

@@ -7,7 +7,7 @@ from uuid import UUID
 
 
 def image_id_of(product_id: UUID, content: bytes) -> UUID:
-    """The id of an uploaded file. The same file has one id for one product, and another id for another product."""
+    """Return the id of an uploaded file. The same file has one id for one product, and another id for another product."""
     digest = bytearray(hashlib.sha256(product_id.bytes + content).digest()[:16])
     # UUID version 8: an application-specific digest.
     digest[6] = digest[6] & 0x0F | 0x80
@@ -24,7 +24,7 @@ def thumbnail_name(image_id: UUID) -> str:
 
 
 def evidence_name(evidence_id: UUID) -> str:
-    """The file of an image about a dispute. No public endpoint serves a name with this prefix."""
+    """Return the file of an image about a dispute. No public endpoint serves a name with this prefix."""
     return f"evidence-{evidence_id}.webp"
 
 

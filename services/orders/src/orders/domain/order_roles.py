@@ -45,7 +45,7 @@ VERIFIER_ROLES: Final[frozenset[OrderRole]] = frozenset({"vendor", "hub_agent", 
 
 
 def roles_of(actor: Actor, order: OrderParties) -> frozenset[OrderRole]:
-    """The caller's roles in this order; none for a reader such as the auditor."""
+    """Return the caller's roles in this order; none for a reader such as the auditor."""
     has_role: dict[OrderRole, bool] = {
         "buyer": actor.user_id == order.buyer_id,
         "vendor": "orders:fulfil" in actor.permissions and actor.vendor_id == order.vendor_id,
@@ -56,7 +56,7 @@ def roles_of(actor: Actor, order: OrderParties) -> frozenset[OrderRole]:
 
 
 def cancel_trigger(roles: frozenset[OrderRole]) -> Trigger | None:
-    """The cancellation that these roles allow, or None."""
+    """Return the cancellation that these roles allow, or None."""
     return next((trigger for role, trigger in _CANCELLING if role in roles), None)
 
 

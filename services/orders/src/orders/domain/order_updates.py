@@ -19,14 +19,14 @@ class EarlyUpdate(NotYetKnown):
 
 
 def require_order(order: Order | None, *, about: UUID) -> Order:
-    """The order; raises OrderNotReceived for None."""
+    """Return the order; raises OrderNotReceived for None."""
     if order is None:
         raise OrderNotReceived(f"order {about} not received yet, retrying")
     return order
 
 
 def evaluate_update(order: Order | None, trigger: Trigger, *, about: UUID) -> tuple[Order, State | Rejection]:
-    """The order with its next state, or with the reason for no transition. Raises OrderNotReceived, EarlyUpdate."""
+    """Return the order with its next state, or with the reason for no transition. Raises OrderNotReceived, EarlyUpdate."""
     order = require_order(order, about=about)
     transition = next_state(order.status, trigger)
     if transition is Rejection.FORBIDDEN:

@@ -98,7 +98,7 @@ _TIMER_OF_STATE: Final[Mapping[State, TimerKind]] = {
 
 
 def timer_of(state: State, since: datetime, windows: Windows) -> Timer | None:
-    """The timer of an order that entered `state` at `since`; None for a state without time limit."""
+    """Return the timer of an order that entered `state` at `since`; None for a state without time limit."""
     kind = _TIMER_OF_STATE.get(state)
     if kind is None:
         return None

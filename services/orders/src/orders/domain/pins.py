@@ -61,11 +61,11 @@ class PinKey:
         self._keys = [hashlib.sha256(b"delivery-pin:" + value.encode()).digest() for value in (key, previous) if value]
 
     def digest(self, order_id: UUID, issue: int, pin: str) -> bytes:
-        """The digest to store: under the current key, bound to order and issue."""
+        """Return the digest to store: under the current key, bound to order and issue."""
         return self.digests(order_id, issue, pin)[0]
 
     def digests(self, order_id: UUID, issue: int, pin: str) -> list[bytes]:
-        """The digests to compare with a stored digest, the current key's first."""
+        """Return the digests to compare with a stored digest, the current key's first."""
         text = order_id.bytes + issue.to_bytes(4, "big") + pin.encode()
         return [hmac.digest(key, text, "sha256") for key in self._keys]
 
@@ -98,16 +98,16 @@ def evaluate_attempt(
 
 
 def missing_pin_error(state: State) -> Problem:
-    """The error for an order without PIN (409): it is unpaid, or refunded for lack of stock."""
+    """Return the error for an order without PIN (409): it is unpaid, or refunded for lack of stock."""
     return NoDeliveryPinYet() if state in _UNPAID else ForbiddenTransition(state)
 
 
 def check_pin_visible(state: State) -> None:
-    """Raises ForbiddenTransition (409) when the PIN was used or the order is being refunded."""
+    """Raise ForbiddenTransition (409) when the PIN was used or the order is being refunded."""
     if state not in _VISIBLE_IN:
         raise ForbiddenTransition(state)
 
 
 def attempts_remaining(wrong_tries: int) -> int:
-    """The attempts that are left before an issue is locked."""
+    """Return the attempts that are left before an issue is locked."""
     return max(0, WRONG_ATTEMPTS_MAX - wrong_tries)

@@ -52,12 +52,12 @@ class Product:
         return not self.draft and not self.removed
 
     def changed(self, **fields: Any) -> "Product":
-        """The product with new values, and with the next revision if any value differs."""
+        """Return the product with new values, and with the next revision if any value differs."""
         after = replace(self, **fields)
         return after if after == self else replace(after, revision=self.revision + 1)
 
     def with_image(self, image_id: UUID) -> "Product":
-        """The product with the image added; unchanged when it has the image. Raises TooManyImages (409)."""
+        """Return the product with the image added; unchanged when it has the image. Raises TooManyImages (409)."""
         if str(image_id) in self.images:
             return self
         if len(self.images) >= IMAGES_MAX:
@@ -65,12 +65,12 @@ class Product:
         return self.changed(images=(*self.images, str(image_id)))
 
     def without_image(self, image_id: UUID) -> "Product":
-        """The product without the image; unchanged when it does not have the image."""
+        """Return the product without the image; unchanged when it does not have the image."""
         return self.changed(images=tuple(name for name in self.images if name != str(image_id)))
 
 
 def check_writable(own: Product | None, visible_vendor_id: UUID | None, revision: int | None) -> Product:
-    """The caller's own product, if it may be changed at the revision that the caller read.
+    """Return the caller's own product, if it may be changed at the revision that the caller read.
 
     `visible_vendor_id` is the vendor of the product that the caller sees under this id, if any. Raises NotFound (404)
     for an invisible product, ForeignProduct (403) for another vendor's listed product, ProductRemoved and StaleRevision
@@ -86,12 +86,12 @@ def check_writable(own: Product | None, visible_vendor_id: UUID | None, revision
 
 
 def normalize_category(text: str) -> str:
-    """The canonical name of a category: lower case, with single spaces between words."""
+    """Return the canonical name of a category: lower case, with single spaces between words."""
     return " ".join(text.split()).lower()
 
 
 def normalize_text(text: str) -> str:
-    """The text for a search: without accents and compatibility forms, and with small Latin letters.
+    """Return the text for a search: without accents and compatibility forms, and with small Latin letters.
 
     The database function `plain` does the same. It also lowers the letters that its locale knows, as `search_query` does.
     """
@@ -100,7 +100,7 @@ def normalize_text(text: str) -> str:
 
 
 def search_text(text: str) -> str:
-    """The words of a text as they are indexed, with single spaces: `Rice/Beans` has two.
+    """Return the words of a text as they are indexed, with single spaces: `Rice/Beans` has two.
 
     The database function `search_text` does the same for what is indexed.
     """
@@ -108,5 +108,5 @@ def search_text(text: str) -> str:
 
 
 def search_words(text: str) -> list[str]:
-    """The words of a search, at most eight: more words match no name and cost more."""
+    """Return the words of a search, at most eight: more words match no name and cost more."""
     return search_text(text).split()[:_SEARCH_WORDS_MAX]

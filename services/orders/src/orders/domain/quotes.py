@@ -152,7 +152,7 @@ def _line(item: RequestedItem, offer: Offer) -> QuotedLine:
 
 
 def _campus_of(destination: Destination, vendor_campus_id: UUID) -> UUID:
-    """The hub's campus, else the requested campus, else the vendor's campus."""
+    """Return the hub's campus, else the requested campus, else the vendor's campus."""
     if destination.hub_id is not None:
         if destination.hub is None:
             raise UnknownHub

@@ -121,7 +121,8 @@ def refund_for_return(
     lines: Mapping[UUID, OrderLine],
     refunds: PreviousRefunds,
 ) -> ReturnRefund:
-    """The refund for these units: their line totals, reduced in proportion after a split dispute, and its commission.
+    """Return the refund for these units: their line totals, reduced in proportion after a split dispute, and its
+    commission.
 
     The delivery fee is refunded only when everything is returned: then the refund is the unrefunded rest of the total.
     `total_minor` and `commission_minor` are the order's.

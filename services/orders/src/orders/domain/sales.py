@@ -57,7 +57,7 @@ class SaleLine(NamedTuple):
 
 
 def divide_sale(sale: Sale, line_totals: Mapping[UUID, int]) -> list[SaleLine]:
-    """The share of each item, in proportion to its line total.
+    """Return the share of each item, in proportion to its line total.
 
     The shares of each amount sum to the order's amount. The net share is the rest of the item's gross share, so that
     the amounts of an item balance too.

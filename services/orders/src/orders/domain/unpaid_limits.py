@@ -22,6 +22,8 @@ class UnpaidLimits:
             raise TooManyUnpaidOrders(self.orders_max)
 
     def pieces_max(self, free: int, held: int) -> int:
-        """The pieces of one product that the buyer may hold unpaid: `free` are in stock, `held` are the buyer's own."""
+        """Return the pieces of one product that the buyer may hold unpaid: `free` are in stock, `held` are the buyer's
+        own.
+        """
         pieces = free + held
         return pieces if pieces <= UNCAPPED_STOCK_MAX else pieces * self.share_max_percent // 100

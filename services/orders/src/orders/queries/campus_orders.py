@@ -74,7 +74,7 @@ async def list_campus_orders(
 
 
 def _where(caller: Caller, filters: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """The filters and the caller's campus.
+    """Return the filters and the caller's campus.
 
     Row policies also show a campus admin purchases of their own on other campuses.
     """

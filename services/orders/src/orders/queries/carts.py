@@ -36,13 +36,15 @@ class CartOffer(NamedTuple):
 
 
 async def find_cart_offer(uow: UnitOfWork, product_id: UUID, *, now: datetime) -> CartOffer | None:
-    """The product at its current price; None when it is not listed."""
+    """Return the product at its current price; None when it is not listed."""
     record = await uow.fetch_row(_OFFER, product_id, now)
     return None if record is None else CartOffer(*record)
 
 
 async def find_cart(uow: UnitOfWork, buyer_id: UUID, *, now: datetime) -> Row:
-    """The cart as a response. `totalMinor` (kobo) counts the lines in stock; `set_cart_item` bounds their number."""
+    """Return the cart as a response. `totalMinor` (kobo) counts the lines in stock; `set_cart_item` bounds their
+    number.
+    """
     items = [_item(record) for record in await uow.fetch(_CART, buyer_id, now)]
     return {
         "id": cart_id_of(buyer_id),

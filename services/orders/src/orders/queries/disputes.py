@@ -51,13 +51,13 @@ _FILTERS: Final[Mapping[str, str]] = {
 
 
 async def find_dispute(uow: UnitOfWork, order_id: UUID) -> Row | None:
-    """The order's dispute with its evidence, for its parties and for staff; None when it is absent or invisible."""
+    """Return the order's dispute with its evidence, for its parties and for staff; None when it is absent or invisible."""
     record = await uow.fetch_row(_DISPUTE, order_id)
     return None if record is None else {**response_row(record), "evidence": await list_evidence(uow, order_id)}
 
 
 async def list_evidence(uow: UnitOfWork, order_id: UUID) -> list[Row]:
-    """The images of the order's dispute, oldest first."""
+    """Return the images of the order's dispute, oldest first."""
     return [response_row(record) for record in await uow.fetch(_EVIDENCE, order_id)]
 
 
@@ -81,7 +81,7 @@ async def page_of_resolutions(uow: UnitOfWork, page: OffsetPage, filters: Mappin
 
 
 async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> Row | None:
-    """The resolution; None when it is absent or invisible."""
+    """Return the resolution; None when it is absent or invisible."""
     record = await uow.fetch_row(_RESOLUTION, resolution_id)
     return None if record is None else _resolution(record)
 

@@ -74,13 +74,13 @@ async def page_of_sales(
 
 
 async def find_public_sale(database: Database, sale_id: UUID, *, now: datetime) -> Row | None:
-    """The sale as an anonymous caller sees it."""
+    """Return the sale as an anonymous caller sees it."""
     records = await database.fetch_public(_SALE, now, sale_id)
     return _response(records[0]) if records else None
 
 
 async def find_sale(uow: UnitOfWork, sale_id: UUID, *, now: datetime) -> Row | None:
-    """The sale as the caller sees it, with the changes of this transaction."""
+    """Return the sale as the caller sees it, with the changes of this transaction."""
     record = await uow.fetch_row(_SALE, now, sale_id)
     return _response(record) if record else None
 

@@ -17,7 +17,7 @@ ORDER BY id
 
 
 async def list_timeline(reads: Reads, order_id: UUID) -> list[Row] | None:
-    """The transitions and PIN events of the order, oldest first; None for an absent or invisible order.
+    """Return the transitions and PIN events of the order, oldest first; None for an absent or invisible order.
 
     An order has at most 4 PINs of 5 wrong attempts each, and no cycle of transitions: the list needs no pages.
     """

@@ -71,7 +71,7 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
 
 
 def filter_value(name: str, value: Any) -> Any:
-    """The value of a filter for its condition: `q` becomes the text of a tsquery."""
+    """Return the value of a filter for its condition: `q` becomes the text of a tsquery."""
     return search_terms(search_words(value)) if name == "q" else value
 
 
@@ -131,7 +131,7 @@ async def page_of_orders(
 
 
 def _page_statement(conditions: Sequence[str], rows: int) -> str:
-    """The statement for the newest orders that match one of the conditions.
+    """Return the statement for the newest orders that match one of the conditions.
 
     The number of rows is a literal: for a parameter the planner expects a tenth of the table.
     """
@@ -145,8 +145,8 @@ def _page_statement(conditions: Sequence[str], rows: int) -> str:
 
 
 def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | None]]:
-    """The conditions under which an order concerns the caller, in line with the row policies; only those of `role` if
-    given.
+    """Return the conditions under which an order concerns the caller, in line with the row policies; only those of
+    `role` if given.
     """
     if role is None and caller.may("orders:read"):
         return [("true", None)]
@@ -159,7 +159,7 @@ def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | 
 
 
 async def find_order(reads: Reads, order_id: UUID, caller: Caller, contacts: ContactDecryption) -> Row | None:
-    """The order as a response for this caller; None when it is absent or invisible."""
+    """Return the order as a response for this caller; None when it is absent or invisible."""
     record = await reads.fetch_row(_ORDER, order_id)
     return None if record is None else order_response(record, caller, contacts)
 
@@ -175,13 +175,13 @@ class EncryptedPin:
 
 
 async def find_encrypted_pin(reads: Reads, order_id: UUID) -> EncryptedPin | None:
-    """The order's PIN; row policies show it to the buyer only."""
+    """Return the order's PIN; row policies show it to the buyer only."""
     record = await reads.fetch_row(_PIN, order_id)
     return None if record is None else EncryptedPin(*record.values())
 
 
 def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, contacts: ContactDecryption) -> Row:
-    """The order as a response (contract section 6).
+    """Return the order as a response (contract section 6).
 
     `commissionMinor` only for its vendor and for staff; `contact` only for those of `visible_contact`.
     """
@@ -243,7 +243,7 @@ def _contact(
     caller: Caller,
     contacts: ContactDecryption,
 ) -> Row | None:
-    """The contact of the other side, while the caller sees it and it is known."""
+    """Return the contact of the other side, while the caller sees it and it is known."""
     parties = _OrderParties(*(record[name] for name in ("buyer_id", "vendor_id", "campus_id", "status")))
     party = visible_contact(caller, parties)
     contact = None

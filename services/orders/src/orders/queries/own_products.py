@@ -32,7 +32,7 @@ _WITH_STATUS: Final[Mapping[str | None, str]] = {
 async def find_own_product(
     uow: UnitOfWork, product_id: UUID, vendor_id: UUID, *, now: datetime, media_url: str
 ) -> Row | None:
-    """The vendor's product; None when it is absent, removed or another vendor's."""
+    """Return the vendor's product; None when it is absent, removed or another vendor's."""
     record = await uow.fetch_row(_OWN_PRODUCT, product_id, vendor_id)
     return None if record is None else _product(record, media_url=media_url, now=now)
 

@@ -22,7 +22,7 @@ def newest_page(
     *,
     created_at: str = "createdAt",
 ) -> CursorPage[Row]:
-    """The page of a list that is sorted by creation time and id."""
+    """Return the page of a list that is sorted by creation time and id."""
 
     def position_of(record: Any) -> Sequence[str]:
         return position_in_time(record[created_at], record["id"])
@@ -31,5 +31,5 @@ def newest_page(
 
 
 def response_row(record: Mapping[str, Any] | Record) -> Row:
-    """A record whose columns have the public names; its instants become ISO 8601 texts."""
+    """Return a record whose columns have the public names; its instants become ISO 8601 texts."""
     return {name: iso(value) if isinstance(value, datetime) else value for name, value in record.items()}

@@ -20,12 +20,12 @@ _FLASH_SALES: Final = """
 
 
 def flash_sales_of(table: str) -> str:
-    """The SQL expression for the approved sales of a row's product, or null; `running_sale` picks one of them."""
+    """Return the SQL expression for the approved sales of a row's product, or null; `running_sale` picks one of them."""
     return _FLASH_SALES.replace("{table}", table)
 
 
 def running_sale(sales: list[Row], now: datetime) -> Row | None:
-    """The sale that runs at `now`, or None."""
+    """Return the sale that runs at `now`, or None."""
     instant = now.timestamp()
     for sale in sales:
         if sale["startsAt"] <= instant < sale["endsAt"]:

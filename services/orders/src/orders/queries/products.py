@@ -115,13 +115,13 @@ async def page_of_products(
 async def find_product(
     database: Database, product_id: UUID, *, now: datetime, media_url: str = ""
 ) -> ListedProduct | None:
-    """A listed product; None when it is absent, a draft, removed, or its vendor is suspended."""
+    """Return a listed product; None when it is absent, a draft, removed, or its vendor is suspended."""
     records = await database.fetch_public(_PRODUCT, product_id)
     return _product(records[0], media_url, now) if records else None
 
 
 async def list_categories(database: Database) -> list[Row]:
-    """The hundred largest categories with the number of their listed products."""
+    """Return the hundred largest categories with the number of their listed products."""
     return [dict(record) for record in await database.fetch_public(_CATEGORIES)]
 
 

@@ -38,7 +38,7 @@ _REQUEST: Final = f"SELECT {_COLUMNS} FROM return_requests AS request WHERE requ
 
 
 async def find_return_request(uow: UnitOfWork, request_id: UUID) -> Row | None:
-    """The return request; None when it is absent or invisible."""
+    """Return the return request; None when it is absent or invisible."""
     record = await uow.fetch_row(_REQUEST, request_id)
     return None if record is None else response_row(record)
 
@@ -85,7 +85,7 @@ async def page_of_return_requests(
 
 
 def _concerned(caller: Caller) -> list[tuple[str, UUID | None]]:
-    """The conditions under which a return request concerns the caller, in line with the row policies."""
+    """Return the conditions under which a return request concerns the caller, in line with the row policies."""
     if caller.may("returns:decide") or caller.may("orders:read"):
         return [("true", None)]
     conditions: list[tuple[str, UUID | None]] = [("buyer_id = {}", caller.id)]

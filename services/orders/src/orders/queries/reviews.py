@@ -71,13 +71,13 @@ async def page_of_moderated_reviews(
 
 
 async def find_review(uow: UnitOfWork, review_id: UUID) -> Row | None:
-    """The review as its author and staff see it."""
+    """Return the review as its author and staff see it."""
     record = await uow.fetch_row(_REVIEW, review_id)
     return None if record is None else response_row(record)
 
 
 def _newest(columns: str, clauses: Sequence[str], position: int | None, limit: int) -> str:
-    """The statement of a page; `position` is the number of its first position parameter."""
+    """Return the statement of a page; `position` is the number of its first position parameter."""
     beyond = [] if position is None else [f"(created_at, id) < (${position}, ${position + 1})"]
     where = " AND ".join([*clauses, *beyond]) or "true"
     return f"SELECT {columns} FROM reviews WHERE {where} ORDER BY created_at DESC, id DESC LIMIT {limit + 1}"

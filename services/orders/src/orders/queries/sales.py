@@ -78,13 +78,15 @@ async def list_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, limit: 
 
 
 def _rows(group: SaleGroup, grouped: str, ordering: str) -> str:
-    """The groups with their labels; a group without a name is labelled by its key."""
+    """Return the groups with their labels; a group without a name is labelled by its key."""
     _, label = _GROUPS[group]
     return f"SELECT key, coalesce({label}, key) AS label, {_COLUMNS} FROM ({grouped}) AS sales {ordering}"
 
 
 def _grouped(caller: Caller, query: SalesQuery) -> tuple[str, list[Any]]:
-    """The groups, narrowed to the caller's campus: row policies also show a campus admin sales of their own vendor."""
+    """Return the groups, narrowed to the caller's campus: row policies also show a campus admin sales of their own
+    vendor.
+    """
     values: list[Any] = []
     clauses = []
 

@@ -96,7 +96,7 @@ def product_statement(
     after: Position | None,
     names_only: str | None,
 ) -> tuple[str, list[Any]]:
-    """The statement of a page and its values. `filters` holds `q` as the text of a tsquery.
+    """Return the statement of a page and its values. `filters` holds `q` as the text of a tsquery.
 
     A list by relevance passes `names_only`, the same query over names: matches in names (tier 1) precede all other
     matches (tier 2), each newest first.
@@ -132,7 +132,7 @@ def product_statement(
 
 
 def _near(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str], matching: Sequence[str]) -> str:
-    """The matches among the next products of the list."""
+    """Return the matches among the next products of the list."""
     filtered = f" WHERE {' AND '.join(where)}" if where else ""
     return (
         f"near_{tier} AS MATERIALIZED (SELECT {columns}, {tier} AS tier FROM (SELECT * FROM shelf{filtered} "
@@ -142,7 +142,7 @@ def _near(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str],
 
 
 def _few(tier: int, sort: Sort, where: Sequence[str]) -> str:
-    """The matches in no order, at most one more than `FEW_MATCHES_MAX`."""
+    """Return the matches in no order, at most one more than `FEW_MATCHES_MAX`."""
     return (
         f"few_{tier} AS MATERIALIZED (SELECT id AS few_id, {sort.column} AS few_mark FROM shelf "
         f"WHERE {' AND '.join(where)} LIMIT {FEW_MATCHES_MAX + 1})"
@@ -150,7 +150,9 @@ def _few(tier: int, sort: Sort, where: Sequence[str]) -> str:
 
 
 def _alternatives(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str]) -> tuple[str, str, str]:
-    """The full page from the next products; the few matches, sorted; or a scan in list order. Only one of them runs."""
+    """Return the full page from the next products; the few matches, sorted; or a scan in list order. Only one of them
+    runs.
+    """
     near = f"(SELECT count(*) FROM near_{tier})"
     few = f"(SELECT count(*) FROM few_{tier})"
     nearby = f"(SELECT * FROM near_{tier} WHERE {near} = {limit})"
@@ -169,7 +171,7 @@ def _alternatives(tier: int, columns: str, sort: Sort, limit: int, where: Sequen
 
 
 def _opaque(clause: str) -> str:
-    """The clause hidden from the planner, which must neither use its index nor estimate its matches."""
+    """Return the clause hidden from the planner, which must neither use its index nor estimate its matches."""
     return f"CASE WHEN {clause} THEN true ELSE false END"
 
 
@@ -180,7 +182,9 @@ def _position(values: Values, sort: Sort, after: Position | None) -> list[str]:
 
 
 def search_terms(words: Sequence[str], corrections: Corrections = (), weight: str = "") -> str:
-    """A tsquery: each word must match a word or its prefix, so `jol rice` finds Jollof Rice. No words match nothing."""
+    """Return a tsquery: each word must match a word or its prefix, so `jol rice` finds Jollof Rice. No words match
+    nothing.
+    """
     near = {position: others for position, *others in corrections}
     return " & ".join(
         "("

@@ -41,7 +41,7 @@ async def filters_of(
         Query(description="Only disputed orders without a prepared resolution, which the caller may resolve."),
     ] = None,
 ) -> dict[str, Any]:
-    """The given filters by their public names."""
+    """Return the given filters by their public names."""
     given = {"campusId": campus_id, "vendorId": vendor_id, "buyerId": buyer_id, "awaiting": awaiting}
     return {**filters, **{name: value for name, value in given.items() if value is not None}}
 

@@ -23,7 +23,7 @@ ONE_ITEM: Final = f"{CART}/items/{{product_id}}"
 @router.get(CART, operation_id="carts.get", responses=responses_for(Cart, 403))
 @requires("orders:place")
 async def show_cart(request: Request, caller: CurrentCaller) -> Response:
-    """The caller's cart with current prices. Stock is reserved at checkout only."""
+    """Return the caller's cart with current prices. Stock is reserved at checkout only."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         cart = await find_cart(uow, caller.id, now=dependencies.clock.now())
@@ -35,7 +35,7 @@ async def show_cart(request: Request, caller: CurrentCaller) -> Response:
 async def set_cart_item_route(
     request: Request, caller: CurrentCaller, product_id: UUID, body: SetCartItemRequest
 ) -> Response:
-    """Adds a product to the cart or changes its quantity, and resets `priceChanged`."""
+    """Add a product to the cart or changes its quantity, and resets `priceChanged`."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -47,14 +47,14 @@ async def set_cart_item_route(
 @router.delete(ONE_ITEM, operation_id="carts.removeItem", responses=responses_for(Cart, 403))
 @requires("orders:place")
 async def remove_cart_item_route(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """Removes a product from the cart. A product that is not in the cart changes nothing."""
+    """Remove a product from the cart. A product that is not in the cart changes nothing."""
     return await _remove(request, caller, product_id)
 
 
 @router.delete(CART, operation_id="carts.clear", responses=responses_for(Cart, 403))
 @requires("orders:place")
 async def empty_cart(request: Request, caller: CurrentCaller) -> Response:
-    """Removes all lines from the caller's cart."""
+    """Remove all lines from the caller's cart."""
     return await _remove(request, caller, None)
 
 

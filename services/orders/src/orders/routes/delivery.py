@@ -86,7 +86,7 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
 async def reissue_delivery_pin_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """Replaces the buyer's PIN and sends the new one, at most three times. The old PIN becomes invalid."""
+    """Replace the buyer's PIN and sends the new one, at most three times. The old PIN becomes invalid."""
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -73,7 +73,7 @@ async def dispute_order_route(
 @router.get(f"{ONE_ORDER}/dispute", operation_id="disputes.get", responses=responses_for(Dispute, 404))
 @signed_in
 async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """The order's dispute, for its buyer, its vendor and staff."""
+    """Return the order's dispute, for its buyer, its vendor and staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, found(await find_dispute(uow, order_id)))
@@ -114,7 +114,7 @@ async def add_dispute_evidence(request: Request, caller: CurrentCaller, order_id
 )
 @signed_in
 async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """The images of the order's dispute, oldest first, for its buyer, its vendor and staff: at most twelve."""
+    """Return the images of the order's dispute, oldest first, for its buyer, its vendor and staff: at most twelve."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, found(await find_dispute(uow, order_id))["evidence"])
@@ -128,7 +128,7 @@ async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_i
 )
 @signed_in
 async def show_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID, evidence_id: UUID) -> Response:
-    """The image, for readers of the dispute; it has no public address."""
+    """Return the image, for readers of the dispute; it has no public address."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         is_visible = await has_evidence(uow, order_id, evidence_id)
@@ -152,7 +152,7 @@ async def prepare_dispute_resolution(
     body: PrepareResolutionRequest,
     command: OptionalIdempotentCommand,
 ) -> Response:
-    """Prepares a resolution, on which another member of staff decides. An order has at most one prepared resolution."""
+    """Prepare a resolution, on which another member of staff decides. An order has at most one prepared resolution."""
     dependencies = dependencies_of(request, Dependencies)
     await roles_in_order(request, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -204,7 +204,7 @@ async def show_dispute_resolution(request: Request, caller: CurrentCaller, resol
 async def approve_dispute_resolution(
     request: Request, caller: CurrentCaller, resolution_id: UUID, body: DecisionApproval
 ) -> Response:
-    """Applies the resolution with this hash: refund and release are published together. Its maker may not approve it."""
+    """Apply the resolution with this hash: refund and release are published together. Its maker may not approve it."""
     dependencies = dependencies_of(request, Dependencies)
     order_id = await _order_of(request, caller, resolution_id)
     now, windows = dependencies.clock.now(), dependencies.windows

@@ -18,7 +18,8 @@ PUBLIC_REVALIDATED: Final = "public, no-cache"
 def ok_or_unchanged(
     request: Request, payload: Any, caller: Caller, *, revision: int | None = None, **meta: Any
 ) -> Response:
-    """The success envelope with its ETag, or 304 without a body. The tag excludes the envelope's time and request id.
+    """Return the success envelope with its ETag, or 304 without a body. The tag excludes the envelope's time and
+    request id.
 
     The tag of a resource with a revision starts with the revision, so that a client can send it in If-Match.
     """

@@ -63,7 +63,7 @@ async def list_flash_sales(
 @router.get(f"{SALES}/{{sale_id}}", operation_id="flashSales.get", responses=responses_for(FlashSale, 404))
 @public
 async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
-    """A flash sale. Only the vendor and the staff of the campus see a prepared sale."""
+    """Return a flash sale. Only the vendor and the staff of the campus see a prepared sale."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     sale = await find_public_sale(dependencies.database, sale_id, now=now)
@@ -81,7 +81,7 @@ async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID
 )
 @requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
 async def create_flash_sale_route(request: Request, caller: CurrentCaller, body: CreateFlashSaleRequest) -> Response:
-    """Creates a sale of the vendor's product. While it runs, the product is sold under its terms only.
+    """Create a sale of the vendor's product. While it runs, the product is sold under its terms only.
 
     Staff of the campus propose a sale with AAL2: it is `prepared` and has no effect until the vendor approves it.
     """
@@ -124,7 +124,7 @@ async def approve_flash_sale_route(
 async def end_flash_sale_route(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """Ends the sale now, or declines a proposed one. Placed orders keep their price."""
+    """End the sale now, or declines a proposed one. Placed orders keep their price."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -20,14 +20,16 @@ Resource = TypeVar("Resource")
 
 
 def found(resource: Resource | None) -> Resource:
-    """The resource; raises NotFound for None."""
+    """Return the resource; raises NotFound for None."""
     if resource is None:
         raise NotFound
     return resource
 
 
 async def roles_in_order(request: Request, caller: Caller, order_id: UUID) -> frozenset[OrderRole]:
-    """The caller's roles, read under the caller's row policies. Raises NotFound for an absent or invisible order."""
+    """Return the caller's roles, read under the caller's row policies. Raises NotFound for an absent or invisible
+    order.
+    """
     reads = dependencies_of(request, Dependencies).database.reads_for(caller)
     return await find_order_roles(reads, caller, order_id)
 

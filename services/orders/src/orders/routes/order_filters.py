@@ -24,6 +24,6 @@ async def order_filters(
         ),
     ] = None,
 ) -> dict[str, Any]:
-    """The given filters by their public names."""
+    """Return the given filters by their public names."""
     given = {"status": status, "from": created_from, "to": created_before, "q": q}
     return {name: value for name, value in given.items() if value is not None}

@@ -106,7 +106,9 @@ async def list_orders(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """The caller's orders, newest first: as buyer, vendor or hub agent, or all orders for staff with `orders:read`."""
+    """Return the caller's orders, newest first: as buyer, vendor or hub agent, or all orders for staff with
+    `orders:read`.
+    """
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
     page = await page_of_orders(
@@ -127,7 +129,7 @@ async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) ->
 async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The items of the order in the sequence of its checkout.
+    """Return the items of the order in the sequence of its checkout.
 
     An order has at most 50 items, so each page reads the order.
     """

@@ -44,7 +44,7 @@ router = guarded_router(tags=["products"])
 )
 @requires("catalog:own")
 async def create_product_route(request: Request, caller: CurrentCaller, body: CreateProductRequest) -> Response:
-    """Publishes a product, or saves it as a draft that only its merchant sees."""
+    """Publish a product, or saves it as a draft that only its merchant sees."""
     dependencies = dependencies_of(request, Dependencies)
     content = ProductContent(
         body.name,
@@ -70,7 +70,7 @@ async def list_own_products(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """The merchant's products, newest first, drafts and removed products included."""
+    """Return the merchant's products, newest first, drafts and removed products included."""
     dependencies = dependencies_of(request, Dependencies)
     vendor_id, media_url = _vendor_of(caller), dependencies.media_url
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -90,7 +90,7 @@ async def list_own_products(
 async def replace_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest, if_match: IfMatch = None
 ) -> Response:
-    """Replaces all fields of a product except its images. A stale revision is 409."""
+    """Replace all fields of a product except its images. A stale revision is 409."""
     fields = body.model_dump(exclude={"revision"})
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
@@ -104,7 +104,7 @@ async def replace_product(
 async def update_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: UpdateProductRequest, if_match: IfMatch = None
 ) -> Response:
-    """Changes the given fields; `{stock, revision}` sets a counted inventory. A stale revision is 409."""
+    """Change the given fields; `{stock, revision}` sets a counted inventory. A stale revision is 409."""
     fields = body.model_dump(exclude={"revision"}, exclude_unset=True)
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
@@ -119,7 +119,7 @@ async def update_product(
 async def delete_product(
     request: Request, caller: CurrentCaller, product_id: UUID, if_match: IfMatch = None
 ) -> Response:
-    """Removes a product from sale; its open orders continue. Removing it again has no effect."""
+    """Remove a product from sale; its open orders continue. Removing it again has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     revision = revision_meant(if_match, None)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -137,7 +137,7 @@ async def delete_product(
 )
 @requires("catalog:own")
 async def add_product_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """Accepts a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and stores it re-encoded without metadata."""
+    """Accept a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and stores it re-encoded without metadata."""
     dependencies = dependencies_of(request, Dependencies)
     content = await read_image(request)
     image_id = image_id_of(product_id, content)
@@ -165,7 +165,7 @@ async def add_product_image(request: Request, caller: CurrentCaller, product_id:
 )
 @requires("catalog:own")
 async def remove_product_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:
-    """Removes an image from the product. Removing it again has no effect."""
+    """Remove an image from the product. Removing it again has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()

@@ -66,7 +66,7 @@ async def list_products(request: Request) -> Response:
 )
 @public
 async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
-    """A listed product; its merchant sees a draft too."""
+    """Return a listed product; its merchant sees a draft too."""
     dependencies = dependencies_of(request, Dependencies)
     media_url = dependencies.media_url
     now = dependencies.clock.now()
@@ -84,7 +84,7 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
 @router.get("/api/categories", operation_id="categories.list", responses=responses_for(list[Category]))
 @public
 async def list_categories_route(request: Request, caller: CurrentCaller) -> Response:
-    """The hundred largest categories with the number of their listed products."""
+    """Return the hundred largest categories with the number of their listed products."""
     dependencies = dependencies_of(request, Dependencies)
     return ok_or_unchanged(request, await list_categories(dependencies.database), caller)
 

@@ -80,7 +80,7 @@ async def request_return_route(
 async def list_return_requests_of_order(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """The return requests of the order, newest first, for its parties and for staff."""
+    """Return the return requests of the order, newest first, for its parties and for staff."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await find_order_roles(uow, caller, order_id)
@@ -100,7 +100,7 @@ async def list_return_requests(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """The caller's return requests as buyer and as vendor, newest first; all requests for support and auditors."""
+    """Return the caller's return requests as buyer and as vendor, newest first; all requests for support and auditors."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_return_requests(

@@ -128,7 +128,7 @@ async def hide_review_route(
 async def restore_review_route(
     request: Request, caller: CurrentCaller, review_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """Shows a hidden review to the public again."""
+    """Show a hidden review to the public again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await restore_review(uow, review_id)

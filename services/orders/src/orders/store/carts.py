@@ -52,7 +52,7 @@ async def remove_all_items(uow: UnitOfWork, buyer_id: UUID) -> None:
 
 
 async def list_vendors(uow: UnitOfWork, buyer_id: UUID) -> list[UUID]:
-    """The vendors of the products in the cart, at most two of them."""
+    """Return the vendors of the products in the cart, at most two of them."""
     return [vendor_id for (vendor_id,) in await uow.fetch(_VENDORS, buyer_id)]
 
 

@@ -199,6 +199,6 @@ async def save_new_order(
 
 
 async def find_order_by_key(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> IdempotencyRecord | None:
-    """The order that was placed under the key, if any."""
+    """Return the order that was placed under the key, if any."""
     row = await uow.fetch_row(_ORDER_BY_KEY, buyer_id, key)
     return None if row is None else IdempotencyRecord(*row)

@@ -25,19 +25,19 @@ class ContactEncryption:
         self.encryptor = encryptor
 
     def encrypt(self, user_id: UUID, contact: UserContact) -> str:
-        """The encrypted text; empty for a contact without name and number."""
+        """Return the encrypted text; empty for a contact without name and number."""
         if contact == UserContact(None, None):
             return ""
         return self.encryptor.encrypt(msgspec.json.encode(contact).decode(), str(user_id))
 
     def decrypt(self, user_id: UUID, text: str) -> UserContact | None:
-        """The contact; None for an empty text. Raises DecryptionFailed."""
+        """Return the contact; None for an empty text. Raises DecryptionFailed."""
         if not text:
             return None
         return msgspec.json.decode(self.encryptor.decrypt(text, str(user_id)), type=UserContact)
 
     def renew(self, user_id: UUID, text: str) -> str:
-        """The same contact under the current key."""
+        """Return the same contact under the current key."""
         return self.encryptor.encrypt(self.encryptor.decrypt(text, str(user_id)), str(user_id))
 
 
@@ -49,7 +49,7 @@ async def save_user_contact(
 
 
 def encrypted_contacts(contacts: ContactEncryption) -> EncryptedRows:
-    """The contacts for re-encryption."""
+    """Return the contacts for re-encryption."""
     return EncryptedRows(
         table="user_contacts",
         key="user_id",

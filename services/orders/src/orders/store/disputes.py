@@ -82,13 +82,13 @@ async def record_resolution_if_new(uow: UnitOfWork, resolution: Resolution, now:
 
 
 async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | None:
-    """The resolution; None when it is absent or invisible to the caller."""
+    """Return the resolution; None when it is absent or invisible to the caller."""
     row = await uow.fetch_row(_FIND_RESOLUTION, resolution_id)
     return None if row is None else Resolution(*row)
 
 
 async def lock_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | None:
-    """The resolution, locked until the transaction ends, so that concurrent decisions run one after the other."""
+    """Return the resolution, locked until the transaction ends, so that concurrent decisions run one after the other."""
     row = await uow.fetch_row(_LOCK_RESOLUTION, resolution_id)
     return None if row is None else Resolution(*row)
 

@@ -94,7 +94,9 @@ async def save_erasure_status(
 async def list_open_matters(
     uow: UnitOfWork, user_id: UUID, vendor_id: UUID | None, *, now: datetime, settled_before: datetime
 ) -> list[str]:
-    """The open matters of the buyer and of their vendor. A sale that ended after `settled_before` counts as open."""
+    """Return the open matters of the buyer and of their vendor. A sale that ended after `settled_before` counts as
+    open.
+    """
     row = await uow.fetch_row(_FIND_OPEN_MATTERS, user_id, vendor_id, list(_FINAL_STATES), now, settled_before)
     return [] if row is None else [matter for matter, is_open in row.items() if is_open]
 

@@ -89,7 +89,7 @@ async def record_sale(
 
 
 async def lock_sale(uow: UnitOfWork, sale_id: UUID) -> FlashSale | None:
-    """The sale, locked until the transaction ends. Lock `lock_sales_of` its product first."""
+    """Return the sale, locked until the transaction ends. Lock `lock_sales_of` its product first."""
     row = await uow.fetch_row(_LOCK, sale_id)
     if row is None:
         return None

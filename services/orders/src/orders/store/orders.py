@@ -41,12 +41,12 @@ UPDATE orders SET escrow_minor = $2, escrow_sequence = $3 WHERE id = $1 AND escr
 
 
 async def find_order(reads: Reads, order_id: UUID) -> Order | None:
-    """The order; None when it is absent or invisible to the caller."""
+    """Return the order; None when it is absent or invisible to the caller."""
     return _order(await reads.fetch_row(_FIND_ORDER, order_id))
 
 
 async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
-    """The order, locked until the transaction ends, so that concurrent triggers run one after the other."""
+    """Return the order, locked until the transaction ends, so that concurrent triggers run one after the other."""
     return _order(await uow.fetch_row(_LOCK_ORDER, order_id))
 
 

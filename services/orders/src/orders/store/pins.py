@@ -46,7 +46,7 @@ class Verification(NamedTuple):
 
 
 async def lock_pin(uow: UnitOfWork, order_id: UUID) -> IssuedPin | None:
-    """The order's PIN, locked until the transaction ends, so that parallel guesses run one after the other."""
+    """Return the order's PIN, locked until the transaction ends, so that parallel guesses run one after the other."""
     row = await uow.fetch_row(_LOCK_PIN, order_id)
     return None if row is None else IssuedPin(*row)
 
@@ -68,7 +68,7 @@ async def count_wrong_attempt(uow: UnitOfWork, order_id: UUID, event: PinEvent, 
 
 
 async def find_verification(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Verification | None:
-    """The attempt that the caller made under the key."""
+    """Return the attempt that the caller made under the key."""
     row = await uow.fetch_row(_FIND_VERIFICATION, caller_id, key)
     return None if row is None else Verification(*row)
 
@@ -81,7 +81,7 @@ async def record_verification_if_new(
 
 
 def encrypted_pins(encryptor: Encryptor, renew: Callable[[UUID, int, str], tuple[bytes, str]]) -> EncryptedRows:
-    """The PINs for re-encryption. Digest and text change together, so both are always under the same key."""
+    """Return the PINs for re-encryption. Digest and text change together, so both are always under the same key."""
     return EncryptedRows(
         table="delivery_pins",
         key="order_id",

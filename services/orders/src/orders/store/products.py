@@ -37,17 +37,17 @@ _SAVE_SEARCH_WORDS: Final = (
 
 
 async def lock_own_product(uow: UnitOfWork, product_id: UUID, vendor_id: UUID) -> Product | None:
-    """The vendor's product, removed or not, locked until the transaction ends."""
+    """Return the vendor's product, removed or not, locked until the transaction ends."""
     return _product(await uow.fetch_row(_LOCK_OWN_PRODUCT, product_id, vendor_id))
 
 
 async def find_own_product(uow: UnitOfWork, product_id: UUID, vendor_id: UUID) -> Product | None:
-    """The vendor's product, removed or not, without a lock."""
+    """Return the vendor's product, removed or not, without a lock."""
     return _product(await uow.fetch_row(_FIND_OWN_PRODUCT, product_id, vendor_id))
 
 
 async def find_vendor_of(uow: UnitOfWork, product_id: UUID) -> UUID | None:
-    """The vendor of a product; None when the product is absent or invisible to the caller."""
+    """Return the vendor of a product; None when the product is absent or invisible to the caller."""
     vendor_id: UUID | None = await uow.fetch_value(_FIND_VENDOR_OF, product_id)
     return vendor_id
 

@@ -39,7 +39,7 @@ class Refund(NamedTuple):
 
 
 async def lock_refund(uow: UnitOfWork, refund_id: UUID, order_id: UUID) -> Refund | None:
-    """The order's refund with this id, locked; None when this service did not request it."""
+    """Return the order's refund with this id, locked; None when this service did not request it."""
     row = await uow.fetch_row(_LOCK_REFUND, refund_id, order_id)
     return None if row is None else Refund(*row)
 

@@ -45,7 +45,7 @@ WHERE id = $1 AND {allows_change(RETURN, "$2")}
 
 
 async def list_order_lines(uow: UnitOfWork, order_id: UUID) -> dict[UUID, OrderLine]:
-    """The lines of the order by item id, with their requested and returned quantities."""
+    """Return the lines of the order by item id, with their requested and returned quantities."""
     return {item_id: OrderLine(*line) for item_id, *line in await uow.fetch(_LINES, order_id)}
 
 
@@ -60,13 +60,13 @@ async def record_request(
 
 
 async def find_order_of_request(uow: UnitOfWork, request_id: UUID) -> UUID | None:
-    """The order of a return request; None when the request is absent or invisible."""
+    """Return the order of a return request; None when the request is absent or invisible."""
     order_id: UUID | None = await uow.fetch_value(_FIND_ORDER_OF_REQUEST, request_id)
     return order_id
 
 
 async def lock_request(uow: UnitOfWork, request_id: UUID) -> ReturnRequest | None:
-    """The return request, locked until the transaction ends."""
+    """Return the return request, locked until the transaction ends."""
     row = await uow.fetch_row(_LOCK_REQUEST, request_id)
     if row is None:
         return None
@@ -75,7 +75,7 @@ async def lock_request(uow: UnitOfWork, request_id: UUID) -> ReturnRequest | Non
 
 
 async def sum_refunds(uow: UnitOfWork, order_id: UUID) -> PreviousRefunds:
-    """The sums of the order's earlier refunds, in kobo."""
+    """Return the sums of the order's earlier refunds, in kobo."""
     [row] = await uow.fetch(_REFUNDS, order_id)
     return PreviousRefunds(*row)
 

@@ -35,7 +35,7 @@ class ReviewedOrder:
 
 
 async def find_reviewed_order(uow: UnitOfWork, order_id: UUID) -> ReviewedOrder | None:
-    """The order; None when it is absent or invisible."""
+    """Return the order; None when it is absent or invisible."""
     row = await uow.fetch_row(_FIND_REVIEWED_ORDER, order_id)
     return None if row is None else ReviewedOrder(*row)
 

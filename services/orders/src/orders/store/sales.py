@@ -40,7 +40,7 @@ SELECT count(*) FROM saved
 
 
 async def list_line_totals(uow: UnitOfWork, order_id: UUID) -> dict[UUID, int]:
-    """The line totals (kobo) of the order by item, in the sequence of its checkout; empty for an unknown order."""
+    """Return the line totals (kobo) of the order by item, in the sequence of its checkout; empty for an unknown order."""
     return dict(tuple(row) for row in await uow.fetch(_LINE_TOTALS, order_id))
 
 

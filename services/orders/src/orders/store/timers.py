@@ -28,7 +28,7 @@ async def claim_timer(uow: UnitOfWork, order_id: UUID, kind: TimerKind, now: dat
 
 
 async def find_next_timer(uow: UnitOfWork, order_id: UUID) -> datetime | None:
-    """The time of the order's next timer; None without any."""
+    """Return the time of the order's next timer; None without any."""
     due_at: datetime | None = await uow.fetch_value(_NEXT_TIMER, order_id)
     return due_at
 

@@ -124,7 +124,7 @@ class FlutterwaveGateway:
         return OpenedTransaction(link, link.rstrip("/").rpartition("/")[2])
 
     async def find_transaction(self, reference: str) -> Charge | None:
-        """The paid attempt under the reference, else the latest one."""
+        """Return the paid attempt under the reference, else the latest one."""
         data = await self._find_transaction(reference)
         return None if data is None else records.read_charge(data)
 
@@ -192,11 +192,11 @@ class FlutterwaveGateway:
         return await self._page("/chargebacks", {**_days(start, end), "page": page}, records.identity_of_chargeback)
 
     async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
-        """Raises GatewayRejected: staff respond and upload files in the gateway's dashboard."""
+        """Raise GatewayRejected: staff respond and upload files in the gateway's dashboard."""
         raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)
 
     async def resolve_dispute(self, dispute_id: str, resolution: DisputeResolution) -> None:
-        """Raises GatewayRejected: staff respond and upload files in the gateway's dashboard."""
+        """Raise GatewayRejected: staff respond and upload files in the gateway's dashboard."""
         raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)
 
     async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
@@ -257,7 +257,7 @@ class FlutterwaveGateway:
         return 0 if value == 0 else records.read_amount(value, "balance")
 
     async def _transaction_id(self, transaction: str) -> str:
-        """The number of a transaction that is named by its id or its reference."""
+        """Return the number of a transaction that is named by its id or its reference."""
         if transaction.startswith(PREFIX):
             return quote(_bare(transaction), safe="")
         data = await self._find_transaction(transaction)
@@ -266,7 +266,7 @@ class FlutterwaveGateway:
         return str(data.get("id"))
 
     async def _find(self, subject: GatewaySubject) -> Mapping[str, Any] | None:
-        """The object of a subject, None when the gateway has none."""
+        """Return the object of a subject, None when the gateway has none."""
         key = subject.key
         if subject.kind == "transfer":
             return await self._find_listed("/transfers", {"reference": key}, "reference", key)
@@ -292,7 +292,9 @@ class FlutterwaveGateway:
     async def _find_listed(
         self, path: str, query: Mapping[str, str], field: str, value: str
     ) -> Mapping[str, Any] | None:
-        """The row of a filtered list. Rows of other values mean that the filter was ignored, and nothing follows from them."""
+        """Return the row of a filtered list. Rows of other values mean that the filter was ignored, and nothing follows
+        from them.
+        """
         rows, _ = await self._list(path, query)
         found = next((row for row in rows if str(row.get(field)) == value), None)
         if found is None and any(field != "id" for _ in rows):
@@ -304,7 +306,7 @@ class FlutterwaveGateway:
         return _read_rows(rows, read, is_last=is_last)
 
     async def _list(self, path: str, query: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
-        """The rows of a page, and whether it is the last."""
+        """Return the rows of a page, and whether it is the last."""
         body = await self._send("GET", path, params=query)
         listed, meta = body.get("data"), body.get("meta")
         info = meta.get("page_info") if isinstance(meta, dict) else None
@@ -316,7 +318,7 @@ class FlutterwaveGateway:
         return [fields_of(row) for row in listed], page >= pages
 
     async def _get(self, path: str, **arguments: Any) -> Mapping[str, Any] | None:
-        """An object; None when the gateway has none. Its status for an unknown one is 400 or 404."""
+        """Return an object; None when the gateway has none. Its status for an unknown one is 400 or 404."""
         try:
             return _object(await self._call("GET", path, **arguments))
         except GatewayRejected as rejection:
@@ -328,7 +330,7 @@ class FlutterwaveGateway:
         return (await self._send(method, path, **arguments)).get("data")
 
     async def _send(self, method: str, path: str, **arguments: Any) -> Mapping[str, Any]:
-        """The envelope of a success. Raises GatewayUnavailable and GatewayRejected."""
+        """Return the envelope of a success. Raises GatewayUnavailable and GatewayRejected."""
         try:
             async with asyncio.timeout(self._seconds_max):
                 response = await self._client.request(method, path, **arguments)
@@ -377,7 +379,7 @@ def _number(amount_minor: int) -> float | int:
 
 
 def _days(start: datetime, end: datetime) -> dict[str, str]:
-    """The days of a period. A day more at each end covers the gateway's time zone."""
+    """Return the days of a period. A day more at each end covers the gateway's time zone."""
     day = timedelta(days=1)
     return {"from": (start - day).date().isoformat(), "to": (end + day).date().isoformat()}
 

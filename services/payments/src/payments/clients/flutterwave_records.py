@@ -60,7 +60,7 @@ _CHARGEBACK_OUTCOMES: Final[Mapping[str, Outcome | None]] = {
 
 
 def read_body(raw: bytes) -> Any:
-    """The body's JSON value with exact decimals; None for a body that is not JSON."""
+    """Return the body's JSON value with exact decimals; None for a body that is not JSON."""
     try:
         return json.loads(raw, parse_float=Decimal)
     except (ValueError, RecursionError, InvalidOperation):
@@ -68,7 +68,7 @@ def read_body(raw: bytes) -> Any:
 
 
 def dump(event_type: str, data: Mapping[str, Any]) -> bytes:
-    """The object as the body of an event. Decimals are written as text, which `read_amount` reads too."""
+    """Return the object as the body of an event. Decimals are written as text, which `read_amount` reads too."""
     return json.dumps({"event": event_type, "data": data}, default=str).encode()
 
 
@@ -86,12 +86,12 @@ def identify(raw: bytes) -> Arrival:
 
 
 def event_type_of(event: str) -> str:
-    """The event's name. The names of chargeback events are not documented, and all count as one."""
+    """Return the event's name. The names of chargeback events are not documented, and all count as one."""
     return CHARGEBACK_EVENT if event.startswith(CHARGEBACK_EVENT) else event
 
 
 def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
-    """The subject to query for a webhook, whose content is not trusted; None for an event of another kind."""
+    """Return the subject to query for a webhook, whose content is not trusted; None for an event of another kind."""
     data = data_of(read_body(raw))
     identifier, flw_ref = identifier_of(data.get("id")), text_of(data.get("flw_ref"))
     if event_type == CHARGE_EVENT and identifier is not None:
@@ -114,7 +114,9 @@ def identity_of_chargeback(data: Mapping[str, Any]) -> str:
 
 
 def event_type_of_state(kind: SubjectKind, data: Mapping[str, Any]) -> str | None:
-    """The event type of an object's present state; None while it is undecided. A chargeback has one in every state."""
+    """Return the event type of an object's present state; None while it is undecided. A chargeback has one in every
+    state.
+    """
     status = text_of(data.get("status")) or ""
     if kind == "charge":
         return CHARGE_EVENT if status in _CHARGE_STATUSES else None
@@ -134,7 +136,7 @@ def moved_money(event_type: str, data: Mapping[str, Any]) -> bool:
 
 
 def read_event(webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | None:
-    """The content of a response that was fetched from the gateway. A webhook's own content is never read.
+    """Return the content of a response that was fetched from the gateway. A webhook's own content is never read.
 
     Raises MalformedEvent.
     """
@@ -182,7 +184,9 @@ def read_charge(data: Mapping[str, Any]) -> Charge:
 
 
 def _fee_minor(data: Mapping[str, Any], amount_minor: int) -> int:
-    """The part of the charge that we did not receive: fee and tax. A response without `amount_settled` has the fee alone."""
+    """Return the part of the charge that we did not receive: fee and tax. A response without `amount_settled` has the
+    fee alone.
+    """
     settled_minor = _optional_minor(data.get("amount_settled"))
     if settled_minor is not None:
         return max(amount_minor - settled_minor, 0)
@@ -211,7 +215,7 @@ def read_refund(data: Mapping[str, Any]) -> RefundUpdate:
 
 
 def unreadable_row(data: Mapping[str, Any], reason: str) -> UnreadableRow:
-    """A listed object that cannot be read, by its id, else by the hash of its content."""
+    """Return a listed object that cannot be read, by its id, else by the hash of its content."""
     raw = json.dumps(data, sort_keys=True, default=str).encode()
     key = PREFIX + (identifier_of(data.get("id")) or hashlib.sha256(raw).hexdigest())
     return UnreadableRow(key, text_of(data.get("tx_ref")), text_of(data.get("comments")), reason)
@@ -300,7 +304,7 @@ def _optional_minor(value: Any) -> int | None:
 
 
 def _rounded_minor(value: Any) -> int | None:
-    """A calculated fee, which may have more than two decimals; None when there is none."""
+    """Return a calculated fee, which may have more than two decimals; None when there is none."""
     amount = _decimal(value)
     return None if amount is None or amount < 0 else int(amount.to_integral_value(ROUND_HALF_UP))
 

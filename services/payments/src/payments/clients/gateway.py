@@ -96,13 +96,14 @@ class GatewayEvents(Protocol):
         """The documented event types; any other one is filed, counted as `other`, and ignored."""
 
     def identify(self, raw: bytes) -> Arrival:
-        """The webhook's key and event type; the hash of its bytes when it names neither event nor subject."""
+        """Return the webhook's key and event type; the hash of its bytes when it names neither event nor subject."""
 
     def subject_of(self, event_type: str, raw: bytes) -> GatewaySubject | None:
-        """The subject of a webhook; None for an event that the gateway cannot be queried for."""
+        """Return the subject of a webhook; None for an event that the gateway cannot be queried for."""
 
     def read_event(self, webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | None:
-        """The webhook's content; None for an event that changes nothing here. Raises MalformedEvent without a required field.
+        """Return the webhook's content; None for an event that changes nothing here. Raises MalformedEvent without a
+        required field.
 
         A paid charge without a usable reference gets the webhook's id as its reference, so that its money is posted.
         """
@@ -132,16 +133,17 @@ class PaymentGateway(GatewayEvents, Protocol):
         """Open a payment under our reference; the gateway returns the metadata with the charge."""
 
     async def find_transaction(self, reference: str) -> Charge | None:
-        """The state of the payment with our reference."""
+        """Return the state of the payment with our reference."""
 
     async def find_event(self, subject: GatewaySubject) -> QueriedEvent | None:
-        """The subject's present state as the event of its webhook; None while it is undecided, and when there is none.
+        """Return the subject's present state as the event of its webhook; None while it is undecided, and when there is
+        none.
 
         Raises GatewayUnavailable and GatewayRejected only: `read_event` reads the body.
         """
 
     async def page_of_paid_transactions(self, start: datetime, end: datetime, page: int) -> Page[Charge]:
-        """The paid transactions opened in a period. Pages start at 1."""
+        """Return the paid transactions opened in a period. Pages start at 1."""
 
     async def start_refund(
         self, *, transaction: str, amount_minor: int, currency: str | None, note: str
@@ -152,22 +154,24 @@ class PaymentGateway(GatewayEvents, Protocol):
         """Pay a refund that needs the payer's account to a registered recipient. The gateway has one refund, however often called."""
 
     async def find_refund(self, gateway_refund_id: str) -> RefundUpdate | None:
-        """The refund with the gateway's id."""
+        """Return the refund with the gateway's id."""
 
     async def list_refunds(self, transaction: str) -> Sequence[RefundUpdate]:
-        """The refunds of one transaction, newest first. An unreadable one raises MalformedEvent unless its note is another's than ours."""
+        """Return the refunds of one transaction, newest first. An unreadable one raises MalformedEvent unless its note
+        is another's than ours.
+        """
 
     async def page_of_refunds(self, start: datetime, end: datetime, page: int) -> Page[RefundUpdate]:
-        """The refunds of a period. Pages start at 1."""
+        """Return the refunds of a period. Pages start at 1."""
 
     async def find_dispute(self, dispute_id: str) -> ChargebackUpdate | None:
-        """The present state of a dispute."""
+        """Return the present state of a dispute."""
 
     async def page_of_open_disputes(self, page: int) -> Page[str]:
-        """The ids of the disputes that await our response. Pages start at 1."""
+        """Return the ids of the disputes that await our response. Pages start at 1."""
 
     async def page_of_disputes(self, start: datetime, end: datetime, page: int) -> Page[str]:
-        """The ids of the disputes opened in a period, in any state. Pages start at 1."""
+        """Return the ids of the disputes opened in a period, in any state. Pages start at 1."""
 
     async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
         """Send evidence for a disputed charge; repeatable. Returns the gateway's id of it, if it has one."""
@@ -176,16 +180,18 @@ class PaymentGateway(GatewayEvents, Protocol):
         """Upload the attachment, then accept or contest the claim. The gateway accepts one resolution of a dispute."""
 
     async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
-        """The settlements of a period to our bank account. Pages start at 1."""
+        """Return the settlements of a period to our bank account. Pages start at 1."""
 
     async def page_of_settlement_charges(self, settlement_id: str, page: int) -> Page[Charge]:
-        """The charges of a settlement. Pages start at 1."""
+        """Return the charges of a settlement. Pages start at 1."""
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
-        """The name of an account's owner; None when the bank has no such account. Any other fault is GatewayUnavailable."""
+        """Return the name of an account's owner; None when the bank has no such account. Any other fault is
+        GatewayUnavailable.
+        """
 
     async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
-        """The gateway's code for a naira account; repeatable."""
+        """Return the gateway's code for a naira account; repeatable."""
 
     @property
     def transfer_minimum_minor(self) -> int:
@@ -195,14 +201,14 @@ class PaymentGateway(GatewayEvents, Protocol):
         """Transfer naira to a recipient, under a unique reference. An amount below the minimum is rejected without a call."""
 
     async def find_transfer(self, reference: str) -> TransferUpdate | None:
-        """The state of the transfer with our reference."""
+        """Return the state of the transfer with our reference."""
 
     async def balance_minor(self, currency: str) -> int:
         """Our balance at the gateway."""
 
 
 def check_transfer_amount(amount_minor: int, minimum_minor: int) -> None:
-    """Raises GatewayRejected for an amount that the gateway never transfers."""
+    """Raise GatewayRejected for an amount that the gateway never transfers."""
     if amount_minor < minimum_minor:
         raise GatewayRejected(400, f"amount_below_minimum: the gateway transfers at least {minimum_minor} kobo")
 
@@ -215,7 +221,7 @@ class Gateways:
         self.for_new_payments: GatewayName = for_new_payments
 
     def of(self, name: GatewayName) -> PaymentGateway:
-        """The gateway of this name. Raises GatewayUnavailable when its key is not set."""
+        """Return the gateway of this name. Raises GatewayUnavailable when its key is not set."""
         adapter = self._adapters.get(name)
         if adapter is None:
             raise GatewayUnavailable(f"the gateway {name} is not configured")

@@ -146,7 +146,7 @@ class PaystackGateway:
         return None if data is None else _charge(data)
 
     async def find_event(self, subject: GatewaySubject) -> QueriedEvent | None:
-        """The `verify` calls of transactions and transfers, `GET /refund/:id` and `GET /dispute/:id`."""
+        """Return the `verify` calls of transactions and transfers, `GET /refund/:id` and `GET /dispute/:id`."""
         data = await self._find(subject)
         event_type = None if data is None else records.event_of_state(subject.kind, data)
         if data is None or event_type is None:

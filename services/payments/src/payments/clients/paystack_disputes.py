@@ -32,7 +32,9 @@ _SETTLEMENT_STATUSES: Final[Mapping[str | None, SettlementStatus]] = {"success":
 
 
 def event_of(data: Mapping[str, Any]) -> str:
-    """The event type of a dispute's present state. A resolution before the status `resolved` is ours, and not the bank's."""
+    """Return the event type of a dispute's present state. A resolution before the status `resolved` is ours, and not
+    the bank's.
+    """
     is_resolved = text_of(data.get("status")) in (None, "resolved") and text_of(data.get("resolution")) is not None
     return RESOLVED_EVENT if is_resolved else OPENED_EVENT
 
@@ -71,7 +73,7 @@ def read_dispute(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
 
 
 def evidence_body(evidence: DisputeEvidence) -> dict[str, str]:
-    """The body of `POST /dispute/:id/evidence`."""
+    """Return the body of `POST /dispute/:id/evidence`."""
     body = {
         "customer_email": evidence.customer_email,
         "customer_name": evidence.customer_name,
@@ -86,7 +88,7 @@ def evidence_body(evidence: DisputeEvidence) -> dict[str, str]:
 
 
 def resolution_body(resolution: DisputeResolution, file_name: str) -> dict[str, Any]:
-    """The body of `PUT /dispute/:id/resolve`. The gateway's id of evidence is a number."""
+    """Return the body of `PUT /dispute/:id/resolve`. The gateway's id of evidence is a number."""
     body: dict[str, Any] = {
         "resolution": _RESOLUTIONS[resolution.resolution],
         "message": resolution.message,

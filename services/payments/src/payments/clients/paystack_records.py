@@ -78,12 +78,12 @@ def identify(raw: bytes) -> Arrival:
 
 
 def key_of(data: Mapping[str, Any]) -> str | None:
-    """The id of an object, else its reference."""
+    """Return the id of an object, else its reference."""
     return identifier_of(data.get("id")) or text_of(data.get("reference"))
 
 
 def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
-    """The subject of a webhook; None for an event that the gateway cannot be queried for."""
+    """Return the subject of a webhook; None for an event that the gateway cannot be queried for."""
     data = data_of(read_body(raw))
     identifier, reference = identifier_of(data.get("id")), text_of(data.get("reference"))
     if event_type.startswith("charge.dispute."):
@@ -98,7 +98,7 @@ def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
 
 
 def event_of_state(kind: str, data: Mapping[str, Any]) -> str | None:
-    """The event type of an object's present state; None while the gateway has not decided."""
+    """Return the event type of an object's present state; None while the gateway has not decided."""
     if kind == "dispute":
         return disputes.event_of(data)
     status = text_of(data.get("status"))
@@ -106,7 +106,7 @@ def event_of_state(kind: str, data: Mapping[str, Any]) -> str | None:
 
 
 def read_event(webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | None:
-    """The webhook's content; None for an event that changes nothing here. Raises MalformedEvent."""
+    """Return the webhook's content; None for an event that changes nothing here. Raises MalformedEvent."""
     data = data_of(read_body(raw))
     noun, _, action = event_type.partition(".")
     if event_type == "charge.failed" and text_of(data.get("reference")) is None:
@@ -188,7 +188,7 @@ def read_refund_event(data: Mapping[str, Any], status: str) -> RefundEvent:
 
 
 def unreadable_row(data: Mapping[str, Any], reason: str) -> UnreadableRow:
-    """A listed object that cannot be read, by its id or reference, else by the hash of its content."""
+    """Return a listed object that cannot be read, by its id or reference, else by the hash of its content."""
     raw = json.dumps(data, sort_keys=True).encode()
     key = key_of(data) or hashlib.sha256(raw).hexdigest()
     return UnreadableRow(key, text_of(data.get("reference")), text_of(data.get("merchant_note")), reason)
@@ -228,11 +228,11 @@ def _first_text(*values: Any) -> str | None:
 
 
 def _fee_of(value: Any, amount_minor: int) -> int:
-    """A whole number within the charge; anything else counts as no fee."""
+    """Return a whole number within the charge; anything else counts as no fee."""
     fee_minor = whole_of(value)
     return fee_minor if fee_minor is not None and 0 < fee_minor <= amount_minor else 0
 
 
 def _currency_of(value: Any) -> str:
-    """The ISO code in capitals: one currency has one account."""
+    """Return the ISO code in capitals: one currency has one account."""
     return value.upper() if isinstance(value, str) and _CURRENCY.fullmatch(value) else NO_CURRENCY

@@ -15,17 +15,17 @@ _CAUSE_FIELDS: Final = ("message", "reason", "gateway_response", "description", 
 
 
 def data_of(body: Any) -> Mapping[str, Any]:
-    """The event's `data`, empty when there is none."""
+    """Return the event's `data`, empty when there is none."""
     return fields_of(fields_of(body).get("data"))
 
 
 def fields_of(value: Any) -> Mapping[str, Any]:
-    """An object's fields; empty for any other value (0, "", a list)."""
+    """Return an object's fields; empty for any other value (0, "", a list)."""
     return value if isinstance(value, dict) else {}
 
 
 def text_of(value: Any) -> str | None:
-    """A text that a column and its index can store; None for any other value."""
+    """Return a text that a column and its index can store; None for any other value."""
     if not isinstance(value, str) or not 0 < len(value) <= ID_CHARACTERS_MAX:
         return None
     if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
@@ -34,26 +34,26 @@ def text_of(value: Any) -> str | None:
 
 
 def identifier_of(value: Any) -> str | None:
-    """An id as text: a gateway's are integers or texts."""
+    """Return an id as text: a gateway's are integers or texts."""
     if isinstance(value, int) and not isinstance(value, bool):
         return text_of(str(value))
     return text_of(value)
 
 
 def whole_of(value: Any) -> int | None:
-    """A whole number, also as a text of digits; None for any other value."""
+    """Return a whole number, also as a text of digits; None for any other value."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= DIGITS_MAX:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def phrase_of(value: Any) -> str | None:
-    """A free text such as a reason, cut to the maximal length."""
+    """Return a free text such as a reason, cut to the maximal length."""
     return text_of(value[:ID_CHARACTERS_MAX]) if isinstance(value, str) else None
 
 
 def kobo_of(value: Any) -> int | None:
-    """A whole amount in kobo, as a number or in digits, at least zero; None for anything else."""
+    """Return a whole amount in kobo, as a number or in digits, at least zero; None for anything else."""
     amount_minor = whole_of(value)
     return amount_minor if amount_minor is not None and 0 <= amount_minor <= AMOUNT_MINOR_MAX else None
 
@@ -68,7 +68,7 @@ def cause_of(value: Any) -> str | None:
 
 
 def instant_of(value: Any) -> datetime | None:
-    """An ISO 8601 instant with its offset; None for anything else."""
+    """Return an ISO 8601 instant with its offset; None for anything else."""
     if not isinstance(value, str):
         return None
     try:

@@ -32,7 +32,7 @@ AccountKind = Literal[
 def _account(
     kind: AccountKind, side: Side, of: object = None, *, currency: str = HOME_CURRENCY, guarded: bool = False
 ) -> Account:
-    """The account of a kind, `of` a thing or of the platform."""
+    """Return the account of a kind, `of` a thing or of the platform."""
     name = kind if of is None else f"{kind}:{of}"
     return Account(name if currency == HOME_CURRENCY else f"{name}:{currency}", side, guarded)
 
@@ -54,37 +54,37 @@ def gateway_cash(currency: str = HOME_CURRENCY) -> Account:
 
 
 def gateway_fees(currency: str = HOME_CURRENCY) -> Account:
-    """The fees of the gateway."""
+    """Return the fees of the gateway."""
     return _account("gateway_fees", "debit", currency=currency)
 
 
 def bank_account(currency: str = HOME_CURRENCY) -> Account:
-    """The platform's own bank account, to which the gateway settles."""
+    """Return the platform's own bank account, to which the gateway settles."""
     return _account("bank_account", "debit", currency=currency)
 
 
 def chargeback_loss(currency: str = HOME_CURRENCY) -> Account:
-    """The uncovered losses of chargebacks, which the platform bears."""
+    """Return the uncovered losses of chargebacks, which the platform bears."""
     return _account("chargeback_loss", "debit", currency=currency)
 
 
 def escrow(order_id: UUID) -> Account:
-    """The escrow of one order."""
+    """Return the escrow of one order."""
     return _account("escrow", "credit", order_id, guarded=True)
 
 
 def refund_payable(refund_id: UUID) -> Account:
-    """The amount of one refund that is due to its payer."""
+    """Return the amount of one refund that is due to its payer."""
     return _account("refund_payable", "credit", refund_id, guarded=True)
 
 
 def quarantine(reference: str, currency: str = HOME_CURRENCY) -> Account:
-    """A received charge that pays no order."""
+    """Return a received charge that pays no order."""
     return _account("quarantine", "credit", reference, currency=currency, guarded=True)
 
 
 def vendor_payable(vendor_id: UUID) -> Account:
-    """The amount released to a vendor, equal to `escrow_released` in the payouts ledger."""
+    """Return the amount released to a vendor, equal to `escrow_released` in the payouts ledger."""
     return _account("vendor_payable", "credit", vendor_id, guarded=True)
 
 
@@ -94,10 +94,10 @@ def buyer_reward(user_id: UUID) -> Account:
 
 
 def foreign_currency(currency: str) -> str | None:
-    """The currency as an event names it: None for naira."""
+    """Return the currency as an event names it: None for naira."""
     return None if currency == HOME_CURRENCY else currency
 
 
 def side_of(name: str) -> Side:
-    """The side of an account's normal balance, by its name."""
+    """Return the side of an account's normal balance, by its name."""
     return "debit" if name.partition(":")[0] in _DEBIT_KINDS else "credit"

@@ -11,7 +11,7 @@ from payments.domain.transaction_types import transaction
 
 
 def loss_key(chargeback_id: UUID, loss: int) -> str:
-    """The posting key of a chargeback's loss, the `loss`-th of a dispute that was decided several times."""
+    """Return the posting key of a chargeback's loss, the `loss`-th of a dispute that was decided several times."""
     return f"chargeback:{chargeback_id}{_suffix(loss)}"
 
 
@@ -23,7 +23,7 @@ def chargeback(
     currency: str,
     allocation: ChargebackAllocation,
 ) -> Posting:
-    """A lost chargeback: debited to refunds, escrow and released money; the uncovered rest is a loss."""
+    """Return a lost chargeback: debited to refunds, escrow and released money; the uncovered rest is a loss."""
     parts = _parts(order_id, vendor_id, currency, allocation)
     parts += _refunds(allocation.from_refunds)
     charged_back_minor = sum(amount_minor for _, amount_minor in parts)
@@ -41,7 +41,7 @@ def chargeback_won(
     allocation: ChargebackAllocation,
     recreated: Sequence[UnsentRefund],
 ) -> Posting:
-    """The reversal of a chargeback's loss: the money returns to its accounts, or is due to the payer again."""
+    """Return the reversal of a chargeback's loss: the money returns to its accounts, or is due to the payer again."""
     parts = _parts(order_id, vendor_id, currency, allocation)
     parts += _refunds(recreated)
     returned = sum(amount_minor for _, amount_minor in parts)
@@ -51,7 +51,7 @@ def chargeback_won(
 
 
 def refund_offset(chargeback_id: UUID, loss: int, refund_id: UUID, amount_minor: int, currency: str) -> Posting:
-    """A refund that is not sent, because a lost chargeback has returned the money."""
+    """Return a refund that is not sent, because a lost chargeback has returned the money."""
     return transaction(
         f"refund_spared:{chargeback_id}:{refund_id}{_suffix(loss)}",
         "refund_spared",
@@ -66,7 +66,7 @@ def refund_offset(chargeback_id: UUID, loss: int, refund_id: UUID, amount_minor:
 def outside_refund(
     refund_id: UUID, order_id: UUID | None, vendor_id: UUID | None, currency: str, allocation: ChargebackAllocation
 ) -> Posting:
-    """A refund made outside: debited like a lost chargeback, due until the gateway has paid it."""
+    """Return a refund made outside: debited like a lost chargeback, due until the gateway has paid it."""
     parts = _parts(order_id, vendor_id, currency, allocation) + _refunds(allocation.from_refunds)
     entries: list[Entry] = [debit(account, amount_minor) for account, amount_minor in parts]
     entries.append(credit(accounts.refund_payable(refund_id), sum(amount_minor for _, amount_minor in parts)))
@@ -81,7 +81,7 @@ def outside_refund_returned(
     allocation: ChargebackAllocation,
     recreated: Sequence[UnsentRefund],
 ) -> Posting:
-    """The reversal of an outside refund that the gateway did not pay."""
+    """Return the reversal of an outside refund that the gateway did not pay."""
     parts = _parts(order_id, vendor_id, currency, allocation) + _refunds(recreated)
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.refund_payable(refund_id), sum(amount_minor for _, amount_minor in parts)))
@@ -91,7 +91,7 @@ def outside_refund_returned(
 def outside_refund_corrected(
     refund_id: UUID, order_id: UUID, vendor_id: UUID, currency: str, allocation: ChargebackAllocation
 ) -> Posting:
-    """An outside refund that was not the order's: the platform bears what the order bore."""
+    """Return an outside refund that was not the order's: the platform bears what the order bore."""
     parts = _parts(order_id, vendor_id, currency, replace(allocation, loss_minor=0))
     entries: list[Entry] = [credit(account, amount_minor) for account, amount_minor in parts]
     entries.append(debit(accounts.chargeback_loss(currency), sum(amount_minor for _, amount_minor in parts)))

@@ -64,7 +64,7 @@ class RespondableChargeback:
 
 
 def check_respondable(chargeback: RespondableChargeback) -> None:
-    """Raises ResponseNotAccepted (409), and ResponseInDashboard (422) for a gateway whose API accepts no response."""
+    """Raise ResponseNotAccepted (409), and ResponseInDashboard (422) for a gateway whose API accepts no response."""
     if chargeback.status != "opened":
         raise ResponseNotAccepted(f"The dispute is decided: {chargeback.status}.")
     if chargeback.has_response:
@@ -78,13 +78,13 @@ def check_respondable(chargeback: RespondableChargeback) -> None:
 
 
 def how_to_respond(gateway: GatewayName) -> str:
-    """The instruction of the alerts about a dispute without a response."""
+    """Return the instruction of the alerts about a dispute without a response."""
     dashboard = DASHBOARDS.get(gateway)
     return "Send evidence and a resolution." if dashboard is None else f"Respond in {dashboard}."
 
 
 def check_accepted_amount(chargeback: RespondableChargeback, amount_minor: int) -> None:
-    """Raises ValidationFailed for more than is disputed, or than refunds left of the charge: no money returns twice."""
+    """Raise ValidationFailed for more than is disputed, or than refunds left of the charge: no money returns twice."""
     if amount_minor > chargeback.amount_minor:
         raise _InvalidAmount(f"must not exceed the {chargeback.amount_minor} that are disputed")
     if amount_minor > chargeback.unrefunded_minor:
@@ -100,7 +100,7 @@ def media_type_of(attachment: bytes) -> str | None:
 
 
 def retry_delay(attempts: int) -> timedelta:
-    """The time from one attempt to the next: doubled each time, up to a maximum."""
+    """Return the time from one attempt to the next: doubled each time, up to a maximum."""
     return min(RETRY_FIRST * (1 << min(attempts - 1, 8)), RETRY_LONGEST)
 
 

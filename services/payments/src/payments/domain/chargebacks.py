@@ -73,12 +73,14 @@ class ChargebackAllocation:
 
 
 def due_alert_key(chargeback_id: UUID) -> str:
-    """The deduplication key of the alert before a dispute's date, to raise and to clear it."""
+    """Return the deduplication key of the alert before a dispute's date, to raise and to clear it."""
     return f"chargeback:{chargeback_id}:due"
 
 
 def disputed_minor(update: ChargebackUpdate, charge: DisputedCharge) -> int:
-    """The disputed amount: at most the charge, and all of it for an unusable amount or another currency (section 7.7)."""
+    """Return the disputed amount: at most the charge, and all of it for an unusable amount or another currency (section
+    7.7).
+    """
     reported_minor = update.amount_minor
     if reported_minor is None or reported_minor <= 0:
         return charge.amount_minor
@@ -110,6 +112,6 @@ def allocate_chargeback(
 
 
 def disputed_vendor_minor(amount_minor: int, escrow: Escrow) -> int:
-    """The vendor's part of a disputed amount, in escrow and after it, in kobo."""
+    """Return the vendor's part of a disputed amount, in escrow and after it, in kobo."""
     allocation = allocate_chargeback(amount_minor, (), escrow)
     return allocation.from_locked.vendor_minor + allocation.from_released.vendor_minor

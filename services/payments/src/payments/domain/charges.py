@@ -71,7 +71,7 @@ class SurchargeBound:
     minor_max: int
 
     def max_minor(self, principal_minor: int) -> int:
-        """The smaller of share plus flat part and the absolute maximum; whole kobo, rounded down."""
+        """Return the smaller of share plus flat part and the absolute maximum; whole kobo, rounded down."""
         share_minor = principal_minor * self.basis_points_max // BASIS_POINTS
         return min(share_minor + SURCHARGE_FLAT_MINOR, self.minor_max)
 
@@ -141,7 +141,7 @@ def classify_charge(charge: Charge, expected: ExpectedPayment | None, bound: Sur
 
 
 def principal_of(charge: Charge, settlement_recorded: str) -> int:
-    """The metadata's settlement when it is the intent's, all digits and at most the amount; else the amount."""
+    """Return the metadata's settlement when it is the intent's, all digits and at most the amount; else the amount."""
     settlement = charge.settlement
     if settlement is None or settlement != settlement_recorded or _DIGITS.fullmatch(settlement) is None:
         return charge.amount_minor

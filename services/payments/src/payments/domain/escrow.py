@@ -23,7 +23,7 @@ class Parts(NamedTuple):
         return Parts(*apportion(amount_minor, self))
 
     def within(self, limit: "Parts") -> "Parts":
-        """The same total with no part above its `limit`: an excess is on the first part with room.
+        """Return the same total with no part above its `limit`: an excess is on the first part with room.
 
         The total must not exceed the limit's.
         """
@@ -73,7 +73,7 @@ class Refund:
 
 
 def held(total_minor: int, commission_minor: int, delivery_fee_minor: int) -> Escrow:
-    """The escrow of a newly covered order."""
+    """Return the escrow of a newly covered order."""
     return Escrow(Parts(total_minor - commission_minor - delivery_fee_minor, commission_minor, delivery_fee_minor))
 
 

@@ -15,7 +15,7 @@ COLUMNS: Final = ("transactionId", "type", "postingKey", "currency", "createdAt"
 
 
 def csv_heading() -> str:
-    """The begin of the file."""
+    """Return the begin of the file."""
     return csv_head(COLUMNS)
 
 

@@ -21,12 +21,12 @@ _UNSAFE: Final = re.compile(r"[<>{}\[\]\\`|]")
 
 
 def safe_reason(reported: str | None) -> str:
-    """The gateway's reason on one line, without addresses, long numbers, mark-up and control characters."""
+    """Return the gateway's reason on one line, without addresses, long numbers, mark-up and control characters."""
     return _safe(reported or "") or REASON_DEFAULT
 
 
 def next_query_at(now: datetime, queries: int, expires_at: datetime) -> datetime | None:
-    """The time of the next query about an unpaid attempt, with growing delays; None after its last."""
+    """Return the time of the next query about an unpaid attempt, with growing delays; None after its last."""
     doublings: int = 2 ** min(queries, 10)
     due_at = now + min(FIRST_QUERY_AFTER * doublings, LAST_QUERY_AFTER)
     return due_at if due_at <= expires_at + QUERIED_AFTER_EXPIRY else None

@@ -6,5 +6,5 @@ RUNBOOK: Final = "gateway-key-rejected"
 
 
 def key_alert(gateway: str) -> str:
-    """The deduplication key of the alert for a rejected key."""
+    """Return the deduplication key of the alert for a rejected key."""
     return f"payments:gateway-key:{gateway}"

@@ -9,37 +9,37 @@ _REFUND_NOTE: Final = re.compile(r"re-([0-9a-f]{32})", re.ASCII)
 
 
 def release_on_delivery(order_id: UUID) -> UUID:
-    """The full release after an order's delivery."""
+    """Return the full release after an order's delivery."""
     return uuid5(_NAMESPACE, f"release:delivery:{order_id}")
 
 
 def release_of_resolution(order_id: UUID, sequence: int) -> UUID:
-    """The release by one resolution of a dispute."""
+    """Return the release by one resolution of a dispute."""
     return uuid5(_NAMESPACE, f"release:resolution:{order_id}:{sequence}")
 
 
 def release_of_won_chargeback(chargeback_id: UUID, loss: int) -> UUID:
-    """The release of money that a reversed loss, the `loss`-th of its dispute, returned to a finished order."""
+    """Return the release of money that a reversed loss, the `loss`-th of its dispute, returned to a finished order."""
     return uuid5(_NAMESPACE, f"release:chargeback_won:{chargeback_id}{_suffix(loss)}")
 
 
 def refund_of_quarantine(charge_identity: str) -> UUID:
-    """The refund of a returned quarantined charge."""
+    """Return the refund of a returned quarantined charge."""
     return uuid5(_NAMESPACE, f"refund:quarantine:{charge_identity}")
 
 
 def refund_of_overpayment(charge_identity: str) -> UUID:
-    """The refund of a charge's surplus over the order's total."""
+    """Return the refund of a charge's surplus over the order's total."""
     return uuid5(_NAMESPACE, f"refund:overpayment:{charge_identity}")
 
 
 def refund_of_reversal(chargeback_id: UUID, loss: int, refund_id: UUID) -> UUID:
-    """The refund that replaces one which a chargeback's loss had offset, after the chargeback is won."""
+    """Return the refund that replaces one which a chargeback's loss had offset, after the chargeback is won."""
     return uuid5(_NAMESPACE, f"refund:chargeback_won:{chargeback_id}:{refund_id}{_suffix(loss)}")
 
 
 def refund_of_outside(gateway_refund_id: str) -> UUID:
-    """The row of a refund that was made in the gateway's dashboard."""
+    """Return the row of a refund that was made in the gateway's dashboard."""
     return uuid5(_NAMESPACE, f"refund:outside:{gateway_refund_id}")
 
 
@@ -57,7 +57,7 @@ def refund_reference(attempt_id: UUID) -> str:
 
 
 def attempt_of_reference(note: str | None) -> UUID | None:
-    """The attempt's id from our note or reference; None for any other text."""
+    """Return the attempt's id from our note or reference; None for any other text."""
     match = _REFUND_NOTE.fullmatch(note or "")
     return UUID(hex=match[1]) if match else None
 

@@ -19,7 +19,7 @@ def charge(
     surplus_minor: int,
     surcharge_minor: int,
 ) -> Posting:
-    """A settled charge: the order's total to escrow, the surplus to its refund, the surcharge apart."""
+    """Return a settled charge: the order's total to escrow, the surplus to its refund, the surcharge apart."""
     return transaction(
         f"charge:{identity}",
         "charge",
@@ -33,7 +33,7 @@ def charge(
 
 
 def overpayment(identity: str, refund_id: UUID, amount_minor: int) -> Posting:
-    """A second valid charge of an order: all of it is refunded."""
+    """Return a second valid charge of an order: all of it is refunded."""
     return transaction(
         f"overpayment:{identity}",
         "overpayment",
@@ -42,7 +42,7 @@ def overpayment(identity: str, refund_id: UUID, amount_minor: int) -> Posting:
 
 
 def quarantine(identity: str, reference: str, amount_minor: int, currency: str) -> Posting:
-    """A charge that pays no order, in its own currency."""
+    """Return a charge that pays no order, in its own currency."""
     return transaction(
         f"quarantine:{identity}",
         "quarantine",
@@ -55,7 +55,7 @@ def quarantine(identity: str, reference: str, amount_minor: int, currency: str) 
 
 
 def release(release_id: UUID, order_id: UUID, vendor_id: UUID, parts: Parts) -> Posting:
-    """A release of escrow: net to the vendor, commission and delivery fee to the platform."""
+    """Return a release of escrow: net to the vendor, commission and delivery fee to the platform."""
     return transaction(
         f"release:{release_id}",
         "release",
@@ -69,7 +69,9 @@ def release(release_id: UUID, order_id: UUID, vendor_id: UUID, parts: Parts) -> 
 
 
 def refund(refund_id: UUID, order_id: UUID, vendor_id: UUID, *, from_locked: Parts, from_released: Parts) -> Posting:
-    """An order's refund: from escrow, and after a release from the receivers. The posting key is the refund's id."""
+    """Return an order's refund: from escrow, and after a release from the receivers. The posting key is the refund's
+    id.
+    """
     return transaction(
         str(refund_id),
         "refund",
@@ -93,7 +95,7 @@ def quarantine_release(
     escrow_minor: int,
     refund_minor: int,
 ) -> Posting:
-    """An approved decision: the charge moves from quarantine to its order's escrow, the rest to a refund."""
+    """Return an approved decision: the charge moves from quarantine to its order's escrow, the rest to a refund."""
     entries = [
         debit(accounts.quarantine(reference, currency), escrow_minor + refund_minor),
         credit(accounts.refund_payable(refund_id), refund_minor),
@@ -104,7 +106,7 @@ def quarantine_release(
 
 
 def refund_settled(refund_id: UUID, attempt_id: UUID, amount_minor: int, currency: str) -> Posting:
-    """A refund that the gateway paid out by this attempt."""
+    """Return a refund that the gateway paid out by this attempt."""
     return transaction(
         f"refund_settled:{attempt_id}",
         "refund_settled",
@@ -117,7 +119,7 @@ def refund_settled(refund_id: UUID, attempt_id: UUID, amount_minor: int, currenc
 
 
 def refund_reversed(refund_id: UUID, attempt_id: UUID, amount_minor: int, currency: str) -> Posting:
-    """A settled refund that the bank reversed: it is due again."""
+    """Return a settled refund that the bank reversed: it is due again."""
     return transaction(
         f"refund_reversed:{attempt_id}",
         "refund_reversed",
@@ -130,7 +132,7 @@ def refund_reversed(refund_id: UUID, attempt_id: UUID, amount_minor: int, curren
 
 
 def gateway_fee(identity: str, fee_minor: int, currency: str) -> Posting:
-    """The gateway's fee of a charge, as reported with it."""
+    """Return the gateway's fee of a charge, as reported with it."""
     return transaction(
         f"gateway_fee:{identity}",
         "gateway_fee",
@@ -140,7 +142,7 @@ def gateway_fee(identity: str, fee_minor: int, currency: str) -> Posting:
 
 
 def transfer_fee(key: str, added_minor: int) -> Posting:
-    """The gateway's fee of a transfer that pays a refund; below zero: the part that it returned."""
+    """Return the gateway's fee of a transfer that pays a refund; below zero: the part that it returned."""
     return transaction(
         key,
         "transfer_fee",
@@ -149,7 +151,7 @@ def transfer_fee(key: str, added_minor: int) -> Posting:
 
 
 def settlement(settlement: Settlement) -> Posting:
-    """A settlement of the gateway to our bank account, once."""
+    """Return a settlement of the gateway to our bank account, once."""
     currency, amount_minor = settlement.currency, settlement.amount_minor
     return transaction(
         settlement_key(settlement.id),
@@ -160,7 +162,7 @@ def settlement(settlement: Settlement) -> Posting:
 
 
 def referral_reward(user_id: UUID, amount_minor: int) -> Posting:
-    """A referral reward, once for each user."""
+    """Return a referral reward, once for each user."""
     return transaction(
         f"referral_reward:{user_id}",
         "referral_reward",

@@ -40,5 +40,5 @@ def evaluate_acceptance(amount_minor: int, currency: str, expected: ExpectedPaym
 
 
 def alert_key(quarantined_id: UUID) -> str:
-    """The deduplication key of a quarantined charge's alert, to raise and to clear it."""
+    """Return the deduplication key of a quarantined charge's alert, to raise and to clear it."""
     return f"quarantined-charge:{quarantined_id}"

@@ -226,7 +226,7 @@ def compare_unlisted_refund(recorded: RecordedRefund, reported: RefundUpdate | N
 
 
 def unreadable_at_gateway(subject: str, reference: str | None, reason: str) -> Difference:
-    """A row, or the response about a reference, that cannot be compared. Amounts are unknown."""
+    """Return a row, or the response about a reference, that cannot be compared. Amounts are unknown."""
     detail = f"The gateway's record cannot be read: {reason}."
     return Difference("unreadable_at_gateway", subject, 0, 0, NO_CURRENCY, detail[:500], reference)
 
@@ -249,7 +249,7 @@ def compare_settlement(reported: Settlement, recorded: RecordedSettlement | None
 
 
 def unknown_settlement(reported: Settlement, unknown: Sequence[str]) -> Difference:
-    """A settlement of charges that the ledger does not have; of none at all when `unknown` is empty."""
+    """Return a settlement of charges that the ledger does not have; of none at all when `unknown` is empty."""
     named = ", ".join(unknown[:_NAMED_MAX]) or "no charge"
     detail = f"The gateway paid this out to the bank for charges that are not in the ledger: {named}."
     return _settlement_difference("settlement_not_in_book", reported, 0, reported.amount_minor, detail)
@@ -264,7 +264,7 @@ def _settlement_difference(
 
 
 def held_without_charge(order_id: UUID, held_minor: int, covered_minor: int, currency: str) -> Difference:
-    """A paid order without enough charges."""
+    """Return a paid order without enough charges."""
     return Difference(
         "order_held_without_charge",
         f"order:{order_id}",

@@ -34,12 +34,12 @@ LAST_POLL_AFTER: Final = timedelta(hours=1)
 
 
 def failed_alert_key(refund_id: UUID) -> str:
-    """The deduplication key of a failed refund's alert, to raise and to clear it."""
+    """Return the deduplication key of a failed refund's alert, to raise and to clear it."""
     return f"refund-failed:{refund_id}"
 
 
 def account_alert_key(refund_id: UUID) -> str:
-    """The same of a refund that needs the payer's account."""
+    """Return the same of a refund that needs the payer's account."""
     return f"refund-needs-account:{refund_id}"
 
 
@@ -97,12 +97,12 @@ class RefundEvent:
 
 
 def outside_alert_key(refund_id: UUID) -> str:
-    """The deduplication key of the alert about a refund made outside, to raise and to clear it."""
+    """Return the deduplication key of the alert about a refund made outside, to raise and to clear it."""
     return f"outside-refund:{refund_id}"
 
 
 def refund_of_transfer(transfer: TransferUpdate) -> RefundUpdate:
-    """The update of a refund that is paid out as a transfer to a bank account."""
+    """Return the update of a refund that is paid out as a transfer to a bank account."""
     return RefundUpdate(
         gateway_refund_id=transfer.transfer_code or None,
         note=transfer.reference,
@@ -117,7 +117,7 @@ def refund_of_transfer(transfer: TransferUpdate) -> RefundUpdate:
 
 
 def fee_to_post(update: RefundUpdate, booked_minor: int | None, *, is_queried: bool) -> int | None:
-    """The fee that the ledger must have after this update; None when it stays as it is.
+    """Return the fee that the ledger must have after this update; None when it stays as it is.
 
     A fee is posted with a success that reports it. Only the response to a query corrects a posted fee, for example after
     a reversal: a webhook may be older than the posted fee.
@@ -131,7 +131,7 @@ def fee_to_post(update: RefundUpdate, booked_minor: int | None, *, is_queried: b
 
 
 def check_refund(update: RefundUpdate, amount_minor: int, currency: str) -> None:
-    """Raises RefundContradiction when the update is over another amount or currency than the refund.
+    """Raise RefundContradiction when the update is over another amount or currency than the refund.
 
     The refund of a charge without a currency is in the currency of the gateway's charge.
     """
@@ -174,6 +174,6 @@ def may_call(decided_at: datetime, now: datetime) -> bool:
 
 
 def next_poll_after(polls: int) -> timedelta:
-    """The delay before the next poll: doubled each time, up to an hour."""
+    """Return the delay before the next poll: doubled each time, up to an hour."""
     doublings: int = 2 ** min(polls, 10)
     return min(FIRST_POLL_AFTER * doublings, LAST_POLL_AFTER)

@@ -53,18 +53,18 @@ def is_gateway_response(webhook_id: str) -> bool:
 
 
 def next_query_at(now: datetime, queried_at: datetime | None, due_at: datetime | None) -> datetime:
-    """The time of the query about a key that was revised at `now`; an earlier due query stays."""
+    """Return the time of the query about a key that was revised at `now`; an earlier due query stays."""
     earliest = now if queried_at is None else max(now, queried_at + QUERY_AGAIN_AFTER)
     return earliest if due_at is None else min(earliest, due_at)
 
 
 def query_again_at(now: datetime, queries: int) -> datetime:
-    """The time of the next query after one without a response, with growing delays."""
+    """Return the time of the next query after one without a response, with growing delays."""
     return now + next_poll_after(queries)
 
 
 def changed_fields(first: bytes, other: bytes) -> list[str]:
-    """The paths of at most eight differing fields; never the values, which may be personal."""
+    """Return the paths of at most eight differing fields; never the values, which may be personal."""
     paths: list[str] = []
     for path in _differences("", read_body(first), read_body(other)):
         if len(paths) == _FIELDS_NAMED_MAX:
@@ -74,7 +74,7 @@ def changed_fields(first: bytes, other: bytes) -> list[str]:
 
 
 def _differences(path: str, first: Any, other: Any) -> Iterator[str]:
-    """Compares objects by field down to the second level, and deeper values as a whole."""
+    """Compare objects by field down to the second level, and deeper values as a whole."""
     if isinstance(first, dict) and isinstance(other, dict) and path.count(".") < 2:
         for name in sorted(first.keys() | other.keys()):
             inner = f"{path}.{name}" if path else name

@@ -32,11 +32,11 @@ class RecordedSettlement:
 
 
 def settlement_key(settlement_id: str) -> str:
-    """The posting key of a settlement."""
+    """Return the posting key of a settlement."""
     return f"settlement:{settlement_id}"
 
 
 def unknown_references(listed: Sequence[str], recorded: Sequence[str]) -> list[str]:
-    """The charges of a settlement that are not in the ledger, in their order."""
+    """Return the charges of a settlement that are not in the ledger, in their order."""
     known = set(recorded)
     return [reference for reference in listed if reference not in known]

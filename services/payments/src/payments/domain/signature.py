@@ -14,7 +14,7 @@ _FORM: Final = re.compile(r"[0-9a-f]{128}", re.ASCII)
 
 
 def signed_by(raw: bytes, offered: str | None, secrets: Sequence[str]) -> int | None:
-    """The index of the secret whose signature of these bytes `offered` is; None for no secret."""
+    """Return the index of the secret whose signature of these bytes `offered` is; None for no secret."""
     if offered is None or _FORM.fullmatch(offered) is None:
         return None
     # Tries every secret, so that the time does not reveal the matching one.
@@ -23,7 +23,7 @@ def signed_by(raw: bytes, offered: str | None, secrets: Sequence[str]) -> int | 
 
 
 def flutterwave_hash_of(raw: bytes, verif_hash: str | None, signature: str | None, hashes: Sequence[str]) -> int | None:
-    """The index of the secret hash of the webhook; None for no hash. A signature that is present must be right."""
+    """Return the index of the secret hash of the webhook; None for no hash. A signature that is present must be right."""
     if signature is not None:
         digests = [base64.b64encode(hmac.digest(secret.encode(), raw, "sha256")) for secret in hashes]
         offered = signature

@@ -29,5 +29,5 @@ TransactionType = Literal[
 
 
 def transaction(key: str, type_: TransactionType, entries: Iterable[Entry], currency: str = HOME_CURRENCY) -> Posting:
-    """A posting of the entries other than zero."""
+    """Return a posting of the entries other than zero."""
     return balanced(key, type_, entries, currency)

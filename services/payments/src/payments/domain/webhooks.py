@@ -22,7 +22,7 @@ class Arrival:
 
 
 def read_body(raw: bytes) -> Any:
-    """The body's JSON value; None for a body that is not JSON."""
+    """Return the body's JSON value; None for a body that is not JSON."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -30,7 +30,7 @@ def read_body(raw: bytes) -> Any:
 
 
 def content_hash_of(raw: bytes) -> bytes:
-    """The SHA-256 of the content: equal for bodies that differ in the order of keys and in white space only.
+    """Return the SHA-256 of the content: equal for bodies that differ in the order of keys and in white space only.
 
     For a body that is not JSON, the SHA-256 of its bytes.
     """
@@ -42,10 +42,12 @@ def content_hash_of(raw: bytes) -> bytes:
 
 
 def storable_text(raw: bytes) -> str:
-    """The bytes as a text that jsonb can store, for a body that it cannot store as JSON. The raw bytes are stored too."""
+    """Return the bytes as a text that jsonb can store, for a body that it cannot store as JSON. The raw bytes are
+    stored too.
+    """
     return raw.decode("utf-8", "replace").replace("\x00", "\ufffd")
 
 
 def alert_key(dead_letter_id: UUID) -> str:
-    """The deduplication key of a dead webhook's alert, to raise and to clear it."""
+    """Return the deduplication key of a dead webhook's alert, to raise and to clear it."""
     return f"dead-letter-webhook:{dead_letter_id}"

@@ -32,7 +32,7 @@ async def page_of_audits(uow: UnitOfWork, page: OffsetPage, verdict: str | None)
 
 
 async def find_audit(uow: UnitOfWork, audit_id: UUID) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(f"{_AUDIT} WHERE a.id = $1", audit_id)
     if row is None:
         raise NotFound

@@ -46,7 +46,7 @@ async def page_of_chargebacks(
 
 
 async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> dict[str, Any]:
-    """A chargeback with the responses to it, oldest first. Raises NotFound."""
+    """Return a chargeback with the responses to it, oldest first. Raises NotFound."""
     row = await uow.fetch_row(f"{_CHARGEBACK} WHERE b.id = $1", chargeback_id)
     if row is None:
         raise NotFound

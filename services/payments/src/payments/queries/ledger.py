@@ -39,7 +39,9 @@ WHERE $1::timestamptz IS NULL OR t.created_at <= $1 GROUP BY 1, 2 ORDER BY t.cur
 
 
 async def trial_balance(uow: UnitOfWork, at: datetime | None) -> list[dict[str, Any]]:
-    """The sums of all entries by kind of account and currency, now or at an instant. Costs all entries of the ledger."""
+    """Return the sums of all entries by kind of account and currency, now or at an instant. Costs all entries of the
+    ledger.
+    """
     return [
         {
             "kind": row["kind"],
@@ -55,13 +57,13 @@ async def trial_balance(uow: UnitOfWork, at: datetime | None) -> list[dict[str, 
 
 
 async def find_balances(uow: UnitOfWork, accounts: Sequence[str]) -> dict[str, int]:
-    """The balance of each of these accounts in kobo, debit positive; 0 of one that was never opened."""
+    """Return the balance of each of these accounts in kobo, debit positive; 0 of one that was never opened."""
     rows = await uow.fetch(_BALANCES_NOW, list(accounts))
     return {row["account"]: row["balance_minor"] or 0 for row in rows}
 
 
 async def page_of_accounts(uow: UnitOfWork, page: OffsetPage, prefix: str | None, at: datetime | None) -> Found:
-    """The accounts with a name prefix, with their balance in kobo now or at an instant, debit positive.
+    """Return the accounts with a name prefix, with their balance in kobo now or at an instant, debit positive.
 
     An account is opened by its first entry; one that was opened after `at` is not listed. A page costs the entries of its
     accounts.
@@ -93,6 +95,6 @@ _REWARD: Final = "SELECT coalesce(-sum(amount_minor), 0)::bigint FROM ledger_ent
 
 
 async def find_reward_balance(reads: Reads, user_id: UUID) -> int:
-    """The user's rewards in kobo."""
+    """Return the user's rewards in kobo."""
     balance: int = await reads.fetch_value(_REWARD, buyer_reward(user_id).name)
     return balance

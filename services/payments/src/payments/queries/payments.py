@@ -37,7 +37,7 @@ async def page_of_payments(reads: Reads, page: OffsetPage, filters: Mapping[str,
 
 
 async def find_payment(reads: Reads, payment_id: UUID) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await reads.fetch_row(f"{_PAYMENT} WHERE id = $1", payment_id)
     if row is None:
         raise NotFound
@@ -62,7 +62,7 @@ def _payment(row: asyncpg.Record) -> dict[str, Any]:
 
 
 def intent_view(intent: Intent) -> dict[str, Any]:
-    """The response to `POST /api/payments/intent` (contract section 7)."""
+    """Return the response to `POST /api/payments/intent` (contract section 7)."""
     return {
         "id": intent.id,
         "orderId": intent.order_id,

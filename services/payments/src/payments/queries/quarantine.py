@@ -45,7 +45,7 @@ async def page_of_quarantined_charges(
 
 
 async def find_quarantined_charge(uow: UnitOfWork, charge_id: UUID) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(f"{_CHARGE} WHERE q.id = $1", charge_id)
     if row is None:
         raise NotFound

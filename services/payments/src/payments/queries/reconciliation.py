@@ -28,7 +28,7 @@ async def page_of_cases(uow: UnitOfWork, page: OffsetPage, status: str | None, k
 
 
 async def find_case(uow: UnitOfWork, case_id: UUID) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(f"{_CASE} WHERE id = $1", case_id)
     if row is None:
         raise NotFound

@@ -62,7 +62,7 @@ async def page_of_refunds(
 
 
 async def find_refund(uow: UnitOfWork, refund_id: UUID) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(f"{_REFUND} WHERE f.id = $1", refund_id)
     if row is None:
         raise NotFound

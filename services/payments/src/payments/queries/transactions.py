@@ -103,7 +103,7 @@ class ExportPosition:
 async def list_transactions_after(
     uow: UnitOfWork, start: datetime, end: datetime, position: ExportPosition | None, limit: int
 ) -> tuple[list[dict[str, Any]], ExportPosition | None]:
-    """The next transactions of a period, oldest first, and the position after them; None at the end."""
+    """Return the next transactions of a period, oldest first, and the position after them; None at the end."""
     after = position or ExportPosition(start, UUID(int=0))
     rows = await uow.fetch(_NEXT_PIECE, start, end, after.created_at, after.id, limit)
     last = ExportPosition(rows[-1]["created_at"], rows[-1]["id"]) if len(rows) == limit else None

@@ -28,7 +28,7 @@ async def list_audits(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     verdict: Annotated[Verdict | None, Query()] = None,
 ) -> Response:
-    """The audits with their findings, newest first."""
+    """Return the audits with their findings, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_audits(uow, page, verdict)
@@ -50,7 +50,7 @@ async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) ->
 )
 @service_key_only
 async def record_audit_route(request: Request, body: schemas.RecordAuditRequest) -> Response:
-    """Records the result of an audit once by its id. A broken one alerts the on-call staff."""
+    """Record the result of an audit once by its id. A broken one alerts the on-call staff."""
     dependencies = dependencies_of(request, Dependencies)
     findings = tuple(AuditFinding(**finding.model_dump()) for finding in body.findings)
     audit = Audit(body.id, body.started_at, body.finished_at, body.gateway_reason, findings)

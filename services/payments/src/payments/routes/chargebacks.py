@@ -66,7 +66,7 @@ async def show_chargeback(request: Request, caller: CurrentCaller, chargeback_id
 async def submit_chargeback_evidence(
     request: Request, caller: CurrentCaller, chargeback_id: UUID, body: SubmitChargebackEvidenceRequest
 ) -> Response:
-    """Sends evidence about the buyer and the delivery to the gateway, within seconds; `responses` show its status."""
+    """Send evidence about the buyer and the delivery to the gateway, within seconds; `responses` show its status."""
     dependencies = dependencies_of(request, Dependencies)
     evidence = DisputeEvidence(**body.model_dump(mode="json"))
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -80,7 +80,7 @@ async def submit_chargeback_evidence(
 async def resolve_chargeback_route(
     request: Request, caller: CurrentCaller, chargeback_id: UUID, body: ResolveChargebackRequest
 ) -> Response:
-    """Accepts or contests the claim, once. The gateway's decision arrives later, and only it moves money."""
+    """Accept or contests the claim, once. The gateway's decision arrives later, and only it moves money."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await resolve_chargeback(

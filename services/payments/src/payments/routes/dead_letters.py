@@ -58,7 +58,7 @@ async def list_dead_letter_webhooks(
 async def replay_dead_letter_webhook(
     request: Request, caller: CurrentCaller, dead_letter_id: DeadWebhookKey
 ) -> Response:
-    """Processes the webhook again, by the id of the dead letter or of its event. It has its effect at most once."""
+    """Process the webhook again, by the id of the dead letter or of its event. It has its effect at most once."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         replayed = await replay_webhook(uow, dead_letter_id, dependencies.clock.now())
@@ -80,7 +80,7 @@ async def replay_dead_letter_webhook(
 async def close_dead_letter_webhook(
     request: Request, caller: CurrentCaller, dead_letter_id: DeadWebhookKey, body: CloseDeadLetterRequest
 ) -> Response:
-    """Closes the webhook without a replay, with a reason, by the id of the dead letter or of its event."""
+    """Close the webhook without a replay, with a reason, by the id of the dead letter or of its event."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         closed_id, closure = await close_dead_webhook(uow, dead_letter_id, caller.id, body.reason)

@@ -53,7 +53,7 @@ async def transaction_filter(
     start: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Posted before this.")] = None,
 ) -> TransactionFilter:
-    """The filters of the list of transactions."""
+    """Return the filters of the list of transactions."""
     return TransactionFilter(type, account, order_id, start, end)
 
 
@@ -82,7 +82,7 @@ async def export_transactions(
     start: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Posted before this.")] = None,
 ) -> Response:
-    """The ledger, whole or of a period of any length, as a CSV file that is streamed in batches."""
+    """Yield the ledger, whole or of a period of any length, as a CSV file that is streamed in batches."""
     dependencies = dependencies_of(request, Dependencies)
     start, end = start or BEFORE_EVERYTHING, end or AFTER_EVERYTHING
     if end <= start:
@@ -114,7 +114,7 @@ async def export_transactions(
 )
 @requires("ledger:read")
 async def show_transaction(request: Request, caller: CurrentCaller, transaction_id: UUID) -> Response:
-    """Returns one transaction with its entries."""
+    """Return one transaction with its entries."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         transaction = await find_transaction(uow, transaction_id)
@@ -132,7 +132,7 @@ async def show_trial_balance(
     caller: CurrentCaller,
     at: Annotated[QueryInstant | None, Query(description="Entries up to this instant.")] = None,
 ) -> Response:
-    """Sums all entries by kind of account and currency, now or at a past instant; each currency sums to zero."""
+    """Sum all entries by kind of account and currency, now or at a past instant; each currency sums to zero."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         lines = await trial_balance(uow, at)

@@ -35,7 +35,7 @@ router = guarded_router(tags=["payments"])
 async def create_payment_intent(
     request: Request, caller: CurrentCaller, body: CreatePaymentIntentRequest, key: IdempotencyKey
 ) -> Response:
-    """Opens a payment of the order's total at the payment gateway. Redirect the buyer to `authorizationUrl`."""
+    """Open a payment of the order's total at the payment gateway. Redirect the buyer to `authorizationUrl`."""
     dependencies = dependencies_of(request, Dependencies)
     if body.callback_url is not None and not is_allowed_callback(body.callback_url, dependencies.allowed_origins):
         raise CallbackNotAllowed(origin_of(body.callback_url))
@@ -57,7 +57,7 @@ async def list_payments(
     start: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
 ) -> Response:
-    """The caller's own payments; all for staff."""
+    """Return the caller's own payments; all for staff."""
     dependencies = dependencies_of(request, Dependencies)
     given = {"status": status, "orderId": order_id, "from": start, "to": end}
     filters = {name: value for name, value in given.items() if value is not None}
@@ -76,7 +76,7 @@ async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID
 @router.get("/api/rewards/balance", operation_id="rewards.getBalance", responses={200: {"model": RewardBalance}})
 @signed_in
 async def show_reward_balance(request: Request, caller: CurrentCaller) -> Response:
-    """The caller's referral rewards."""
+    """Return the caller's referral rewards."""
     dependencies = dependencies_of(request, Dependencies)
     balance_minor = await find_reward_balance(dependencies.database.reads_for(caller), caller.id)
     return ok(request, {"balanceMinor": balance_minor})

@@ -91,7 +91,7 @@ async def prepare_quarantine_decision(
     body: PrepareQuarantineDecisionRequest,
     command: OptionalIdempotentCommand,
 ) -> Response:
-    """Prepares that the charge pays its order or is returned; another user decides on it. No money moves yet."""
+    """Prepare that the charge pays its order or is returned; another user decides on it. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now = dependencies.clock.now()

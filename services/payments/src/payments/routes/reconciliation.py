@@ -61,7 +61,7 @@ async def show_reconciliation_case(request: Request, caller: CurrentCaller, case
 async def close_reconciliation_case(
     request: Request, caller: CurrentCaller, case_id: UUID, body: CloseReconciliationCaseRequest
 ) -> Response:
-    """Closes a case by hand, with the evidence that explains it."""
+    """Close a case by hand, with the evidence that explains it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await close_case(uow, case_id, caller.id, body.evidence, dependencies.clock.now())

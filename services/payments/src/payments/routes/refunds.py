@@ -50,7 +50,7 @@ async def list_refunds(
         ),
     ] = None,
 ) -> Response:
-    """A buyer's own refunds; finance, support and auditors see all. Newest first."""
+    """Return a buyer's own refunds; finance, support and auditors see all. Newest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_refunds(uow, page, status, kind, order_id, awaiting)

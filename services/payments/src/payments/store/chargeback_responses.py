@@ -106,7 +106,7 @@ async def list_due_responses(reads: Reads, now: datetime) -> list[UUID]:
 
 
 async def lock_due_response(uow: UnitOfWork, response_id: UUID, now: datetime) -> tuple[ClaimedResponse, str] | None:
-    """The response and its chargeback's status; None when it is not due, or another worker has it."""
+    """Return the response and its chargeback's status; None when it is not due, or another worker has it."""
     row = await uow.fetch_row(_LOCK_DUE, response_id, now)
     if row is None:
         return None

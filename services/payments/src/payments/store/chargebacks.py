@@ -155,7 +155,7 @@ async def record_chargeback(
 
 
 async def count_losses(uow: UnitOfWork, chargeback_id: UUID) -> int:
-    """The number of losses that were posted for the locked chargeback, the reversed ones too."""
+    """Return the number of losses that were posted for the locked chargeback, the reversed ones too."""
     losses = 0
     while await uow.fetch_value(_LOSS_POSTED, loss_key(chargeback_id, losses + 1)):
         losses += 1
@@ -214,7 +214,7 @@ async def list_unknown_identities(uow: UnitOfWork, identities: Sequence[str]) ->
 
 
 async def list_opened_identities(uow: UnitOfWork, gateway: GatewayName) -> list[str]:
-    """The disputes at one gateway that are recorded as open."""
+    """Return the disputes at one gateway that are recorded as open."""
     return [row["identity"] for row in await uow.fetch(_LIST_OPENED, gateway)]
 
 
@@ -238,7 +238,7 @@ async def release_exists(uow: UnitOfWork, release_id: UUID) -> bool:
 
 
 async def find_final_release_cause(uow: UnitOfWork, order_id: UUID) -> Literal["delivery", "resolution"] | None:
-    """The cause of the order's final release; None before it."""
+    """Return the cause of the order's final release; None before it."""
     cause: Literal["delivery", "resolution"] | None = await uow.fetch_value(_ENDING, order_id)
     return cause
 
@@ -249,7 +249,7 @@ async def refund_is_held(uow: UnitOfWork, refund_id: UUID) -> bool:
 
 
 async def lock_unsent_refunds(uow: UnitOfWork, charge_id: UUID) -> list[UnsentRefund]:
-    """The unsent refunds of the charge, oldest first, locked against a concurrent submission."""
+    """Return the unsent refunds of the charge, oldest first, locked against a concurrent submission."""
     rows = await uow.fetch(_LOCK_UNSENT, charge_id, list(UNSENT_STATUSES))
     return [UnsentRefund(*row) for row in rows]
 

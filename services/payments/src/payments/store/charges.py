@@ -60,7 +60,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, 'quarantined', $8)
 
 
 async def lock_payable_order(uow: UnitOfWork, reference: str) -> PayableOrder | None:
-    """The locked order of a reference: of two concurrent charges exactly one covers it."""
+    """Return the locked order of a reference: of two concurrent charges exactly one covers it."""
     row = await uow.fetch_row(_LOCK_PAYABLE_ORDER, reference)
     if row is None:
         return None

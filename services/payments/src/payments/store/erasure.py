@@ -82,7 +82,7 @@ _ERASE_TEXTS_OF_SALES: Final = (
 
 
 async def list_open_obligations(uow: UnitOfWork, user_id: UUID, vendor_id: UUID | None) -> list[str]:
-    """The names of the open obligations of the buyer and of their vendor."""
+    """Return the names of the open obligations of the buyer and of their vendor."""
     rows = [await uow.fetch_row(_OF_BUYER, user_id)]
     if vendor_id is not None:
         rows.append(await uow.fetch_row(_OF_VENDOR, vendor_id))

@@ -73,7 +73,7 @@ VALUES ($9, $1, $10, $11, $12, $13, $14, $15, $16)
 
 
 async def find_released_minor(uow: UnitOfWork, release_id: UUID) -> int:
-    """The gross amount of a release, in kobo."""
+    """Return the gross amount of a release, in kobo."""
     return int(await uow.fetch_value("SELECT gross_minor FROM releases WHERE id = $1", release_id))
 
 

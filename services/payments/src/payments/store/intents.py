@@ -149,7 +149,7 @@ _FIND_EMAIL: Final = "SELECT email FROM buyers WHERE user_id = $1"
 async def find_own_order_and_key(
     uow: UnitOfWork, order_id: UUID, buyer_id: UUID, key: UUID
 ) -> tuple[OrderToPay | None, BoundKey | None]:
-    """The buyer's order and the binding of the idempotency key, each None while it is unknown."""
+    """Return the buyer's order and the binding of the idempotency key, each None while it is unknown."""
     row = await uow.fetch_row(_FIND_OWN_ORDER_AND_KEY, order_id, buyer_id, key)
     if row is None:
         raise AssertionError("a SELECT from one row returns one row")
@@ -184,7 +184,7 @@ async def record_claimed_intent_if_new(
     fingerprint: bytes,
     now: datetime,
 ) -> Intent | None:
-    """The intent, whose gateway this caller may call until `until`, with its reference and the request's key.
+    """Return the intent, whose gateway this caller may call until `until`, with its reference and the request's key.
 
     None when the order has a live one. Raises IdempotencyKeyReused when a concurrent request bound the key to another order.
     """
@@ -216,7 +216,7 @@ async def record_claimed_intent_if_new(
 async def claim_opening(
     uow: UnitOfWork, intent_id: UUID, reference: str, until: datetime, now: datetime, gateway: GatewayName
 ) -> Intent | None:
-    """The intent when this caller may call the gateway; None while another caller holds the lease."""
+    """Return the intent when this caller may call the gateway; None while another caller holds the lease."""
     return _intent(await uow.fetch_row(_CLAIM_OPENING, intent_id, reference, until, now, gateway))
 
 
@@ -248,7 +248,7 @@ async def save_unopened(uow: UnitOfWork, intent_id: UUID, reference: str) -> Non
 
 
 async def lock_attempt(uow: UnitOfWork, reference: str) -> LockedIntent | None:
-    """The intent that recorded this reference, now or earlier."""
+    """Return the intent that recorded this reference, now or earlier."""
     row = await uow.fetch_row(_LOCK_ATTEMPT, reference)
     return None if row is None else LockedIntent(*row)
 

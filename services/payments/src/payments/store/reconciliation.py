@@ -163,7 +163,7 @@ _SAVE_NEXT_RUN: Final = "UPDATE reconciliation_runs SET due_at = $1"
 async def find_recorded_charges(
     uow: UnitOfWork, identities: Sequence[str], references: Sequence[str]
 ) -> dict[str, RecordedCharge]:
-    """The charges by identity that have one of the identities, or one of the references and no gateway id."""
+    """Return the charges by identity that have one of the identities, or one of the references and no gateway id."""
     rows = await uow.fetch(_CHARGES_REPORTED, identities) + await uow.fetch(_CHARGES_WITHOUT_ID, references)
     return {row["identity"]: RecordedCharge(*row[2:]) for row in rows}
 
@@ -171,7 +171,7 @@ async def find_recorded_charges(
 async def list_settled_charges(
     uow: UnitOfWork, gateway: GatewayName, start: datetime, end: datetime, after: SettledPosition | None
 ) -> tuple[list[RecordedCharge], SettledPosition | None]:
-    """The next charges of a gateway's period, and the position after them; None at the end."""
+    """Return the next charges of a gateway's period, and the position after them; None at the end."""
     rows = await uow.fetch(_CHARGES_SETTLED, start, end, *(after or (start, UUID(int=0))), BATCH_SIZE, gateway)
     return [RecordedCharge(*row[2:]) for row in rows], _position(rows)
 
@@ -179,7 +179,7 @@ async def list_settled_charges(
 async def list_settled_refunds(
     uow: UnitOfWork, gateway: GatewayName, start: datetime, end: datetime, after: SettledPosition | None
 ) -> tuple[list[RecordedAttempt], SettledPosition | None]:
-    """The next refunds of a gateway's period, and the position after them; None at the end."""
+    """Return the next refunds of a gateway's period, and the position after them; None at the end."""
     rows = await uow.fetch(_REFUNDS_SETTLED, start, end, *(after or (start, UUID(int=0))), BATCH_SIZE, gateway)
     return [_recorded_attempt(row) for row in rows], _position(rows)
 
@@ -214,7 +214,7 @@ async def find_recorded_settlement(uow: UnitOfWork, settlement_id: str) -> Recor
 
 
 async def sum_settled(uow: UnitOfWork, start: datetime, end: datetime) -> int:
-    """The kobo that settlements moved to our bank, by the time of their posting."""
+    """Return the kobo that settlements moved to our bank, by the time of their posting."""
     settled: int = await uow.fetch_value(_SETTLED, start, end)
     return settled
 
@@ -246,7 +246,7 @@ async def open_case_if_new(uow: UnitOfWork, found: Difference, now: datetime, ga
 
 
 async def list_open_cases(uow: UnitOfWork, limit: int) -> list[OpenCase]:
-    """The open cases, the least recently checked first."""
+    """Return the open cases, the least recently checked first."""
     return [OpenCase(*row) for row in await uow.fetch(_OPEN_CASES, limit)]
 
 
@@ -274,7 +274,7 @@ async def claim_unalerted_cases(uow: UnitOfWork, now: datetime, opened_before: d
 
 
 async def sum_unexplained(uow: UnitOfWork) -> tuple[int, int]:
-    """The number of open cases, and the sum of their differences in minor units."""
+    """Return the number of open cases, and the sum of their differences in minor units."""
     row = await uow.fetch_row(_UNEXPLAINED)
     return (0, 0) if row is None else (row["cases"], row["minor"])
 

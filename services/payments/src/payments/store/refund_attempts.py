@@ -82,7 +82,7 @@ async def replace_attempt(
 
 
 async def list_unconfirmed_attempts(uow: UnitOfWork, refund_id: UUID) -> list[RefundAttempt]:
-    """The failed attempts whose failure the gateway has not confirmed yet."""
+    """Return the failed attempts whose failure the gateway has not confirmed yet."""
     return [RefundAttempt(*row) for row in await uow.fetch(_UNCONFIRMED, refund_id)]
 
 
@@ -92,7 +92,7 @@ async def list_reported_attempts(uow: UnitOfWork, reference: str, amount_minor: 
 
 
 async def find_gateway_of_charge(uow: UnitOfWork, reference: str) -> GatewayName | None:
-    """The gateway of the charges under a reference; None when there is none."""
+    """Return the gateway of the charges under a reference; None when there is none."""
     gateway: GatewayName | None = await uow.fetch_value(_GATEWAY_OF_CHARGE, reference)
     return gateway
 
@@ -107,7 +107,7 @@ async def save_attempt_confirmed(uow: UnitOfWork, attempt_id: UUID, now: datetim
 
 
 async def find_transfer_fee(uow: UnitOfWork, attempt_id: UUID) -> int | None:
-    """The posted fee of the attempt's transfer, in kobo."""
+    """Return the posted fee of the attempt's transfer, in kobo."""
     fee_minor: int | None = await uow.fetch_value(_FIND_TRANSFER_FEE, attempt_id)
     return fee_minor
 

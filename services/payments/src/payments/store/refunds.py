@@ -176,7 +176,7 @@ async def lock_refund(uow: UnitOfWork, refund_id: UUID) -> LockedRefund | None:
 
 
 async def lock_refund_of_attempt(uow: UnitOfWork, attempt_id: UUID) -> LockedRefund | None:
-    """The refund of a current or replaced attempt; compare `attempt_id` to distinguish them."""
+    """Return the refund of a current or replaced attempt; compare `attempt_id` to distinguish them."""
     return await _lock(uow, _LOCK_REFUND_OF_ATTEMPT, attempt_id)
 
 

@@ -18,7 +18,7 @@ outcome IN ('done', 'ignored') AND NOT EXISTS (
 
 
 def retention_rules(webhook_retention: timedelta) -> tuple[Rule, ...]:
-    """The rules; a webhook and its body are stored for `webhook_retention`."""
+    """Return the rules; a webhook and its body are stored for `webhook_retention`."""
     return (
         RetentionRule(
             "processed_webhook_events",

@@ -48,7 +48,7 @@ UPDATE revised_webhooks SET due_at = NULL, answered_at = $3, queries = 0 WHERE w
 
 
 async def lock_revised_webhook(uow: UnitOfWork, webhook_id: str, now: datetime) -> RevisedWebhook:
-    """The locked counts of a key; zero at its first revision."""
+    """Return the locked counts of a key; zero at its first revision."""
     await uow.execute(_INSERT, webhook_id, now)
     row = await uow.fetch_row(_LOCK, webhook_id)
     if row is None:
@@ -77,7 +77,9 @@ async def list_due_queries(reads: Reads, now: datetime) -> list[str]:
 async def claim_query(
     uow: UnitOfWork, webhook_id: str, now: datetime, again_at: Callable[[datetime, int], datetime]
 ) -> RevisedWebhook | None:
-    """The key when its query is due. It is due again at `again_at(now, queries)` unless its response is saved before."""
+    """Return the key when its query is due. It is due again at `again_at(now, queries)` unless its response is saved
+    before.
+    """
     row = await uow.fetch_row(_LOCK, webhook_id)
     revised = None if row is None else RevisedWebhook(*row)
     if revised is None or revised.due_at is None or revised.due_at > now:
@@ -87,7 +89,7 @@ async def claim_query(
 
 
 async def list_bodies(uow: UnitOfWork, webhook_id: str) -> list[bytes]:
-    """The first body and the stored revisions."""
+    """Return the first body and the stored revisions."""
     return [bytes(row["raw"]) for row in await uow.fetch(_LIST_BODIES, webhook_id)]
 
 

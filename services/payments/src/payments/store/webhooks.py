@@ -96,7 +96,7 @@ FROM (SELECT) AS repetition LEFT JOIN processed_webhook_events ON id = $1 AND ra
 
 
 async def find_other_body(database: Database, webhook_id: str, raw: bytes) -> bytes | None:
-    """The recorded bytes of this key when they differ from `raw`, else None. Raises DatabaseUnavailable.
+    """Return the recorded bytes of this key when they differ from `raw`, else None. Raises DatabaseUnavailable.
 
     A repetition is acknowledged only when the first one's record is on a second machine, so this waits for it.
     """
@@ -105,7 +105,7 @@ async def find_other_body(database: Database, webhook_id: str, raw: bytes) -> by
 
 
 async def _one_statement(database: Database, statement: str, *values: Any) -> Any:
-    """The first value of a statement that commits itself, and is never cancelled. Raises DatabaseUnavailable."""
+    """Return the first value of a statement that commits itself, and is never cancelled. Raises DatabaseUnavailable."""
     try:
         # Bounded: the gateway resends a webhook that finds no free connection in this time.
         async with database.service.connection(timeout=database.limits.connection_acquire) as connection:
@@ -140,7 +140,9 @@ async def find_webhook(reads: Reads, webhook_id: str) -> QueuedWebhook | None:
 
 
 async def lock_webhook(uow: UnitOfWork, webhook_id: str) -> QueuedWebhook | None:
-    """The locked webhook: of two workers with the same item one waits. Inserting a revision of the key does not wait."""
+    """Return the locked webhook: of two workers with the same item one waits. Inserting a revision of the key does not
+    wait.
+    """
     row = await uow.fetch_row(_LOCK_WEBHOOK, webhook_id)
     return None if row is None else QueuedWebhook(*row)
 

@@ -24,5 +24,5 @@ CURRENCY: Final = sa.CHAR(3)
 
 
 def required(name: str, kind: Any, **arguments: Any) -> sa.Column[Any]:
-    """A column that is never null."""
+    """Return a column that is never null."""
     return sa.Column(name, kind, nullable=False, **arguments)

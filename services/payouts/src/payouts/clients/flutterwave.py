@@ -67,7 +67,7 @@ class Flutterwave:
         return FLUTTERWAVE
 
     async def balance_minor(self) -> int:
-        """Returns the NGN balance that can be spent now. Raises GatewayUnavailable."""
+        """Return the NGN balance that can be spent now. Raises GatewayUnavailable."""
         body = await self._read("balances/NGN")
         try:
             return _kobo(body["data"]["available_balance"], least=-_MINOR_MAX)
@@ -75,7 +75,7 @@ class Flutterwave:
             raise GatewayUnavailable from error
 
     async def banks(self) -> list[Bank]:
-        """Returns the Nigerian banks. Raises GatewayUnavailable."""
+        """Return the Nigerian banks. Raises GatewayUnavailable."""
         body = await self._read("banks/NG")
         try:
             named = [(_optional_text(entry.get("code")), _optional_text(entry.get("name"))) for entry in body["data"]]
@@ -84,7 +84,7 @@ class Flutterwave:
         return list({code: Bank(code, name) for code, name in named if code and name}.values())
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
-        """Returns the account holder's name; None when the bank has no such account. Raises GatewayUnavailable."""
+        """Return the account holder's name; None when the bank has no such account. Raises GatewayUnavailable."""
         account = {"account_number": account_number, "account_bank": bank_code}
         try:
             status, body = await self._call("POST", "accounts/resolve", json=account)
@@ -97,7 +97,7 @@ class Flutterwave:
         raise GatewayKeyRejected if _rejects_key(status, body) else GatewayUnavailable
 
     async def create_recipient(self, recipient: Recipient) -> str | Refused | Unclear:
-        """Returns the code of a beneficiary: transfers to it do not name the account again."""
+        """Return the code of a beneficiary: transfers to it do not name the account again."""
         body = {
             "account_number": self.open_number(recipient.vendor_id, recipient.stored_account),
             "account_bank": recipient.bank_code,
@@ -112,7 +112,7 @@ class Flutterwave:
         return _rejected(status, response)
 
     async def transfer(self, reference: str, recipient_code: str, amount_minor: int) -> SubmitResult:
-        """Requests the transfer under a reference that the gateway accepts once.
+        """Request the transfer under a reference that the gateway accepts once.
 
         An amount that the gateway never accepts, and a code of another gateway, are refused without a call.
         """
@@ -138,7 +138,7 @@ class Flutterwave:
         return _rejected(status, response)
 
     async def verify(self, reference: str) -> VerifyResult:
-        """Returns the gateway's present report of this reference: the only row of its list for it.
+        """Return the gateway's present report of this reference: the only row of its list for it.
 
         An empty list proves that there is none. A list of other references proves that the filter was ignored.
         """
@@ -155,7 +155,7 @@ class Flutterwave:
         return Absent() if rows == [] else Unclear("verify: answered about other references")
 
     async def page_of_transfers(self, since: datetime, page: int) -> TransferPage:
-        """Returns one page of transfers accepted since that day, newest first, from page 1. Raises GatewayUnavailable."""
+        """Return one page of transfers accepted since that day, newest first, from page 1. Raises GatewayUnavailable."""
         # A day more covers the gateway's time zone; the end is after every transfer of these days.
         start, end = since - timedelta(days=1), since + timedelta(days=365)
         params = {"from": start.date().isoformat(), "to": end.date().isoformat(), "page": page}
@@ -168,7 +168,7 @@ class Flutterwave:
             raise GatewayUnavailable from error
 
     async def _read(self, path: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Returns the body of a read. Raises GatewayUnavailable for anything but 200."""
+        """Return the body of a read. Raises GatewayUnavailable for anything but 200."""
         try:
             status, body = await self._call("GET", path, params=params)
         except _UnusableResponse as error:
@@ -212,7 +212,7 @@ def _is_own_error(body: Any) -> bool:
 
 
 def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Reported | Unclear:
-    """The report in a response. A state outside the contract is unclear: no decision can rest on it."""
+    """Return the report in a response. A state outside the contract is unclear: no decision can rest on it."""
     status = _REPORTS.get(str(transfer["status"]))
     if transfer["reference"] != reference:
         return Unclear("answered about another reference")
@@ -235,7 +235,7 @@ def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Rep
 
 
 def _listed(entry: Any, since: datetime) -> ListedTransfer:
-    """A row of the list. A malformed one has no amount or no account: it becomes a case for staff."""
+    """Return a row of the list. A malformed one has no amount or no account: it becomes a case for staff."""
     row = entry if isinstance(entry, dict) else {}
     code = _code(row.get("id"))
     unreadable = f"row-{hashlib.sha256(json.dumps(entry, default=str, sort_keys=True).encode()).hexdigest()[:32]}"
@@ -262,7 +262,7 @@ def _code(identifier: Any) -> str | None:
 
 
 def _text(value: Any) -> str:
-    """Returns a text that is not empty. Raises ValueError for anything else."""
+    """Return a text that is not empty. Raises ValueError for anything else."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError("no text")
     return value
@@ -273,7 +273,7 @@ def _optional_text(value: Any) -> str | None:
 
 
 def _decimal_kobo(value: Any) -> Decimal:
-    """Returns naira as kobo, exactly. Raises ValueError for anything that is no number; a float was not read exactly."""
+    """Return naira as kobo, exactly. Raises ValueError for anything that is no number; a float was not read exactly."""
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
         raise ValueError("no amount in naira")
     try:
@@ -286,7 +286,7 @@ def _decimal_kobo(value: Any) -> Decimal:
 
 
 def _kobo(value: Any, least: int = 0) -> int:
-    """Returns naira as whole kobo. Raises ValueError for more than two decimals."""
+    """Return naira as whole kobo. Raises ValueError for more than two decimals."""
     amount = _decimal_kobo(value)
     if amount != amount.to_integral_value() or amount < least:
         raise ValueError("no whole number of kobo")
@@ -294,7 +294,7 @@ def _kobo(value: Any, least: int = 0) -> int:
 
 
 def _fee_minor(value: Any) -> int | None:
-    """Returns a calculated fee, which may have more decimals (26.875), in whole kobo; None when there is none."""
+    """Return a calculated fee, which may have more decimals (26.875), in whole kobo; None when there is none."""
     try:
         return max(int(_decimal_kobo(value).to_integral_value(ROUND_HALF_UP)), 0)
     except ValueError:
@@ -302,12 +302,12 @@ def _fee_minor(value: Any) -> int | None:
 
 
 def _naira(amount_minor: int) -> int | float:
-    """Returns kobo as a JSON number of naira. The shortest text of this float has the two decimals, below 2^53."""
+    """Return kobo as a JSON number of naira. The shortest text of this float has the two decimals, below 2^53."""
     return amount_minor // 100 if amount_minor % 100 == 0 else float(f"{amount_minor // 100}.{amount_minor % 100:02d}")
 
 
 def _instant(value: Any) -> datetime | None:
-    """Returns an instant in ISO 8601; UTC is the default time zone."""
+    """Return an instant in ISO 8601; UTC is the default time zone."""
     try:
         instant = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:

@@ -35,25 +35,25 @@ class Gateway(Protocol):
         """The fees that the gateway charges for transfers."""
 
     async def balance_minor(self) -> int:
-        """Returns the NGN balance, which may be negative. Raises GatewayUnavailable."""
+        """Return the NGN balance, which may be negative. Raises GatewayUnavailable."""
 
     async def banks(self) -> list[Bank]:
-        """Returns the banks that accept transfers in naira. Raises GatewayUnavailable."""
+        """Return the banks that accept transfers in naira. Raises GatewayUnavailable."""
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
-        """Returns the account holder's name; None when the bank has no such account. Raises GatewayUnavailable."""
+        """Return the account holder's name; None when the bank has no such account. Raises GatewayUnavailable."""
 
     async def create_recipient(self, recipient: Recipient) -> str | Refused | Unclear:
-        """Returns the gateway's code for the account. The same account always has the same code."""
+        """Return the gateway's code for the account. The same account always has the same code."""
 
     async def transfer(self, reference: str, recipient_code: str, amount_minor: int) -> SubmitResult:
-        """Requests the transfer under a reference that the gateway accepts once."""
+        """Request the transfer under a reference that the gateway accepts once."""
 
     async def verify(self, reference: str) -> VerifyResult:
-        """Returns the gateway's present report of this reference."""
+        """Return the gateway's present report of this reference."""
 
     async def page_of_transfers(self, since: datetime, page: int) -> TransferPage:
-        """Returns one page of transfers accepted since then, newest first, from page 1. Raises GatewayUnavailable."""
+        """Return one page of transfers accepted since then, newest first, from page 1. Raises GatewayUnavailable."""
 
 
 class Gateways:
@@ -64,7 +64,7 @@ class Gateways:
         self.for_new_transfers: GatewayName = for_new_transfers
 
     def of(self, name: GatewayName) -> Gateway:
-        """Returns the gateway of this name. Raises GatewayUnavailable when its key is not set."""
+        """Return the gateway of this name. Raises GatewayUnavailable when its key is not set."""
         adapter = self._adapters.get(name)
         if adapter is None:
             raise GatewayUnavailable

@@ -67,7 +67,7 @@ class Paystack:
         return PAYSTACK
 
     async def balance_minor(self) -> int:
-        """Returns the NGN balance, which may be negative. Raises GatewayUnavailable."""
+        """Return the NGN balance, which may be negative. Raises GatewayUnavailable."""
         body = await self._read("balance")
         try:
             # A negative balance covers no batch.
@@ -77,7 +77,7 @@ class Paystack:
             raise GatewayUnavailable from error
 
     async def banks(self) -> list[Bank]:
-        """Returns the Nigerian banks that accept transfers. Raises GatewayUnavailable."""
+        """Return the Nigerian banks that accept transfers. Raises GatewayUnavailable."""
         listed: dict[str, Bank] = {}
         params: dict[str, Any] = {"country": "nigeria", "currency": "NGN", "use_cursor": True, "perPage": PAGE_LENGTH}
         for _ in range(_BANK_PAGES_MAX):
@@ -93,7 +93,7 @@ class Paystack:
         raise GatewayUnavailable
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
-        """Returns the account holder's name; None when the bank has no such account. Raises GatewayUnavailable."""
+        """Return the account holder's name; None when the bank has no such account. Raises GatewayUnavailable."""
         params = {"account_number": account_number, "bank_code": bank_code}
         try:
             status, body = await self._call("GET", "bank/resolve", params=params)
@@ -106,7 +106,7 @@ class Paystack:
         raise GatewayKeyRejected if _rejects_key(status, body) else GatewayUnavailable
 
     async def create_recipient(self, recipient: Recipient) -> str | Refused | Unclear:
-        """Returns the gateway's code for the account. The same account always has the same code."""
+        """Return the gateway's code for the account. The same account always has the same code."""
         body = {
             "type": "nuban",
             "name": recipient.account_name,
@@ -123,7 +123,7 @@ class Paystack:
         return _rejected(status, response)
 
     async def transfer(self, reference: str, recipient_code: str, amount_minor: int) -> SubmitResult:
-        """Requests the transfer under a reference that the gateway accepts once.
+        """Request the transfer under a reference that the gateway accepts once.
 
         An amount or a reference that Paystack never accepts is refused without a call.
         """
@@ -148,7 +148,7 @@ class Paystack:
         return _rejected(status, response)
 
     async def verify(self, reference: str) -> VerifyResult:
-        """Returns the gateway's present report of this reference."""
+        """Return the gateway's present report of this reference."""
         try:
             status, response = await self._call("GET", f"transfer/verify/{reference}")
             if status == 200:
@@ -160,7 +160,7 @@ class Paystack:
         return Absent() if absent else Unclear(f"verify: answered {status}")
 
     async def page_of_transfers(self, since: datetime, page: int) -> TransferPage:
-        """Returns one page of transfers accepted since then, newest first, from page 1. The last page is not full.
+        """Return one page of transfers accepted since then, newest first, from page 1. The last page is not full.
         Raises GatewayUnavailable.
         """
         body = await self._read("transfer", {"from": iso(since), "page": page, "perPage": PAGE_LENGTH})
@@ -171,7 +171,7 @@ class Paystack:
         return TransferPage(transfers, is_last=len(transfers) < PAGE_LENGTH)
 
     async def _read(self, path: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Returns the body of a read. Raises GatewayUnavailable for anything but 200."""
+        """Return the body of a read. Raises GatewayUnavailable for anything but 200."""
         try:
             status, body = await self._call("GET", path, params=params)
         except _UnusableResponse as error:
@@ -229,7 +229,7 @@ def _is_own_error(body: Any) -> bool:
 
 
 def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Reported | Unclear:
-    """The report in a response. A state outside the contract is unclear: no decision can rest on it."""
+    """Return the report in a response. A state outside the contract is unclear: no decision can rest on it."""
     status = next((report for report in REPORTS if report == transfer["status"]), None)
     if transfer["reference"] != reference:
         return Unclear("answered about another reference")
@@ -255,7 +255,7 @@ def _cause(transfer: Any) -> str | None:
 
 
 def _phrase(value: Any) -> str | None:
-    """A text, the describing field of an object, or those of the objects of a list."""
+    """Return a text, the describing field of an object, or those of the objects of a list."""
     if isinstance(value, str):
         return _stored(value).strip() or None
     if isinstance(value, dict):
@@ -267,12 +267,12 @@ def _phrase(value: Any) -> str | None:
 
 
 def _stored(text: str) -> str:
-    """The text without the one character that PostgreSQL does not store."""
+    """Return the text without the one character that PostgreSQL does not store."""
     return text.replace("\x00", "")
 
 
 def _text(value: Any) -> str:
-    """Returns a text that is not empty. Raises ValueError for anything else."""
+    """Return a text that is not empty. Raises ValueError for anything else."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError("no text")
     return _stored(value)
@@ -283,7 +283,7 @@ def _optional_text(value: Any) -> str | None:
 
 
 def _kobo(value: Any, least: int = 0) -> int:
-    """Returns a whole amount in kobo within 64 bits, given as a number or as digits. Raises ValueError for anything
+    """Return a whole amount in kobo within 64 bits, given as a number or as digits. Raises ValueError for anything
     else.
     """
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _DIGITS_MAX:
@@ -301,7 +301,7 @@ def _optional_kobo(value: Any) -> int | None:
 
 
 def _listed(entry: Any, since: datetime) -> ListedTransfer:
-    """A row of the list. A malformed one has no amount or no account: it becomes a case for staff."""
+    """Return a row of the list. A malformed one has no amount or no account: it becomes a case for staff."""
     row = _fields(entry)
     details = _fields(_fields(row.get("recipient")).get("details"))
     transfer_code = _optional_text(row.get("transfer_code"))
@@ -323,7 +323,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _instant(value: Any) -> datetime | None:
-    """Returns an instant in ISO 8601; UTC is the default time zone."""
+    """Return an instant in ISO 8601; UTC is the default time zone."""
     try:
         instant = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -332,7 +332,7 @@ def _instant(value: Any) -> datetime | None:
 
 
 def _bank(entry: Any) -> Bank | None:
-    """A bank of the list; None for one that accepts no transfers in naira, and for a malformed row."""
+    """Return a bank of the list; None for one that accepts no transfers in naira, and for a malformed row."""
     row = _fields(entry)
     is_open = row.get("active") is not False and not row.get("is_deleted")
     accepts_naira = row.get("supports_transfer") is not False and row.get("currency") in (None, "NGN")

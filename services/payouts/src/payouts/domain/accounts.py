@@ -62,37 +62,37 @@ def vendor_debt(vendor_id: UUID) -> Account:
 
 
 def release(key: str, vendor_id: UUID, net_minor: int, repaid_minor: int) -> Posting:
-    """A release of `net_minor`; `repaid_minor` of it repays the vendor's debt."""
+    """Return a release of `net_minor`; `repaid_minor` of it repays the vendor's debt."""
     return _credit("release", key, ESCROW_RELEASED, vendor_id, net_minor, repaid_minor)
 
 
 def refund(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_minor: int) -> Posting:
-    """A refund after release: `from_vendor_minor`, of which the wallet lacks `shortfall_minor`."""
+    """Return a refund after release: `from_vendor_minor`, of which the wallet lacks `shortfall_minor`."""
     return _debit("refund", key, ESCROW_RELEASED, vendor_id, from_vendor_minor, shortfall_minor)
 
 
 def hold(key: str, vendor_id: UUID, amount_minor: int) -> Posting:
-    """Moves a disputed amount from the wallet to its hold."""
+    """Move a disputed amount from the wallet to its hold."""
     return _debit("hold", key, held(vendor_id), vendor_id, amount_minor)
 
 
 def hold_released(key: str, vendor_id: UUID, held_minor: int, repaid_minor: int) -> Posting:
-    """Returns a hold to the wallet; debt is repaid first."""
+    """Return a hold to the wallet; debt is repaid first."""
     return _credit("hold_released", key, held(vendor_id), vendor_id, held_minor, repaid_minor)
 
 
 def chargeback(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_minor: int) -> Posting:
-    """A lost chargeback after release: `from_vendor_minor`, of which the wallet lacks `shortfall_minor`."""
+    """Return a lost chargeback after release: `from_vendor_minor`, of which the wallet lacks `shortfall_minor`."""
     return _debit("chargeback", key, ESCROW_RELEASED, vendor_id, from_vendor_minor, shortfall_minor)
 
 
 def chargeback_won(key: str, vendor_id: UUID, to_vendor_minor: int, repaid_minor: int) -> Posting:
-    """A lost chargeback that was won later: the vendor's part returns, debt is repaid first."""
+    """Return a lost chargeback that was won later: the vendor's part returns, debt is repaid first."""
     return _credit("chargeback_won", key, ESCROW_RELEASED, vendor_id, to_vendor_minor, repaid_minor)
 
 
 def correction(key: str, vendor_id: UUID, surplus_minor: int, settled_minor: int) -> Posting:
-    """Makes the wallet equal to the releases of payments: debits a surplus, or adds a shortfall (below zero).
+    """Make the wallet equal to the releases of payments: debits a surplus, or adds a shortfall (below zero).
 
     `settled_minor` is the part that changes the debt: what the wallet lacks of a surplus, or what the addition repays.
     """
@@ -101,40 +101,40 @@ def correction(key: str, vendor_id: UUID, surplus_minor: int, settled_minor: int
 
 
 def waiver(key: str, vendor_id: UUID, amount_minor: int, shortfall_minor: int = 0) -> Posting:
-    """Moves a remainder that the vendor gave up from the wallet to the platform."""
+    """Move a remainder that the vendor gave up from the wallet to the platform."""
     return _debit("waiver", key, WAIVED_BALANCES, vendor_id, amount_minor, shortfall_minor)
 
 
 def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int = 0) -> Posting:
-    """Moves a payout into transit. The wallet lacks `shortfall_minor` only of a payout that was found at the gateway."""
+    """Move a payout into transit. The wallet lacks `shortfall_minor` only of a payout that was found at the gateway."""
     return _debit("payout", f"payout:{payout_id}", in_transit(payout_id), vendor_id, amount_minor, shortfall_minor)
 
 
 def payout_processed(payout_id: UUID, amount_minor: int) -> Posting:
-    """A paid payout: in transit becomes gateway cash."""
+    """Return a paid payout: in transit becomes gateway cash."""
     entries = [debit(in_transit(payout_id), amount_minor), credit(GATEWAY_CASH, amount_minor)]
     return _posting("payout_processed", f"payout_processed:{payout_id}", entries)
 
 
 def transfer_fee(key: str, added_minor: int) -> Posting:
-    """A fee of the gateway, debited to its balance; below zero: the part that it returned."""
+    """Return a fee of the gateway, debited to its balance; below zero: the part that it returned."""
     entries = [debit(TRANSFER_FEES, added_minor), credit(GATEWAY_CASH, added_minor)]
     return _posting("transfer_fee", key, entries)
 
 
 def restitution(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
-    """Returns an unpaid payout to the wallet; `repaid_minor` of it repays debt."""
+    """Return an unpaid payout to the wallet; `repaid_minor` of it repays debt."""
     source, key = in_transit(payout_id), f"restitution:{payout_id}"
     return _credit("restitution", key, source, vendor_id, amount_minor, repaid_minor)
 
 
 def reversal(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
-    """Returns a paid payout that the bank returned; `repaid_minor` of it repays debt."""
+    """Return a paid payout that the bank returned; `repaid_minor` of it repays debt."""
     return _credit("reversal", f"reversal:{payout_id}", GATEWAY_CASH, vendor_id, amount_minor, repaid_minor)
 
 
 def recovery_returned(transfer_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
-    """Returns a recovery whose transfer the bank returned; `repaid_minor` of it repays debt."""
+    """Return a recovery whose transfer the bank returned; `repaid_minor` of it repays debt."""
     key = f"recovery_returned:{transfer_id}"
     return _credit("recovery_returned", key, GATEWAY_CASH, vendor_id, amount_minor, repaid_minor)
 
@@ -145,20 +145,20 @@ def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_mi
 
 
 def recovery_of_hold(transfer_id: UUID, vendor_id: UUID, amount_minor: int) -> Posting:
-    """Records a transfer as paid whose amount is held since the gateway reported it."""
+    """Record a transfer as paid whose amount is held since the gateway reported it."""
     entries = [debit(held(vendor_id), amount_minor), credit(GATEWAY_CASH, amount_minor)]
     return _posting("recovery", f"recovery:{transfer_id}", entries)
 
 
 def transfer_hold(hold_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
-    """Holds money that may have been paid; `shortfall_minor` becomes debt."""
+    """Hold money that may have been paid; `shortfall_minor` becomes debt."""
     return _debit(
         "transfer_hold", f"transfer_hold:{hold_id}", held(vendor_id), vendor_id, amount_minor, shortfall_minor
     )
 
 
 def transfer_hold_released(hold_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
-    """Returns held money that was not paid; `repaid_minor` of it repays debt."""
+    """Return held money that was not paid; `repaid_minor` of it repays debt."""
     key = f"hold_released:{hold_id}"
     return _credit("hold_released", key, held(vendor_id), vendor_id, amount_minor, repaid_minor)
 

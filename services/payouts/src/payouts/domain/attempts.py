@@ -59,12 +59,12 @@ def check_submission(
 
 
 def status_when_claimed(status: State) -> State:
-    """Returns the status of a claimed attempt. After a lapsed submission it is unknown whether the call was made."""
+    """Return the status of a claimed attempt. After a lapsed submission it is unknown whether the call was made."""
     return TRANSFER.rules["claimed"].to[status]
 
 
 def step_when_due(status: State) -> DueStep:
-    """Returns what a worker does with a claimed attempt."""
+    """Return what a worker does with a claimed attempt."""
     return "submit" if status == "reserved" else "query"
 
 
@@ -107,7 +107,7 @@ class AttemptUpdate:
 def update_after_call(
     transfer: LockedTransfer, result: SubmitResult, calls: CallHistory, now: datetime
 ) -> AttemptUpdate | None:
-    """Returns what a finished submission changes; None when a later submission has replaced it.
+    """Return what a finished submission changes; None when a later submission has replaced it.
 
     A rejection counts only after a query found no such reference, at a time when no earlier call could arrive.
     """
@@ -128,7 +128,7 @@ def update_after_call(
 
 
 def update_after_query(transfer: LockedTransfer, result: VerifyResult, now: datetime) -> AttemptUpdate:
-    """Returns what a query changes, when the attempt is not to be submitted again."""
+    """Return what a query changes, when the attempt is not to be submitted again."""
     wait = poll_backoff(transfer.poll_count)
     if isinstance(result, Reported):
         return AttemptUpdate(result.update, poll_at=_poll_at(transfer, result.update, max(wait, FIRST_POLL_AFTER), now))
@@ -146,7 +146,7 @@ def update_after_query(transfer: LockedTransfer, result: VerifyResult, now: date
 
 
 def update_while_held(transfer: LockedTransfer, reason: SkipReason, now: datetime) -> AttemptUpdate:
-    """Returns what changes when the gateway does not have a sent attempt, and `reason` forbids another submission."""
+    """Return what changes when the gateway does not have a sent attempt, and `reason` forbids another submission."""
     poll_at = now + poll_backoff(transfer.poll_count)
     if transfer.called_at is not None and may_arrive(transfer.called_at, now):
         poll_at = min(poll_at, transfer.called_at + LOST_CALL)
@@ -158,7 +158,7 @@ def update_while_held(transfer: LockedTransfer, reason: SkipReason, now: datetim
 
 
 def next_poll_at(transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> datetime | None:
-    """Returns when to query an ended transfer: a paid one may be returned, any other one is final."""
+    """Return when to query an ended transfer: a paid one may be returned, any other one is final."""
     return next_poll(transfer.arrived_at or now, now) if update.status == "success" else None
 
 
@@ -173,7 +173,7 @@ def stays_unknown(status: State, verdict: Verdict) -> bool:
 
 
 def update_after_contradiction(transfer: LockedTransfer, now: datetime) -> AttemptUpdate:
-    """Returns what is recorded for an attempt that stays unknown after a contradiction."""
+    """Return what is recorded for an attempt that stays unknown after a contradiction."""
     due_at = now + poll_backoff(0)
     reason = "the gateway's response contradicts the ledger"
     return AttemptUpdate(is_unknown=True, reason=reason, poll_at=due_at, called_at=transfer.called_at)

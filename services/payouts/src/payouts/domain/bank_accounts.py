@@ -54,7 +54,7 @@ class NameCheck:
 
 
 def check_account_name(legal_name: str, account_name: str | None) -> NameCheck:
-    """Compares the names word by word, whatever their order, case, accents and punctuation.
+    """Compare the names word by word, whatever their order, case, accents and punctuation.
 
     The account's name must contain every word of the legal name. It may contain more (a middle name), unless the legal
     name is a single word: that alone would match too many account holders.
@@ -76,7 +76,7 @@ _DROPPED: Final = "'\u2019."
 
 
 def _words(name: str) -> Counter[str]:
-    """The words of a name for the comparison. A Counter, so that a doubled name must be doubled on both sides."""
+    """Return the words of a name for the comparison. A Counter, so that a doubled name must be doubled on both sides."""
     plain = unicodedata.normalize("NFKD", name).casefold()
     normalized_name = "".join(
         character if character.isalnum() else "" if unicodedata.combining(character) or character in _DROPPED else " "
@@ -107,7 +107,7 @@ class ChangeOfAccount:
 def check_change(
     known: KnownAccounts, fingerprint: str, name_check: NameCheck, now: datetime, cooling: timedelta
 ) -> ChangeOfAccount:
-    """Returns the state of newly set details. Raises AccountQuarantined (409).
+    """Return the state of newly set details. Raises AccountQuarantined (409).
 
     Another account waits out the cooling-off period, unless the vendor never had a verified one. The account that was
     verified last keeps its state. Another verified account ends a quarantine; a quarantined account returns once released.

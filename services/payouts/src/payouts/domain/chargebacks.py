@@ -63,7 +63,7 @@ class HoldChange:
 
 
 def plan_holds(chargebacks: Sequence[OpenChargeback], available_minor: int) -> list[HoldChange]:
-    """Returns the changes of a vendor's holds; those of one order are together in `chargebacks`.
+    """Return the changes of a vendor's holds; those of one order are together in `chargebacks`.
 
     The amount still in escrow covers an order's chargebacks first. A loss debits at most what the wallet received for the
     order, so no more is held. An empty wallet holds what it has, and later credits are held up to the amount at stake.

@@ -128,14 +128,14 @@ class HeldPayout:
 
 
 def skip_payout_reason(candidate: Candidate) -> SkipReason | None:
-    """Returns why a batch skips this payout; None when it sends it."""
+    """Return why a batch skips this payout; None when it sends it."""
     if candidate.pending and candidate.attempted:
         return "already_dispatched"
     return hold_reason(candidate)
 
 
 def hold_reason(candidate: Candidate) -> SkipReason | None:
-    """Returns why this payout may not be sent now, by a batch or by the worker; None when it may."""
+    """Return why this payout may not be sent now, by a batch or by the worker; None when it may."""
     if not candidate.pending:
         return "not_pending"
     if candidate.cover == "not_released":
@@ -164,7 +164,7 @@ def plan_batch(
     gateway_balance_minor: int,
     fees: FeeSchedule,
 ) -> BatchPlan:
-    """Selects candidates in order while the sum stays within `max_total_minor`. A smaller one further on still fits.
+    """Select candidates in order while the sum stays within `max_total_minor`. A smaller one further on still fits.
 
     The balance must cover the fees of the transfers too; `max_total_minor` limits the amounts alone.
     """
@@ -185,10 +185,10 @@ def plan_batch(
 
 
 def next_poll(arrived_at: datetime, now: datetime) -> datetime | None:
-    """Returns when a paid transfer is queried again; None after the last time."""
+    """Return when a paid transfer is queried again; None after the last time."""
     return next((arrived_at + age for age in POLLS_AFTER_SUCCESS if arrived_at + age > now), None)
 
 
 def poll_backoff(poll_count: int) -> timedelta:
-    """Returns the wait before the next query of a transfer that is open after `poll_count` queries."""
+    """Return the wait before the next query of a transfer that is open after `poll_count` queries."""
     return min(_POLL_AGAIN_AFTER * (1 << min(poll_count, 10)), _POLL_AT_LEAST_EVERY)

@@ -19,7 +19,7 @@ class BelowMinimum(ValidationFailed):
 
     @classmethod
     def for_parameter(cls, name: str, minimum_minor: int) -> "BelowMinimum":
-        """Returns the error of a parameter in kobo."""
+        """Return the error of a parameter in kobo."""
         reason = f"must be at least {minimum_minor} kobo, the smallest payout"
         return cls(f"{name}: {reason}", invalid_params=[InvalidParam(name, reason)])
 

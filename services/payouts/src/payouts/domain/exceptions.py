@@ -77,12 +77,12 @@ class Settlement:
 
 
 def alert_key(exception_id: UUID) -> str:
-    """The deduplication key of all alerts of one exception."""
+    """Return the deduplication key of all alerts of one exception."""
     return f"payout-exception:{exception_id}"
 
 
 def runbook_of(cause: Cause) -> str:
-    """Returns the page for the on-call staff."""
+    """Return the page for the on-call staff."""
     return RELEASES_RUNBOOK if cause in ("credit_not_released", "release_statement_late") else RUNBOOK
 
 
@@ -119,7 +119,7 @@ _UNSPECIFIC_CAUSES: Final[frozenset[Cause]] = frozenset({"unclassified", "timeou
 
 
 def revised(exception: OpenException, update: Finding) -> Finding:
-    """Returns the finding after a further report: the newer cause, unless staff set one or money is held, and the worse
+    """Return the finding after a further report: the newer cause, unless staff set one or money is held, and the worse
     severity.
     """
     is_held = exception.finding.cause == "transfer_contradicted"

@@ -26,7 +26,7 @@ _COLUMNS: Final = (
 
 
 def csv_heading() -> str:
-    """The begin of the file."""
+    """Return the begin of the file."""
     return csv_head(_COLUMNS)
 
 
@@ -53,11 +53,11 @@ def csv_of_lines(lines: Iterable[Mapping[str, Any]]) -> str:
 
 
 def decimal_naira(amount_minor: int) -> Decimal:
-    """Returns kobo as naira with two decimals, `-1234.50`."""
+    """Return kobo as naira with two decimals, `-1234.50`."""
     return Decimal(amount_minor).scaleb(-2)
 
 
 def format_naira(amount_minor: int) -> str:
-    """Returns kobo as formatted naira: `-₦1,234.50`."""
+    """Return kobo as formatted naira: `-₦1,234.50`."""
     whole, kobo = divmod(abs(amount_minor), 100)
     return f"{'-' if amount_minor < 0 else ''}₦{whole:,}.{kobo:02d}"

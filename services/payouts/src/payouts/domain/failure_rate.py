@@ -57,7 +57,7 @@ def is_alarming(observed: ObservedFailureRate, attempts_min: int) -> bool:
 def evaluate_rate(
     observed: ObservedFailureRate, open_alert: OpenAlert | None, watch: FailureRatePolicy, now: datetime
 ) -> DueStep:
-    """Returns the next step of the alert: raised once above 5 %, cleared after an unbroken time below 3 %."""
+    """Return the next step of the alert: raised once above 5 %, cleared after an unbroken time below 3 %."""
     if open_alert is None:
         return "raise" if is_alarming(observed, watch.attempts_min) else "stay"
     if observed.failures * 100 >= CLEARS_BELOW_PERCENT * observed.attempts and observed.failures:
@@ -68,5 +68,5 @@ def evaluate_rate(
 
 
 def bank_key(bank_code: str) -> str:
-    """The deduplication key of the alerts of one bank's switch."""
+    """Return the deduplication key of the alerts of one bank's switch."""
     return f"{BANK_KEY_PREFIX}{bank_code}"

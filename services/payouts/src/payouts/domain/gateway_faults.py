@@ -6,5 +6,7 @@ RUNBOOK: Final = "gateway-key-rejected"
 
 
 def key_alert(gateway: str) -> str:
-    """The deduplication key of the alert for a rejected key. While it is open, payouts through that gateway pause."""
+    """Return the deduplication key of the alert for a rejected key. While it is open, payouts through that gateway
+    pause.
+    """
     return f"payouts:gateway-key:{gateway}"

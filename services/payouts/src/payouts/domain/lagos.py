@@ -22,7 +22,7 @@ class Month:
 
     @classmethod
     def of(cls, name: str, now: datetime) -> Self:
-        """Returns the month of a text such as `2026-11`. Raises ValidationFailed (`month`) for another form or a future
+        """Return the month of a text such as `2026-11`. Raises ValidationFailed (`month`) for another form or a future
         month.
         """
         year, _, number = name.partition("-")
@@ -38,7 +38,7 @@ class Month:
 
 
 def _first_of(year: int, number: int) -> datetime:
-    """The start of the month; the thirteenth is the next year's first."""
+    """Return the start of the month; the thirteenth is the next year's first."""
     years, index = divmod(number - 1, 12)
     if year + years > 9999:
         return datetime.max.replace(tzinfo=UTC)

@@ -51,5 +51,5 @@ def has_failed(transfer: LockedTransfer) -> bool:
 
 
 def release_hash(vendor_id: UUID, quarantine_ids: Iterable[UUID]) -> str:
-    """Returns the hash of the vendor and of the quarantines that a release ends."""
+    """Return the hash of the vendor and of the quarantines that a release ends."""
     return content_hash({"vendorId": str(vendor_id), "quarantineIds": sorted(map(str, quarantine_ids))})

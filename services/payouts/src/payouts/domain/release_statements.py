@@ -86,7 +86,7 @@ COVERED: Final = CoverCheck("covered")
 
 
 def evaluate_cover(totals: ReceivedTotals, newest: Statement | None, now: datetime) -> CoverCheck:
-    """Compares the totals with `newest`, the statement with the highest number and a valid signature."""
+    """Compare the totals with `newest`, the statement with the highest number and a valid signature."""
     if totals.anomaly is not None:
         return CoverCheck("not_released", totals.anomaly)
     if totals.balances_minor != totals.lines_minor:
@@ -131,5 +131,5 @@ def _is_in_upgrade(totals: ReceivedTotals, now: datetime) -> bool:
 
 
 def describe_unstated_lines(lines: Sequence[str]) -> str:
-    """Returns a sentence that lists the lines without a statement."""
+    """Return a sentence that lists the lines without a statement."""
     return f" Lines without a statement: {', '.join(lines)}." if lines else ""

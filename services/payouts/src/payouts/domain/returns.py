@@ -103,7 +103,7 @@ def check_cancellation(payout: LockedPayout) -> bool:
 
 
 def check_reset(payout: LockedPayout) -> None:
-    """Checks that a new attempt may be recorded. The gateway must have been queried about the earlier ones.
+    """Check that a new attempt may be recorded. The gateway must have been queried about the earlier ones.
 
     Raises PayoutNotPending, AmountAlreadyReturned, NoTransferSent, AttemptAlreadyReserved,
     ReversedTransferNotResettable, RetryLimitReached, TransferContradicted and TransferUnderWay (409).
@@ -124,12 +124,12 @@ def earlier_attempts_failed(payout: LockedPayout) -> bool:
 
 
 def wait_before_retry(retry_count: int, first_wait: timedelta) -> timedelta:
-    """Returns the wait of the attempt after the `retry_count`-th reset: doubled each time."""
+    """Return the wait of the attempt after the `retry_count`-th reset: doubled each time."""
     return first_wait * (1 << (retry_count - 1))
 
 
 def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> ReconciliationPlan:
-    """Returns what makes the ledger agree with the gateway's present reports. Raises a Conflict when nothing does.
+    """Return what makes the ledger agree with the gateway's present reports. Raises a Conflict when nothing does.
 
     Reversal: a processed payout with fewer successful transfers than recorded. Restitution: a pending payout whose
     transfers have all failed. Recovery: an unrecorded success, after a restitution or in addition to another
@@ -208,7 +208,7 @@ def _count_covered(payout: LockedPayout) -> int:
 
 
 def describe_posting(posting: Posting) -> dict[str, Any]:
-    """Returns the posting in the public shape of a transaction, for review by staff."""
+    """Return the posting in the public shape of a transaction, for review by staff."""
     entries = sorted((entry.account.name, entry.amount_minor) for entry in posting.entries)
     return {
         "type": posting.type,
@@ -219,12 +219,12 @@ def describe_posting(posting: Posting) -> dict[str, Any]:
 
 
 def reconciliation_hash(payout_id: UUID, kind: ReturnKind, postings: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the hash of payout, kind and exact postings."""
+    """Return the hash of payout, kind and exact postings."""
     return content_hash({"payoutId": str(payout_id), "kind": kind, "postings": postings})
 
 
 def _extra_success(payout: LockedPayout) -> Attempt | None:
-    """Returns a success that the ledger does not have: more transfers have paid than are recorded."""
+    """Return a success that the ledger does not have: more transfers have paid than are recorded."""
     unrecovered = [attempt for attempt in payout.attempts if attempt.status == "success" and not attempt.recovered]
     if payout.status == "pending" or not unrecovered or _count_successes(payout) <= _count_recorded_transfers(payout):
         return None
@@ -232,7 +232,7 @@ def _extra_success(payout: LockedPayout) -> Attempt | None:
 
 
 def _returned_recovery(payout: LockedPayout) -> Attempt | None:
-    """Posts the return of a recovered transfer, unless a return of the payout's own amount covers it."""
+    """Post the return of a recovered transfer, unless a return of the payout's own amount covers it."""
     if payout.returned is None or _count_successes(payout) >= _count_recorded_transfers(payout):
         return None
     # More were recovered than have paid: at least one of them came back.

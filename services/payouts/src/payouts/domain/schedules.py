@@ -47,7 +47,7 @@ class DueSchedule:
 
 
 def due_after(schedule: Schedule, instant: datetime) -> datetime | None:
-    """Returns the first due instant after this one, in UTC; None for no schedule."""
+    """Return the first due instant after this one, in UTC; None for no schedule."""
     if schedule.frequency == "none":
         return None
     day = instant.astimezone(LAGOS).date()
@@ -59,18 +59,18 @@ def due_after(schedule: Schedule, instant: datetime) -> datetime | None:
 
 
 def latest_due(schedule: Schedule, due_at: datetime, now: datetime) -> datetime:
-    """Returns the last due instant up to now: after a week of downtime one payout is requested, not seven."""
+    """Return the last due instant up to now: after a week of downtime one payout is requested, not seven."""
     step = timedelta(days=7 if schedule.frequency == "weekly" else 1)
     return due_at + (now - due_at) // step * step
 
 
 def period_of(due_at: datetime) -> date:
-    """Returns the day in Lagos that names the period."""
+    """Return the day in Lagos that names the period."""
     return due_at.astimezone(LAGOS).date()
 
 
 def skip_reason(wallet: WalletSnapshot, minimum_minor: int) -> SkippedReason | None:
-    """Returns why no payout is requested, in the order of a request's errors; None when one is."""
+    """Return why no payout is requested, in the order of a request's errors; None when one is."""
     if wallet.suspended:
         return "vendor_suspended"
     if wallet.transfer_contradicted:

@@ -67,7 +67,7 @@ class ExceptionContext:
 
 
 def cause_of(status: str, reason: str | None) -> Cause:
-    """Returns the cause by the gateway's status and reason."""
+    """Return the cause by the gateway's status and reason."""
     if status == "reversed":
         return "reversed"
     words = (reason or "").casefold()
@@ -75,7 +75,7 @@ def cause_of(status: str, reason: str | None) -> Cause:
 
 
 def severity_of(trouble: ExceptionContext) -> Severity:
-    """Returns the severity by the first matching line of the specification's table."""
+    """Return the severity by the first matching line of the specification's table."""
     if trouble.cause in _ALWAYS_SEV_1:
         return "SEV-1"
     if trouble.cause == "release_statement_late":
@@ -88,10 +88,10 @@ def severity_of(trouble: ExceptionContext) -> Severity:
 
 
 def worse_severity(severity: Severity, other: Severity) -> Severity:
-    """Returns the worse of two: a report raises a severity, and only staff lower one."""
+    """Return the worse of two: a report raises a severity, and only staff lower one."""
     return min(severity, other)
 
 
 def respond_by(opened_at: datetime, severity: Severity) -> datetime:
-    """Returns the deadline, counted from the opening: the vendor waits since then."""
+    """Return the deadline, counted from the opening: the vendor waits since then."""
     return opened_at + RESPOND_WITHIN[severity]

@@ -26,7 +26,7 @@ class FeeSchedule:
 
     @classmethod
     def parse(cls, text: str) -> "FeeSchedule":
-        """Parses `<up to>:<fee>` pairs in kobo, a comma list that ascends; `*` is any amount. Raises ValueError."""
+        """Parse `<up to>:<fee>` pairs in kobo, a comma list that ascends; `*` is any amount. Raises ValueError."""
         tiers = tuple(_tier(part.strip()) for part in text.split(",") if part.strip())
         bounds = [tier.up_to_minor for tier in tiers]
         known = [bound for bound in bounds if bound is not None]
@@ -35,7 +35,7 @@ class FeeSchedule:
         return cls(tiers)
 
     def fee_minor(self, amount_minor: int) -> int:
-        """Returns the fee of one transfer."""
+        """Return the fee of one transfer."""
         for tier in self.tiers:
             if tier.up_to_minor is None or amount_minor <= tier.up_to_minor:
                 return tier.fee_minor
@@ -50,7 +50,7 @@ def _tier(text: str) -> FeeTier:
 
 
 def fee_to_post(transfer: LockedTransfer, update: TransferUpdate) -> int | None:
-    """Returns the fee that the ledger must have after this report; None when it stays as it is.
+    """Return the fee that the ledger must have after this report; None when it stays as it is.
 
     A fee is posted with the success that reports it. The gateway's response to a query corrects a posted fee, for
     example after a reversal; an older webhook does not.

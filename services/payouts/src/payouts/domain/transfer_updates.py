@@ -84,7 +84,7 @@ def as_reversal(transfer: LockedTransfer, update: TransferUpdate) -> TransferUpd
 
 
 def evaluate_update(transfer: LockedTransfer, update: TransferUpdate) -> Verdict:
-    """Returns how the report is recorded.
+    """Return how the report is recorded.
 
     `advanced`: a higher state, or progress under way. `confirmed`: the gateway, queried after it had contradicted itself, reports a
     success. `late_success`: a success after the reversal of the same transfer; the payout completes, the exception stays open.
@@ -94,12 +94,12 @@ def evaluate_update(transfer: LockedTransfer, update: TransferUpdate) -> Verdict
 
 
 def _reported_state(transfer: LockedTransfer) -> State:
-    """The state that reports apply to. Without an effective report all of `OWN_STATES` are alike."""
+    """Return the state that reports apply to. Without an effective report all of `OWN_STATES` are alike."""
     return transfer.effective_status or "unknown"
 
 
 def _event_of(transfer: LockedTransfer, update: TransferUpdate) -> Event:
-    """The report as an event of the table: with the amount that it is about, and what is known of the payout."""
+    """Return the report as an event of the table: with the amount that it is about, and what is known of the payout."""
     if not _has_same_amount(transfer, update):
         return "mismatch"
     if update.status != "success":
@@ -145,7 +145,7 @@ class Consequences:
 
 
 def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequences:
-    """Returns the effects on transfer and payout. A failure or reversal changes neither: an operator decides."""
+    """Return the effects on transfer and payout. A failure or reversal changes neither: an operator decides."""
     verdict = evaluate_update(transfer, update)
     effective = has_effect(verdict)
     if verdict == "contradiction":

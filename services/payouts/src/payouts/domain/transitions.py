@@ -94,7 +94,7 @@ def _under_way(status: State) -> Rule[State]:
 
 
 def _failure(status: State) -> Rule[State]:
-    """The first end counts: another one of the same rank contradicts it, and a reversal has overtaken it."""
+    """Return the first end counts: another one of the same rank contradicts it, and a reversal has overtaken it."""
     ended = dict.fromkeys((*OWN_STATES, *UNDER_WAY), status)
     return Rule(ended, repeated={status}, stale={"reversed"}, by=_GATEWAY)
 

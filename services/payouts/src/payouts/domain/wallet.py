@@ -119,7 +119,7 @@ class WalletSnapshot:
 
 
 def line_of_movement(kind: LineKind, order_id: UUID, movement: Movement, released: Movement) -> WalletLine:
-    """The line of an order's movement: gross less commission and delivery fee is net.
+    """Return the line of an order's movement: gross less commission and delivery fee is net.
 
     `released` is the sum of the order's releases, to which parts that the event does not state are in proportion.
     """
@@ -141,7 +141,7 @@ def line_of_movement(kind: LineKind, order_id: UUID, movement: Movement, release
 
 
 def _in_proportion(net_minor: int, part_minor: int | None, whole_minor: int) -> int:
-    """The part in proportion, rounded to the nearest kobo, with the sign of `net_minor`."""
+    """Return the part in proportion, rounded to the nearest kobo, with the sign of `net_minor`."""
     if not part_minor or not whole_minor:
         return 0
     share_minor = (2 * abs(net_minor) * part_minor + whole_minor) // (2 * whole_minor)
@@ -149,7 +149,7 @@ def _in_proportion(net_minor: int, part_minor: int | None, whole_minor: int) -> 
 
 
 def with_balances(available_minor: int, lines: list[WalletLine]) -> Iterator[tuple[WalletLine, int]]:
-    """Yields each line with the balance after it."""
+    """Yield each line with the balance after it."""
     balance = available_minor
     for line in lines:
         balance += line.net_minor
@@ -157,17 +157,17 @@ def with_balances(available_minor: int, lines: list[WalletLine]) -> Iterator[tup
 
 
 def repayment(debt_minor: int, net_minor: int) -> int:
-    """Returns how much of a credit repays debt: debt is repaid first."""
+    """Return how much of a credit repays debt: debt is repaid first."""
     return min(debt_minor, net_minor)
 
 
 def shortfall(available_minor: int, from_vendor_minor: int) -> int:
-    """Returns the shortfall of the wallet for a debit, which becomes debt of the vendor."""
+    """Return the shortfall of the wallet for a debit, which becomes debt of the vendor."""
     return max(0, from_vendor_minor - available_minor)
 
 
 def check_payout_request(wallet: WalletSnapshot, amount_minor: int, minimum_minor: int = 1) -> UUID:
-    """Returns the version of the bank details for the payout. Raises the error that the contract orders first (section
+    """Return the version of the bank details for the payout. Raises the error that the contract orders first (section
     8).
 
     Errors that another amount would not avoid come first: suspension, debt, quarantined or unverified details. A vendor
@@ -191,7 +191,7 @@ def check_payout_request(wallet: WalletSnapshot, amount_minor: int, minimum_mino
 
 
 def check_waiver(wallet: WalletSnapshot, open_matters: Sequence[str], amount_minor: int, minimum_minor: int) -> None:
-    """Raises the error for a remainder that its vendor may not give up, because it can be paid out now or later.
+    """Raise the error for a remainder that its vendor may not give up, because it can be paid out now or later.
 
     `amount_minor` is the remainder as the vendor saw it, `minimum_minor` the smallest transfer, in kobo.
     """

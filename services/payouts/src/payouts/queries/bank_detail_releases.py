@@ -30,7 +30,7 @@ _PAGES: Final = {
 
 
 async def find_release(uow: UnitOfWork, release_id: UUID) -> dict[str, Any]:
-    """Returns the release with the quarantines that it ends. Raises NotFound."""
+    """Return the release with the quarantines that it ends. Raises NotFound."""
     row = await uow.fetch_row(_FIND, release_id)
     if row is None:
         raise NotFound
@@ -41,7 +41,9 @@ async def find_release(uow: UnitOfWork, release_id: UUID) -> dict[str, Any]:
 async def page_of_releases(
     uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None, *, awaiting_approval: bool = False
 ) -> Found:
-    """Returns one page, newest first by default, and the total; with `awaiting_approval` those that the caller may approve."""
+    """Return one page, newest first by default, and the total; with `awaiting_approval` those that the caller may
+    approve.
+    """
     awaiting = f"AND {AWAITING_RELEASE}" if awaiting_approval else ""
     total: int = await uow.fetch_value(_COUNT.format(awaiting=awaiting), status, vendor_id)
     statement = _PAGES[page.descending].format(awaiting=awaiting)

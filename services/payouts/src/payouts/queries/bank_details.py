@@ -36,7 +36,7 @@ async def find_legal_name(reads: Reads, vendor_id: UUID) -> str | None:
 
 
 async def find_bank_details(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any] | None:
-    """Returns the vendor's present account, by its last four digits."""
+    """Return the vendor's present account, by its last four digits."""
     row = await uow.fetch_row(_FIND_BANK_DETAILS, vendor_id)
     if row is None:
         return None
@@ -54,7 +54,7 @@ async def find_bank_details(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any] 
 async def page_of_bank_details_history(
     uow: UnitOfWork, vendor_id: UUID, before: TimePosition | None, limit: int
 ) -> tuple[list[dict[str, Any]], TimePosition | None]:
-    """Returns changes from newest to oldest before a position, and the position of the next page."""
+    """Return changes from newest to oldest before a position, and the position of the next page."""
     changed_at, version_id = before or (None, None)
     rows = await uow.fetch(_PAGE_OF_HISTORY, vendor_id, changed_at, version_id, limit + 1)
     changes = [
@@ -75,7 +75,7 @@ async def page_of_bank_details_history(
 
 
 async def find_quarantined_payout(uow: UnitOfWork, payout_id: UUID) -> dict[str, Any] | None:
-    """Returns the payout of a quarantine. `restitution` is `done`, `awaited`, or None when its money left."""
+    """Return the payout of a quarantine. `restitution` is `done`, `awaited`, or None when its money left."""
     row = await uow.fetch_row(_FIND_QUARANTINED_PAYOUT, payout_id)
     if row is None:
         return None

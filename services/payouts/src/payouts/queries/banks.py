@@ -12,7 +12,7 @@ SELECT (SELECT name FROM gateway_banks WHERE gateway = $1 AND code = $2) AS name
 
 
 async def find_bank_name(uow: UnitOfWork, gateway: str, bank_code: str) -> str | None:
-    """Returns the bank's name; None for a code that the gateway does not list."""
+    """Return the bank's name; None for a code that the gateway does not list."""
     row = await uow.fetch_row(_FIND_BANK, gateway, bank_code)
     if row is None or not row["is_listed"]:
         return BANK_NAMES.get(bank_code)

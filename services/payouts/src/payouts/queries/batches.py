@@ -37,12 +37,12 @@ WHERE NOT b.dry_run
 
 
 async def list_unsent(uow: UnitOfWork, batch_id: UUID) -> list[UUID]:
-    """Returns the batch's attempts without a submission, in the plan's order."""
+    """Return the batch's attempts without a submission, in the plan's order."""
     return [row["id"] for row in await uow.fetch(_LIST_UNSENT, batch_id)]
 
 
 async def page_of_batches(uow: UnitOfWork, page: OffsetPage) -> Found:
-    """Returns one page of the batches that were sent, newest first by default, and their total."""
+    """Return one page of the batches that were sent, newest first by default, and their total."""
     total: int = await uow.fetch_value("SELECT count(*) FROM dispatch_batches WHERE NOT dry_run")
     order = page.order_by({"created_at": "b.created_at"}[page.sort], "b.id")
     rows = await uow.fetch(f"{_BATCHES} {order} LIMIT $1 OFFSET $2", page.limit, page.offset)
@@ -63,7 +63,7 @@ async def page_of_batches(uow: UnitOfWork, page: OffsetPage) -> Found:
 
 
 async def describe_batch(uow: UnitOfWork, batch_id: UUID, fees: FeeSchedule) -> dict[str, Any]:
-    """Returns the response of a dispatch, as its transfers are now. A dry run lists them as `planned`.
+    """Return the response of a dispatch, as its transfers are now. A dry run lists them as `planned`.
 
     `queued` counts attempts left to the worker, `remaining` the payouts that could be sent and that this batch did not
     select. `feesMinor` is the schedule's fees for the transfers in `totalMinor`. Raises NotFound.

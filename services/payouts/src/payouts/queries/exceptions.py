@@ -57,7 +57,7 @@ class ExceptionFilter:
 
 
 async def find_exception(uow: UnitOfWork, exception_id: UUID) -> dict[str, Any] | None:
-    """Returns one exception with its attempt and its history."""
+    """Return one exception with its attempt and its history."""
     row = await uow.fetch_row(_FIND_EXCEPTION, exception_id)
     if row is None:
         return None
@@ -66,7 +66,7 @@ async def find_exception(uow: UnitOfWork, exception_id: UUID) -> dict[str, Any] 
 
 
 async def page_of_exceptions(uow: UnitOfWork, page: OffsetPage, narrowed: ExceptionFilter) -> Found:
-    """Returns one page and the total, both from one transaction."""
+    """Return one page and the total, both from one transaction."""
     filters = (narrowed.status, narrowed.severity, narrowed.cause, narrowed.vendor_id, narrowed.payout_id)
     total: int = await uow.fetch_value(_COUNT_EXCEPTIONS, *filters)
     statement = _PAGES_OF_EXCEPTIONS[page.sort, page.descending]

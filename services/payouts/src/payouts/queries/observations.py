@@ -38,7 +38,7 @@ WHERE e.status = 'open' AND e.cause = ANY ($1) GROUP BY v.bank_code
 async def observe_window(
     uow: UnitOfWork, now: datetime, window: timedelta
 ) -> tuple[ObservedFailureRate, dict[str, Any]]:
-    """Returns the attempts and failures of the window that ends now, and its exceptions by severity and by cause."""
+    """Return the attempts and failures of the window that ends now, and its exceptions by severity and by cause."""
     row = await uow.fetch_row(_OBSERVE_WINDOW, now - window, now)
     if row is None:
         raise AssertionError("the statement always gives a row")
@@ -50,17 +50,17 @@ async def observe_window(
 
 
 async def find_open_alert(uow: UnitOfWork, dedup_key: str) -> OpenAlert | None:
-    """Returns the open alert of that key."""
+    """Return the open alert of that key."""
     row = await uow.fetch_row(_FIND_ALERT, dedup_key)
     return None if row is None else OpenAlert(*row)
 
 
 async def list_open_alert_keys(uow: UnitOfWork, prefix: str) -> list[str]:
-    """Returns the keys of open alerts with this prefix."""
+    """Return the keys of open alerts with this prefix."""
     return [row["dedup_key"] for row in await uow.fetch(_FIND_KEYS, prefix)]
 
 
 async def list_troubled_banks(uow: UnitOfWork, now: datetime) -> dict[str, bool]:
-    """Returns the banks with open exceptions at their switch; true where several of them opened lately."""
+    """Return the banks with open exceptions at their switch; true where several of them opened lately."""
     rows = await uow.fetch(_TROUBLED_BANKS, list(SWITCH_CAUSES), now - SWITCH_WINDOW)
     return {row["bank_code"]: row["recent"] >= SWITCH_FAILURES_OF_ONE_BANK for row in rows}

@@ -52,12 +52,12 @@ async def find_payout(uow: UnitOfWork, payout_id: UUID) -> dict[str, Any] | None
 
 
 async def list_ready(uow: UnitOfWork, now: datetime) -> list[UUID]:
-    """The payouts that a dispatch would send now, oldest first. Callers may not read all that decides it."""
+    """Return the payouts that a dispatch would send now, oldest first. Callers may not read all that decides it."""
     return [row["id"] for row in await uow.fetch(_LIST_READY, now)]
 
 
 async def list_named(uow: UnitOfWork, number: str) -> list[UUID]:
-    """The visible payout with this number or id, as a user typed it; empty when there is none."""
+    """Return the visible payout with this number or id, as a user typed it; empty when there is none."""
     named = read_number_or_id(number, NumberKind.PAYOUT)
     if named is None:
         return []
@@ -67,7 +67,7 @@ async def list_named(uow: UnitOfWork, number: str) -> list[UUID]:
 async def page_of_payouts(
     uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None, only: Sequence[UUID] | None = None
 ) -> Found:
-    """Returns one page and the total, both from one transaction; `only` names the payouts to choose from."""
+    """Return one page and the total, both from one transaction; `only` names the payouts to choose from."""
     total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id, only)
     statement = _PAGES_OF_PAYOUTS[page.sort, page.descending]
     rows = await uow.fetch(statement, status, vendor_id, only, page.limit, page.offset)

@@ -33,7 +33,7 @@ _PAGES: Final = {
 
 
 async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Raise NotFound."""
     row = await uow.fetch_row(_FIND, reconciliation_id)
     if row is None:
         raise NotFound
@@ -41,7 +41,7 @@ async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> dict[
 
 
 async def list_planned_entries(uow: UnitOfWork, reconciliation_id: UUID) -> list[dict[str, Any]]:
-    """Returns each entry of the postings with the balance of its account now, in kobo, debit positive. Raises NotFound."""
+    """Return each entry of the postings with the balance of its account now, in kobo, debit positive. Raises NotFound."""
     row = await uow.fetch_row(_FIND, reconciliation_id)
     if row is None:
         raise NotFound
@@ -54,7 +54,9 @@ async def list_planned_entries(uow: UnitOfWork, reconciliation_id: UUID) -> list
 async def page_of_reconciliations(
     uow: UnitOfWork, page: OffsetPage, status: str | None, payout_id: UUID | None, *, awaiting_approval: bool = False
 ) -> Found:
-    """Returns one page, newest first by default, and the total; with `awaiting_approval` those that the caller may approve."""
+    """Return one page, newest first by default, and the total; with `awaiting_approval` those that the caller may
+    approve.
+    """
     awaiting = f"AND {AWAITING_RECONCILIATION}" if awaiting_approval else ""
     total: int = await uow.fetch_value(_COUNT.format(awaiting=awaiting), status, payout_id)
     statement = _PAGES[page.descending].format(awaiting=awaiting)

@@ -10,7 +10,7 @@ from common.primitives.clock import iso
 
 
 def response_of(row: Record, *nested: str) -> dict[str, Any]:
-    """Returns the row in the shape of its response: names in camel case, instants in ISO 8601.
+    """Return the row in the shape of its response: names in camel case, instants in ISO 8601.
 
     The columns `<name>__<column>` become the member `<name>` for each name of `nested`; it is None where `<name>__id` is null.
     """

@@ -17,7 +17,7 @@ _NONE: Final = {"frequency": "none", "weekday": None, "minimumMinor": None, "nex
 
 
 async def find_schedule(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any]:
-    """Returns the schedule and the decision of its latest period; `none` where no schedule was ever set."""
+    """Return the schedule and the decision of its latest period; `none` where no schedule was ever set."""
     row = await uow.fetch_row(_FIND_SCHEDULE, vendor_id)
     latest = await uow.fetch_row(_FIND_LATEST_DECISION, vendor_id)
     schedule = _NONE if row is None else response_of(row)

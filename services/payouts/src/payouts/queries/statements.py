@@ -70,7 +70,7 @@ class MonthStatement:
 async def page_of_statement(
     reads: Reads, vendor_id: UUID, before: int | None, limit: int, narrowed: StatementFilter
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """Returns lines from newest to oldest before a position, and the position of the next page."""
+    """Return lines from newest to oldest before a position, and the position of the next page."""
     rows = await reads.fetch(
         _PAGE_OF_STATEMENT,
         vendor_id,
@@ -85,7 +85,7 @@ async def page_of_statement(
 
 
 async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: datetime) -> MonthStatement:
-    """Returns opening balance, sums for each kind of line and closing balance; `isOver` once no line can be added."""
+    """Return opening balance, sums for each kind of line and closing balance; `isOver` once no line can be added."""
     rows = await uow.fetch(_READ_MONTH, vendor_id, month.start, month.end)
     kinds = [row for row in rows if row["kind"] is not None]
     opening_minor: int = rows[0]["opening_minor"]
@@ -121,7 +121,7 @@ async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: dateti
 async def page_of_month(
     uow: UnitOfWork, vendor_id: UUID, after: int, last: int, limit: int
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """Returns lines after one position up to another, oldest first, and the position of the next page; None at the end."""
+    """Return lines after one position up to another, oldest first, and the position of the next page; None at the end."""
     rows = await uow.fetch(_PAGE_OF_MONTH, vendor_id, after, last, limit)
     ends_at = rows[-1]["position"] if rows else last
     return [_line(row) for row in rows], ends_at if ends_at < last else None

@@ -33,7 +33,7 @@ GROUP BY t.id ORDER BY t.position
 
 
 async def find_wallet(reads: Reads, vendor_id: UUID, transfer_minimum_minor: int) -> dict[str, Any]:
-    """Returns the amounts available, in escrow, in transit, in debt and held, and the smallest transfer, in kobo."""
+    """Return the amounts available, in escrow, in transit, in debt and held, and the smallest transfer, in kobo."""
     row = await reads.fetch_row(_READ_WALLET, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
@@ -41,7 +41,7 @@ async def find_wallet(reads: Reads, vendor_id: UUID, transfer_minimum_minor: int
 
 
 async def list_transactions_of_order(uow: UnitOfWork, order_id: UUID) -> list[dict[str, Any]]:
-    """Returns the transactions of the wallets' ledger that an order caused, with their entries, oldest first."""
+    """Return the transactions of the wallets' ledger that an order caused, with their entries, oldest first."""
     return [
         {
             **response_of(row),

@@ -43,7 +43,7 @@ async def prepare_release_route(
     body: PrepareBankDetailReleaseRequest,
     command: OptionalIdempotentCommand,
 ) -> Response:
-    """Prepares the end of the newest quarantine of the vendor's account, for every vendor; another user decides."""
+    """Prepare the end of the newest quarantine of the vendor's account, for every vendor; another user decides."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         release_id = await prepare_release(uow, id, body.reason, caller.id, dependencies.clock.now(), command)
@@ -66,7 +66,7 @@ async def list_releases(
         Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
     ] = None,
 ) -> Response:
-    """Lists releases of quarantined accounts with their makers and checkers."""
+    """List releases of quarantined accounts with their makers and checkers."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_releases(uow, page, status, vendor_id, awaiting_approval=awaiting is not None)
     return respond_offset_page(request, page, found)
@@ -91,7 +91,7 @@ async def approve_release_route(
     id: UUID,  # noqa: A002 - the contract's name
     body: DecisionApproval,
 ) -> Response:
-    """Ends the quarantines that have this hash, once, and notifies the vendors. Its maker is refused, under any role."""
+    """End the quarantines that have this hash, once, and notifies the vendors. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now = dependencies.clock.now()

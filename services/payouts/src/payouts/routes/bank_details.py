@@ -33,7 +33,7 @@ router = guarded_router(tags=["bank details"])
 )
 @requires_one_of("bank_details:own", "bank_details:read")
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """Returns the present details, by the last four digits of the account."""
+    """Return the present details, by the last four digits of the account."""
     return await _respond(request, caller, id)
 
 
@@ -49,7 +49,7 @@ async def replace_bank_details(
     id: UUID,  # noqa: A002 - the contract's name
     body: schemas.ReplaceBankDetailsRequest,
 ) -> Response:
-    """Replaces the details; `verified` is false, with a reason, when the account's name is not the vendor's legal name."""
+    """Replace the details; `verified` is false, with a reason, when the account's name is not the vendor's legal name."""
     dependencies = dependencies_of(request, Dependencies)
     await change_bank_details(
         dependencies.database,
@@ -77,7 +77,7 @@ async def list_bank_details_history(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """Lists each change of the details, newest first, with its author and time."""
+    """List each change of the details, newest first, with its author and time."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["bank details history", id, caller.id]
     before = time_position(dependencies.cursors, scope, cursor)
@@ -102,7 +102,7 @@ async def quarantine_bank_details_route(
     id: UUID,  # noqa: A002 - the contract's name
     body: schemas.QuarantineBankDetailsRequest,
 ) -> Response:
-    """Stops payouts to the present account. The named payout returns to the wallet unless its money has left."""
+    """Stop payouts to the present account. The named payout returns to the wallet unless its money has left."""
     dependencies = dependencies_of(request, Dependencies)
     done = await quarantine_bank_details(
         dependencies.database,

@@ -38,7 +38,7 @@ async def list_payout_exceptions(
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
 ) -> Response:
-    """Lists exceptions with cause, severity and response deadline."""
+    """List exceptions with cause, severity and response deadline."""
     narrowed = queries.ExceptionFilter(status, severity, cause, vendor_id, payout_id)
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         found = await queries.page_of_exceptions(uow, page, narrowed)
@@ -53,7 +53,7 @@ async def list_payout_exceptions(
 )
 @requires("exceptions:read")
 async def read_payout_observations(request: Request, caller: CurrentCaller) -> Response:
-    """Counts the attempts and batches of the window that opened an exception, and its exceptions by severity and cause."""
+    """Count the attempts and batches of the window that opened an exception, and its exceptions by severity and cause."""
     dependencies = dependencies_of(request, Dependencies)
     policy = dependencies.failure_rate_policy
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -78,7 +78,7 @@ async def read_payout_observations(request: Request, caller: CurrentCaller) -> R
 )
 @requires("exceptions:read")
 async def read_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """Returns one exception with its attempt and its history."""
+    """Return one exception with its attempt and its history."""
     return ok(request, await _respond(request, caller, id))
 
 
@@ -89,7 +89,7 @@ async def read_payout_exception(request: Request, caller: CurrentCaller, id: UUI
 )
 @requires("exceptions:classify")
 async def query_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """Queries the gateway about every transfer of the payout and records its responses. A confirmed success closes the
+    """Query the gateway about every transfer of the payout and records its responses. A confirmed success closes the
     exception. 409 when the gateway contradicts itself, 503 without its response.
     """
     dependencies = dependencies_of(request, Dependencies)
@@ -110,7 +110,7 @@ async def classify_payout_exception(
     id: UUID,  # noqa: A002 - the contract's name
     body: schemas.ClassifyExceptionRequest,
 ) -> Response:
-    """Sets cause and severity. 409 when the exception is closed; a repetition has no effect."""
+    """Set cause and severity. 409 when the exception is closed; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         finding = Finding(body.cause, body.severity)
@@ -130,7 +130,7 @@ async def close_payout_exception(
     id: UUID,  # noqa: A002 - the contract's name
     body: schemas.CloseExceptionRequest,
 ) -> Response:
-    """Closes with evidence. 409 while the payout's money is unsettled; a repetition has no effect."""
+    """Close with evidence. 409 while the payout's money is unsettled; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await close_exception(uow, id, body.evidence, caller.id, dependencies.clock.now())

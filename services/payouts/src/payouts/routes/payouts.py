@@ -35,7 +35,7 @@ router = guarded_router(tags=["payouts"])
 async def create_payout(
     request: Request, caller: CurrentCaller, body: schemas.CreatePayoutRequest, key: OptionalIdempotencyKey
 ) -> Response:
-    """Moves the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
+    """Move the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payout_id = await request_payout(
@@ -67,7 +67,7 @@ async def list_payouts(
         Query(max_length=100, description="The payout's number (`PO-XXXX-XXXX`) or id, in any form that people type."),
     ] = None,
 ) -> Response:
-    """Lists the merchant's own payouts; finance and auditors see all."""
+    """List the merchant's own payouts; finance and auditors see all."""
     dependencies = dependencies_of(request, Dependencies)
     only = None
     if awaiting is not None:
@@ -84,7 +84,7 @@ async def list_payouts(
 @router.get("/api/payouts/{id}", operation_id="payouts.get", responses={200: {"model": schemas.Payout}})
 @requires_one_of("wallet:own", "payouts:read")
 async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """Returns one payout with its latest transfer and open exception."""
+    """Return one payout with its latest transfer and open exception."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         payout = await queries.find_payout(uow, id)
     if payout is None:
@@ -104,7 +104,7 @@ async def cancel_payout_route(
     id: UUID,  # noqa: A002 - the contract's name
     body: EmptyRequest | None = None,
 ) -> Response:
-    """Returns the amount of a payout that was never sent to the wallet. 409 for one that was sent or is not pending."""
+    """Return the amount of a payout that was never sent to the wallet. 409 for one that was sent or is not pending."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     # Acts as the service: a merchant's role cannot change a payout.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -121,7 +121,7 @@ async def cancel_payout_route(
 async def dispatch_payouts_route(
     request: Request, caller: CurrentCaller, body: schemas.DispatchPayoutsRequest, key: IdempotencyKey
 ) -> Response:
-    """Sends waiting payouts to the gateway, each once. A dry run returns the plan alone."""
+    """Send waiting payouts to the gateway, each once. A dry run returns the plan alone."""
     dependencies = dependencies_of(request, Dependencies)
     order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run)
     response = await dispatch_payouts(
@@ -139,7 +139,7 @@ async def dispatch_payouts_route(
 async def list_batches(
     request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
 ) -> Response:
-    """Lists the dispatches that were sent, with the counts of their transfers as they are now."""
+    """List the dispatches that were sent, with the counts of their transfers as they are now."""
     # Acts as the service: row policies show a batch to its dispatcher only.
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
         found = await queries.page_of_batches(uow, page)
@@ -153,7 +153,7 @@ async def list_batches(
 )
 @requires("payouts:read")
 async def read_batch(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """Returns a dispatch with its transfers as they are now: the progress of a batch."""
+    """Return a dispatch with its transfers as they are now: the progress of a batch."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         batch = await queries.describe_batch(uow, id, dependencies.gateway.fees)

@@ -7,7 +7,7 @@ from common.primitives.problems import Forbidden
 
 
 def vendor_of(caller: Caller) -> UUID:
-    """Returns the caller's vendor. Raises Forbidden for a merchant without one."""
+    """Return the caller's vendor. Raises Forbidden for a merchant without one."""
     if caller.vendor_id is None:
         raise Forbidden
     return caller.vendor_id

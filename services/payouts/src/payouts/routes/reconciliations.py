@@ -47,7 +47,7 @@ async def reset_payout_route(
     body: ResetPayoutRequest,
     command: OptionalIdempotentCommand,
 ) -> Response:
-    """Records a new attempt under a new reference, sent after a back-off. The gateway must confirm that the last one
+    """Record a new attempt under a new reference, sent after a back-off. The gateway must confirm that the last one
     failed.
     """
     dependencies = dependencies_of(request, Dependencies)
@@ -73,7 +73,7 @@ async def prepare_reconciliation_route(
     body: PrepareReconciliationRequest,
     command: OptionalIdempotentCommand,
 ) -> Response:
-    """Prepares the posting that makes the ledger agree with the gateway; another user decides. No money moves yet."""
+    """Prepare the posting that makes the ledger agree with the gateway; another user decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
     reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason, command)
@@ -96,7 +96,7 @@ async def list_reconciliations(
         Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
     ] = None,
 ) -> Response:
-    """Lists reconciliations with their makers and checkers."""
+    """List reconciliations with their makers and checkers."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_reconciliations(uow, page, status, payout_id, awaiting_approval=awaiting is not None)
     return respond_offset_page(request, page, found)
@@ -120,7 +120,7 @@ async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID)
 )
 @requires("payouts:read")
 async def read_postings(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """Returns the entries of its postings with the balance of each account now."""
+    """Return the entries of its postings with the balance of each account now."""
     # Acts as the service: the accounts of vendors are invisible to finance.
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
         entries = await list_planned_entries(uow, id)
@@ -135,7 +135,7 @@ async def approve_reconciliation_route(
     id: UUID,  # noqa: A002 - the contract's name
     body: DecisionApproval,
 ) -> Response:
-    """Posts exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role."""
+    """Post exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
     await approve_reconciliation(*parts, caller, id, body.hash)

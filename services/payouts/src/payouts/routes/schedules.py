@@ -22,7 +22,7 @@ router = guarded_router(tags=["payout schedules"])
 )
 @requires_one_of("wallet:own", "payouts:read")
 async def read_payout_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """Returns the schedule and the decision of its latest period; `none` until one is set."""
+    """Return the schedule and the decision of its latest period; `none` until one is set."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         # Finance and auditors see existing vendors; a merchant sees the own one even before its approval was received.
         if id != caller.vendor_id and await queries.find_legal_name(uow, id) is None:
@@ -43,7 +43,7 @@ async def replace_payout_schedule(
     id: UUID,  # noqa: A002 - the contract's name
     body: schemas.ReplacePayoutScheduleRequest,
 ) -> Response:
-    """Requests all that is available on each of its days, at 06:00 in Lagos; staff dispatch it as any other payout."""
+    """Request all that is available on each of its days, at 06:00 in Lagos; staff dispatch it as any other payout."""
     if id != caller.vendor_id:
         raise NotFound
     dependencies = dependencies_of(request, Dependencies)

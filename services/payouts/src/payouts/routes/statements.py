@@ -24,7 +24,7 @@ _PATH: Final = "/api/wallets/current/statements/{month}"
 
 
 def _file_responses(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
-    """Returns the documented responses of a file; errors are problem documents."""
+    """Return the documented responses of a file; errors are problem documents."""
     errors = responses_for(schemas.StatementMonth, 403, 422)
     return {**errors, 200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}
 
@@ -34,7 +34,7 @@ def _file_responses(media_type: str, description: str) -> dict[int | str, dict[s
 )
 @requires("wallet:own")
 async def read_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
-    """Returns a month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
+    """Return a month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
     _, statement = await _read(request, caller, month)
     return ok(request, statement.summary)
 
@@ -47,7 +47,7 @@ async def read_monthly_statement(request: Request, caller: CurrentCaller, month:
 )
 @requires("wallet:own")
 async def export_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
-    """Returns the lines of the month as a CSV file, streamed page by page."""
+    """Return the lines of the month as a CSV file, streamed page by page."""
     _, statement = await _read(request, caller, month)
     headers = {
         "Content-Disposition": f'attachment; filename="statement-{statement.summary["month"]}.csv"',
@@ -65,7 +65,7 @@ async def export_monthly_statement(request: Request, caller: CurrentCaller, mont
 )
 @requires("wallet:own")
 async def print_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
-    """Returns the month as a printable page: totals and every line, in naira."""
+    """Return the month as a printable page: totals and every line, in naira."""
     legal_name, statement = await _read(request, caller, month)
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
     head, foot = page_head(legal_name, statement.summary), page_foot(statement.summary)
@@ -91,7 +91,7 @@ async def _pages(
     head: str,
     foot: str,
 ) -> AsyncIterator[str]:
-    """Yields the lines that the summary counted, however many arrive meanwhile. The first page is read before the
+    """Yield the lines that the summary counted, however many arrive meanwhile. The first page is read before the
     response starts.
     """
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)

@@ -27,7 +27,7 @@ async def statement_filter(
     kind: LineKind | None = None,
     order_id: Annotated[UUID | None, Query(alias="orderId", description="The lines of one order.")] = None,
 ) -> StatementFilter:
-    """The filters of a statement."""
+    """Return the filters of a statement."""
     return StatementFilter(start, end, kind, order_id)
 
 
@@ -37,7 +37,7 @@ Filters = Annotated[StatementFilter, Depends(statement_filter)]
 @router.get("/api/wallets/current", operation_id="wallets.getCurrent", responses=responses_for(schemas.Wallet, 403))
 @requires("wallet:own")
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
-    """Returns the amounts available, in escrow and in transit."""
+    """Return the amounts available, in escrow and in transit."""
     vendor_id = vendor_of(caller)
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
@@ -53,7 +53,7 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
 async def waive_remainder_route(
     request: Request, caller: CurrentCaller, body: schemas.WaiveRemainderRequest
 ) -> Response:
-    """Gives up a remainder that is smaller than the smallest transfer. 409 when a payout can pay it, now or later."""
+    """Give up a remainder that is smaller than the smallest transfer. 409 when a payout can pay it, now or later."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         minimum_minor, now = dependencies.transfer_minimum_minor, dependencies.clock.now()
@@ -68,7 +68,7 @@ async def waive_remainder_route(
 )
 @requires("payouts:read")
 async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """Returns any vendor's wallet."""
+    """Return any vendor's wallet."""
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
     if await queries.find_legal_name(reads, id) is None:
@@ -86,7 +86,7 @@ async def list_wallet_transactions(
     request: Request,
     order_id: Annotated[UUID, Query(alias="orderId", description="The order that caused the transactions.")],
 ) -> Response:
-    """Lists what an order caused in the wallets' ledger, with all entries, oldest first: releases, refunds, chargebacks.
+    """List what an order caused in the wallets' ledger, with all entries, oldest first: releases, refunds, chargebacks.
 
     The ledger of payments is at `/api/transactions`. An order has a few transactions, so the list has no pages.
     """
@@ -105,7 +105,7 @@ async def list_wallet_transactions(
 async def read_statement(
     request: Request, caller: CurrentCaller, filters: Filters, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """Lists every movement of the wallet, newest first, with the balance after each line."""
+    """List every movement of the wallet, newest first, with the balance after each line."""
     return await _statement(request, caller, vendor_of(caller), filters, limit, cursor)
 
 
@@ -123,7 +123,7 @@ async def read_statement_of_vendor(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """Lists every movement of any vendor's wallet."""
+    """List every movement of any vendor's wallet."""
     return await _statement(request, caller, id, filters, limit, cursor)
 
 

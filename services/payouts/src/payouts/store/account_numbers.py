@@ -37,21 +37,21 @@ class AccountNumbers:
         self._fingerprint_key = fingerprint_key
 
     def encrypt(self, vendor_id: UUID, bank_code: str, account_number: str) -> EncryptedNumber:
-        """Returns a new ciphertext each time, and always the same fingerprint."""
+        """Return a new ciphertext each time, and always the same fingerprint."""
         return EncryptedNumber(
             self._encryptor.encrypt(account_number, _context(vendor_id)), self.fingerprint(bank_code, account_number)
         )
 
     def fingerprint(self, bank_code: str, account_number: str) -> str:
-        """Returns the key by which SQL compares accounts."""
+        """Return the key by which SQL compares accounts."""
         return hmac.new(self._fingerprint_key, f"{bank_code}:{account_number}".encode(), hashlib.sha256).hexdigest()
 
     def plain_number(self, vendor_id: UUID, stored: str) -> str:
-        """Returns the ten digits. Raises DecryptionFailed for another vendor's ciphertext or another key's."""
+        """Return the ten digits. Raises DecryptionFailed for another vendor's ciphertext or another key's."""
         return stored if _PLAIN.fullmatch(stored) else self._encryptor.decrypt(stored, _context(vendor_id))
 
     def encrypted_rows(self, hash_key: Encryptor) -> list[EncryptedRows]:
-        """Returns the encrypted columns for re-encryption: the numbers and the hash key."""
+        """Return the encrypted columns for re-encryption: the numbers and the hash key."""
         tables = (("vendor_bank_details", "vendor_id", ()), ("bank_detail_versions", "id", ("vendor_id",)))
         return [
             *(
@@ -76,7 +76,7 @@ class AccountNumbers:
 
 
 def previous_release_fingerprint_key(sealing_key: str) -> bytes:
-    """Returns the key that earlier releases derived from `SEALING_KEY`: their fingerprints stay valid."""
+    """Return the key that earlier releases derived from `SEALING_KEY`: their fingerprints stay valid."""
     return hashlib.sha256(b"account-fingerprints:" + sealing_key.encode()).digest()
 
 

@@ -48,20 +48,20 @@ class BankDetailRelease:
 
 
 async def find_quarantined_account(uow: UnitOfWork, vendor_id: UUID) -> str | None:
-    """Returns the fingerprint of the account that the vendor's newest unreleased quarantine stops."""
+    """Return the fingerprint of the account that the vendor's newest unreleased quarantine stops."""
     fingerprint: str | None = await uow.fetch_value(_FIND_ACCOUNT, vendor_id)
     return fingerprint
 
 
 async def list_unreleased_quarantines(uow: UnitOfWork, fingerprint: str) -> list[UUID]:
-    """Returns the quarantines of the account, of all vendors, that still hold."""
+    """Return the quarantines of the account, of all vendors, that still hold."""
     return [row["id"] for row in await uow.fetch(_LIST_QUARANTINES, fingerprint)]
 
 
 async def save_release_if_new(
     uow: UnitOfWork, release: BankDetailRelease, quarantine_ids: list[UUID], reason: str, at: datetime
 ) -> bool:
-    """Saves it; False when the account has a prepared one already."""
+    """Save it; False when the account has a prepared one already."""
     account = (release.id, release.vendor_id, release.fingerprint, quarantine_ids)
     return await uow.execute(_SAVE, *account, reason, release.hash, release.prepared_by, at) == 1
 

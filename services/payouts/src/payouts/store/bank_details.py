@@ -116,7 +116,7 @@ class BankDetails:
 async def save_bank_details(
     uow: UnitOfWork, details: BankDetails, changed_by: UUID, at: datetime, change: Change = "set"
 ) -> None:
-    """Appends the details to the history and makes them the present ones."""
+    """Append the details to the history and makes them the present ones."""
     version_id, name_check = new_id(), details.name_check
     account = (
         details.number.ciphertext,
@@ -132,7 +132,7 @@ async def save_bank_details(
 
 
 async def lock_bank_details(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID) -> BankDetails | None:
-    """Returns the present details with their encrypted number. Only for the service: the API role may not read it."""
+    """Return the present details with their encrypted number. Only for the service: the API role may not read it."""
     row = await uow.fetch_row(_LOCK_BANK_DETAILS, vendor_id)
     if row is None:
         return None
@@ -153,7 +153,7 @@ async def lock_bank_details(uow: UnitOfWork, numbers: AccountNumbers, vendor_id:
 
 
 async def read_known_accounts(uow: UnitOfWork, vendor_id: UUID) -> KnownAccounts:
-    """Returns the vendor's accounts so far. The wallet must be locked: it orders the changes."""
+    """Return the vendor's accounts so far. The wallet must be locked: it orders the changes."""
     row = await uow.fetch_row(_READ_KNOWN_ACCOUNTS, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
@@ -177,7 +177,7 @@ class QuarantinedAccount:
 
 
 async def find_account_of_payout(uow: UnitOfWork, numbers: AccountNumbers, payout_id: UUID) -> QuarantinedAccount:
-    """Returns the account that the payout was requested with."""
+    """Return the account that the payout was requested with."""
     row = await uow.fetch_row(_FIND_ACCOUNT_OF_PAYOUT, payout_id)
     if row is None:
         raise AssertionError("neither a payout nor a version of bank details is ever removed")
@@ -196,7 +196,7 @@ async def save_quarantine(
     by: UUID,
     at: datetime,
 ) -> None:
-    """Records who quarantined which account, for which payout, and why."""
+    """Record who quarantined which account, for which payout, and why."""
     values = (payout_id, reason, by, at, stopped.version_id, stopped.fingerprint)
     await uow.execute(_SAVE_QUARANTINE, new_id(), vendor_id, *values)
 
@@ -207,12 +207,12 @@ async def is_quarantined(uow: UnitOfWork, fingerprint: str) -> bool:
 
 
 async def list_other_vendors(uow: UnitOfWork, fingerprint: str, vendor_id: UUID) -> list[UUID]:
-    """Returns the other vendors whose present account it is."""
+    """Return the other vendors whose present account it is."""
     return [row["vendor_id"] for row in await uow.fetch(_LIST_OTHER_VENDORS, fingerprint, vendor_id)]
 
 
 async def find_newest_quarantine_reason(uow: UnitOfWork, vendor_id: UUID, stopped: QuarantinedAccount) -> str | None:
-    """Returns the newest reason of the account's quarantine; None without one. The wallet must be locked."""
+    """Return the newest reason of the account's quarantine; None without one. The wallet must be locked."""
     reason: str | None = await uow.fetch_value(_FIND_NEWEST_REASON, vendor_id, stopped.fingerprint)
     return reason
 
@@ -220,20 +220,20 @@ async def find_newest_quarantine_reason(uow: UnitOfWork, vendor_id: UUID, stoppe
 async def save_newer_reason(
     uow: UnitOfWork, vendor_id: UUID, stopped: QuarantinedAccount, reason: str, by: UUID, at: datetime
 ) -> None:
-    """Adds another reason of an existing quarantine to the history."""
+    """Add another reason of an existing quarantine to the history."""
     quarantine_reason = f"quarantined: {reason}"
     await uow.execute(_SAVE_NEWER_REASON, new_id(), vendor_id, stopped.version_id, quarantine_reason, by, at)
 
 
 async def mark_restitution_awaited(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> bool:
-    """Marks a payout whose amount returns once the gateway confirms that it was not sent; False when it is marked
+    """Mark a payout whose amount returns once the gateway confirms that it was not sent; False when it is marked
     already.
     """
     return await uow.execute(_AWAIT_RESTITUTION, payout_id, at, reason) == 1
 
 
 async def find_awaited_restitution(uow: UnitOfWork, transfer_id: UUID) -> str | None:
-    """Returns why the payout of this attempt awaits its restitution; None when it does not, or has a later attempt."""
+    """Return why the payout of this attempt awaits its restitution; None when it does not, or has a later attempt."""
     reason: str | None = await uow.fetch_value(_FIND_AWAITED, transfer_id)
     return reason
 
@@ -244,7 +244,7 @@ async def find_present_attempt(uow: UnitOfWork, payout_id: UUID) -> UUID | None:
 
 
 async def list_vendors_with_plaintext_numbers(uow: UnitOfWork, limit: int) -> list[UUID]:
-    """Returns vendors with account numbers that the previous release wrote in plain text."""
+    """Return vendors with account numbers that the previous release wrote in plain text."""
     return [row["vendor_id"] for row in await uow.fetch(_LIST_VENDORS_WITH_PLAINTEXT, limit)]
 
 
@@ -257,6 +257,6 @@ async def encrypt_numbers_of(uow: UnitOfWork, numbers: AccountNumbers, vendor_id
 
 
 async def find_encrypted_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
-    """Returns any vendor with its encrypted number, for a check of the key."""
+    """Return any vendor with its encrypted number, for a check of the key."""
     row = await uow.fetch_row(_FIND_ONE_CIPHERTEXT)
     return None if row is None else (row["vendor_id"], row["account_sealed"])

@@ -23,6 +23,6 @@ async def are_listed_since(uow: UnitOfWork, gateway: str, since: datetime) -> bo
 
 
 async def replace_banks(uow: UnitOfWork, gateway: str, banks: Sequence[Bank], at: datetime) -> None:
-    """Stores the whole list, and removes the banks that it lacks."""
+    """Store the whole list, and removes the banks that it lacks."""
     await uow.execute(_SAVE, gateway, [bank.code for bank in banks], [bank.name for bank in banks], at)
     await uow.execute(_REMOVE_UNLISTED, gateway, at)

@@ -25,13 +25,13 @@ UPDATE chargebacks SET held_minor = held_minor + $2, uncovered_minor = $3 WHERE 
 
 
 async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> KnownChargeback | None:
-    """Returns the chargeback's newest state; None for an unknown one."""
+    """Return the chargeback's newest state; None for an unknown one."""
     row = await uow.fetch_row(_FIND, chargeback_id)
     return None if row is None else KnownChargeback(*row)
 
 
 async def save_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int) -> bool:
-    """Saves the event; False when this one or a later one was received before. A decided chargeback holds nothing."""
+    """Save the event; False when this one or a later one was received before. A decided chargeback holds nothing."""
     return (
         await uow.execute(
             _SAVE, update.id, update.order_id, update.vendor_id, update.status, update.vendor_minor, sequence
@@ -41,10 +41,10 @@ async def save_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: i
 
 
 async def list_open_chargebacks(uow: UnitOfWork, vendor_id: UUID) -> list[OpenChargeback]:
-    """Returns the vendor's undecided chargebacks, those of one order together."""
+    """Return the vendor's undecided chargebacks, those of one order together."""
     return [OpenChargeback(*row) for row in await uow.fetch(_LIST_OPEN, vendor_id)]
 
 
 async def change_hold(uow: UnitOfWork, change: HoldChange) -> None:
-    """Saves what an undecided chargeback holds. The posting belongs to the same unit of work."""
+    """Save what an undecided chargeback holds. The posting belongs to the same unit of work."""
     await uow.execute(_CHANGE_HOLD, change.chargeback_id, change.added_minor, change.uncovered_minor)

@@ -41,7 +41,7 @@ _FORGET: Final = (
 
 
 async def list_open_matters(uow: UnitOfWork, vendor_id: UUID, minimum_minor: int) -> list[str]:
-    """Returns the public names of the vendor's open matters. The wallet must be locked.
+    """Return the public names of the vendor's open matters. The wallet must be locked.
 
     A wallet with less than `minimum_minor`, the smallest transfer, has a remainder, which no payout can pay.
     """
@@ -50,7 +50,7 @@ async def list_open_matters(uow: UnitOfWork, vendor_id: UUID, minimum_minor: int
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, sequence: int) -> None:
-    """Removes name, account and schedule; amounts and times of payments stay."""
+    """Remove name, account and schedule; amounts and times of payments stay."""
     await uow.execute(_CLOSE_VENDOR, vendor_id, owner_user_id, sequence)
     for statement in _FORGET:
         await uow.execute(statement, vendor_id)

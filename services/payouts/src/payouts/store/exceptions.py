@@ -114,7 +114,7 @@ class OpeningException:
 
 
 async def open_exception_if_new(uow: UnitOfWork, exception: OpeningException, at: datetime) -> bool:
-    """Opens the exception; False when the payout, batch or vendor has an open one already."""
+    """Open the exception; False when the payout, batch or vendor has an open one already."""
     values = (
         exception.id,
         exception.payout_id,
@@ -155,7 +155,7 @@ async def lock_open_exceptions_of_batch(uow: UnitOfWork, batch_id: UUID) -> list
 
 
 async def find_payout_of_exception(uow: UnitOfWork, exception_id: UUID) -> UUID | None:
-    """Returns the payout of the exception; None for an exception of a batch or of a vendor."""
+    """Return the payout of the exception; None for an exception of a batch or of a vendor."""
     payout_id: UUID | None = await uow.fetch_value(_FIND_PAYOUT_OF, exception_id)
     return payout_id
 
@@ -169,7 +169,7 @@ async def save_closed(uow: UnitOfWork, exception_id: UUID, reason: str, at: date
 
 
 async def record_exception_action(uow: UnitOfWork, exception_id: UUID, action: ExceptionAction, at: datetime) -> None:
-    """Appends a line to the history. Lines never change."""
+    """Append a line to the history. Lines never change."""
     await uow.execute(
         _RECORD_ACTION,
         new_id(),
@@ -191,7 +191,7 @@ async def has_note(uow: UnitOfWork, exception_id: UUID, note: str) -> bool:
 
 
 async def read_settlement(uow: UnitOfWork, payout_id: UUID) -> Settlement:
-    """Returns where the payout's money is. The payout must be locked."""
+    """Return where the payout's money is. The payout must be locked."""
     row = await uow.fetch_row(_READ_SETTLEMENT, payout_id)
     if row is None:
         raise AssertionError("a payout is never removed")

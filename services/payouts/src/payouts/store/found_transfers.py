@@ -134,7 +134,7 @@ async def lock_comparison(uow: UnitOfWork) -> None:
 
 
 async def list_known_references(uow: UnitOfWork, references: Sequence[str]) -> set[str]:
-    """Returns those that are recorded, and those that staff have explained."""
+    """Return those that are recorded, and those that staff have explained."""
     return {row["reference"] for row in await uow.fetch(_LIST_KNOWN, references)}
 
 
@@ -143,13 +143,13 @@ async def is_known(uow: UnitOfWork, reference: str) -> bool:
 
 
 async def list_owners(uow: UnitOfWork, fingerprint: str, account_number: str, bank_code: str) -> list[AccountOwner]:
-    """Returns each vendor who ever had this account."""
+    """Return each vendor who ever had this account."""
     rows = await uow.fetch(_LIST_OWNERS, fingerprint, account_number, bank_code)
     return [AccountOwner(*row) for row in rows]
 
 
 async def list_candidates(uow: UnitOfWork, vendor_id: UUID, amount_minor: int) -> list[Candidate]:
-    """Returns pending payouts of the vendor with this amount: those never sent first, oldest first."""
+    """Return pending payouts of the vendor with this amount: those never sent first, oldest first."""
     return [
         Candidate(
             row["id"],
@@ -176,13 +176,13 @@ async def save_found_attempt(
     at: datetime,
     gateway: GatewayName,
 ) -> None:
-    """Records the found transfer as the payout's present attempt, to be queried at the gateway."""
+    """Record the found transfer as the payout's present attempt, to be queried at the gateway."""
     await uow.execute(_NAME_REFERENCE, payout_id, retry_count, reference, at)
     await uow.execute(_SAVE_ATTEMPT, payout_id, transfer_id, at, gateway)
 
 
 async def find_owner(uow: UnitOfWork, vendor_id: UUID) -> UUID | None:
-    """Returns the vendor's owner, if the vendor was received."""
+    """Return the vendor's owner, if the vendor was received."""
     owner: UUID | None = await uow.fetch_value(_READ_OWNER, vendor_id)
     return owner
 
@@ -190,7 +190,7 @@ async def find_owner(uow: UnitOfWork, vendor_id: UUID) -> UUID | None:
 async def save_found(
     uow: UnitOfWork, transfer: ListedTransfer, outcome: Outcome, payout_id: UUID | None, at: datetime
 ) -> None:
-    """Records a listed transfer that the ledger did not have; of the account only the last four digits."""
+    """Record a listed transfer that the ledger did not have; of the account only the last four digits."""
     await uow.execute(
         _SAVE_FOUND,
         transfer.reference,
@@ -208,22 +208,22 @@ async def save_found(
 
 
 async def count_open(uow: UnitOfWork) -> int:
-    """Counts found transfers that only staff can assign."""
+    """Count found transfers that only staff can assign."""
     count: int = await uow.fetch_value(_COUNT_OPEN)
     return count
 
 
 async def count_unsettled(uow: UnitOfWork) -> int:
-    """Counts recorded found transfers whose outcome the gateway has not reported."""
+    """Count recorded found transfers whose outcome the gateway has not reported."""
     count: int = await uow.fetch_value(_COUNT_UNSETTLED)
     return count
 
 
 async def list_open(uow: UnitOfWork) -> list[OpenTransfer]:
-    """Returns the found transfers that only staff can assign, oldest first."""
+    """Return the found transfers that only staff can assign, oldest first."""
     return [OpenTransfer(*row) for row in await uow.fetch(_LIST_OPEN)]
 
 
 async def save_explained(uow: UnitOfWork, reference: str, evidence: str) -> bool:
-    """Records the explanation; False when no such transfer is open."""
+    """Record the explanation; False when no such transfer is open."""
     return await uow.execute(_EXPLAIN, reference, evidence) == 1

@@ -12,7 +12,7 @@ _SAVE_CALM: Final = "UPDATE standing_alerts SET calm_since = $2 WHERE dedup_key 
 
 
 async def save_alert_if_new(uow: UnitOfWork, dedup_key: str, at: datetime) -> bool:
-    """Opens the alert; False when another worker has opened it."""
+    """Open the alert; False when another worker has opened it."""
     return await uow.execute(_RAISE, dedup_key, at) == 1
 
 
@@ -22,7 +22,7 @@ async def is_open(uow: UnitOfWork, dedup_key: str) -> bool:
 
 
 async def remove_alert(uow: UnitOfWork, dedup_key: str) -> bool:
-    """Removes the alert; False when it is not open any more."""
+    """Remove the alert; False when it is not open any more."""
     return await uow.execute(_CLEAR, dedup_key) == 1
 
 

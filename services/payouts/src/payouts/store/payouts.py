@@ -132,7 +132,7 @@ async def save_payout(
     at: datetime,
     key: UUID | None = None,
 ) -> str:
-    """Saves a pending payout and returns its number. `key` is unique for its user."""
+    """Save a pending payout and returns its number. `key` is unique for its user."""
     number: str = await uow.fetch_value(_SAVE_PAYOUT, payout_id, vendor_id, amount_minor, version_id, by, at, key)
     return number
 
@@ -154,13 +154,13 @@ async def find_batch(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Batch | Non
 async def save_batch_if_new(
     uow: UnitOfWork, batch: Batch, caller_id: UUID, key: UUID, *, dry_run: bool, balance_minor: int, at: datetime
 ) -> bool:
-    """Saves the batch; False when a concurrent request with the same key was first."""
+    """Save the batch; False when a concurrent request with the same key was first."""
     values = (batch.id, caller_id, key, batch.fingerprint, dry_run, balance_minor, at)
     return await uow.execute(_SAVE_BATCH, *values) == 1
 
 
 async def save_plan(uow: UnitOfWork, batch_id: UUID, lines: Sequence[PlanLine], outcome: str) -> None:
-    """Saves the lines in order; those that are not skipped get `outcome`."""
+    """Save the lines in order; those that are not skipped get `outcome`."""
     rows = [
         (batch_id, line.payout_id, position, "skipped" if line.skipped else outcome, line.skipped, line.amount_minor)
         for position, line in enumerate(lines)
@@ -169,7 +169,7 @@ async def save_plan(uow: UnitOfWork, batch_id: UUID, lines: Sequence[PlanLine], 
 
 
 async def skip_line(uow: UnitOfWork, batch_id: UUID | None, payout_id: UUID, reason: str) -> None:
-    """Marks a selected payout as skipped."""
+    """Mark a selected payout as skipped."""
     await uow.execute(_SKIP_LINE, batch_id, payout_id, reason)
 
 
@@ -178,19 +178,19 @@ async def save_remaining(uow: UnitOfWork, batch_id: UUID, remaining: int) -> Non
 
 
 async def finish_batch(uow: UnitOfWork, batch_id: UUID, response: dict[str, Any], at: datetime) -> dict[str, Any]:
-    """Saves the first response for good, and returns the saved one."""
+    """Save the first response for good, and returns the saved one."""
     await uow.execute(_FINISH_BATCH, batch_id, response, at)
     stored: dict[str, Any] = await uow.fetch_value(_READ_RESPONSE, batch_id)
     return stored
 
 
 async def list_waiting(uow: UnitOfWork, limit: int, now: datetime) -> list[UUID]:
-    """Returns payouts that wait for a dispatch: those that can be sent first, oldest first."""
+    """Return payouts that wait for a dispatch: those that can be sent first, oldest first."""
     return [row["id"] for row in await uow.fetch(_LIST_WAITING, limit, now)]
 
 
 async def count_ready(uow: UnitOfWork, now: datetime) -> int:
-    """Counts the payouts that could be dispatched now."""
+    """Count the payouts that could be dispatched now."""
     count: int = await uow.fetch_value(_COUNT_READY, now)
     return count
 
@@ -207,7 +207,7 @@ async def list_vendors_of(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> list[U
 async def list_candidates(
     uow: UnitOfWork, payout_ids: Sequence[UUID], covers: Mapping[UUID, Cover], now: datetime
 ) -> list[Candidate]:
-    """Returns the payouts at `now`, oldest first, with each vendor's cover. They must be locked."""
+    """Return the payouts at `now`, oldest first, with each vendor's cover. They must be locked."""
     return [
         Candidate(
             row["id"],
@@ -231,7 +231,7 @@ async def list_candidates(
 async def reserve_transfers(
     uow: UnitOfWork, batch_id: UUID, payout_ids: Sequence[UUID], at: datetime, gateway: GatewayName
 ) -> None:
-    """Records attempts before any call. Their lease lets the worker replace a dead dispatcher."""
+    """Record attempts before any call. Their lease lets the worker replace a dead dispatcher."""
     rows = [(new_id(), payout_id, batch_id, f"po-{new_id().hex}", at + LEASE, at, gateway) for payout_id in payout_ids]
     await uow.execute_many(_RESERVE, rows)
     await uow.execute(_NAME_REFERENCES, batch_id, at)

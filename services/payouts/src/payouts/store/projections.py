@@ -21,17 +21,17 @@ WHERE s.sequence < excluded.sequence
 
 
 async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, legal_name: str, sequence: int) -> bool:
-    """Saves the vendor; False when a later event was received before."""
+    """Save the vendor; False when a later event was received before."""
     return await uow.execute(_SAVE_VENDOR, vendor_id, owner_user_id, legal_name, sequence) == 1
 
 
 async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
-    """Saves the vendor's status; False when a later event was received before."""
+    """Save the vendor's status; False when a later event was received before."""
     return await uow.execute(_SAVE_VENDOR_STATUS, vendor_id, suspended, sequence) == 1
 
 
 async def save_order_share(
     uow: UnitOfWork, order_id: UUID, vendor_id: UUID, remaining_vendor_minor: int, sequence: int
 ) -> bool:
-    """Saves the vendor's share of the escrow; False when a later event of the order was received before."""
+    """Save the vendor's share of the escrow; False when a later event of the order was received before."""
     return await uow.execute(_SAVE_ORDER_SHARE, order_id, vendor_id, remaining_vendor_minor, sequence) == 1

@@ -47,7 +47,7 @@ async def save_reconciliation_if_new(
     reason: str,
     at: datetime,
 ) -> bool:
-    """Saves it; False when the payout has a prepared one already."""
+    """Save it; False when the payout has a prepared one already."""
     made = reconciliation
     values = (made.id, made.payout_id, transfer_id, made.kind, reason, postings, made.hash, made.prepared_by, at)
     return await uow.execute(_SAVE, *values) == 1

@@ -114,7 +114,7 @@ class VendorLedger:
 
 
 async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | None, received_at: datetime) -> None:
-    """Saves a statement as received. `line_key` is the source of its event's line."""
+    """Save a statement as received. `line_key` is the source of its event's line."""
     await uow.execute(
         _SAVE,
         statement.vendor_id,
@@ -130,7 +130,7 @@ async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | 
 
 
 async def read_vendor_ledgers(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> list[VendorLedger]:
-    """Returns the totals of each vendor, all of one moment."""
+    """Return the totals of each vendor, all of one moment."""
     rows = await uow.fetch(_READ, list(vendor_ids), list(RECEIVED_KINDS), list(PAID_KINDS))
     return [
         VendorLedger(
@@ -151,12 +151,12 @@ async def read_vendor_ledgers(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> li
 
 
 async def list_unstated_lines(uow: UnitOfWork, vendor_id: UUID) -> list[str]:
-    """Returns lines without a statement of their amount, with their net amounts."""
+    """Return lines without a statement of their amount, with their net amounts."""
     return [row["line"] for row in await uow.fetch(_LIST_UNSTATED, vendor_id, _LINE_KINDS)]
 
 
 async def list_statements_of_lines(uow: UnitOfWork, vendor_id: UUID) -> list[tuple[str, Statement]]:
-    """Returns the newest lines with a statement: the line's source, and the statement."""
+    """Return the newest lines with a statement: the line's source, and the statement."""
     rows = await uow.fetch(_LIST_OF_LINES, vendor_id, _LINE_KINDS, LINES_CHECKED_MAX)
     return [
         (
@@ -176,5 +176,5 @@ async def list_statements_of_lines(uow: UnitOfWork, vendor_id: UUID) -> list[tup
 
 
 async def list_vendors_to_check(uow: UnitOfWork, limit: int) -> list[UUID]:
-    """Returns vendors with pending payouts, and those with an open exception of their own."""
+    """Return vendors with pending payouts, and those with an open exception of their own."""
     return [row["vendor_id"] for row in await uow.fetch(_LIST_TO_CHECK, limit)]

@@ -93,12 +93,12 @@ async def lock_payout_with_attempts(uow: UnitOfWork, payout_id: UUID) -> LockedP
 
 
 async def save_hold(uow: UnitOfWork, hold_id: UUID, payout: LockedPayout, transfer_id: UUID, at: datetime) -> None:
-    """Holds the payout's amount for a transfer that may have been paid. Its posting belongs to the same unit of work."""
+    """Hold the payout's amount for a transfer that may have been paid. Its posting belongs to the same unit of work."""
     await uow.execute(_SAVE_HOLD, hold_id, payout.id, transfer_id, payout.vendor_id, payout.amount_minor, at)
 
 
 async def end_hold(uow: UnitOfWork, hold_id: UUID, status: Literal["recovered", "released"], at: datetime) -> None:
-    """Ends an open hold. The payout must be locked."""
+    """End an open hold. The payout must be locked."""
     await change_state(uow, _END_HOLD, hold_id, status, at)
 
 
@@ -117,7 +117,7 @@ async def withdraw_unsent_attempts(uow: UnitOfWork, payout_id: UUID, reason: str
 
 
 async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[SentAttempt]:
-    """Returns each attempt that the gateway may have."""
+    """Return each attempt that the gateway may have."""
     return [SentAttempt(*row) for row in await uow.fetch(_LIST_SENT, payout_id)]
 
 
@@ -141,7 +141,7 @@ async def save_reset(
     at: datetime,
     gateway: GatewayName,
 ) -> None:
-    """Counts the reset and records the new attempt, which belongs to no batch."""
+    """Count the reset and records the new attempt, which belongs to no batch."""
     await uow.execute(_SAVE_RESET, payout_id, reason, reference, at)
     await uow.execute(_SAVE_RETRY, payout_id, transfer_id, due_at, at, gateway)
 
@@ -159,5 +159,5 @@ async def delay_retry(uow: UnitOfWork, transfer_id: UUID, reason: str, due_at: d
 async def record_payout_action(
     uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID | None, action: str, by: UUID, reason: str, at: datetime
 ) -> None:
-    """Records an action of staff for good."""
+    """Record an action of staff for good."""
     await uow.execute(_RECORD_ACTION, payout_id, reconciliation_id, action, by, reason, at)

@@ -66,7 +66,7 @@ async def record_decision(
     due_at: datetime,
     at: datetime,
 ) -> None:
-    """Records the decision of a period: the requested payout, or why it was skipped."""
+    """Record the decision of a period: the requested payout, or why it was skipped."""
     payout_id, reason = (decided, None) if isinstance(decided, UUID) else (None, decided)
     await uow.execute(_RECORD_DECISION, vendor_id, period, reason, payout_id, available_minor, due_at, at)
 

@@ -121,7 +121,7 @@ class TransferStatus(NamedTuple):
 
 
 async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_send: bool, at: datetime) -> Submission:
-    """Starts a submission with a lease. The transfer must be locked."""
+    """Start a submission with a lease. The transfer must be locked."""
     row = await uow.fetch_row(_START_SUBMISSION, transfer.id, at + LEASE, at, may_send)
     if row is None:
         raise StateChanged(f"transfer {transfer.id} has been submitted meanwhile")
@@ -131,7 +131,7 @@ async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_sen
 
 
 async def hold_transfer(uow: UnitOfWork, transfer_id: UUID, reason: str, at: datetime) -> None:
-    """Returns an attempt that was never sent to the next dispatch: it keeps its reference and loses its lease."""
+    """Return an attempt that was never sent to the next dispatch: it keeps its reference and loses its lease."""
     await uow.execute(_HOLD, transfer_id, reason, at)
 
 
@@ -179,13 +179,13 @@ async def record_observation(
 
 
 async def save_transfer_status(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, at: datetime) -> None:
-    """Saves the gateway's status of the transfer, and its code on both rows."""
+    """Save the gateway's status of the transfer, and its code on both rows."""
     saved = (update.status, update.transfer_code, update.failure, at)
     await change_state(uow, _SAVE_STATUS, transfer.id, *saved, transfer.payout_id, transfer.reference, transfer.status)
 
 
 async def save_fee(uow: UnitOfWork, transfer_id: UUID, fee_minor: int, at: datetime) -> None:
-    """Saves the gateway's fee, in kobo. Its posting belongs to the same unit of work."""
+    """Save the gateway's fee, in kobo. Its posting belongs to the same unit of work."""
     await uow.execute(_SAVE_FEE, transfer_id, fee_minor, at)
 
 
@@ -194,12 +194,12 @@ async def save_recipient_code(uow: UnitOfWork, transfer_id: UUID, recipient_code
 
 
 async def schedule_poll(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | None, *, polled: bool) -> None:
-    """Saves when the gateway is queried next; None: never."""
+    """Save when the gateway is queried next; None: never."""
     await uow.execute(_SCHEDULE_POLL, transfer_id, due_at, int(polled))
 
 
 async def mark_unknown(uow: UnitOfWork, transfer_id: UUID, after: AttemptUpdate, at: datetime) -> bool:
-    """Marks a call without a valid result; False when an update of the transfer was recorded first."""
+    """Mark a call without a valid result; False when an update of the transfer was recorded first."""
     values = (after.reason, after.poll_at, at, after.called_at)
     return await uow.execute(_MARK_UNKNOWN, transfer_id, *values) == 1
 
@@ -212,7 +212,7 @@ async def lock_due_transfers(
 
 
 async def list_gateways_with_open_transfers(uow: UnitOfWork) -> list[GatewayName]:
-    """Returns the gateways whose transfers are still sent or queried."""
+    """Return the gateways whose transfers are still sent or queried."""
     return [row["gateway"] for row in await uow.fetch(_LIST_GATEWAYS)]
 
 
@@ -222,7 +222,7 @@ async def claim_transfer(uow: UnitOfWork, due: DueTransfer, status: State, until
 
 
 async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> TransferStatus | None:
-    """Returns the transfer's status, without a lock."""
+    """Return the transfer's status, without a lock."""
     row = await uow.fetch_row(_FIND_TRANSFER, transfer_id)
     return None if row is None else TransferStatus(*row)
 

@@ -54,13 +54,13 @@ async def lock_wallet_unread(uow: UnitOfWork, vendor_id: UUID) -> None:
 
 
 async def find_line_net(uow: UnitOfWork, source_key: str, kind: str) -> int | None:
-    """Returns the net amount of an earlier delivery of the same event, in kobo; None for the first."""
+    """Return the net amount of an earlier delivery of the same event, in kobo; None for the first."""
     net_minor: int | None = await uow.fetch_value(_FIND_LINE_NET, source_key, kind)
     return net_minor
 
 
 async def sum_released(uow: UnitOfWork, vendor_id: UUID, order_id: UUID) -> Movement:
-    """Returns the sum of the order's releases, by owner."""
+    """Return the sum of the order's releases, by owner."""
     row = await uow.fetch_row(_SUM_RELEASED, vendor_id, order_id)
     if row is None:
         raise AssertionError("an aggregate always gives a row")
@@ -70,7 +70,7 @@ async def sum_released(uow: UnitOfWork, vendor_id: UUID, order_id: UUID) -> Move
 async def append_lines(
     uow: UnitOfWork, vendor_id: UUID, source_key: str, available_minor: int, lines: list[WalletLine], at: datetime
 ) -> None:
-    """Writes statement lines with the balance after each. The wallet must be locked."""
+    """Write statement lines with the balance after each. The wallet must be locked."""
     rows = [
         (
             new_id(),

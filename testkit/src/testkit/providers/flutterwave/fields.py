@@ -34,7 +34,7 @@ ERROR: Final[Schema] = {
 
 
 def success(data: Schema) -> Schema:
-    """The envelope of a success."""
+    """Return the envelope of a success."""
     return {
         "type": "object",
         "required": ["status", "message", "data"],
@@ -43,7 +43,7 @@ def success(data: Schema) -> Schema:
 
 
 def listing(row: Schema) -> Schema:
-    """The envelope of a list with its page."""
+    """Return the envelope of a list with its page."""
     envelope = success({"type": "array", "items": row})
     return {
         **envelope,
@@ -53,10 +53,10 @@ def listing(row: Schema) -> Schema:
 
 
 def record(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
-    """An object with these fields. Unknown fields are allowed: the provider adds some at any time."""
+    """Return an object with these fields. Unknown fields are allowed: the provider adds some at any time."""
     return {"type": "object", "required": list(required), "properties": {**required, **(optional or {})}}
 
 
 def exact(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
-    """A request's object: with no field that the documentation does not name."""
+    """Return a request's object: with no field that the documentation does not name."""
     return {**record(required, optional), "additionalProperties": False}

@@ -88,7 +88,7 @@ LISTED_DISPUTE: Final = record(
 
 
 def dispute_event(*, is_resolved: bool) -> Schema:
-    """A `charge.dispute.*` body: its own two times are spelled as those of a transaction."""
+    """Return a `charge.dispute.*` body: its own two times are spelled as those of a transaction."""
     changed: dict[str, Any] = {"status": STATUS, "resolution": nullable(RESOLUTION)}
     if is_resolved:
         changed = {"status": choice("resolved"), "resolution": RESOLUTION}

@@ -33,17 +33,17 @@ FAULT: Final = record(
 
 
 def success(content: Schema) -> Schema:
-    """The envelope of a success."""
+    """Return the envelope of a success."""
     return record({"status": FLAG, "message": TEXT, "data": content})
 
 
 def page(row: Schema, meta: Mapping[str, Schema]) -> Schema:
-    """The envelope of a list with its position in `meta`."""
+    """Return the envelope of a list with its position in `meta`."""
     return record({"status": FLAG, "message": TEXT, "data": rows(row), "meta": record(meta)})
 
 
 def customer(fields: Mapping[str, Schema], optional: Iterable[str] = ()) -> Schema:
-    """A payer with the fields that every response has, and `fields`."""
+    """Return a payer with the fields that every response has, and `fields`."""
     listed: dict[str, Schema] = {
         "id": WHOLE,
         "first_name": nullable(TEXT),

@@ -51,7 +51,7 @@ CHARGE_FAILED: Final = record({**CHARGE_FIELDS, "status": choice("failed"), "pai
 
 
 def refund_event(status: str) -> Schema:
-    """A `refund.*` body: no id and no note, and the amount as a text of digits (a number in `refund.failed`)."""
+    """Return a `refund.*` body: no id and no note, and the amount as a text of digits (a number in `refund.failed`)."""
     return record(
         {
             "status": choice(status),
@@ -85,7 +85,7 @@ EVENTS: Final[Mapping[str, Schema]] = {
 
 
 def check_event(body: Any) -> None:
-    """Raises Nonconformance for a webhook of another shape, or of a type that is not held here."""
+    """Raise Nonconformance for a webhook of another shape, or of a type that is not held here."""
     conform(body, record({"event": TEXT, "data": OBJECT}), "webhook")
     schema = EVENTS.get(body["event"])
     if schema is None:

@@ -116,7 +116,9 @@ OPERATIONS: Final = (INITIATE, FINALIZE, VERIFY, LIST)
 
 
 def transfer_event(status: str) -> Schema:
-    """A `transfer.*` body. The times have either spelling, and older events have neither fee nor bank's response."""
+    """Return a `transfer.*` body. The times have either spelling, and older events have neither fee nor bank's
+    response.
+    """
     times = dict.fromkeys(("createdAt", "updatedAt", "created_at", "updated_at"), INSTANT)
     recipient = record(
         {**RECIPIENT_FIELDS, **times, "description": nullable(TEXT)}, optional=(*times, "isDeleted", "metadata")

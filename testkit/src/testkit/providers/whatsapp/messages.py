@@ -45,7 +45,7 @@ _FRAME: Final[dict[str, Schema]] = {
 
 
 def _message(kind: str, content: Schema) -> dict[str, Any]:
-    """A message to a number or to a user id, with the object of its kind and no other field."""
+    """Return a message to a number or to a user id, with the object of its kind and no other field."""
     schema = record({**_FRAME, "type": choice(kind), kind: content}, optional=("to", "recipient"), closed=True)
     return {**schema, "oneOf": [{"required": ["to"]}, {"required": ["recipient"]}]}
 

@@ -56,7 +56,7 @@ WEBHOOK_ROUTE: Final = f'{{route=~"{WEBHOOK_ROUTES}"}}'
 
 
 def dashboard_json(dashboard: Dashboard) -> dict[str, Any]:
-    """The dashboard as Grafana reads it from a file."""
+    """Return the dashboard as Grafana reads it from a file."""
     across = down = 0
     panels = []
     for number, panel in enumerate(dashboard.panels, start=1):

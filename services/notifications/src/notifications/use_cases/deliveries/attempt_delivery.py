@@ -119,7 +119,7 @@ def _retry(
     effects: tuple[Effect, ...] = (),
     tries_next: bool = False,
 ) -> Outcome:
-    """The next attempt by the retry ladder; after the last one the delivery fails."""
+    """Return the next attempt by the retry ladder; after the last one the delivery fails."""
     delay = sender.ladder.delay_after(claimed.delivery.attempts + 1) if counted else sender.ladder.delays_seconds[0]
     if delay is None and not tries_next:
 
@@ -173,7 +173,7 @@ def _is_alerted(error: ProviderRejected, delivery: LockedDelivery) -> bool:
 
 
 def _recovery(claimed: ClaimedDelivery, sender: DeliverySender) -> tuple[Effect, ...]:
-    """The effects of an acceptance or rejection; either one shows that the provider works.
+    """Return the effects of an acceptance or rejection; either one shows that the provider works.
 
     The messaging app accepts messages of a rejected account, and a status reports the fault: where statuses are
     configured, only they end its pause.
@@ -192,7 +192,7 @@ def _recovery(claimed: ClaimedDelivery, sender: DeliverySender) -> tuple[Effect,
 
 
 def _recovery_of_devices(claimed: ClaimedDelivery, sender: DeliverySender) -> tuple[Effect, ...]:
-    """The effects of an acceptance after the provider rejected devices that registered with another account."""
+    """Return the effects of an acceptance after the provider rejected devices that registered with another account."""
     provider = claimed.client.provider
 
     async def clear(uow: UnitOfWork) -> None:
@@ -202,7 +202,7 @@ def _recovery_of_devices(claimed: ClaimedDelivery, sender: DeliverySender) -> tu
 
 
 def _devices_of(provider: str) -> str:
-    """The circuit of devices that registered with another account of the provider."""
+    """Return the circuit of devices that registered with another account of the provider."""
     return f"{provider} devices"
 
 

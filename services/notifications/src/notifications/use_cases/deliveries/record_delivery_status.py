@@ -66,7 +66,7 @@ async def record_delivery_status(
 
 
 def _is_alerted(delivery: LockedDelivery, failure: MessagingError | None) -> bool:
-    """A lost message raises an alert, except one that only its recipient can receive again, or during a pause; a lost
-    PIN or code always does."""
+    """Return a lost message raises an alert, except one that only its recipient can receive again, or during a pause; a
+    lost PIN or code always does."""
     is_expected = failure is not None and classify_error(failure) in ("recipient", "account")
     return CATALOG[delivery.template].sensitive or not is_expected

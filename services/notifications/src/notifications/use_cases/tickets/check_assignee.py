@@ -9,7 +9,7 @@ from notifications.queries.contacts import find_contact, find_staff_roles
 
 
 async def check_assignee(uow: UnitOfWork, assignee_id: UUID) -> None:
-    """Raises AssigneeUnknown or AssigneeNotStaff (422) unless the user's projected roles permit ticket management.
+    """Raise AssigneeUnknown or AssigneeNotStaff (422) unless the user's projected roles permit ticket management.
 
     A user without projected roles is accepted: identity has not published them yet.
     """

@@ -15,7 +15,9 @@ POLL_SECONDS: Final = 0.5
 
 
 async def check_own_order(database: Database, order_id: UUID, user_id: UUID) -> None:
-    """Raises OrderNotOwn (422) unless the user bought the order or sells it. Unknown and foreign orders get the same response."""
+    """Raise OrderNotOwn (422) unless the user bought the order or sells it. Unknown and foreign orders get the same
+    response.
+    """
     for attempt in range(ATTEMPTS):
         if attempt:
             await asyncio.sleep(POLL_SECONDS)

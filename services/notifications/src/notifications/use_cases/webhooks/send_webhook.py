@@ -32,7 +32,7 @@ async def send_webhook(
 
 
 def _secrets(stored: EndpointSecrets, context: str, encryptor: Encryptor, now: datetime) -> list[str]:
-    """The current secret, and the previous one until it expires."""
+    """Return the current secret, and the previous one until it expires."""
     secrets = [encryptor.decrypt(stored.current, context)]
     if stored.previous is not None and stored.previous_until is not None and now < stored.previous_until:
         secrets.append(encryptor.decrypt(stored.previous, context))

@@ -10,7 +10,7 @@ from orders.domain.pins import missing_pin_error
 
 
 async def explain_missing_pin(reads: Reads, order_id: UUID, caller_id: UUID) -> NoReturn:
-    """Raises the reason for the order's buyer (409), NotFound for everyone else."""
+    """Raise the reason for the order's buyer (409), NotFound for everyone else."""
     order = await store.find_order(reads, order_id)
     if order is None or order.buyer_id != caller_id:
         raise NotFound

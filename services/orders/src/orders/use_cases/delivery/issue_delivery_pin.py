@@ -23,7 +23,7 @@ class PinIssuer:
     length: int
 
     def decrypt_stored(self, order_id: UUID, issue: int, encrypted: str) -> str:
-        """The stored PIN in clear text; raises DecryptionFailed."""
+        """Return the stored PIN in clear text; raises DecryptionFailed."""
         return self.storage.decrypt(encrypted, _encryption_context(order_id, issue))
 
     def renew(self, order_id: UUID, issue: int, encrypted: str) -> tuple[bytes, str]:

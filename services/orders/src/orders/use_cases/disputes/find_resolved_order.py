@@ -8,7 +8,7 @@ from orders.store import disputes
 
 
 async def find_resolved_order(uow: UnitOfWork, resolution_id: UUID) -> UUID:
-    """The order of a resolution that row policies show to the caller; it never changes. Raises NotFound."""
+    """Return the order of a resolution that row policies show to the caller; it never changes. Raises NotFound."""
     resolution = await disputes.find_resolution(uow, resolution_id)
     if resolution is None:
         raise NotFound

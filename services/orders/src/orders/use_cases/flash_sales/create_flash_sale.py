@@ -14,7 +14,8 @@ from orders.store import flash_sales
 
 
 async def create_flash_sale(uow: UnitOfWork, caller: Caller, terms: SaleTerms, *, now: datetime) -> UUID:
-    """The vendor creates a flash sale of a product. Staff of the campus propose one, which the vendor must approve.
+    """Return the vendor creates a flash sale of a product. Staff of the campus propose one, which the vendor must
+    approve.
 
     Raises InvalidFlashSale (422), Forbidden for another's product, FlashSaleOverlaps (409).
     """

@@ -10,7 +10,7 @@ from orders.domain.order_roles import OrderRole, roles_of
 
 
 async def find_order_roles(reads: Reads, caller: Caller, order_id: UUID) -> frozenset[OrderRole]:
-    """The caller's roles in an order that row policies show to the caller. Raises NotFound.
+    """Return the caller's roles in an order that row policies show to the caller. Raises NotFound.
 
     The parties of an order never change, so the roles stay valid for the service's own transaction that follows.
     """

@@ -61,8 +61,8 @@ class Checkout:
         return hashlib.sha256(msgspec.json.encode(content)).digest()
 
     def repeated_order_id(self, earlier: store.IdempotencyRecord) -> UUID:
-        """The id of the order that is bound to the key; raises IdempotencyKeyReused (422) for a request with other
-        content.
+        """Return the id of the order that is bound to the key; raises IdempotencyKeyReused (422) for a request with
+        other content.
         """
         if earlier.fingerprint != self.fingerprint:
             raise IdempotencyKeyReused

@@ -11,7 +11,9 @@ from orders.store import products
 async def load_writable_product(
     uow: UnitOfWork, product_id: UUID, vendor_id: UUID | None, *, revision: int | None = None, lock: bool = True
 ) -> Product:
-    """The merchant's product, locked unless `lock` is false. Raises NoVendor (403) and the errors of `check_writable`."""
+    """Return the merchant's product, locked unless `lock` is false. Raises NoVendor (403) and the errors of
+    `check_writable`.
+    """
     if vendor_id is None:
         raise NoVendor
     find = products.lock_own_product if lock else products.find_own_product

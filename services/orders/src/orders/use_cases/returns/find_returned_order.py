@@ -12,7 +12,8 @@ from orders.store import returns
 
 
 async def find_returned_order(uow: UnitOfWork, caller: Caller, request_id: UUID) -> UUID:
-    """The order of a return request that the caller may decide on, as its vendor or as support, never as its buyer.
+    """Return the order of a return request that the caller may decide on, as its vendor or as support, never as its
+    buyer.
 
     The parties of an order never change, so the result stays valid for the next transaction. Raises NotFound for an
     absent or invisible request, Forbidden for a caller who may only read it, BuyerCannotDecide (403).

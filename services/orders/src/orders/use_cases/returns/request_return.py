@@ -24,7 +24,8 @@ async def request_return(
     now: datetime,
     command: IdempotentCommand | None = None,
 ) -> UUID:
-    """The buyer requests the return of items within the return window (contract section 6). Returns the request's id.
+    """Return the buyer requests the return of items within the return window (contract section 6). Returns the
+    request's id.
 
     The lock on the order's row serializes concurrent requests; a repeated command returns the id of the first. Raises
     Forbidden (403), IdempotencyKeyReused (422) and the errors of `check_request`.

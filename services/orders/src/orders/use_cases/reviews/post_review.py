@@ -26,7 +26,8 @@ class ReviewContent:
 
 
 async def post_review(uow: UnitOfWork, caller: Caller, content: ReviewContent, *, now: datetime) -> UUID:
-    """The buyer of a delivered order reviews its vendor and each of its products once; the rating counts immediately.
+    """Return the buyer of a delivered order reviews its vendor and each of its products once; the rating counts
+    immediately.
 
     Raises EmailUnconfirmed (403, contract section 10.1), NotFound for an invisible order, Forbidden when another user
     bought it, OwnVendor (403), ForbiddenTransition (409) before the delivery, ReviewNotAllowed (422), AlreadyReviewed

@@ -10,7 +10,8 @@ from payments.store.escrow import HeldOrder
 
 
 async def count_charged_back(uow: UnitOfWork, held: HeldOrder, refund_id: UUID, amount_minor: int) -> int:
-    """The part of `amount_minor` (kobo) that the bank has returned to the buyer. No money moves, so nothing is posted.
+    """Return the part of `amount_minor` (kobo) that the bank has returned to the buyer. No money moves, so nothing is
+    posted.
 
     The refund's row must exist.
     """

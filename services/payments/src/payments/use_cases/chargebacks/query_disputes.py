@@ -14,7 +14,8 @@ PAGES_MAX: Final = 100
 
 
 async def query_disputes(database: Database, gateway: PaymentGateway) -> int:
-    """The number of new states: of disputes that await a response and are not recorded, and of recorded ones that await none.
+    """Return the number of new states: of disputes that await a response and are not recorded, and of recorded ones
+    that await none.
 
     Each is processed as its missing webhook. Raises GatewayUnavailable and GatewayRejected.
     """

@@ -56,7 +56,7 @@ async def record_chargeback_update(
 
 
 def _is_new_report(current: Chargeback, update: ChargebackUpdate, source: ReportSource) -> bool:
-    """Raises DisputeUnconfirmed for a webhook that reverses the recorded decision: it may be an older one."""
+    """Raise DisputeUnconfirmed for a webhook that reverses the recorded decision: it may be an older one."""
     after = CHARGEBACK.next_state(current.status, update.outcome or "opened")
     if after is not Rejection.FORBIDDEN:
         return not isinstance(after, Rejection)

@@ -21,7 +21,7 @@ async def recreate_refunds(
     reason: str,
     now: datetime,
 ) -> list[UnsentRefund]:
-    """The new refunds of the `loss`-th loss of the chargeback."""
+    """Return the new refunds of the `loss`-th loss of the chargeback."""
     recreated = []
     for part in await chargebacks.claim_refund_parts(uow, chargeback.id):
         refund = NewRefund(

@@ -9,7 +9,7 @@ from payments.store.escrow import HeldOrder, save_charged_back
 
 
 async def return_to_order(uow: UnitOfWork, held: HeldOrder, allocation: ChargebackAllocation) -> Escrow:
-    """The escrow after it. Its posting belongs to the same unit of work."""
+    """Return the escrow after it. Its posting belongs to the same unit of work."""
     after = replace(
         held.escrow,
         locked=held.escrow.locked.plus(allocation.from_locked),

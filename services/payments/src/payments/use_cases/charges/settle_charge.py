@@ -37,7 +37,9 @@ async def settle_charge(
     is_last_attempt: bool,
     now: datetime,
 ) -> Verdict | None:
-    """The verdict; None for a repeated charge. Raises SubjectUnknown for an unknown reference while attempts remain."""
+    """Return the verdict; None for a repeated charge. Raises SubjectUnknown for an unknown reference while attempts
+    remain.
+    """
     order = await charges.lock_payable_order(uow, charge.reference)
     if await charges.charge_is_known(uow, charge):
         # The gateway reports some fees only when it is queried.

@@ -7,7 +7,7 @@ from payments.store.escrow import HeldOrder
 
 
 def describe_escrow(held: HeldOrder, after: Escrow) -> EscrowState:
-    """The state of the order's money after a movement, for projections that must not add up movements."""
+    """Return the state of the order's money after a movement, for projections that must not add up movements."""
     return EscrowState(
         held_at=iso(held.held_at),
         held_minor=held.held_minor,

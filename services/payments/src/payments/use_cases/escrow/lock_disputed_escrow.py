@@ -8,7 +8,7 @@ from payments.store.escrow import HeldOrder, lock_escrow
 
 
 async def lock_disputed_escrow(uow: UnitOfWork, order_id: UUID, sequence: int) -> HeldOrder | None:
-    """The locked escrow; None for an event older than the last one about this dispute. Raises SubjectUnknown."""
+    """Return the locked escrow; None for an event older than the last one about this dispute. Raises SubjectUnknown."""
     held = await lock_escrow(uow, order_id)
     if held is None:
         raise SubjectUnknown(f"order {order_id} is disputed, and has no escrow yet")

@@ -52,7 +52,7 @@ class Waiting:
 async def prepare_intent(
     uow: UnitOfWork, request: PaymentRequest, buyer_id: UUID, now: datetime, gateway: GatewayName
 ) -> Prepared | Waiting | None:
-    """The intent to return or to open at this gateway; None for an order that is unknown or another buyer's.
+    """Return the intent to return or to open at this gateway; None for an order that is unknown or another buyer's.
 
     Raises OrderNotPayable (409) and IdempotencyKeyReused (422).
     """

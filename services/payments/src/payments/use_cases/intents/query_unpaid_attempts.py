@@ -21,7 +21,7 @@ QUERY_CONCURRENCY_MAX: Final = 10
 
 
 async def query_unpaid_attempts(database: Database, gateways: Gateways, clock: Clock) -> int:
-    """The number of newly filed responses.
+    """Return the number of newly filed responses.
 
     Each attempt's next query is recorded before the call. So the delays grow also while the gateway is unavailable, and of several
     workers one queries.

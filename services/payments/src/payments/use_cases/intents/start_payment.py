@@ -32,8 +32,8 @@ WAITS_SECONDS: Final = (0.01, 0.02, 0.04, 0.08, *[0.15] * 19)
 async def start_payment(
     database: Database, gateways: Gateways, clock: Clock, caller: Caller, request: PaymentRequest
 ) -> Intent:
-    """The open intent. Raises NotFound, OrderNotPayable, PaymentOpening, IdempotencyKeyReused, PaymentRejected (422) and
-    GatewayUnavailable (503).
+    """Return the open intent. Raises NotFound, OrderNotPayable, PaymentOpening, IdempotencyKeyReused, PaymentRejected
+    (422) and GatewayUnavailable (503).
     """
     prepared = await _prepare(database, clock, caller, request, gateways.for_new_payments)
     if prepared.email is None:

@@ -20,7 +20,7 @@ PAGES_MAX: Final = 5_000
 
 
 async def post_settlement(database: Database, gateway: PaymentGateway, settlement: Settlement) -> list[Difference]:
-    """The differences. A settlement of known charges is posted once; one of unknown charges is a difference.
+    """Return the differences. A settlement of known charges is posted once; one of unknown charges is a difference.
 
     Raises GatewayUnavailable.
     """

@@ -32,7 +32,7 @@ CASES_BATCH_MAX: Final = 50
 
 
 async def recheck_cases(database: Database, gateways: Gateways, clock: Clock) -> int:
-    """The number of explained cases. Raises GatewayUnavailable."""
+    """Return the number of explained cases. Raises GatewayUnavailable."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         cases = await reconciliation.list_open_cases(uow, CASES_BATCH_MAX)
     explained = 0

@@ -30,7 +30,7 @@ PAGES_MAX: Final = 5_000
 async def reconcile_charges(
     database: Database, gateway: PaymentGateway, start: datetime, end: datetime, now: datetime
 ) -> AsyncIterator[list[Difference]]:
-    """The differences in batches. Raises GatewayUnavailable, and GatewayRejected for the list."""
+    """Yield the differences in batches. Raises GatewayUnavailable, and GatewayRejected for the list."""
     seen: set[str] = set()
     for page in range(1, PAGES_MAX + 1):
         listed = await gateway.page_of_paid_transactions(start, end, page)

@@ -30,7 +30,9 @@ from payments.use_cases.refunds.record_transfer_fee import record_transfer_fee
 async def reconcile_refunds(
     database: Database, gateway: PaymentGateway, start: datetime, end: datetime, now: datetime
 ) -> AsyncIterator[list[Difference]]:
-    """The differences in batches; fees of transfers are posted. Raises GatewayUnavailable, and GatewayRejected for the list."""
+    """Yield the differences in batches; fees of transfers are posted. Raises GatewayUnavailable, and GatewayRejected
+    for the list.
+    """
     seen: set[UUID] = set()
     for page in range(1, PAGES_MAX + 1):
         listed = await gateway.page_of_refunds(start, end, page)

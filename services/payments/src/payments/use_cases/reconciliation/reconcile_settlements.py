@@ -13,7 +13,7 @@ from payments.use_cases.reconciliation.post_settlement import PAGES_MAX, post_se
 async def reconcile_settlements(
     database: Database, gateway: PaymentGateway, start: datetime, end: datetime
 ) -> AsyncIterator[list[Difference]]:
-    """The differences in batches. Raises GatewayUnavailable, and GatewayRejected for a list."""
+    """Yield the differences in batches. Raises GatewayUnavailable, and GatewayRejected for a list."""
     for page in range(1, PAGES_MAX + 1):
         listed = await gateway.page_of_settlements(start, end, page)
         for settlement in listed.rows:

@@ -15,7 +15,9 @@ log = get_logger(__name__)
 
 
 async def recover_disputes(database: Database, gateway: PaymentGateway, start: datetime, end: datetime) -> int:
-    """The number of recorded disputes. Each is processed as its missing webhook. Raises GatewayUnavailable and GatewayRejected."""
+    """Return the number of recorded disputes. Each is processed as its missing webhook. Raises GatewayUnavailable and
+    GatewayRejected.
+    """
     filed = 0
     for page in range(1, PAGES_MAX + 1):
         listed = await gateway.page_of_disputes(start, end, page)

@@ -56,7 +56,7 @@ async def prepare_refund(
 
 
 async def _lock_failed(uow: UnitOfWork, gateways: Gateways, refund_id: UUID, plan: RefundPlan) -> PaymentGateway:
-    """The gateway of the charge, which alone can pay the refund."""
+    """Return the gateway of the charge, which alone can pay the refund."""
     refund = await refunds.lock_refund(uow, refund_id)
     if refund is None:
         raise NotFound
@@ -80,7 +80,9 @@ async def _lock_failed(uow: UnitOfWork, gateways: Gateways, refund_id: UUID, pla
 
 
 async def _register_recipient(gateway: PaymentGateway, destination: Destination) -> Recipient:
-    """The account registered at the gateway, with the bank's name for it. The checker evaluates a name that does not match."""
+    """Return the account registered at the gateway, with the bank's name for it. The checker evaluates a name that does
+    not match.
+    """
     name_at_bank = await gateway.account_name(destination.account_number, destination.bank_code)
     if name_at_bank is None:
         raise DestinationRejected("the bank does not confirm this account: check the number and the bank code")

@@ -7,7 +7,9 @@ from payments.store.refund_attempts import RefundAttempt
 
 
 async def query_attempt(gateway: PaymentGateway, attempt: RefundAttempt) -> RefundUpdate | None:
-    """The state of our reference at the attempt's gateway; None when it has none. Raises GatewayUnavailable, GatewayRejected."""
+    """Return the state of our reference at the attempt's gateway; None when it has none. Raises GatewayUnavailable,
+    GatewayRejected.
+    """
     reference = refund_reference(attempt.id)
     if attempt.recipient_code is not None:
         transfer = await gateway.find_transfer(reference)

@@ -13,7 +13,8 @@ from payments.use_cases.refunds.query_attempt import query_attempt
 
 
 async def query_reported_refunds(database: Database, gateways: Gateways, event: RefundEvent) -> Sequence[RefundUpdate]:
-    """The present states of our attempts. When none of them explains the webhook: of the charge's refunds without a note of ours.
+    """Return the present states of our attempts. When none of them explains the webhook: of the charge's refunds
+    without a note of ours.
 
     Raises GatewayUnavailable, GatewayRejected and MalformedEvent, which are retried.
     """

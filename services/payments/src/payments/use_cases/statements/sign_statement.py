@@ -10,7 +10,7 @@ from payments.store.statements import NextStatement
 def sign_statement(
     uow: UnitOfWork, vendor_id: UUID, source: str, amount_minor: int, number: NextStatement
 ) -> ReleaseStatement:
-    """The signed statement of a number that this unit of work assigned; `statement_message` defines `source`."""
+    """Return the signed statement of a number that this unit of work assigned; `statement_message` defines `source`."""
     key = uow.signing_key
     message = statement_message(vendor_id, source, amount_minor, number.sequence, number.net_minor)
     return ReleaseStatement(

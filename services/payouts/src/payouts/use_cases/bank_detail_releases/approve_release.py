@@ -19,7 +19,7 @@ from payouts.store.account_numbers import AccountNumbers
 async def approve_release(
     uow: UnitOfWork, numbers: AccountNumbers, release_id: UUID, approved_hash: str, by: UUID, now: datetime
 ) -> None:
-    """Ends the quarantines and verifies the account of each vendor that still has it, in one transaction, once.
+    """End the quarantines and verifies the account of each vendor that still has it, in one transaction, once.
 
     Raises NotFound, the errors of `evaluate_approval`, and ReleaseStale (409): the account was quarantined again.
     """
@@ -47,7 +47,7 @@ async def approve_release(
 async def _restore(
     uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID, fingerprint: str, by: UUID, now: datetime
 ) -> None:
-    """Checks the name again: the vendor's legal name may have changed meanwhile."""
+    """Check the name again: the vendor's legal name may have changed meanwhile."""
     details = await store.lock_bank_details(uow, numbers, vendor_id)
     if details is None or details.quarantine_reason is None or details.number.fingerprint != fingerprint:
         return

@@ -16,7 +16,7 @@ from payouts.store import bank_detail_releases
 async def prepare_release(
     uow: UnitOfWork, vendor_id: UUID, reason: str, by: UUID, now: datetime, command: IdempotentCommand | None = None
 ) -> UUID:
-    """Records which quarantines of the vendor's account end, and their hash; the account stays quarantined.
+    """Record which quarantines of the vendor's account end, and their hash; the account stays quarantined.
 
     A repeated command returns the id of the first. Raises NotFound (no quarantined account), IdempotencyKeyReused (422)
     and ReleasePrepared (409).

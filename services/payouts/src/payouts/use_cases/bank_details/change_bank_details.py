@@ -34,7 +34,7 @@ async def change_bank_details(
     vendor_id: UUID,
     account: Account,
 ) -> None:
-    """Resolves the account's name at the gateway and saves the details, verified when it is the vendor's legal name.
+    """Resolve the account's name at the gateway and saves the details, verified when it is the vendor's legal name.
 
     An account that the bank does not have is saved unverified, with the reason. Raises NotFound (another vendor),
     ValidationFailed (no such bank), AccountQuarantined (409), VendorNotReceived and GatewayUnavailable (503); nothing

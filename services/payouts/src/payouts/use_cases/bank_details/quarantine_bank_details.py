@@ -63,7 +63,9 @@ async def quarantine_bank_details(
 async def _stop(
     uow: UnitOfWork, numbers: AccountNumbers, by: UUID, order: QuarantineOrder, now: datetime
 ) -> tuple[str, UUID | None]:
-    """Returns the account's fingerprint and the attempt to query. Locks payout, wallet and details, in the order of all callers."""
+    """Return the account's fingerprint and the attempt to query. Locks payout, wallet and details, in the order of all
+    callers.
+    """
     payout = None
     if order.payout_id is not None:
         payout = await returns.lock_payout_with_attempts(uow, order.payout_id)
@@ -99,7 +101,7 @@ async def _record_newer_reason(
 async def _stop_account(
     uow: UnitOfWork, numbers: AccountNumbers, by: UUID, order: QuarantineOrder, now: datetime
 ) -> tuple[store.QuarantinedAccount, bool]:
-    """Returns the quarantined account, and whether its quarantine is new."""
+    """Return the quarantined account, and whether its quarantine is new."""
     await store.lock_wallet(uow, order.vendor_id)
     details = await store.lock_bank_details(uow, numbers, order.vendor_id)
     if details is None:

@@ -11,7 +11,7 @@ from payouts.store import erasure
 async def evaluate_erasure(
     uow: UnitOfWork, request_id: UUID, user_id: UUID, vendor_id: UUID | None, minimum_minor: int
 ) -> None:
-    """Publishes the open matters of the wallet of the user's vendor; none for a user without a vendor.
+    """Publish the open matters of the wallet of the user's vendor; none for a user without a vendor.
 
     `minimum_minor` is the smallest transfer, in kobo.
     """

@@ -12,7 +12,7 @@ from payouts.store import open_alerts
 
 
 async def check_bank_outages(uow: UnitOfWork, gateway: str, now: datetime) -> None:
-    """Raises SEV-1 for a bank with several recent failures at its switch; clears it when none of them is open."""
+    """Raise SEV-1 for a bank with several recent failures at its switch; clears it when none of them is open."""
     troubled = await queries.list_troubled_banks(uow, now)
     for bank_code, several_lately in sorted(troubled.items()):
         if several_lately and await open_alerts.save_alert_if_new(uow, bank_key(bank_code), now):

@@ -22,7 +22,7 @@ from payouts.store import open_alerts
 
 
 async def check_failure_rate(uow: UnitOfWork, policy: FailureRatePolicy, now: datetime) -> DueStep:
-    """Raises or clears the SEV-2 alert. Of several workers with the same result, one publishes it."""
+    """Raise or clears the SEV-2 alert. Of several workers with the same result, one publishes it."""
     observed, _ = await queries.observe_window(uow, now, policy.window)
     PAYOUT_ATTEMPTS.set(observed.attempts)
     PAYOUT_FAILURE_RATE.set(observed.rate)

@@ -13,7 +13,7 @@ from payouts.use_cases.releases.check_released_credits import check_released_cre
 
 
 async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by: UUID, now: datetime) -> None:
-    """Closes a payout's exception once its money has arrived, at the bank or in the wallet. A vendor's exception closes
+    """Close a payout's exception once its money has arrived, at the bank or in the wallet. A vendor's exception closes
     once the wallet is covered, a batch's at any time. A repetition has no effect.
 
     Locks the payout before the exception. Acts as the service: the on-call staff may not read payouts. Raises

@@ -18,7 +18,7 @@ async def close_open_exception(
     by: UUID | None = None,
     transfer_id: UUID | None = None,
 ) -> bool:
-    """Closes the exception of a settled payout; False when none was open, and while money of the payout is held: two
+    """Close the exception of a settled payout; False when none was open, and while money of the payout is held: two
     people decide about it. The payout must be locked.
 
     With `transfer_id`, only an exception of this attempt: a success of the newest one explains nothing about an older

@@ -22,7 +22,7 @@ Held = LockedTransfer | HeldPayout | ShortBatch | HeldVendor
 
 
 async def open_exception(uow: UnitOfWork, held: Held, cause: Cause, detail: str, now: datetime) -> bool:
-    """Opens one exception for each payout, batch and vendor. False when one is open already, which is then revised.
+    """Open one exception for each payout, batch and vendor. False when one is open already, which is then revised.
 
     A payout must be locked. The sixth vendor of a batch raises the batch's other open exceptions. A payout that was only
     skipped is SEV-3, whatever its amount: nothing was sent.

@@ -11,7 +11,7 @@ from payouts.use_cases.exceptions.change_exception import change_exception
 async def revise_exception(
     uow: UnitOfWork, exception: OpenException, update: Finding, detail: str, now: datetime
 ) -> None:
-    """Changes the finding of the locked, open exception, or records the detail once in its history."""
+    """Change the finding of the locked, open exception, or records the detail once in its history."""
     finding = revised(exception, update)
     if finding != exception.finding:
         await change_exception(

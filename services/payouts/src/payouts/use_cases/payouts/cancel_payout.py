@@ -14,7 +14,7 @@ _REASON: Final = "cancelled by the vendor"
 
 
 async def cancel_payout(uow: UnitOfWork, payout_id: UUID, vendor_id: UUID, by: UUID, now: datetime) -> None:
-    """Returns the amount to the wallet at once; the payout becomes `failed`. A repetition has no effect. Acts as the
+    """Return the amount to the wallet at once; the payout becomes `failed`. A repetition has no effect. Acts as the
     service.
 
     Under the payout's lock no submission can start, and a reserved attempt is withdrawn. Raises NotFound (also for

@@ -25,7 +25,7 @@ async def credit_return(
     posting_of: PostingOf,
     now: datetime,
 ) -> None:
-    """Writes statement lines and posting of one return, debt repaid first. The payout must be locked and checked."""
+    """Write statement lines and posting of one return, debt repaid first. The payout must be locked and checked."""
     wallet = await store.lock_wallet(uow, payout.vendor_id)
     line = WalletLine(kind, payout.amount_minor, payout_id=payout.id)
     posting = partial(posting_of, about, payout.vendor_id, payout.amount_minor)

@@ -18,8 +18,8 @@ from payouts.use_cases.wallets.debit_wallet import debit_wallet
 async def recover_transfer(
     uow: UnitOfWork, payout: LockedPayout, transfer_id: UUID, hold_id: UUID | None, now: datetime
 ) -> None:
-    """Moves the amount from its hold to gateway cash; without a hold from the wallet, and its shortfall becomes debt. The
-    payout, locked and checked, keeps its status.
+    """Move the amount from its hold to gateway cash; without a hold from the wallet, and its shortfall becomes debt.
+    The payout, locked and checked, keeps its status.
     """
     key, amount_minor = f"recovery:{transfer_id}", payout.amount_minor
     wallet = await store.lock_wallet(uow, payout.vendor_id)

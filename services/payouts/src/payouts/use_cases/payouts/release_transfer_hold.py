@@ -12,7 +12,7 @@ from payouts.use_cases.payouts.credit_return import credit_return
 
 
 async def release_transfer_hold(uow: UnitOfWork, payout: LockedPayout, hold_id: UUID, now: datetime) -> None:
-    """Moves the hold to the wallet, debt repaid first. The payout, locked and checked, keeps its status."""
+    """Move the hold to the wallet, debt repaid first. The payout, locked and checked, keeps its status."""
     await returns.end_hold(uow, hold_id, "released", now)
     await credit_return(uow, payout, "hold_released", hold_id, accounts.transfer_hold_released, now)
     await close_open_exception(uow, payout.id, "The held money was not paid: it was returned to the wallet.", now)

@@ -24,7 +24,7 @@ async def request_payout(
     minimum_minor: int = 1,
     key: UUID | None = None,
 ) -> UUID:
-    """Moves the amount from wallet to in transit and records the payout, `pending`, with the present bank details.
+    """Move the amount from wallet to in transit and records the payout, `pending`, with the present bank details.
     Returns its id. A repeated request with the same key returns the id of the first.
 
     Raises EscrowLocked (423), BelowMinimum, AmountAboveWallet and IdempotencyKeyReused (422), VendorSuspended,

@@ -16,7 +16,7 @@ from payouts.use_cases.payouts.credit_return import credit_return
 async def restitute_payout(
     uow: UnitOfWork, payout_id: UUID, reason: str, now: datetime, *, cancelled: bool = False
 ) -> bool:
-    """Moves the amount from in transit to the wallet, debt repaid first; the payout becomes `failed`. False when it was
+    """Move the amount from in transit to the wallet, debt repaid first; the payout becomes `failed`. False when it was
     done before.
 
     The only operation that does this; it acts as the service. The caller has queried the last attempt; one under way is

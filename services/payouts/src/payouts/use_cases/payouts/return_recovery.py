@@ -11,6 +11,6 @@ from payouts.use_cases.payouts.credit_return import credit_return
 
 
 async def return_recovery(uow: UnitOfWork, payout: LockedPayout, transfer_id: UUID, now: datetime) -> None:
-    """Moves gateway cash to the wallet, debt repaid first. The payout, locked and checked, keeps its status."""
+    """Move gateway cash to the wallet, debt repaid first. The payout, locked and checked, keeps its status."""
     await credit_return(uow, payout, "recovery_returned", transfer_id, accounts.recovery_returned, now)
     await close_open_exception(uow, payout.id, "The recovered transfer came back: its amount was returned.", now)

@@ -12,7 +12,7 @@ from payouts.use_cases.payouts.credit_return import credit_return
 
 
 async def reverse_payout(uow: UnitOfWork, payout: LockedPayout, reconciliation_id: UUID, now: datetime) -> None:
-    """Moves gateway cash to the wallet, debt repaid first; the payout, locked and checked, stays `processed`."""
+    """Move gateway cash to the wallet, debt repaid first; the payout, locked and checked, stays `processed`."""
     await credit_return(uow, payout, "reversal", payout.id, accounts.reversal, now)
     uow.publish(
         PayoutReversed(

@@ -8,6 +8,6 @@ from payouts.store import erasure
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, sequence: int) -> None:
-    """Removes legal name, accounts and schedule under the wallet's lock, which a change of the account acquires too."""
+    """Remove legal name, accounts and schedule under the wallet's lock, which a change of the account acquires too."""
     await store.lock_wallet(uow, vendor_id)
     await erasure.close_vendor(uow, vendor_id, owner_user_id, sequence)

@@ -20,7 +20,7 @@ async def project_vendor(
     sequence: int,
     now: datetime,
 ) -> bool:
-    """Saves owner and legal name; False for an older event, which is ignored.
+    """Save owner and legal name; False for an older event, which is ignored.
 
     Details verified under another legal name become unverified.
     """

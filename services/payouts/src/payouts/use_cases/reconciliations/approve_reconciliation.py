@@ -30,7 +30,7 @@ from payouts.use_cases.transfers.query_attempts import query_attempts
 async def approve_reconciliation(
     database: Database, gateways: Gateways, clock: Clock, caller: Caller, reconciliation_id: UUID, approved_hash: str
 ) -> None:
-    """Posts and credits the wallet in one transaction, once, when a new plan has the prepared and approved hash.
+    """Post and credits the wallet in one transaction, once, when a new plan has the prepared and approved hash.
 
     The gateway is queried before. Raises NotFound, the errors of `evaluate_approval`, ReconciliationStale (409: nothing
     was posted), and GatewayUnavailable (503).

@@ -25,7 +25,7 @@ async def prepare_reconciliation(
     reason: str,
     command: IdempotentCommand | None = None,
 ) -> UUID:
-    """Records the exact posting and its hash; no money moves yet. The gateway is queried first, by every reference.
+    """Record the exact posting and its hash; no money moves yet. The gateway is queried first, by every reference.
 
     A repeated command returns the id of the first. Raises NotFound, IdempotencyKeyReused (422), GatewayUnavailable
     (503), ReconciliationPrepared and the errors of `plan_reconciliation` (409).

@@ -12,7 +12,7 @@ from payouts.use_cases.releases.verify_statement import verify_statement
 
 
 async def check_released_credits(uow: UnitOfWork, vendor_ids: Sequence[UUID], now: datetime) -> dict[UUID, CoverCheck]:
-    """Checks each vendor by stored rows and their signatures alone: no stored flag or sum is trusted."""
+    """Check each vendor by stored rows and their signatures alone: no stored flag or sum is trusted."""
     checks = {}
     for ledger in await release_statements.read_vendor_ledgers(uow, sorted(set(vendor_ids))):
         newest = next((statement for statement in ledger.statements if verify_statement(uow, statement)), None)
@@ -25,7 +25,7 @@ async def check_released_credits(uow: UnitOfWork, vendor_ids: Sequence[UUID], no
 
 
 async def _unproven_lines(uow: UnitOfWork, vendor_id: UUID) -> list[str]:
-    """Returns the lines without a valid statement, for investigation."""
+    """Return the lines without a valid statement, for investigation."""
     unstated = await release_statements.list_unstated_lines(uow, vendor_id)
     stated = await release_statements.list_statements_of_lines(uow, vendor_id)
     return unstated + [line_key for line_key, statement in stated if not verify_statement(uow, statement)]

@@ -18,7 +18,7 @@ from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def correct_wallet(uow: UnitOfWork, vendor_id: UUID, surplus_minor: int, evidence: str, now: datetime) -> None:
-    """Posts the surplus back (below zero: what is missing), and closes the vendor's exception with the evidence.
+    """Post the surplus back (below zero: what is missing), and closes the vendor's exception with the evidence.
 
     `surplus_minor` must be the present difference, so that the result is exactly what payments signed. What the wallet
     lacks becomes debt. Raises NothingToCorrect (409).

@@ -13,7 +13,7 @@ from payouts.use_cases.exceptions.resolve_exception import resolve_exception
 
 
 async def hold_vendors(uow: UnitOfWork, checks: Mapping[UUID, CoverCheck], now: datetime) -> None:
-    """Opens, revises or closes the exception of each vendor. A wait opens one only when it is late.
+    """Open, revises or closes the exception of each vendor. A wait opens one only when it is late.
 
     Vendors are locked in the order of their ids, so that two processes never wait for each other in a circle.
     """

@@ -11,7 +11,7 @@ from payouts.use_cases.releases.verify_statement import verify_statement
 async def record_statement(
     uow: UnitOfWork, statement: Statement | None, now: datetime, *, line_key: str | None = None
 ) -> bool:
-    """Returns whether the statement is proven. An unproven or absent one rejects nothing: the wallet is compared before
+    """Return whether the statement is proven. An unproven or absent one rejects nothing: the wallet is compared before
     money is sent, with the keys of that moment. So a late key stops payouts and loses no event.
 
     `line_key` is the source of the event's statement line.

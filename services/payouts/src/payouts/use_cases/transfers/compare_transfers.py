@@ -88,7 +88,7 @@ async def _list_unknown(database: Database, gateway: Gateway, since: datetime) -
 
 
 async def _alert_comparison(uow: UnitOfWork, done: Compared, now: datetime) -> None:
-    """Raises SEV-1 while staff must assign transfers, and SEV-2 for those that were recorded."""
+    """Raise SEV-1 while staff must assign transfers, and SEV-2 for those that were recorded."""
     if done.recorded:
         detail = f"{done.recorded} unrecorded transfers of the gateway's list were recorded. Check whether the database was restored."
         uow.publish(

@@ -51,7 +51,7 @@ class DispatchOrder:
 async def dispatch_payouts(
     database: Database, gateways: Gateways, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder
 ) -> dict[str, Any]:
-    """Creates the batch of this caller and key once, continues it after a crash, and always returns the same response.
+    """Create the batch of this caller and key once, continues it after a crash, and always returns the same response.
 
     The gateway's balance is read first; a short one stops the batch before the first transfer. Batch, lines and
     attempts with their references commit together. From then on each payout is sent, by this request or, after its
@@ -87,7 +87,7 @@ async def _plan(
     balance_minor: int,
     gateway: Gateway,
 ) -> store.Batch:
-    """Saves the batch, its lines and its attempts, or returns the one of a concurrent request with the same key."""
+    """Save the batch, its lines and its attempts, or returns the one of a concurrent request with the same key."""
     now = clock.now()
     if not await found_transfers.transfers_are_compared(uow):
         raise TransfersNotCompared
@@ -129,7 +129,7 @@ async def _plan(
 
 
 async def _send(database: Database, gateways: Gateways, clock: Clock, batch_id: UUID) -> None:
-    """Submits each attempt by itself; one that fails by our fault delays no other.
+    """Submit each attempt by itself; one that fails by our fault delays no other.
 
     After `SEND_FOR_SECONDS` no submission starts, and open ones are awaited: their calls end.
     """

@@ -10,7 +10,7 @@ from payouts.store import open_alerts
 
 
 async def pause_payouts(database: Database, clock: Clock, gateway: str) -> None:
-    """Raises one SEV-1 alert, whatever the number of rejected calls. Nothing is sent or queried while it is open."""
+    """Raise one SEV-1 alert, whatever the number of rejected calls. Nothing is sent or queried while it is open."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if await open_alerts.save_alert_if_new(uow, key_alert(gateway), clock.now()):
             uow.publish(_alert(gateway), source="payouts")

@@ -20,7 +20,7 @@ from payouts.use_cases.transfers.record_update import record_update
 async def query_attempts(
     database: Database, gateways: Gateways, clock: Clock, payout_id: UUID
 ) -> Sequence[VerifyResult]:
-    """Queries by reference, outside any transaction, records each result with its consequences, and returns them.
+    """Query by reference, outside any transaction, records each result with its consequences, and returns them.
 
     A transfer that the gateway never accepted keeps its status. The records stay even when the caller's action is then
     refused. Raises GatewayUnavailable (503), TransferContradicted and TransferMissingAtGateway (409).

@@ -29,7 +29,7 @@ async def record_found_transfer(
     found: ListedTransfer,
     now: datetime,
 ) -> UUID | None:
-    """Returns the recorded attempt; None when staff must assign the transfer, or when it was recorded before.
+    """Return the recorded attempt; None when staff must assign the transfer, or when it was recorded before.
 
     It becomes the attempt of a pending payout of its vendor and amount, unless another attempt may have paid that one.
     Without such a payout, the request was lost in the restore: the payout is recorded again, and what the wallet lacks

@@ -11,7 +11,7 @@ from payouts.use_cases.transfers.record_update import record_update
 
 
 async def record_transfer_update(uow: UnitOfWork, reference: str, update: TransferUpdate, now: datetime) -> Verdict:
-    """Finds the attempt by its reference, which is recorded before any call. Raises TransferNotRecorded."""
+    """Find the attempt by its reference, which is recorded before any call. Raises TransferNotRecorded."""
     transfer = await store.lock_transfer(uow, reference=reference)
     if transfer is None:
         raise TransferNotRecorded(reference)

@@ -26,7 +26,7 @@ from payouts.use_cases.transfers.stop_other_attempts import stop_other_attempts
 
 
 async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> Verdict:
-    """Records the observation and executes its consequences. The transfer and its payout must be locked (contract
+    """Record the observation and executes its consequences. The transfer and its payout must be locked (contract
     section 8).
 
     A failure or reversal opens an exception and moves neither money nor state: an operator decides. Where a quarantine
@@ -60,7 +60,7 @@ async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: Trans
 
 
 async def _post_fee(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> None:
-    """Posts a fee that the gateway reports for the first time, or the difference to the posted one."""
+    """Post a fee that the gateway reports for the first time, or the difference to the posted one."""
     fee_minor = fee_to_post(transfer, update)
     if fee_minor is None:
         return
@@ -74,7 +74,7 @@ async def _post_fee(uow: UnitOfWork, transfer: LockedTransfer, update: TransferU
 
 
 async def _complete_payout(uow: UnitOfWork, transfer: LockedTransfer, now: datetime) -> None:
-    """Moves the amount from in transit to gateway cash, once."""
+    """Move the amount from in transit to gateway cash, once."""
     if await store.mark_processed(uow, transfer.id, now):
         await ledger.post(uow, accounts.payout_processed(transfer.payout_id, transfer.amount_minor))
         uow.publish(_about_payout(PayoutProcessed, transfer))

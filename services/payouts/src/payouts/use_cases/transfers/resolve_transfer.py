@@ -19,7 +19,7 @@ from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 
 async def resolve_transfer(database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID) -> None:
-    """Queries by reference and records the result. A transfer that the gateway never accepted is sent again under its
+    """Query by reference and records the result. A transfer that the gateway never accepted is sent again under its
     reference.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -20,7 +20,7 @@ _UNAVAILABLE: Final = "the gateway's balance could not be read"
 
 
 async def send_retry(database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID) -> None:
-    """Sends a reserved attempt as a dispatch does: after a check of the balance and of the reasons to hold the payout.
+    """Send a reserved attempt as a dispatch does: after a check of the balance and of the reasons to hold the payout.
 
     A short balance opens an exception, and the attempt is retried later. A batch has checked the balance of its
     attempts.

@@ -18,7 +18,7 @@ from payouts.use_cases.releases.hold_vendors import hold_vendors
 async def start_submission(
     uow: UnitOfWork, gateway: str, transfer_id: UUID, was: SubmittableStatus, now: datetime
 ) -> store.Submission | None:
-    """Marks the attempt `submitting`, with a lease, and returns the submission; None when this caller may not send it.
+    """Mark the attempt `submitting`, with a lease, and returns the submission; None when this caller may not send it.
 
     Checked again under the payout's lock: a suspension, quarantine, restitution or wrong credit after the plan stops
     the attempt. An attempt that was never sent then waits for another dispatch, under its reference. One that was sent,

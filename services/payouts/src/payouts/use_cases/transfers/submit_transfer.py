@@ -27,7 +27,7 @@ from payouts.use_cases.transfers.start_submission import start_submission
 async def submit_transfer(
     database: Database, gateways: Gateways, clock: Clock, transfer_id: UUID, *, was: SubmittableStatus
 ) -> None:
-    """Sends the attempt, always under its reference, if this process moves it from `was` to `submitting`.
+    """Send the attempt, always under its reference, if this process moves it from `was` to `submitting`.
 
     Before each call of a later attempt the gateway confirms that the earlier ones failed: one may have been paid since its
     reset.
@@ -59,7 +59,9 @@ async def submit_transfer(
 
 
 async def _send(gateway: Gateway, clock: Clock, submission: store.Submission) -> tuple[SubmitResult, str | None]:
-    """The result, and the gateway's code of the recipient. The code is for information: the reference identifies the transfer."""
+    """Return the result, and the gateway's code of the recipient. The code is for information: the reference identifies
+    the transfer.
+    """
     recipient_code = await gateway.create_recipient(submission.recipient)
     if not isinstance(recipient_code, str):
         return recipient_code, None

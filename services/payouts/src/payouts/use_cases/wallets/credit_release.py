@@ -12,7 +12,7 @@ from payouts.use_cases.wallets.credit_wallet import credit_wallet
 
 
 async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, is_proven: bool = False) -> None:
-    """Posts the release once, by its id; debt is repaid first. Raises ReleaseContradicts.
+    """Post the release once, by its id; debt is repaid first. Raises ReleaseContradicts.
 
     A signed release never contradicts: the recorded line is the wrong one. The comparison with payments' statements
     finds it and holds the vendor's payouts.

@@ -14,8 +14,8 @@ from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_proven: bool = False) -> None:
-    """Posts the vendor's part once, by the refund's id; what the wallet lacks becomes debt. An open chargeback of the order
-    then holds less. Raises ReleaseContradicts.
+    """Post the vendor's part once, by the refund's id; what the wallet lacks becomes debt. An open chargeback of the
+    order then holds less. Raises ReleaseContradicts.
 
     A signed refund never contradicts, as with a release. One that takes back only commission or delivery fee has a line
     of net 0, so that the lines of the order add up.

@@ -20,7 +20,7 @@ async def debit_wallet(
     posting_of: Callable[[int], Posting],
     now: datetime,
 ) -> None:
-    """Writes the statement lines and the posting of one debit. `posting_of` gets the part that becomes debt, in kobo.
+    """Write the statement lines and the posting of one debit. `posting_of` gets the part that becomes debt, in kobo.
 
     `wallet` must be read under its lock. A debit of nothing writes its line, and no posting.
     """

@@ -20,7 +20,7 @@ async def post_credit(
     posting_of: Callable[[int], Posting],
     now: datetime,
 ) -> None:
-    """Writes the statement lines and the posting. `posting_of` gets the part that repays debt, in kobo.
+    """Write the statement lines and the posting. `posting_of` gets the part that repays debt, in kobo.
 
     `wallet` must be read under its lock. A credit of nothing writes its line, and no posting.
     """

@@ -9,7 +9,7 @@ from payouts import store
 async def record_escrow_share(
     uow: UnitOfWork, order_id: UUID, vendor_id: UUID, remaining_vendor_minor: int, sequence: int
 ) -> bool:
-    """Saves the share after the event with this `sequence`, in kobo; False when a later one is saved.
+    """Save the share after the event with this `sequence`, in kobo; False when a later one is saved.
 
     The wallet comes first: a batch that holds it from an earlier order would wait for this one's share.
     """

@@ -16,7 +16,7 @@ from payouts.use_cases.wallets.debit_wallet import debit_wallet
 async def waive_remainder(
     uow: UnitOfWork, vendor_id: UUID, amount_minor: int, minimum_minor: int, now: datetime
 ) -> None:
-    """Moves the whole remainder, which the vendor names exactly, from the wallet to the platform (decision 46).
+    """Move the whole remainder, which the vendor names exactly, from the wallet to the platform (decision 46).
 
     Raises WaiverNotWholeRemainder (422), VendorSuspended, RemainderPayable and WalletUnsettled (409).
     """
