@@ -6,7 +6,10 @@ const at = (path) => new URL(`../${path}`, import.meta.url);
 const blocks = [...(await readFile(at("README.md"), "utf8")).matchAll(/^```ts\n(.*?)^```$/gms)].map(
   ([, block]) => block,
 );
-const imported = { "campus-client": new Set(["Campus", "type CheckoutLine"]), "campus-client/webhooks": new Set() };
+const imported = {
+  "campus-client": new Set(["Campus", "type CheckoutLine", "type TokenStore"]),
+  "campus-client/webhooks": new Set(),
+};
 const bodies = blocks.map((block, index) => {
   const body = block.replace(/^import \{ (.*) \} from "(.*)";\n/gm, (_, names, from) => {
     for (const name of names.split(", ")) imported[from].add(name);
@@ -23,7 +26,7 @@ await writeFile(
 
 declare const baseUrl: string, password: string, code: string, email: string, orderId: string, productId: string, pin: string;
 declare const current: string, previous: string, body: string, request: Request;
-declare const campus: Campus, items: CheckoutLine[], file: File, signal: AbortSignal;
+declare const campus: Campus, items: CheckoutLine[], file: File, signal: AbortSignal, store: TokenStore;
 declare const refreshPage: () => void, record: (id: string, data: object) => Promise<void>;
 
 ${bodies.join("\n")}`,
