@@ -33,6 +33,7 @@ SETTINGS = {
     "PAYOUT_RETRY_SECONDS": "0.5",
     # The tests share their buyers.
     "UNPAID_ORDERS_MAX": "1000",
+    "UNPAID_SHARE_MAX_PERCENT": "100",
 }
 FRESH_SECONDS = 480
 _addresses = itertools.count(1)
