@@ -52,7 +52,7 @@ help: ## List the commands; `make help T=races` shows what one of them takes
 
 ##@ Check
 
-# ARGS="services/orders -k checkout" is for pytest; ARGS=system, ARGS=parts: one kind of tests; TEST_WORKERS=2.
+# ARGS="services/orders -k checkout" is for pytest; ARGS=system, ARGS=parts: one kind of tests; TEST_WORKERS=3.
 test: setup ## Run all tests, or those of a part (S=orders); starts the servers they need
 	@exec tools/test $(if $(S),$(or $(wildcard services/$(S) libs/$(S) $(S)),$(error There is no part $(S))) )$(ARGS)
 

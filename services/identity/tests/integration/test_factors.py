@@ -312,10 +312,8 @@ async def test_a_malformed_code_is_not_counted(app: IdentityApp) -> None:
     bodies: list[dict[str, Any]] = [
         {"code": code[:-1]},
         {"code": code + "A"},
-        {"code": code + "\n"},
         {"code": "1" + code[1:]},
-        {"code": code.replace("-", "--")},
-        {"code": "\u212a" + code[1:]},
+        {"code": "\u00e9" + code[1:]},
         {"code": [code]},
         {"code": code, "factorId": factor_id},
         {"code": code, "kind": "recovery_code"},

@@ -165,6 +165,7 @@ MECHANISMS = {
     "outbox_sequences",
     "inbox",
     "dead_letters",
+    "dead_letter_closures",
     "session_revocations",
     "hash_keys",
     "alembic_version",
