@@ -108,7 +108,7 @@ async def users(system: System, responses: Responses) -> Users:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def unused_codes(system: System) -> None:
-    """The present code of each second factor is accepted once more: other tests of this system may have used it."""
+    """Accept the present code of each second factor once more: other tests of this system may have used it."""
     await _execute_at_identity(system, "UPDATE totp_factors SET last_counter = 0")
 
 

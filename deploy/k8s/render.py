@@ -120,7 +120,7 @@ def _route(route: dict[str, Any]) -> dict[str, Any]:
 
 
 def _matcher(text: str) -> dict[str, str]:
-    """The type `=` is the default, and left out: as a plain scalar some YAML parsers reject it."""
+    """Parse a matcher. The type `=` is the default, and left out: as a plain scalar some YAML parsers reject it."""
     name, kind, value = re.fullmatch(r'(\w+)(=~|!~|!=|=)"(.*)"', text).groups()
     return {"name": name, "value": value, **({"matchType": kind} if kind != "=" else {})}
 

@@ -52,7 +52,7 @@ class GatewayDouble:
         return JSONResponse({"status": True, "data": listed[start : start + length], "meta": {"next": following}})
 
     def _second_page(self, path: str, request: Request) -> Response:
-        """A row of `queried` is what a filtered list shows, newer than the list."""
+        """Return the second page. A row of `queried` is what a filtered list shows, newer than the list."""
         filters = {name: request.query_params[name] for name in _FILTERS if name in request.query_params}
         rows = [self.queried[path]] if filters and path in self.queried else self.lists.get(path, [])
         rows = [row for row in rows if all(row.get(name) == value for name, value in filters.items())]

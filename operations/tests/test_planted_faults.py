@@ -38,7 +38,7 @@ class Fault:
 
 
 def posting(type_: str, key: str, *entries: tuple[str, int]) -> str:
-    """SQL of a transaction with its entries, older than what the chain may leave unlinked."""
+    """Return the SQL of a transaction with its entries, older than what the chain may leave unlinked."""
     transaction_id = uuid4()
     statement = (
         "INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash, created_at) "

@@ -9,7 +9,7 @@ from .conftest import Receiver, Sandbox
 
 
 async def hangs_up(sandbox: Sandbox, method, path, **body):
-    """A caller with a short timeout."""
+    """Yield a caller with a short timeout."""
     with pytest.raises(httpx.ReadTimeout):
         await sandbox.client.request(method, path, timeout=httpx.Timeout(60, read=0.3), **body)
 

@@ -64,7 +64,7 @@ def texts_within(value: Any) -> Iterator[str]:
 
 
 def keys_of_secrets(overlay: str) -> dict[str, dict[str, str]]:
-    """What the ExternalSecrets make: the variables of each, with the templates of their values."""
+    """Return what the ExternalSecrets make: the variables of each, with the templates of their values."""
     secrets = {}
     for it in of_kind(overlay, "ExternalSecret"):
         template = it["spec"]["target"].get("template", {}).get("data")

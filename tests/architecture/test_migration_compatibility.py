@@ -106,7 +106,7 @@ def revisions(package: str) -> list[Path]:
 
 
 def statements_of(path: Path) -> list[str]:
-    """What the upgrade of one revision sends."""
+    """Return what the upgrade of one revision sends."""
     sent = io.StringIO()
     context = MigrationContext.configure(dialect_name="postgresql", opts={"as_sql": True, "output_buffer": sent})
     with Operations.context(context):

@@ -44,7 +44,7 @@ async def market(system: System, responses: Responses) -> AsyncIterator[Marketpl
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
 async def _fresh_tokens(users: Users, system: System, responses: Responses) -> None:
-    """A token lives for 15 minutes, and so does the second step of a sign-in."""
+    """Renew tokens: one lives for 15 minutes, and so does the second step of a sign-in."""
     if time.monotonic() - users.since > FRESH_SECONDS:
         vars(users).update(vars(await everybody(system, responses)))
 

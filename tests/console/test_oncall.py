@@ -48,7 +48,7 @@ async def failed(market: Marketplace, users: Users) -> Any:
 
 
 async def report(market: Marketplace, reference: str, act: str, **why: str) -> None:
-    """The gateway's own decision about a transfer."""
+    """Make the gateway's own decision about a transfer."""
     (await market.sandbox.post(f"/control/transfers/{reference}/{act}", json=why)).raise_for_status()
 
 

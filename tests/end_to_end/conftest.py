@@ -23,6 +23,6 @@ async def market(system: System, responses: Responses) -> AsyncIterator[Marketpl
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
 async def _fresh_tokens(users: Users, system: System, responses: Responses) -> None:
-    """A token is valid for 15 minutes, and so is the second step of a sign-in."""
+    """Renew tokens: one is valid for 15 minutes, and so is the second step of a sign-in."""
     if time.monotonic() - users.since > FRESH_SECONDS:
         vars(users).update(vars(await everybody(system, responses)))

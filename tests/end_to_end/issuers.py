@@ -63,7 +63,7 @@ class FurtherIssuers:
 
 @contextmanager
 def further_issuers() -> Iterator[FurtherIssuers]:
-    """The school's keys are served while this is open."""
+    """Serve the school's keys while this is open."""
     issuers = FurtherIssuers()
     public = {**ECAlgorithm.to_jwk(issuers.key.public_key(), as_dict=True), "kid": "school", "alg": "ES256"}
     body = json.dumps({"keys": [public]}).encode()
@@ -77,7 +77,7 @@ def further_issuers() -> Iterator[FurtherIssuers]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """The logs are not read."""
+            """Drop the line: the logs are not read."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), KeyPage)
     issuers.jwks_url = f"http://127.0.0.1:{server.server_port}/keys"

@@ -32,7 +32,7 @@ class Responses:
         self._paths = [(re.compile(re.sub(r"\{[^}/]+\}", "[^/]+", path)), path) for path in templates]
 
     async def compare(self, response: httpx.Response) -> None:
-        """An event hook of the client."""
+        """Compare the response: an event hook of the client."""
         request = response.request
         path, operation = self._operation(request.method, request.url.path)
         if operation is None:

@@ -71,7 +71,7 @@ async def bind(channel: aio_pika.abc.AbstractChannel, queue: str, exchange: str)
 
 
 async def let_die(channel: aio_pika.abc.AbstractChannel, queue: str) -> None:
-    """A queue whose expired messages the broker itself would publish to the services."""
+    """Declare a queue whose expired messages the broker itself would publish to the services."""
     await channel.declare_queue(queue, arguments={"x-message-ttl": 0, "x-dead-letter-exchange": EVENTS_EXCHANGE})
 
 

@@ -23,7 +23,7 @@ async def decide(market: Marketplace, dispute_id: int, act: str) -> None:
 
 
 async def refunds_of(market: Marketplace, reference: str) -> list[int]:
-    """What the gateway gave back of a charge, by its own list."""
+    """Return what the gateway gave back of a charge, by its own list."""
     bearer = {"Authorization": f"Bearer {market.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
     response = await market.sandbox.get("/gateway/refund", params={"transaction": reference}, headers=bearer)
     return [refund["id"] for refund in response.raise_for_status().json()["data"]]

@@ -51,7 +51,7 @@ async def ledgers_agree(system: System, market: Marketplace):
 
 
 async def refunded_at_the_gateway(market: Marketplace, users: Users, order, refunded_minor, *refund_ids):
-    """The order shows the refunds, the gateway has sent them, and the ledger has settled them."""
+    """Check that the order shows the refunds, the gateway has sent them, and the ledger has settled them."""
 
     async def posted():
         shown = await market.order(users.buyer, order["id"])

@@ -283,7 +283,7 @@ async def send(client: httpx.AsyncClient, fault: Fault) -> httpx.Response:
 
 
 def wrong_of(response: httpx.Response, fault: Fault, base_url: str, asked_at: float) -> str | None:
-    """What is wrong with an error response, or None; `asked_at` in seconds since 1970."""
+    """Return what is wrong with an error response, or None; `asked_at` in seconds since 1970."""
     if response.status_code != fault.status:
         return f"{response.status_code} {response.text[:160]}"
     problem: dict[str, Any] = response.json()

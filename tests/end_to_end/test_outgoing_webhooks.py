@@ -72,7 +72,7 @@ async def endpoint_of(
 
 
 def assert_signed(headers: dict[str, str], body: bytes, secret: str) -> None:
-    """Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`, not older than five minutes."""
+    """Verify by Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`, not older than five minutes."""
     assert abs(time.time() - int(headers["webhook-timestamp"])) < 300
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
     expected = hmac.digest(base64.b64decode(secret.removeprefix("whsec_")), signed, hashlib.sha256)

@@ -21,7 +21,7 @@ SURPLUS = 77_700
 
 
 async def publish(url: str, event_type: str, subject: str, data: dict[str, object]) -> None:
-    """An event of the right shape, from a holder of a broker account."""
+    """Publish an event of the right shape, from a holder of a broker account."""
     event = {
         "specversion": "1.0",
         "id": str(uuid4()),
@@ -44,7 +44,7 @@ async def publish(url: str, event_type: str, subject: str, data: dict[str, objec
 
 
 def correct_wallet(system: System, vendor_id: str) -> subprocess.CompletedProcess[str]:
-    """What an operator types on the machine."""
+    """Return what an operator types on the machine."""
     command = ("service", "payouts", "correct-wallet", vendor_id, str(SURPLUS), "a forged event of the end-to-end test")
     return subprocess.run(
         [sys.executable, "-m", "operations.campusctl.app", *command, "--json"],

@@ -61,7 +61,7 @@ async def refused(market: Marketplace, user: SignedInUser) -> set[tuple[str, str
 
 
 async def download_records(market: Marketplace, student: Student, base_url: str, to: Path) -> dict[str, str]:
-    """What the client's example writes: the text of each service's file."""
+    """Return what the client's example writes: the text of each service's file."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT / "clients/python/src"),

@@ -125,7 +125,7 @@ async def _purchases(market: Marketplace, users: Users) -> None:
 
 
 async def _payouts(market: Marketplace, users: Users) -> None:
-    """A payout that arrives, one that fails and is sent again, and one that the bank returns."""
+    """Run a payout that arrives, one that fails and is sent again, and one that the bank returns."""
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual", "transfer_fees": "standard"})
     arrived, reference = await submitted(market, users)
     await bank(market, reference, "succeed")

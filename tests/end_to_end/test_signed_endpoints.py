@@ -80,7 +80,7 @@ def with_key(path: str, secrets: Mapping[str, str]) -> str:
 
 
 def spoiled(good: str) -> dict[str, str]:
-    """What is nearly a signature."""
+    """Draw what is nearly a signature."""
     mark = "sha256=" if good.startswith("sha256=") else ""
     digits = good.removeprefix(mark)
     other = "0" if digits[-1] != "0" else "1"
@@ -131,7 +131,7 @@ def faults(raw: bytes, secrets: Mapping[str, str]) -> Iterator[Fault]:
 
 
 def wrong_of(response: httpx.Response, fault: Fault, base_url: str) -> str | None:
-    """What is wrong with an error response, or None."""
+    """Return what is wrong with an error response, or None."""
     if response.status_code != fault.status:
         return f"{response.status_code} {response.text[:160]}"
     document = response.json()

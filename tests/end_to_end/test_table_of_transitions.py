@@ -265,7 +265,7 @@ async def chargeback_after_release(scenario: Scenario) -> list[str]:
 
 
 async def chargeback_decided(scenario: Scenario, act: str, outcome: str) -> list[str]:
-    """A decision of the bank ends no dispute; the resolution shows it."""
+    """Decide as the bank, which ends no dispute; the resolution shows it."""
     order = await scenario.paid()
     dispute_id = await scenario.charge_back(order)
     path = [await scenario.reach(order, "disputed")]
@@ -295,7 +295,7 @@ async def returns(scenario: Scenario) -> list[str]:
 
 
 async def failed_refund(scenario: Scenario) -> list[str]:
-    """The order waits, an alert is raised, and maker and checker send the money to another account."""
+    """Check that the order waits and an alert is raised; maker and checker send the money to another account."""
     order, market, users = await scenario.paid(), scenario.market, scenario.users
     reference = order["intent"]["reference"]
     rule = {"fail": "The card is closed", "times": 1, "match": reference}
@@ -389,7 +389,7 @@ async def scenario(system: System, users: Users) -> Any:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def walked(scenario: Scenario) -> dict[str, list[str] | Exception]:
-    """What each row went through, or what went wrong with it."""
+    """Return what each row went through, or what went wrong with it."""
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(walk: Walk) -> list[str] | Exception:
@@ -441,7 +441,7 @@ _AT_WORK = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AN
 
 @asynccontextmanager
 async def suspended(system: System, name: str) -> AsyncIterator[None]:
-    """The process does nothing for a while, as one that the machine gave no time."""
+    """Stop the process for a while, as one that the machine gave no time."""
     process_id = system.process(name).pid
     assert process_id is not None
     await eventually(lambda: stopped_between_transactions(system, name, process_id))

@@ -141,7 +141,7 @@ def difference_of(expected: Any, actual: Any, path: str) -> str | None:
 
 
 def check_programs(blocks: Sequence[Block]) -> None:
-    """What the blocks need besides the project's own installation. Without Node only `.ci/run` fails."""
+    """Check what the blocks need besides the project's own installation. Without Node only `.ci/run` fails."""
     missing = [name for name in ("bash", "curl", "jq", "python3") if shutil.which(name) is None]
     assert missing == [], f"the guides need {missing}: `tools/setup browser` installs them"
     if any(block.language in ("js", "ts") for block in blocks) and not has_node():

@@ -71,7 +71,7 @@ async def visit(browser: Browser) -> AsyncIterator[Visit]:
 
 
 async def check(visit: Visit, url: str, bytes_max: int) -> None:
-    """What every page must be, at 1280 and at 360 pixels."""
+    """Check what every page must be, at 1280 and at 360 pixels."""
     response = await visit.page.goto(url, wait_until="load")
     assert response is not None
     if "/docs" in url:

@@ -48,7 +48,7 @@ async def journey(
 
 
 async def dispatched(market: Marketplace, vendor: SignedInUser, order_id: str) -> None:
-    """A repeated dispatch is a success without effect, so a lost response is requested again."""
+    """Dispatch until done: a repeated dispatch is a success without effect, so a lost response is requested again."""
     await market.post(f"/api/orders/{order_id}/dispatch", {}, vendor, key=uuid4())
 
 
@@ -120,7 +120,7 @@ async def test_all_journeys_finish_after_a_kill_in_the_middle(victim: str, syste
 
 
 async def nothing_waits(system: System) -> None:
-    """The last mails of fifty journeys are sent a little later than their money; then every outbox is empty, without dead letters."""
+    """Wait for the last mails of fifty journeys; then every outbox is empty, without dead letters."""
 
     async def drained() -> bool:
         waiting = await waiting_messages(system)

@@ -61,7 +61,7 @@ async def recorded(system: System, numbers: list[int]) -> bool:
 
 
 async def set_read_only(system: System, setting: str) -> None:
-    """Settings of a database hold for new connections: the service's own ones are cut off."""
+    """Cut off the service's connections: settings of a database hold for new ones."""
     connection = await asyncpg.connect(system.servers.postgresql.url)
     try:
         await connection.execute(f"ALTER DATABASE campus_payments SET default_transaction_read_only = {setting}")

@@ -142,7 +142,7 @@ class Api:
     def __init__(
         self, connection: ApiConnection, cookies: SessionCookies, session: Session, forwarded: Mapping[str, str]
     ) -> None:
-        """`forwarded` are headers about the browser: its address and its name."""
+        """Open the client; `forwarded` are headers about the browser: its address and its name."""
         self._connection = connection
         self._cookies = cookies
         self._session = session

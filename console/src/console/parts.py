@@ -43,7 +43,7 @@ async def names_of(visit: Visit, *ids: str | None) -> dict[str, str]:
 
 
 async def nothing() -> None:
-    """The place of a part that is not requested."""
+    """Return the place of a part that is not requested."""
 
 
 async def command(visit: Visit, body: Json | None, notice: str, **more: Any) -> Response:

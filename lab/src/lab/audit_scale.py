@@ -39,7 +39,7 @@ _BATCH: Final = 20_000
 
 
 def _id(kind: str, number: str = "n") -> str:
-    """SQL of the id of this kind with a number, as `_uuid` writes it."""
+    """Return the SQL of the id of this kind with a number, as `_uuid` writes it."""
     return f"('{kind}-0000-7000-8000-' || lpad(to_hex({number}), 12, '0'))::uuid"
 
 

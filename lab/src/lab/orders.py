@@ -102,7 +102,7 @@ class Trade:
         return str(order["id"])
 
     async def order(self) -> None:
-        """A whole order, from the checkout to the vendor's wallet."""
+        """Run a whole order, from the checkout to the vendor's wallet."""
         order_id = await self.purchase()
         await self.market.dispatch(self.vendor, order_id)
         pin = await self.market.delivery_pin(self.buyer, order_id)

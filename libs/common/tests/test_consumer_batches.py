@@ -44,7 +44,7 @@ class GatedNotebook(Notebook):
 
 @asynccontextmanager
 async def collected(mechanisms: Mechanisms, bus: Bus, notebook: GatedNotebook, *events, body: bytes | None = None):
-    """The events have left the queue and wait for the handlers at the gate, which opens here."""
+    """Yield once the events have left the queue and wait for the handlers at the gate, which opens here."""
     async with consuming(mechanisms, bus, notebook):
         # All batches that may be under way.
         for _ in range(BATCHES_AT_ONCE):

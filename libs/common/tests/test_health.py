@@ -42,7 +42,7 @@ async def client_of(runtime: Runtime, **options) -> AsyncIterator[httpx.AsyncCli
 
 
 async def missing(client: httpx.AsyncClient, path: str) -> str:
-    """What is not ready; empty when everything is."""
+    """Return what is not ready; empty when everything is."""
     response = await client.get(path)
     if response.status_code == 200:
         return ""

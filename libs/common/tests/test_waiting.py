@@ -20,7 +20,7 @@ async def _cancelled_by_a_library() -> None:
 
 
 async def _deaf() -> None:
-    """A call that ignores its cancellation."""
+    """Ignore the cancellation."""
     while True:
         try:
             await asyncio.Event().wait()

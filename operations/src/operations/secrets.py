@@ -159,7 +159,7 @@ def new_key() -> str:
 
 
 def _new_user_password() -> str:
-    """The fixed ends satisfy password rules; the random middle is the strength."""
+    """Generate a password: the fixed ends satisfy password rules; the random middle is the strength."""
     return f"Campus-{secrets.token_hex(12)}-7"
 
 

@@ -37,7 +37,7 @@ class SubscriberSupervisor:
     """The rounds over one virtual host. Queues of earlier rounds are older than those that a round finds new."""
 
     def __init__(self, api: httpx.AsyncClient, host: str) -> None:
-        """`api`: the management API. `host`: the name of the virtual host."""
+        """Take `api`, the management API, and `host`, the name of the virtual host."""
         self._api, self._host = api, quote(host, safe="")
         self._known: dict[str, int] = {}
         self._rounds = 0

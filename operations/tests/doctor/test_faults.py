@@ -55,7 +55,7 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> set[Site]:
 
 
 async def prepare(control: httpx.AsyncClient, sandbox: Sandbox) -> None:
-    """An approved template, and a balance at the second gateway: what a sound account has."""
+    """Set up an approved template, and a balance at the second gateway: what a sound account has."""
     text = {"type": "BODY", "text": "Your order is ready to be collected today."}
     template = {"name": TEMPLATE, "language": "en", "category": "UTILITY", "components": [text]}
     account_id = sandbox.environment()["MESSAGING_BUSINESS_ACCOUNT_ID"]

@@ -119,7 +119,7 @@ class WebhookSender:
         return self._settings.messaging_webhook_url, headers
 
     def _flutterwave_signature(self, body: bytes) -> dict[str, str]:
-        """The scheme is a switch, which is stored in the database."""
+        """Sign the body; the scheme is a switch, which is stored in the database."""
         key = self._settings.flutterwave_webhook_hash
         if read_switches(self._database).flutterwave_signature == "hash":
             return {"verif-hash": key}

@@ -326,7 +326,7 @@ def held_port() -> Iterator[Callable[[], int]]:
 
 
 def role_passwords(admin_url: str) -> dict[str, str]:
-    """Fixed passwords of all test runs on one server, so that concurrent runs do not conflict."""
+    """Return fixed passwords of all test runs on one server, so that concurrent runs do not conflict."""
     key = (urlsplit(admin_url).password or "").encode()
     return {name: hmac.new(key, name.encode(), hashlib.sha256).hexdigest() for name in ROLE_PASSWORDS}
 

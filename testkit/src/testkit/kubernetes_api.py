@@ -96,14 +96,14 @@ class KubernetesApi:
         return {key: base64.b64decode(text).decode() for key, text in data.items()}
 
     def add_external_secret(self, manifest: Mapping[str, Any]) -> None:
-        """An ExternalSecret of plain values, with its Secret as the store has them."""
+        """Add an ExternalSecret of plain values, with its Secret as the store has them."""
         name = manifest["metadata"]["name"]
         self.add_secret(name, {}, owner="ExternalSecret")
         self._put("externalsecrets", json.loads(json.dumps(manifest)))
         self._fetch(self.objects["externalsecrets", name])
 
     def add_deployment(self, name: str, *secrets: str, service: str = "") -> None:
-        """A Deployment of one pod, whose container `process` has the values of the Secrets as its environment."""
+        """Add a Deployment of one pod, whose container `process` has the values of the Secrets as its environment."""
         service = service or name.rpartition("-")[0]
         labels = {"app.kubernetes.io/part-of": "campus", "app.kubernetes.io/name": service, "pod-of": name}
         sources = [{"secretRef": {"name": secret}} for secret in secrets]
@@ -114,7 +114,7 @@ class KubernetesApi:
         self._replace_pods(self.objects["deployments", name])
 
     def add_cron_job(self, name: str, end: str, printed: str) -> None:
-        """A CronJob whose Jobs end at once, and what they print."""
+        """Add a CronJob whose Jobs end at once, and what they print."""
         self.ends_of_jobs[name] = end, printed
         template = {
             "spec": {"restartPolicy": "OnFailure", "containers": [{"name": "process", "image": "campus-operations"}]}

@@ -32,7 +32,7 @@ class VirtualHost:
         self.url = urlunsplit(parts._replace(path=f"/{name}"))
 
     async def prepare(self) -> None:
-        """The whole topology without a message; what earlier tests changed is undone."""
+        """Yield the whole topology without a message; what earlier tests changed is undone."""
         if not await self._is_as_declared() or not await self._emptied():
             await self.delete()
             await self._create()
@@ -67,7 +67,7 @@ class VirtualHost:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     async def _emptied(self) -> bool:
-        """False when a consumer is left, which would take messages of the next tests."""
+        """Return False when a consumer is left, which would take messages of the next tests."""
         delays = [delay_queue_of(delay) for delay in self._topology.ladder.delays_seconds]
         dead = sorted({dead_letter_queue_of(name) for name in self._topology.bindings})
         async with await aio_pika.connect(self.url) as connection:

@@ -21,7 +21,7 @@ _INPUT = "campus_servers"
 
 
 def pytest_configure_node(node: Any) -> None:
-    """Called in the first process for each worker, before the worker starts."""
+    """Prepare each worker, in the first process, before the worker starts."""
     if _STARTED not in node.config.stash:
         stack = ExitStack()
         node.config.stash[_STARTED] = stack, _start(stack)

@@ -66,7 +66,7 @@ async def step_up(visit: Visit) -> Response:
 
 @FAMILY.action("/step-up/passkey")
 async def passkey_challenge(visit: Visit) -> Response:
-    """What `passkey.js` hands to the browser's authenticator."""
+    """Return what `passkey.js` hands to the browser's authenticator."""
     return JSONResponse(await visit.api.post("/api/auth/mfa/passkeys/assertion-options"))
 
 

@@ -64,7 +64,7 @@ async def payouts_page(visit: Visit) -> Response:
 
 @FAMILY.page("/payouts/run", title="Payout run", any_of=DISPATCHERS, menu="Payout run")
 async def run_page(visit: Visit) -> Response:
-    """What a run would send now, to preview it whole or in part."""
+    """Return what a run would send now, to preview it whole or in part."""
     waiting = await visit.api.page("/api/payouts", awaiting="dispatch", limit=PAYOUTS_SHOWN_MAX, sort="created_at")
     chosen = visit.form.every("payoutId")
     return visit.render("payouts/run.html", waiting=waiting, chosen=chosen)

@@ -64,7 +64,7 @@ class PlannedPoints(Points):
 
 
 def observe_this_process(module: str, command: str, folder: str) -> None:
-    """Called before the process starts."""
+    """Observe this process; called before it starts."""
     service = module.replace("_", "-")
     process = DoomedProcess(service if service == "api-gateway" else f"{service}-{command}", Path(folder))
     CURRENT.set(process)

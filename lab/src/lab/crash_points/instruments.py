@@ -138,7 +138,7 @@ class ObservedMessage(aio_pika.IncomingMessage):
         await observed("acknowledgement", self.type or "", lambda: self.send_ack(multiple))
 
     async def send_ack(self, multiple: bool) -> None:
-        """The effect of the point."""
+        """Acknowledge: the effect of the point."""
         await super().ack(multiple)
 
 
@@ -152,7 +152,7 @@ class ObservedBus(Bus):
         await observed("publish", f"delay {message.type}", lambda: self.send_delayed(message, queue, seconds))
 
     async def send_delayed(self, message: Outgoing, queue: str, seconds: float) -> None:
-        """The effect of the point."""
+        """Send to the delay queue: the effect of the point."""
         await super().delay(message, queue, seconds)
 
 

@@ -118,7 +118,7 @@ class _Users:
         return cls(market, await add_product(market, vendor, PRICE_MINOR, 10_000))
 
     async def journey(self) -> None:
-        """A purchase to its release, and a payout to its confirmation; each amount at the gateway once."""
+        """Run a purchase to its release, and a payout to its confirmation; each amount at the gateway once."""
         market, self.runs = self.market, self.runs + 1
         amount_minor = PAYOUT_MINOR + self.runs
         buyer = await market.sign_in("buyer@unilag.edu.ng")

@@ -238,7 +238,7 @@ class Marketplace:
         await self.run_until_idle()
 
     async def run_command(self, name: str, command: str) -> None:
-        """A command of a worker's service, repeated by its operator after a crash."""
+        """Run a command of a worker's service, repeated by its operator after a crash."""
         for _ in range(_ATTEMPTS_MAX):
             process = self.processes[name]
             starts = process.starts
@@ -324,7 +324,7 @@ class Marketplace:
         return await self._send("POST", "/functions/v1/gateway-webhook", content=body, headers=headers)
 
     async def end_leases(self) -> None:
-        """The time of a dead process's idempotency keys ends."""
+        """End the time of a dead process's idempotency keys."""
         async with self._ending_leases:
             await self.databases["api-gateway"].execute(
                 "UPDATE idempotency_records SET leased_until = clock_timestamp() WHERE leased_until > clock_timestamp()"
@@ -384,7 +384,7 @@ class Marketplace:
         return (await self.sandbox.post(f"/control/{path}", json=body or {})).raise_for_status().json()
 
     async def name_account(self, bank_code: str, account_number: str, account_name: str) -> None:
-        """A bank account exists under this name."""
+        """Register a bank account under this name."""
         body = {"bank_code": bank_code, "account_number": account_number, "account_name": account_name}
         await self._put("/control/accounts", body)
 

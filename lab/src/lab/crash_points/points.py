@@ -71,7 +71,7 @@ class Points:
     is_fired: bool = False
 
     def start(self, crash: Crash | None) -> None:
-        """Number from 0. Without a crash the run is a recording only."""
+        """Count from 0. Without a crash the run is a recording only."""
         self.seen, self.sessions, self.crash, self.is_recording, self.is_fired = [], [], crash, True, False
 
     def stop(self) -> None:
@@ -94,7 +94,7 @@ class Points:
         return number
 
     def after(self, victim: Victim, number: int | None) -> None:
-        """Called when the effect is complete. Raises ProcessKilled."""
+        """Crash where it is due; called when the effect is complete. Raises ProcessKilled."""
         if victim.is_dead:
             raise ProcessKilled
         if number is not None:

@@ -119,7 +119,7 @@ class Process:
         return self._environment.get(name)
 
     def configure(self, values: Mapping[str, str]) -> None:
-        """The next instance has these variables."""
+        """Give the next instance these variables."""
         self._environment = {**self._environment, **values}
 
     async def command(self, name: str) -> None:

@@ -108,7 +108,7 @@ class Play:
         await self.market.order_reaches(self.actors.buyer, order_id, "refunded")
 
     async def charged_back(self, order_id: str) -> None:
-        """The buyer's bank charges back a held order."""
+        """Charge back a held order, as the buyer's bank."""
         opened = await self.market.sandbox.post(f"/control/charges/{self.history.references[order_id]}/dispute")
         dispute_id = opened.raise_for_status().json()["id"]
         await self.market.order_reaches(self.actors.buyer, order_id, "disputed")
@@ -163,7 +163,7 @@ async def play_up_to_the_instant(play: Play, each: int) -> None:
 
 
 async def hold_release_event(play: Play, system: System) -> None:
-    """A release whose event is at the broker; payouts' worker is stopped until `resume_payouts_worker`."""
+    """Make a release whose event is at the broker; payouts' worker is stopped until `resume_payouts_worker`."""
     order_id = await play.paid()
     await asyncio.to_thread(system.process("payouts-worker").signal, signal.SIGSTOP)
     await play.delivered(order_id)

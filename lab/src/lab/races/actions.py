@@ -17,7 +17,7 @@ _LOST: Final = (409, 423)
 
 
 async def nothing(market: RacingMarketplace, given: Given) -> None:
-    """An action that needs no preparation."""
+    """Do nothing, for an action that needs no preparation."""
 
 
 @dataclass(frozen=True, slots=True)

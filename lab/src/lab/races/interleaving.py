@@ -39,7 +39,7 @@ Schedule = tuple[Segment, ...]
 
 
 def schedule_of(first: Actor, until: int, then_until: int | None = None) -> Schedule:
-    """The first actor runs to its effect `until`, the other one to its effect `then_until`, then both to their ends."""
+    """Run the first actor to its effect `until`, the other one to its effect `then_until`, then both to their ends."""
     second: Actor = "b" if first == "a" else "a"
     return (Segment(first, until), Segment(second, then_until), Segment(first), Segment(second))
 
@@ -137,7 +137,7 @@ class Interleaving:
         return self.schedule[self._index].actor if self._index < len(self.schedule) else None
 
     def start_step(self) -> None:
-        """The present actor starts a step that is a transaction or a request of its own."""
+        """Start a step of the present actor that is a transaction or a request of its own."""
         actor = ACTOR.get()
         if actor is not None:
             self.steps[actor].append(len(self.effects[actor]))

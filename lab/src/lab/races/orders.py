@@ -46,7 +46,7 @@ def _webhook(name: str, causes: str, key: str, **options: Any) -> Action:
 
 def _timer(name: str, kind: str) -> Action:
     async def prepare(market: RacingMarketplace, order: Given) -> None:
-        """The timer of this order, and of no other one, is due."""
+        """Make the timer of this order due, and of no other one."""
         due = "UPDATE order_timers SET due_at = $3 WHERE order_id = $1 AND kind = $2"
         await market.databases["orders"].execute(due, order["id"], kind, market.clock.now())
 
@@ -157,7 +157,7 @@ async def _expired(market: RacingMarketplace) -> Given:
 
 
 async def _sold_out(market: RacingMarketplace, end: str) -> Given:
-    """Cancelled or expired, and another buyer has ordered the last unit since."""
+    """Return an order that was cancelled or expired, after another buyer has ordered the last unit since."""
     body = {"name": "Last one", "description": "", "category": "lab", "priceMinor": PRICE_MINOR, "stock": 1}
     last = await market.post("/api/products", VENDOR, body)
     await market.run_until_idle()
@@ -202,7 +202,7 @@ async def _returned(market: RacingMarketplace) -> Given:
 
 
 async def _refund_pending(market: RacingMarketplace, end: str) -> Given:
-    """The gateway has ended the refund, and its webhook is on its way."""
+    """End the refund at the gateway, and its webhook is on its way."""
     order = await _paid(market)
     await market.post(f"/api/orders/{order['id']}/cancel", SUPPORT, _REASON)
     await market.run_until_idle()
@@ -251,7 +251,7 @@ async def read(market: RacingMarketplace, order: Given) -> End:
 
 
 async def settle(market: RacingMarketplace, orders: Sequence[Given]) -> None:
-    """The bank pays out the refunds, and minutes pass."""
+    """Pay the refunds out, as the bank, and let minutes pass."""
     for _ in range(_TIMES):
         for pending in await asyncio.gather(*(_pending_refunds(market, order) for order in orders)):
             for refund_id in pending:
@@ -261,7 +261,7 @@ async def settle(market: RacingMarketplace, orders: Sequence[Given]) -> None:
 
 
 def check(end: End) -> None:
-    """An order at rest owes nothing but what its status means. Raises AssertionError."""
+    """Check that an order at rest owes nothing but what its status means. Raises AssertionError."""
     facts = end.facts
     payments = facts["payments"]
     escrow, cash = payments.get("escrow", 0), payments.get("gateway_cash", 0)

@@ -58,7 +58,7 @@ def _webhook(name: str, causes: str, **changes: Any) -> Action:
 
 
 async def _due(market: RacingMarketplace, payout: Given) -> None:
-    """The worker's next query or submission of this payout, and of no other one, is due."""
+    """Make the worker's next query or submission of this payout due, and of no other one."""
     due = (
         "UPDATE payout_transfers SET due_at = CASE payout_id WHEN $1 THEN $2 ELSE $2 + $3::interval END"
         " WHERE payout_id = $1 AND due_at IS NOT NULL OR due_at <= $2"
@@ -75,7 +75,7 @@ def _timer(name: str, causes: str, loop: str) -> Action:
 
 
 async def _call_fails(market: RacingMarketplace, payout: Given) -> None:
-    """The gateway accepts the next transfer of this amount, and responds with an error."""
+    """Let the gateway accept the next transfer of this amount, and respond with an error."""
     await market.faults(transfer_call={"error_after": True, "times": 1, "match": payout["amountMinor"]})
 
 
@@ -139,7 +139,7 @@ async def _requested(market: RacingMarketplace) -> Given:
 
 
 async def _submitted(market: RacingMarketplace, fault: Mapping[str, Any] | None = None) -> Given:
-    """The transfer was called for; with a fault rule of the call its result may be unknown."""
+    """Return a payout whose transfer was called for; with a fault rule of the call its result may be unknown."""
     payout = await _requested(market)
     if fault is None:
         await _dispatch(market, payout)
@@ -154,7 +154,7 @@ async def _submitted(market: RacingMarketplace, fault: Mapping[str, Any] | None 
 
 
 async def _ended(market: RacingMarketplace, act: str, fault: Mapping[str, Any] | None = None) -> Given:
-    """The bank has ended the transfer; the webhook is on its way."""
+    """Return a payout whose transfer the bank has ended; the webhook is on its way."""
     payout = await _submitted(market, fault)
     await market.act(f"transfers/{payout['reference']}/{act}")
     payout["webhook"] = await market.claim_webhook(payout["reference"])
@@ -178,7 +178,7 @@ async def _failed(market: RacingMarketplace) -> Given:
 
 
 async def _reset(market: RacingMarketplace) -> Given:
-    """A new attempt is due."""
+    """Return a payout of which a new attempt is due."""
     payout = await _received(market, await _ended(market, "fail"))
     await market.post(f"/api/payouts/{payout['id']}/reset", OPS, _REASON)
     await market.run_until_idle()
@@ -191,13 +191,13 @@ async def _processed(market: RacingMarketplace) -> Given:
 
 
 async def _bank_returns(market: RacingMarketplace, payout: Given) -> None:
-    """The bank returns the money, and the webhook is on its way."""
+    """Return the money as the bank; the webhook is on its way."""
     await market.act(f"transfers/{payout['reference']}/reverse")
     payout["webhook"] = await market.claim_webhook(payout["reference"])
 
 
 async def _reversed(market: RacingMarketplace) -> Given:
-    """Processed and reversed, with an open exception and a prepared return."""
+    """Return a payout that was processed and reversed, with an open exception and a prepared return."""
     payout = await _processed(market)
     await _bank_returns(market, payout)
     return await _with_return(market, await _received(market, payout))
@@ -231,7 +231,7 @@ async def _transfers(market: RacingMarketplace, payout: Given) -> list[dict[str,
 
 
 async def settle(market: RacingMarketplace, payouts: Sequence[Given]) -> None:
-    """The bank ends what is pending, and minutes pass. A quarantined account is replaced."""
+    """End what is pending, as the bank, and let minutes pass. A quarantined account is replaced."""
     await market.faults()
     bank = {payout["amountMinor"]: payout.get("bank", "succeed") for payout in payouts}
     for _ in range(_TIMES):
@@ -271,7 +271,9 @@ async def read(market: RacingMarketplace, payout: Given) -> End:
 
 
 def check(end: End) -> None:
-    """The bank paid at most once, and the wallet has paid exactly what the bank has. Raises AssertionError."""
+    """Check that the bank paid at most once, and that the wallet has paid exactly what the bank has. Raises
+    AssertionError.
+    """
     facts, sent = end.facts, end.facts["gateway"].count("success")
     assert sent <= 1, "the bank paid twice"
     debited = {"availableMinor": -1.0}

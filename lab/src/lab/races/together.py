@@ -31,7 +31,7 @@ class Step(Generic[Result]):
             self._paused.set()
 
     async def pause(self) -> None:
-        """Called by the work: return when the messages of all works have moved."""
+        """Wait until the messages of all works have moved."""
         self._resumed.clear()
         self._paused.set()
         await self._resumed.wait()

@@ -51,7 +51,7 @@ async def wallet(market: RacingMarketplace, vendor: User) -> Given:
 
 
 async def name_new_account(market: RacingMarketplace, vendor: User, number: int) -> None:
-    """The vendor is paid at a new account from now on."""
+    """Pay the vendor at a new account from now on."""
     account_number = f"{number:010d}"
     await market.name_account(_BANK_CODE, account_number, ADA.legal_name)
     body = {"accountNumber": account_number, "bankCode": _BANK_CODE}

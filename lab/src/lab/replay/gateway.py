@@ -42,7 +42,7 @@ class GatewayRecord:
             self.returned |= {str(data["reference"]): data for data in await self.sent(event)}
 
     def refunded_minor(self, note: str) -> int:
-        """What refunds with this note have paid."""
+        """Return what refunds with this note have paid."""
         rows = (row for row in self.refunds.values() if row["merchant_note"] == note and row["status"] == "processed")
         return sum(int(row["amount"]) for row in rows)
 

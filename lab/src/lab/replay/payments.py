@@ -119,7 +119,7 @@ class PaymentsLedger:
                 yield f"approved return of charge {charge}", (f"quarantine_release:{charge}",)
 
     def unused_commands(self) -> list[str]:
-        """Accepted releases by staff that no posting used."""
+        """Return accepted releases by staff that no posting used."""
         return [
             f"{command.path} of {command.body['amountMinor']} kobo was accepted and not posted"
             for number, command in enumerate(self._commands)
@@ -178,7 +178,7 @@ class PaymentsLedger:
         return derived(refund_id, "refund", debits, {f"refund_payable:{refund_id}": rest}, str(event))
 
     def _count_charged_back(self, charge: str, amount_minor: int) -> int:
-        """What banks took from the order counts as refunded: no money moves for it."""
+        """Count what banks took from the order as refunded: no money moves for it."""
         rest = amount_minor
         for _, loss in sorted(self._losses.items()):
             if loss.charge == charge:
@@ -324,7 +324,7 @@ class PaymentsLedger:
 
 
 def _refunded_parts(event: RecordedEvent, escrow: _Escrow, rest: int) -> tuple[Parts, Parts]:
-    """What a refund takes from escrow, and what from released money: the items' own parts, or all in proportion."""
+    """Return what a refund takes from escrow, and what from released money: the items' own parts, or all in proportion."""
     commission, fee = event.data.get("commissionMinor"), event.data.get("deliveryFeeMinor") or 0
     if commission is None:
         from_locked = escrow.locked.share(min(rest, escrow.locked.total_minor))

@@ -143,7 +143,7 @@ class PayoutsLedger:
         return postings + self._adjust_holds(vendor_id, key, str(event))
 
     def _chargeback(self, event: RecordedEvent) -> list[DerivedPosting]:
-        """A loss is debited whenever it arrives; an older event holds and returns nothing."""
+        """Debit a loss whenever it arrives; an older event holds and returns nothing."""
         data = event.data
         if data.get("remainingVendorMinor") is not None:
             self._record_share(event, data["remainingVendorMinor"])
@@ -166,7 +166,7 @@ class PayoutsLedger:
         return postings
 
     def _adjust_holds(self, vendor_id: str, cause: str, source: str) -> list[DerivedPosting]:
-        """What escrow does not cover is held, at most what the wallet has and received for the order; the rest returns."""
+        """Hold what escrow does not cover, at most what the wallet has and received for the order; the rest returns."""
         postings = []
         for returns_first in (True, False):
             for key, chargeback, added_minor in self._plan_holds(vendor_id):

@@ -118,7 +118,7 @@ def _copy(recording: Recording, service: str) -> Recording:
 
 
 async def _link_again(connection: asyncpg.Connection) -> None:
-    """The chain over the changed ledger, which its own verification finds unbroken."""
+    """Write the chain over the changed ledger, which its own verification finds unbroken."""
     links, head = list[tuple[int, UUID, bytes]](), FIRST_LINK
     for row in await connection.fetch(_LINKED):
         head = link_of(head, row, list(zip(row["accounts"], row["amounts"], row["currencies"], strict=True)))

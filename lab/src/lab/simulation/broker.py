@@ -185,7 +185,7 @@ class Channel:
         )
 
     def close(self) -> None:
-        """The broker delivers what was not acknowledged again."""
+        """Deliver again what was not acknowledged."""
         self.is_closed = True
         for stored in self.unacknowledged.values():
             self._bus.broker.give_back(self._queue, stored)
@@ -262,7 +262,7 @@ class SimulatedBus(ObservedBus):
         return cast("aiormq.Channel", self._publisher)
 
     async def _drop_publishing_channel(self) -> None:
-        """A channel of the double survives an unconfirmed message."""
+        """Keep the channel open after an unconfirmed message."""
 
 
 def properties_of(row: OutboxRow, account: str) -> aiormq.spec.Basic.Properties:

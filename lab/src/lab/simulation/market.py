@@ -191,11 +191,11 @@ class SimulatedMarketplace(Marketplace):
         return list(self._waiting)
 
     def discard(self, webhook: Webhook) -> None:
-        """The gateway sends it no more by itself."""
+        """Discard a webhook: the gateway sends it no more by itself."""
         self._waiting.remove(webhook)
 
     async def find_at_gateway(self, path: str) -> Any:
-        """What the gateway's API has under this path; None when it has nothing."""
+        """Return what the gateway's API has under this path; None when it has nothing."""
         headers = {"Authorization": f"Bearer {self._gateway_key.decode()}"}
         response = await self.sandbox.get(f"/gateway/{path}", headers=headers)
         return response.json()["data"] if response.is_success else None

@@ -158,7 +158,7 @@ async def release_against_refund(round_: Round) -> str:
 
 
 async def verify_against_cancel(round_: Round) -> str:
-    """The PIN is verified while the buyer or the vendor cancels: the order is delivered or cancelled, never both."""
+    """Verify the PIN while the buyer or the vendor cancels: the order is delivered or cancelled, never both."""
     pin = await round_.market.delivery_pin(round_.cast.buyer, str(round_.order["id"]))
     canceller = round_.cast.buyer if round_.total_minor % 2 else round_.cast.vendor
     verified, cancelled = await round_.meet(round_.verify(pin), round_.cancel(canceller))

@@ -22,7 +22,7 @@ async def health(_request: Request) -> Response:
 
 
 async def show_start(request: Request) -> Response:
-    """What the sandbox is, what to click, and the transactions that wait for a payer."""
+    """Return what the sandbox is, what to click, and the transactions that wait for a payer."""
     database = world_of(request).database
     charges = list_charges(database, "abandoned", limit=UNPAID_ON_THE_START_PAGE)
     return render("start.html", current="/", charges=charges, balance_minor=database.balance_minor("NGN"))

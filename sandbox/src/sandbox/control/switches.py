@@ -146,7 +146,7 @@ async def change_dispute(request: Request) -> Response:
 
 
 async def show_evidence(request: Request) -> Response:
-    """What the merchant sent, with the names and sizes of the uploaded files."""
+    """Return what the merchant sent, with the names and sizes of the uploaded files."""
     database = world_of(request).database
     number = row_id(request.path_params["id"])
     evidence = database.all("SELECT content FROM dispute_evidence WHERE dispute_id = ? ORDER BY id", number)

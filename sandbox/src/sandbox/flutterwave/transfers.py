@@ -21,7 +21,7 @@ from sandbox.world import World, world_of
 
 
 async def create_beneficiary(request: Request) -> Response:
-    """The same account at the same bank is the same beneficiary."""
+    """Create a beneficiary: the same account at the same bank is the same one."""
     body = await read_fields(request)
     recipient = save_recipient(
         world_of(request).database,
@@ -81,7 +81,7 @@ async def show_transfer(request: Request) -> Response:
 
 
 async def list_transfers(request: Request) -> Response:
-    """A list of one reference is this gateway's verification of a transfer."""
+    """List transfers: a list of one reference is this gateway's verification of a transfer."""
     world = world_of(request)
     reference = request.query_params.get("reference")
     conditions = [("listed.reference = ?", reference)]
@@ -115,7 +115,9 @@ async def resolve_account(request: Request) -> Response:
 
 
 async def show_balance(request: Request) -> Response:
-    """An open chargeback holds its amount: the ledger balance has it, the available balance does not."""
+    """Return the balance. An open chargeback holds its amount: the ledger balance has it, the available balance does
+    not.
+    """
     world = world_of(request)
     currency = request.path_params["currency"]
 

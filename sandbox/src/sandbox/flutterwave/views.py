@@ -113,7 +113,7 @@ def refund_view(refund: Row) -> dict[str, Any]:
 
 
 def refund_event(refund: Row) -> dict[str, Any]:
-    """The webhook of a refund has its names in another case than the API's responses."""
+    """Render the webhook of a refund, which has its names in another case than the API's responses."""
     return {
         "event": "refund.completed",
         "data": {

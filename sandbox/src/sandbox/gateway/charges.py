@@ -125,7 +125,7 @@ def find_charge(database: Database, column: str, value: str | int) -> Row | None
 
 def pay(world: World, access_code: str, amount_minor: int | None, currency: str | None, channel: str | None) -> Row:
     """
-    The customer pays. Amount and currency are those of the transaction unless the form names others (an underpaid or
+    Pay as the customer. Amount and currency are those of the transaction unless the form names others (an underpaid or
     foreign payment). Balance, transaction and webhook commit together. Raises RefusedError 404 and 400.
     """
     charge = _payable(world.database, access_code)

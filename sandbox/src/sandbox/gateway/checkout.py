@@ -31,8 +31,9 @@ def _page(charge: Row, problem: str | None = None) -> Response:
 
 
 async def submit_checkout(request: Request) -> Response:
-    """`action` is `pay` (the default) or `decline`, the latter with the bank's `reason`; `amount`, `currency` and `channel`
-    override those of the transaction."""
+    """Pay or decline. `action` is `pay` (the default) or `decline`, the latter with the bank's `reason`; `amount`,
+    `currency` and `channel` override those of the transaction.
+    """
     world = world_of(request)
     access_code = request.path_params["access_code"]
     fields = await _read_fields(request)

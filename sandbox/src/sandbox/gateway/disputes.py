@@ -112,7 +112,7 @@ def reserve_file(database: Database, dispute: Row) -> str:
 def respond(
     world: World, dispute: Row, resolution: str, message: str, amount_minor: int, file_name: str, evidence: int | None
 ) -> Row:
-    """The merchant accepts, and the balance is debited at once; or declines, and the bank decides.
+    """Resolve as the merchant: accepted, the balance is debited at once; declined, the bank decides.
 
     Raises RefusedError 400 for an unexpected response, an unknown file or evidence, or too large an amount.
     """

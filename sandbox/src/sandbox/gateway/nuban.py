@@ -53,8 +53,8 @@ def is_account_number(text: str) -> bool:
 
 def check_digit(bank_code: str, serial: str) -> int | None:
     """
-    The tenth digit of an account number from its first nine; None for a bank code outside the rule (one with letters).
-    The bank code is brought to six digits: three get `000` in front, five get `9`.
+    Return the tenth digit of an account number from its first nine; None for a bank code outside the rule (one with
+    letters). The bank code is brought to six digits: three get `000` in front, five get `9`.
     """
     prefix = {3: "000", 5: "9", 6: ""}.get(len(bank_code))
     if prefix is None or not bank_code.isdigit():

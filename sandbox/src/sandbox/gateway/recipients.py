@@ -17,7 +17,9 @@ from sandbox.world import world_of
 
 
 async def create_recipient(request: Request) -> Response:
-    """The same account at the same bank is the same recipient, however often and under whatever name it is created."""
+    """Create a recipient: the same account at the same bank is the same one, however often and under whatever name it
+    is created.
+    """
     database = world_of(request).database
     body = await read_json(request)
     if read_text(body, "type") != "nuban":

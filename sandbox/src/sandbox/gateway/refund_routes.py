@@ -78,7 +78,7 @@ async def list_refunds(request: Request) -> Response:
 
 
 def _meta(_volume_minor: int, length: int) -> dict[str, Any]:
-    """The length of a page is a text in this list."""
+    """Return the meta; the length of a page is a text in this list."""
     return {"perPage": str(length), "failedRefundCount": 0}
 
 

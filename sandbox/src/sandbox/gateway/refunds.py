@@ -88,7 +88,9 @@ def settle_refund(world: World, refund_id: int, failure: str | None = None) -> R
 
 
 def request_account(world: World, refund_id: int) -> Row:
-    """The payer's bank rejects an open refund: it needs attention until the merchant names an account. Raises RefusedError 409."""
+    """Reject an open refund, as the payer's bank: it needs attention until the merchant names an account. Raises
+    RefusedError 409.
+    """
     refund = _found(world.database, refund_id)
     if refund["gateway"] != "paystack":
         raise RefusedError(409, "Refunds of this gateway take no account")
@@ -103,7 +105,7 @@ def request_account(world: World, refund_id: int) -> Row:
 
 
 def retry_with_account(world: World, refund: Row) -> Row:
-    """The refund is in progress again, to the account named. Raises RefusedError 422 when it does not need attention."""
+    """Continue the refund, to the account named. Raises RefusedError 422 when it does not need attention."""
     if refund["status"] != "needs-attention":
         raise RefusedError(422, "Only a refund that needs attention can be retried", "invalid_params")
     is_automatic = world.switches.refund_settlement == "auto"

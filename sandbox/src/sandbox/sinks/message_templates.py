@@ -213,7 +213,7 @@ def _view(row: Row, fields: set[str]) -> dict[str, Any]:
 
 
 def _stored_components(row: Row) -> list[dict[str, Any]]:
-    """The platform writes the text of an authentication template, and its button becomes one of type URL."""
+    """Write the text of an authentication template, as the platform does; its button becomes one of type URL."""
     components: list[dict[str, Any]] = msgspec.json.decode(row["components"])
     if row["category"] != "AUTHENTICATION":
         return components

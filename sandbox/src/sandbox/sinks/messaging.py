@@ -159,8 +159,8 @@ def notification(phone_number_id: str, change: dict[str, Any]) -> dict[str, Any]
 
 
 async def receive_incoming(request: Request) -> Response:
-    """A customer writes: `from` or `user_id`, optionally `name` and `username`, and `text` or `message`; the same `id` is the
-    same message again.
+    """Write as a customer: `from` or `user_id`, optionally `name` and `username`, and `text` or `message`; the same
+    `id` is the same message again.
 
     `message` is anything but a text in the platform's own words: `{"type": "image", "image": {"caption": "broken"}}`.
     Without `from` the user hides the number, and the platform names its own id of the user alone.

@@ -42,7 +42,7 @@ RETRY_SECONDS = "30"
 
 
 def _refuse_native(status: int, message: str) -> Response:
-    """A fault with a name of FAULTS returns the real service's response."""
+    """Refuse; a fault with a name of FAULTS returns the real service's response."""
     name = message
     status, message = FAULTS.get(name, (status, message))
     error: dict[str, Any] = {"code": status, "message": message, "status": REASONS.get(status, "UNKNOWN")}

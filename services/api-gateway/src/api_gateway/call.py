@@ -120,7 +120,7 @@ async def _disconnected() -> Message:
 
 
 async def _discard(_: Message) -> None:
-    """Placeholder: the caller replaces `send`."""
+    """Discard the message: the caller replaces `send`."""
 
 
 def _joined(headers: Headers) -> dict[bytes, bytes]:

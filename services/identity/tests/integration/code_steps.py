@@ -15,7 +15,7 @@ REVOKED = "identity.session_revoked.v1"
 
 
 async def sent(app: IdentityApp) -> list[dict[str, str]]:
-    """What notifications would send: address, code, purpose and channel in the clear, oldest first."""
+    """Return what notifications would send: address, code, purpose and channel in the clear, oldest first."""
     await app.service.work(QUEUE)
     encryptor = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY)
     return [

@@ -104,7 +104,7 @@ class IdentityApp:
         return pyotp.TOTP(secret).at(self.clock.now())
 
     def next_period(self) -> None:
-        """The next code of every authenticator."""
+        """Return the next code of every authenticator."""
         self.clock.advance(timedelta(seconds=30))
 
     async def load_demo(self) -> None:
@@ -125,7 +125,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def more_settings() -> dict[str, Any]:
-    """Settings of the service; a test names its own by `parametrize`."""
+    """Return the settings of the service; a test names its own by `parametrize`."""
     return {}
 
 

@@ -28,6 +28,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Closed items and webhooks stay `ignored`."""
+    """Drop the closures. Closed items and webhooks stay `ignored`."""
     op.execute("ALTER TABLE dead_letter_webhooks DROP COLUMN resolved_at, DROP COLUMN closed_at")
     drop_dead_letter_closures_v1()

@@ -317,7 +317,7 @@ class Settings(MediaSettings):
 
     @model_validator(mode="after")
     def check_mail_credentials(self) -> Self:
-        """A password is never sent without encryption."""
+        """Reject a password that would be sent without encryption."""
         mail_server = urlsplit(self.smtp_url)
         if self.smtp_plaintext and mail_server.scheme == "smtp" and mail_server.username:
             raise ValueError("SMTP_PLAINTEXT sends no password: use smtp+starttls:// or smtps://, or set it to false")

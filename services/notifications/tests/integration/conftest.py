@@ -548,7 +548,7 @@ RECEIPT_KEY = "a receipt key for these tests"
 
 @pytest.fixture
 def every_channel(providers: Providers) -> dict[str, Any]:
-    """Settings with a provider for every channel."""
+    """Return settings with a provider for every channel."""
     return {
         "messaging_api_url": f"{providers.url}/messaging",
         "messaging_api_token": "token-of-the-app",
@@ -562,7 +562,7 @@ def every_channel(providers: Providers) -> dict[str, Any]:
 
 @pytest.fixture
 def messaging_settings(every_channel: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
-    """Settings with every channel and the two secrets of the messaging app's webhooks."""
+    """Return settings with every channel and the two secrets of the messaging app's webhooks."""
     secrets = {"messaging_app_secret": MESSAGING_SECRET, "messaging_verify_token": MESSAGING_VERIFY_TOKEN}
     return {**every_channel, **secrets, "media_folder": tmp_path}
 

@@ -58,7 +58,7 @@ async def test_an_address_injects_no_header_or_command(mail: Mail, providers: Pr
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch):
-    """The mail server counts as another machine."""
+    """Make the mail server count as another machine."""
     monkeypatch.setattr("notifications.clients.mail.is_loopback", lambda _: False)
 
 

@@ -16,4 +16,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """The release before reads the figure, and adds later refunds to it."""
+    """Change nothing. The release before reads the figure, and adds later refunds to it."""

@@ -95,7 +95,9 @@ def _contact_encryption(settings: Settings) -> ContactEncryption:
 
 
 def _hash_key(settings: Settings) -> Encryptor:
-    """The key of the keyed hashes is stored encrypted; a rotation of `PIN_KEY` encrypts it again and changes no hash."""
+    """Load the key of the keyed hashes, which is stored encrypted; a rotation of `PIN_KEY` encrypts it again and
+    changes no hash.
+    """
     return Encryptor("orders: hash key", settings.pin_key, settings.pin_key_previous, counted_as="pin-key")
 
 

@@ -181,7 +181,7 @@ class Market:
         )
 
     async def approve_resolution(self, resolution_id: Any, headers: dict[str, str] | None = None) -> httpx.Response:
-        """A finance checker reads the prepared resolution and approves its hash."""
+        """Read the prepared resolution and approve its hash, as a finance checker."""
         path = f"/api/dispute-resolutions/{resolution_id}"
         shown = await self.client.get(path, headers=self.as_staff("auditor"))
         body = {"hash": shown.json()["data"]["hash"] if shown.status_code == 200 else "0" * 64}

@@ -254,7 +254,7 @@ async def test_a_decision_that_the_state_has_overtaken_is_409_and_changes_nothin
 
 
 def overtaken_decisions(story, state):
-    """What may wait for a decision when it is none any more: the table, its column, how it is written down, its
+    """Return what may wait for a decision when it is none any more: the table, its column, how it is written down, its
     approval.
     """
     if state != "disputed":
@@ -303,7 +303,7 @@ async def test_stale_events_are_ignored_and_counted_in_every_state(market: Marke
 
 
 async def outlive(story, kind):
-    """A timer of a former state of the order falls due."""
+    """Make a timer of a former state of the order due."""
     now = story.market.clock.now()
     await story.market.fetch("INSERT INTO order_timers VALUES ($1, $2, $3)", story.id, kind, now)
     await fire_timers_once(story.market.app.dependencies)

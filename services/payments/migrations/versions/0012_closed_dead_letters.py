@@ -67,7 +67,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Closed webhooks stay `ignored`."""
+    """Drop the closures. Closed webhooks stay `ignored`."""
     op.execute(_REMOVE_FINAL_WEBHOOKS.format(times="letter.replayed_at, letter.failed_at"))
     op.execute("ALTER TABLE dead_letter_webhooks DROP COLUMN closed_at")
     drop_dead_letter_closures_v1()

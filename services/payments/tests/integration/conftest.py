@@ -305,7 +305,7 @@ class PaymentsApp:
         await self.service.work("payments.webhooks", attempt=attempt, is_last_attempt=is_last_attempt)
 
     async def decide_dispute(self, body: dict[str, Any]) -> None:
-        """The gateway decides or revises a dispute: its webhook is processed, and a revision is queried."""
+        """Decide or revise a dispute, as the gateway: its webhook is processed, and a revision is queried."""
         await self.gateway.faults(verify_call={"data": body["data"], "match": str(body["data"]["id"])})
         await self.process_webhook(body)
         self.clock.advance(timedelta(minutes=1))
@@ -342,7 +342,7 @@ class PaymentsApp:
         return str(event.refund_id)
 
     async def report_refund(self, refund: dict[str, Any], outcome: str = "processed", **changes: Any) -> None:
-        """The gateway settles one of its refunds; process its webhook. With changes its own record of it contradicts that."""
+        """Settle a refund, as the gateway, and process its webhook. With changes its own record of it contradicts that."""
         if refund["status"] == "pending":
             await self.gateway.settle_refund(refund, outcome)
         else:
@@ -383,7 +383,7 @@ class PaymentsApp:
         return await self.service.client.post(path, headers=headers, json=body)
 
     async def approve(self, path: str, user: UUID | None = None) -> httpx.Response:
-        """The checker reads the prepared decision and approves its hash."""
+        """Read the prepared decision and approve its hash, as the checker."""
         shown = await self.get_as(path, "finance_checker")
         return await self.post_as(f"{path}/approve", {"hash": shown["hash"] or "0" * 64}, "finance_checker", user)
 
@@ -451,7 +451,7 @@ class PaymentsApp:
         assert not drifted_escrows
 
     async def check_stated_escrows(self) -> None:
-        """The last event of each order states its escrow, kobo for kobo."""
+        """Check that the last event of each order states its escrow, kobo for kobo."""
         rows = await self.service.fetch(
             """
             SELECT DISTINCT ON (o.subject) o.payload, e.* FROM outbox o JOIN escrows e ON e.order_id::text = o.subject

@@ -96,7 +96,7 @@ async def _record_lost_chargeback(app: PaymentsApp, reference: str, amount_minor
 
 
 async def _refund_to_account(app: PaymentsApp) -> None:
-    """A refund paid by a transfer, with the gateway's fee."""
+    """Make a refund paid by a transfer, with the gateway's fee."""
     path = f"/api/refunds/{await app.failed_refund(100_000)}"
     destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
     body = {"action": "other_destination", "reason": "the card is closed", "destination": destination}

@@ -32,7 +32,7 @@ class Disputed:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def pair(app: PaymentsApp) -> tuple[Disputed, Disputed]:
-    """The other one is the older one."""
+    """Make two, of which the other one is the older one."""
     made = []
     for _ in range(2):
         placed, reference = await paid(app)

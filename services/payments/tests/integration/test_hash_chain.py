@@ -28,7 +28,7 @@ async def _reward(uow: Any, user: UUID, amount_minor: int = 700) -> None:
 
 
 async def _linked_rewards(app: PaymentsApp) -> list[UUID]:
-    """Some linked postings; returns their ids in the order of the chain."""
+    """Link some postings; return their ids in the order of the chain."""
     for number in range(REWARDS):
         async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await _reward(uow, new_id(), 100 + number)
@@ -37,7 +37,7 @@ async def _linked_rewards(app: PaymentsApp) -> list[UUID]:
 
 
 async def _tamper(app: PaymentsApp, connect_as: ConnectAs, statement: str, *values: Any) -> None:
-    """A connection of the server's administrator without triggers."""
+    """Change rows by a connection of the server's administrator without triggers."""
     async with connect_as(app, "admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         assert not (await admin.execute(statement, *values)).endswith(" 0")

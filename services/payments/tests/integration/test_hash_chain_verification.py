@@ -198,7 +198,7 @@ async def test_the_gauges_show_waiting_postings_length_and_break(app: PaymentsAp
 
 
 async def _post_removed(app: PaymentsApp, connect_as: ConnectAs) -> None:
-    """A registered posting whose transaction is gone: it never gets a link."""
+    """Make a registered posting whose transaction is gone: it never gets a link."""
     removed = new_id()
     await _tamper(
         app,

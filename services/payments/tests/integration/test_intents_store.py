@@ -55,7 +55,7 @@ async def store(app: PaymentsApp) -> Intents:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def pair(store: Intents) -> tuple[Intent, Intent]:
-    """The other intent is the older one, which a statement without its condition would find."""
+    """Make two intents, of which the other is the older one, which a statement without its condition would find."""
     await store.app.place_order(buyer_id=uuid4())
     orders = [(await store.app.place_order()).order_id for _ in range(2)]
     async with store.unit_of_work() as uow:

@@ -16,7 +16,7 @@ from .test_refund_decisions import OTHER_DESTINATION, RETRY
 
 
 async def refund_story(app: PaymentsApp) -> AsyncIterator[str]:
-    """A refund fails; its decision is rejected, and a second one sends it again."""
+    """Fail a refund; its decision is rejected, and a second one sends it again."""
     placed, reference = await paid(app)
     yield "paid"
     event = app.refund_requested(placed, 200_000)
@@ -51,7 +51,7 @@ async def refund_story(app: PaymentsApp) -> AsyncIterator[str]:
 
 
 async def overtaken_story(app: PaymentsApp) -> AsyncIterator[str]:
-    """A failed refund is settled after all, while its decision waits."""
+    """Settle a failed refund after all, while its decision waits."""
     placed, reference = await paid(app)
     event = app.refund_requested(placed, 500_000)
     await app.service.deliver(event)
@@ -90,7 +90,7 @@ async def quarantine_story(app: PaymentsApp) -> AsyncIterator[str]:
 
 
 async def chargeback_story(app: PaymentsApp) -> AsyncIterator[str]:
-    """A dispute holds a refund, is lost and revised to won; the refund is sent whole."""
+    """Hold a refund by a dispute that is lost and revised to won; the refund is sent whole."""
     placed, reference = await paid(app)
     number = next(numbers)
     yield "paid"

@@ -27,7 +27,7 @@ async def check_invariants(app: PaymentsApp) -> None:
 
 
 async def report_refund(app: PaymentsApp, draw: random.Random) -> None:
-    """The gateway settles or fails one of its refunds."""
+    """Settle or fail a refund, as the gateway."""
     waiting = [refund for refund in await app.gateway.refunds() if refund["status"] == "pending"]
     if waiting:
         refund, outcome = draw.choice(waiting), draw.choice(["processed", "processed", "failed"])
@@ -49,7 +49,7 @@ async def send(app: PaymentsApp, draw: random.Random) -> None:
 
 
 async def check_gateway(app: PaymentsApp, charged_minor: int) -> None:
-    """The gateway has each refund once, and its balance equals the ledger's."""
+    """Check that the gateway has each refund once, and that its balance equals the ledger's."""
     refunds = await app.gateway.refunds()
     notes = [refund["merchant_note"] for refund in refunds]
     assert len(notes) == len(set(notes))

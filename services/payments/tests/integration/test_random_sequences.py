@@ -45,7 +45,7 @@ class Sequences(RuleBasedStateMachine):
 
     @initialize(target=data, commission=st.integers(0, 10), delivery_fee_minor=st.integers(0, 50))
     def place_orders(self, commission: int, delivery_fee_minor: int) -> Any:
-        """The last order is paid at once, so that every sequence has postings."""
+        """Pay the last order at once, so that every sequence has postings."""
         self.orders = [
             self.run(
                 self.app.place_order(
@@ -127,7 +127,7 @@ class Sequences(RuleBasedStateMachine):
         resolution=st.sampled_from([None, "declined", "merchant-accepted"]),
     )
     def chargeback(self, number: int, percent: int, dispute: int, resolution: str | None) -> Any:
-        """Opened, lost or won, in any order, also for an unknown charge."""
+        """Make a chargeback: opened, lost or won, in any order, also for an unknown charge."""
         order = self.orders[number]
         data = {
             "id": order.order_id.int % 10**15 * 10 + dispute,
@@ -159,7 +159,7 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 2), percent=st.integers(1, 120), rate=st.sampled_from([None, 0, 5, 100]))
     def refund(self, number: int, percent: int, rate: int | None) -> None:
-        """A refund of a mere amount, or of items with a commission of `rate` percent."""
+        """Make a refund of a mere amount, or of items with a commission of `rate` percent."""
         amount = max(1, self.orders[number].total_minor * percent // 100)
         event = RefundRequested(
             **self.parties(number),
@@ -197,7 +197,9 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(draw=st.randoms(use_true_random=False))
     def an_event_comes_again_or_late(self, draw: random.Random) -> None:
-        """A repeated message has one effect; a rejected one may succeed now, with its old sequence."""
+        """Deliver messages again. A repeated message has one effect; a rejected one may succeed now, with its old
+        sequence.
+        """
         if self.received:
             event, event_id, sequence = draw.choice(self.received)
             self.receive(event, sequence, event_id)
@@ -219,7 +221,9 @@ class Sequences(RuleBasedStateMachine):
             assert balances.get(f"escrow:{escrow['order_id']}", 0) == -locked
 
     def teardown(self) -> None:
-        """The audit's invariants hold at the end of every sequence, and the last event of each order states its escrow."""
+        """Check that the audit's invariants hold at the end of every sequence, and the last event of each order states
+        its escrow.
+        """
         self.run(self.app.check_stated_escrows())
         self.run(LEDGER_CHAIN.extend(self.app.service.runtime.database))
         for promised in (line for line in INVARIANTS if line.service == "payments"):

@@ -50,7 +50,7 @@ async def _sent_to_account(app: PaymentsApp) -> tuple[str, dict[str, Any]]:
 
 
 async def _move_transfer(app: PaymentsApp, transfer: dict[str, Any], action: str) -> None:
-    """The transfer succeeds or is reversed at the gateway; process its webhook."""
+    """Let the transfer succeed or be reversed at the gateway; process its webhook."""
     await app.process_webhook(await app.gateway.move_transfer(transfer["reference"], action))
 
 

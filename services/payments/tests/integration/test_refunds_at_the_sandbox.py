@@ -165,7 +165,7 @@ async def test_a_failed_refund_reaches_a_bank_account_through_the_sandbox(
 
 
 async def _unrecorded_refund(app: PaymentsApp, reference: str, amount_minor: int) -> str:
-    """The gateway has this refund and the restored database does not. Returns the refund's note."""
+    """Make a refund that the gateway has and the restored database has not. Return its refund's note."""
     note = f"re-{new_id().hex}"
     gateway = app.paystack
     await gateway.start_refund(transaction=reference, amount_minor=amount_minor, currency="NGN", note=note)

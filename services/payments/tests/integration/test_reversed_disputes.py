@@ -19,7 +19,7 @@ async def _alerts(app: PaymentsApp, title: str) -> list[dict[str, Any]]:
 
 
 async def _gateway_reports(app: PaymentsApp, body: dict[str, Any]) -> None:
-    """The gateway's present state of the dispute."""
+    """Return the gateway's present state of the dispute."""
     await app.gateway.faults(verify_call={"data": body["data"], "match": str(body["data"]["id"])})
 
 

@@ -37,4 +37,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """The column stays true without this revision."""
+    """Do nothing: the column stays true without this revision."""

@@ -178,7 +178,7 @@ class Staff:
         return int(rows[0]["minor"])
 
     async def assert_ledger_matches_gateway(self, case: Case) -> None:
-        """What the gateway sent for good equals what the ledger sent, when nothing is under way."""
+        """Check that what the gateway sent for good equals what the ledger sent, when nothing is under way."""
         assert await self.minor_sent_in_ledger(case) == await self.minor_sent_by_gateway(case)
         assert await self.findings(case) == []
 

@@ -36,7 +36,7 @@ async def sent_payout(scenario: Scenario, sandbox: Sandbox) -> Sent:
 
 
 async def sent_pair(scenario: Scenario, sandbox: Sandbox) -> tuple[Sent, Sent]:
-    """The second one is the older one, which a statement without its condition would find first."""
+    """Make two, of which the second is the older one, which a statement without its condition would find first."""
     other = await sent_payout(scenario, sandbox)
     return await sent_payout(scenario, sandbox), other
 
@@ -52,7 +52,7 @@ async def observe(
 async def append_line(
     uow: Any, scenario: Scenario, sent: Sent, kind: str, *, source_key: str | None = None, net_minor: int = AMOUNT
 ) -> None:
-    """A line of the vendor's statement, without its posting."""
+    """Add a line of the vendor's statement, without its posting."""
     await uow.execute(
         "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, payout_id, net_minor, balance_minor, at) "
         "VALUES ($1, $2, $3, $4, $5, $6, 0, $7)",

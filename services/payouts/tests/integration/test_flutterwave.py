@@ -52,7 +52,7 @@ def open_with(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: Manu
 
 
 async def fund(sandbox: Sandbox, naira=10_000):
-    """A payment at Flutterwave, whose money its transfers use."""
+    """Make a payment at Flutterwave, whose money its transfers use."""
     body = {"tx_ref": f"order-{uuid4()}", "amount": naira, "redirect_url": "https://shop.example"}
     body["customer"] = {"email": "buyer@unilag.edu.ng"}
     opened_payment = await sandbox.client.post("/flutterwave/v3/payments", json=body, headers=CALLS)

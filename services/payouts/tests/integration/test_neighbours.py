@@ -19,7 +19,7 @@ from .test_quarantine import quarantined
 
 
 async def failed_story(staff: Staff) -> AsyncIterator[str]:
-    """A payout fails, its exception is classified, the gateway repeats itself, and staff reset it."""
+    """Fail a payout: its exception is classified, the gateway repeats itself, and staff reset it."""
     scenario = staff.scenario
     vendor = await scenario.ready_vendor(2 * AMOUNT)
     yield "ready"
@@ -45,7 +45,7 @@ async def failed_story(staff: Staff) -> AsyncIterator[str]:
 
 
 async def reset_story(staff: Staff) -> AsyncIterator[str]:
-    """A failed payout is reset: it is reserved under a new reference."""
+    """Reset a failed payout: it is reserved under a new reference."""
     vendor = await staff.scenario.ready_vendor(AMOUNT)
     case = await sent(staff, vendor, await staff.scenario.payout(vendor, AMOUNT))
     await staff.settle_at_gateway(case.reference, "fail")
@@ -58,7 +58,7 @@ async def reset_story(staff: Staff) -> AsyncIterator[str]:
 
 
 async def returned_story(staff: Staff) -> AsyncIterator[str]:
-    """A paid payout comes back, and finance returns its amount to the wallet."""
+    """Return a paid payout, as the bank, and finance returns its amount to the wallet."""
     scenario = staff.scenario
     vendor = await scenario.ready_vendor(AMOUNT)
     case = await sent(staff, vendor, await scenario.payout(vendor, AMOUNT))
@@ -78,7 +78,7 @@ async def returned_story(staff: Staff) -> AsyncIterator[str]:
 
 
 async def quarantined_story(staff: Staff) -> AsyncIterator[str]:
-    """An account is quarantined: one payout returns at once, another one when the gateway says that it was not sent."""
+    """Quarantine an account: one payout returns at once, another one when the gateway says that it was not sent."""
     scenario = staff.scenario
     vendor = await scenario.ready_vendor(2 * AMOUNT, await staff.sandbox.new_account())
     waiting = await scenario.payout(vendor, AMOUNT)
@@ -99,7 +99,7 @@ async def quarantined_story(staff: Staff) -> AsyncIterator[str]:
 
 
 async def disputed_story(staff: Staff) -> AsyncIterator[str]:
-    """A charge is disputed, lost, and won after all; a part of another order is refunded."""
+    """Dispute a charge that is lost, and won after all; a part of another order is refunded."""
     scenario = staff.scenario
     vendor = await scenario.ready_vendor(500)
     released = await scenario.release(vendor, 900)

@@ -199,7 +199,7 @@ class Schedules(RuleBasedStateMachine):
         assert self.run(self.scenario.app.fetch(_UNBALANCED)) == []
 
     def teardown(self) -> None:
-        """The gateway responds, the bank pays, the worker runs: nothing stays open, and the audit's invariants hold."""
+        """Let gateway, bank and worker finish: nothing stays open, and the audit's invariants hold."""
         self.run(self.sandbox.faults(transfer_call=None))
         self.the_vendor_is_suspended_or_reinstated(False)
         for _ in range(3):

@@ -22,7 +22,7 @@ def staff(shared_scenario: Scenario, shared_sandbox: Sandbox):
 
 
 async def refund(staff, vendor, amount_minor):
-    """A refund after release, from the vendor's earnings alone."""
+    """Make a refund after release, from the vendor's earnings alone."""
     event = EscrowRefunded(
         order_id=new_id(),
         buyer_id=new_id(),

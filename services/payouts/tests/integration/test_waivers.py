@@ -22,7 +22,7 @@ DISPATCH_KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 
 @pytest.fixture(autouse=True)
 def gateway_minimum(scenario: Scenario) -> None:
-    """The smallest transfer of the real gateway."""
+    """Set the smallest transfer of the real gateway."""
     object.__setattr__(scenario.app.dependencies.gateway, "transfer_minimum_minor", MINIMUM_MINOR)
 
 

@@ -109,7 +109,7 @@ class SimulatedGateway:
         return reported("call", "pending")
 
     def arrive(self, late: tuple[str, datetime]) -> None:
-        """An abandoned call reaches the gateway."""
+        """Let an abandoned call reach the gateway."""
         self.on_their_way.remove(late)
         self.accept(late[0])
 
@@ -361,7 +361,7 @@ class Store:
         self.excepted.pop(payout.id, None)
 
     def reconcile(self, payout: Payout) -> None:
-        """The four-eyes decision, whichever is needed."""
+        """Make the four-eyes decision, whichever is needed."""
         plan = plan_reconciliation(self.locked_payout(payout), self.wallet())
         self.seen[plan.kind] += 1
         self.post(plan.posting)

@@ -252,7 +252,7 @@ class Schedules(RuleBasedStateMachine):
 
     @invariant()
     def a_failed_payout_was_not_sent(self) -> None:
-        """A missing response is no failure: staff would send again, or return the money."""
+        """Record a missing response, which is no failure: staff would send again, or return the money."""
         for attempt in self.store.attempts:
             if attempt.status in FAILED_OR_REVERSED:
                 assert not self.gateway.has_left(attempt.reference), attempt

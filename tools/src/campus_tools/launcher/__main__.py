@@ -66,7 +66,7 @@ def main(plan: SystemPlan = CAMPUS) -> int:
 
 
 def _listen_for_stop(system: System, stop: threading.Event) -> None:
-    """The first signal stops in order, also during the start; the second kills everything."""
+    """Stop in order at the first signal, also during the start; the second kills everything."""
 
     signalled_at: list[float] = []
 

@@ -74,7 +74,8 @@ class PrivateRabbitmq:
         joins: "PrivateRabbitmq | None" = None,
         settings: str = "",
     ) -> None:
-        """`joins`: the running node whose cluster this one joins at its first start; both use one name server.
+        """Configure a node; `joins` is the running node whose cluster this one joins at its first start; both use one
+        name server.
 
         `settings`: further lines of `rabbitmq.conf`.
         """

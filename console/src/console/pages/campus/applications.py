@@ -43,7 +43,7 @@ async def applications_page(visit: Visit) -> Response:
 
 @SCREENS.page("/vendor-applications/{id:uuid}", title="Vendor application", any_of=APPLICATION_READERS)
 async def application_page(visit: Visit) -> Response:
-    """What was stated beside what is known: the applicant, the campus, other applications and vendors."""
+    """Return what was stated beside what is known: the applicant, the campus, other applications and vendors."""
     application: Json = await visit.api.get(f"/api/vendor-applications/{visit['id']}")
     campus, others, vendors = await asyncio.gather(
         visit.api.get(f"/api/campuses/{application['campusId']}"),
@@ -66,7 +66,7 @@ async def application_page(visit: Visit) -> Response:
 def application_checks(
     application: Json, campus: Json, earlier: list[Json], vendors: list[Json]
 ) -> list[tuple[str, str, str]]:
-    """What is checked, what was found, and `good`, `waiting` (look at it) or `bad` (an approval is refused)."""
+    """Return what is checked, what was found, and `good`, `waiting` (look at it) or `bad` (an approval is refused)."""
     own_vendors = [one for one in vendors if one.get("ownerUserId") == application["userId"]]
     others = [one for one in vendors if one["id"] != application["vendorId"]]
     alike = [one["businessName"] for one in others if _alike(one["businessName"], application["businessName"])]

@@ -33,7 +33,7 @@ def for_reader(visit: Visit, view: ListView) -> ListView:
 
 
 def approved(visit: Visit, decision: Json, notice: str) -> str:
-    """What the approval did: of two checkers at once, one decides, and the other one reads so."""
+    """Return what the approval did: of two checkers at once, one decides, and the other one reads so."""
     return notice if decision["decidedBy"] == visit.user.id else APPROVED_BEFORE
 
 

@@ -52,7 +52,7 @@ async def charges_page(visit: Visit) -> Response:
 
 @SCREENS.page("/quarantined-charges/{id:uuid}", title="Quarantined charge", any_of=QUARANTINE_READERS)
 async def charge_page(visit: Visit) -> Response:
-    """What each outcome would post now, account by account, and the decision with its hash."""
+    """Return what each outcome would post now, account by account, and the decision with its hash."""
     path = f"/api/quarantined-charges/{visit['id']}"
     charge, plans = await asyncio.gather(visit.api.get(path), _plans(visit, path))
     currency = charge["currency"]
@@ -79,7 +79,7 @@ async def _plans(visit: Visit, path: str) -> list[Json]:
 
 
 def _changed_since(decision: Json, plans: dict[str, Json]) -> str:
-    """What changed since an acceptance was prepared."""
+    """Return what changed since an acceptance was prepared."""
     if decision.get("outcome") != "accept" or "accept" not in plans:
         return ""
     plan = plans["accept"]

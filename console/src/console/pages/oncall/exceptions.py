@@ -188,5 +188,5 @@ _KINDS: Final = {
 
 
 def runbook_steps(cause: str) -> Sequence[str]:
-    """What `docs/runbooks/payout-exceptions.md` says for a cause."""
+    """Return what `docs/runbooks/payout-exceptions.md` says for a cause."""
     return _BY_CAUSE[_KINDS.get(cause, "unclassified")]

@@ -80,7 +80,7 @@ HUB_ORDERS = ListView(
 
 @SCREENS.page("/today", title="Today", any_of=VENDOR, menu="Today")
 async def today_page(visit: Visit) -> Response:
-    """What is to hand over, what is under way, and the day's sales. The page reloads that part by itself."""
+    """Return what is to hand over, what is under way, and the day's sales. The page reloads that part by itself."""
     today = SystemClock().now().astimezone(LAGOS).date().isoformat()
     waiting, under_way, disputed, sales = await asyncio.gather(
         _orders(visit, "paid_escrow"),
@@ -202,7 +202,7 @@ async def add_evidence(visit: Visit) -> Response:
 
 
 def expectation_of(order: Json, schedule: Json | None) -> str:
-    """What will be paid for the order, and when."""
+    """Return what will be paid for the order, and when."""
     share = naira(share_of(order))
     bank = "You request the payout to the bank yourself."
     if schedule and schedule.get("nextAt"):

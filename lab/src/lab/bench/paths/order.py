@@ -74,7 +74,7 @@ class Measured:
 
     @classmethod
     def of(cls, runs: Sequence[_Run], resting: Sequence[Idle]) -> "Measured":
-        """The idle second of a process is the median of all rests: a broker has seconds of housekeeping."""
+        """Compute the idle second of a process as the median of all rests: a broker has seconds of housekeeping."""
         names = resting[0].cpu_ms
         usual = {name: statistics.median(rest.cpu_ms.get(name, 0.0) for rest in resting) for name in names}
         measured = cls(Idle(usual, resting[0].commits))

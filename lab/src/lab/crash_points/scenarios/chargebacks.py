@@ -30,7 +30,7 @@ async def won(market: Marketplace, order: Given) -> End:
 
 
 async def before_delivery(market: Marketplace, order: Given) -> End:
-    """The order is frozen; what the bank took is not refunded a second time."""
+    """Freeze the order; what the bank took is not refunded a second time."""
     before = await wallet(market)
     await _dispute(market, order, "lose")
     resolution = await market.post(f"/api/orders/{order['id']}/resolve", SUPPORT, {"outcome": "buyer"})

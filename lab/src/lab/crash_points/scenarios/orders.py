@@ -49,7 +49,7 @@ async def delivered_order(market: Marketplace) -> Given:
 
 
 async def pay(market: Marketplace, order: Given, **terms: Any) -> None:
-    """The payer pays, and the webhook arrives; `terms` differ from the intent's."""
+    """Pay as the payer, and deliver the webhook; `terms` differ from the intent's."""
     await market.act(f"charges/{order['reference']}/pay", terms)
     await market.run_until_idle()
 
@@ -94,7 +94,7 @@ async def expiry(market: Marketplace, given: Given) -> End:
 
 
 async def cancel_against_charge(market: Marketplace, given: Given) -> End:
-    """The buyer cancels after paying, before the webhook arrives: the money pays the order."""
+    """Cancel as the buyer after paying, before the webhook arrives: the money pays the order."""
     stock = await _stock(market, await product(market))
     before = await wallet(market)
     order = await placed_order(market)
@@ -111,7 +111,7 @@ async def cancel_against_charge(market: Marketplace, given: Given) -> End:
 
 
 async def cancelled_and_refunded(market: Marketplace, order: Given) -> End:
-    """A paid order is cancelled, and the gateway pays the money back."""
+    """Cancel a paid order, and the gateway pays the money back."""
     before = await wallet(market)
     await market.post(f"/api/orders/{order['id']}/cancel", SUPPORT, {"reason": "the vendor is ill"})
     await market.run_until_idle()
@@ -148,7 +148,7 @@ async def dispute_and_split(market: Marketplace, order: Given) -> End:
 
 
 async def return_after_release(market: Marketplace, order: Given) -> End:
-    """Returned goods are paid for by the vendor's wallet."""
+    """Pay for returned goods from the vendor's wallet."""
     before = await wallet(market)
     body = {"items": [{"itemId": order["items"][0]["id"], "quantity": 1}], "reason": "The zip is torn."}
     requested = await market.post(f"/api/orders/{order['id']}/return-requests", BUYER, body)

@@ -40,7 +40,7 @@ async def underpayment(market: Marketplace, order: Given) -> End:
 
 
 async def overpayment(market: Marketplace, order: Given) -> End:
-    """The order is paid once, and the surplus goes back."""
+    """Pay the order once, and the surplus goes back."""
     before = await wallet(market)
     await pay(market, order, amount=PRICE_MINOR + _SURPLUS_MINOR)
     await pay_out_refunds(market, order)

@@ -20,7 +20,7 @@ async def funds(market: Marketplace) -> Given:
 
 
 async def success(market: Marketplace, given: Given) -> End:
-    """Requested, sent, and confirmed by the bank."""
+    """Request, send and confirm a payout."""
     before = await wallet(market)
     payout = await _submitted(market, given)
     await _bank(market, given, "succeed")
@@ -48,7 +48,7 @@ async def late_result(market: Marketplace, given: Given) -> End:
 
 
 async def failed_and_reset(market: Marketplace, given: Given) -> End:
-    """The bank rejects the transfer, and operations send it again under a new reference."""
+    """Reject the transfer as the bank; operations send it again under a new reference."""
     before = await wallet(market)
     payout = await _submitted(market, given)
     await _bank(market, given, "fail")
@@ -69,7 +69,7 @@ async def failed_and_reset(market: Marketplace, given: Given) -> End:
 
 
 async def reversed_and_reconciled(market: Marketplace, given: Given) -> End:
-    """The bank returns the money, and two of finance credit the wallet."""
+    """Return the money as the bank; two of finance credit the wallet."""
     before = await wallet(market)
     payout = await _submitted(market, given)
     await _bank(market, given, "succeed")
@@ -129,7 +129,7 @@ async def _transfers(market: Marketplace, given: Given) -> list[dict[str, Any]]:
 
 
 async def _bank(market: Marketplace, given: Given, action: str) -> None:
-    """The bank does this with the transfer, if it can; the webhook arrives."""
+    """Do this as the bank with the transfer, if it can; the webhook arrives."""
     status = "success" if action == "reverse" else "pending"
     for _ in range(3):
         transfers = [line for line in await _transfers(market, given) if line["status"] == status]

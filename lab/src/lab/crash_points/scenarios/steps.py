@@ -81,7 +81,7 @@ async def refunds_of(market: Marketplace, order: Mapping[str, Any]) -> list[dict
 
 
 async def pay_out_refunds(market: Marketplace, order: Mapping[str, Any]) -> None:
-    """The bank pays the pending refunds of a charge out."""
+    """Pay the pending refunds of a charge out, as the bank."""
     for refund in await refunds_of(market, order):
         if refund["status"] == "pending":
             await market.act(f"refunds/{refund['id']}/process")
@@ -89,7 +89,7 @@ async def pay_out_refunds(market: Marketplace, order: Mapping[str, Any]) -> None
 
 
 async def assert_refunded_once(market: Marketplace, order: Mapping[str, Any], amount_minor: int) -> None:
-    """The gateway paid this amount back once, and payments knows it."""
+    """Check that the gateway paid this amount back once, and that payments recorded it."""
     await pay_out_refunds(market, order)
     refunds = await refunds_of(market, order)
     assert [(line["amount"], line["status"]) for line in refunds] == [(amount_minor, "processed")], refunds

@@ -139,7 +139,7 @@ class Journeys:
         payout = await market.request_payout(self.vendor, amount_minor, key=uuid4())
 
         async def dispatched() -> bool | None:
-            """A payout waits for the signed statement of its credits; staff then dispatch it again."""
+            """Dispatch the payout again while it waits for the signed statement of its credits."""
             batch = await market.dispatch_payouts(self.maker, [str(payout["id"])], key=uuid4())
             skipped = {line["reason"] for line in batch["skipped"]}
             if not skipped <= {"release_statement_awaited"}:

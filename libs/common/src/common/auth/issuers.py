@@ -126,7 +126,7 @@ class TrustedIssuer(_Part):
         return self
 
     def key_source(self, clock: Clock, seconds_max: float = WAIT_LIMITS.identity) -> KeySource:
-        """This issuer's keys, and no others."""
+        """Return this issuer's keys, and no others."""
         if self.secret is not None:
             return SharedSecret(self.secret.get_secret_value().encode(), self.algorithms)
         if self.jwks_url is None:

@@ -83,7 +83,7 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
 
 
 def attach_idempotent_commands(metadata: sa.MetaData) -> None:
-    """The idempotency keys of commands, with the resource of each."""
+    """Add the idempotency keys of commands, with the resource of each."""
     sa.Table(
         "idempotent_commands",
         metadata,
@@ -109,7 +109,7 @@ def attach_media_cleanup_tables(metadata: sa.MetaData) -> None:
 
 
 def attach_ledger_tables(metadata: sa.MetaData) -> None:
-    """The double-entry ledger."""
+    """Add the double-entry ledger."""
     sa.Table(
         "ledger_transactions",
         metadata,
@@ -152,7 +152,7 @@ def attach_ledger_tables(metadata: sa.MetaData) -> None:
 
 
 def attach_chain_tables(metadata: sa.MetaData) -> None:
-    """The hash chain of the ledger, and the list of its accounts."""
+    """Add the hash chain of the ledger, and the list of its accounts."""
     sa.Table(
         "ledger_unsealed",
         metadata,

@@ -51,7 +51,7 @@ def drop_dead_letter_closures_v1() -> None:
 
 
 def create_idempotent_commands_v1(service: str) -> None:
-    """The idempotency keys of commands that act as the service; its API role has no access. Keys never change."""
+    """Create the idempotency keys of commands that act as the service; its API role has no access. Keys never change."""
     op.execute(
         """
         CREATE TABLE idempotent_commands (
@@ -106,7 +106,7 @@ def number_rows_v1(service: str, table: str, kind: str, prefix: str) -> None:
 
 
 def create_ledger_v1(service: str) -> None:
-    """The double-entry ledger, its hash chain and its list of accounts. Its triggers only reject changes."""
+    """Create the double-entry ledger, its hash chain and its list of accounts. Its triggers only reject changes."""
     for statement in _LEDGER_V1:
         op.execute(statement)
     op.execute(f"GRANT EXECUTE ON FUNCTION ledger_post TO campus_{service}_api, campus_{service}_service")

@@ -107,7 +107,9 @@ async def _respond_http_exception(request: Request, error: Any) -> Response:
 
 
 async def _respond_database_error(request: Request, error: Any) -> Response:
-    """Serialization failures and deadlocks are 409, an unavailable database is 503, any other error is a bug (500)."""
+    """Map errors: serialization failures and deadlocks are 409, an unavailable database is 503, any other error is a
+    bug (500).
+    """
     if isinstance(error, asyncpg.SerializationError | asyncpg.DeadlockDetectedError):
         return problem_response(request, problems.Conflict("A concurrent request changed this resource. Try again."))
     if is_unavailable(error):

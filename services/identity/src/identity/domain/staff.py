@@ -112,6 +112,6 @@ def check_roles_compatible(appointments: Collection[Appointment], requested: App
 
 
 def check_not_own_grant(grant: PreparedGrant, decider_id: UUID) -> None:
-    """The grantee does not decide on the grant. Raises OwnGrant (403)."""
+    """Reject a grantee who decides on the grant. Raises OwnGrant (403)."""
     if decider_id == grant.user_id:
         raise OwnGrant

@@ -92,6 +92,6 @@ class ClaimedDelivery:
         return sender.circuits.of(self.circuit_name)
 
     def may_try_next_provider(self, error: ProviderUnavailable) -> bool:
-        """A timeout may have sent the message: only secrets, which must arrive, are then sent by a second provider."""
+        """Send, after a timeout that may have sent the message, only secrets by a second provider: they must arrive."""
         sensitive = CATALOG[self.delivery.template].sensitive
         return bool(self.others) and (sensitive or not isinstance(error, ProviderTimeout))

@@ -88,7 +88,9 @@ def _state(registration: Mapping[str, Any], found: RegisteredTemplate) -> State:
 
 
 def _is_same(registration: Mapping[str, Any], found: RegisteredTemplate) -> bool:
-    """The provider may change a category to MARKETING, and writes the text of an authentication template itself."""
+    """Compare templates. The provider may change a category to MARKETING, and writes the text of an authentication
+    template itself.
+    """
     if "AUTHENTICATION" in (registration["category"], found.category):
         return bool(registration["category"] == found.category)
     return bool(_body(registration["components"]) == found.body)

@@ -177,7 +177,7 @@ async def list_dispute_resolutions(
         Literal["approval"] | None, Query(description="Only prepared ones that the caller may approve.")
     ] = None,
 ) -> Response:
-    """Prepared and decided resolutions, newest first."""
+    """List prepared and decided resolutions, newest first."""
     dependencies = dependencies_of(request, Dependencies)
     given = {"orderId": order_id, "status": status, "awaiting": awaiting}
     filters = {name: value for name, value in given.items() if value is not None}

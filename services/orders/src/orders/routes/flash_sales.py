@@ -52,7 +52,7 @@ async def list_flash_sales(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """Running and upcoming sales, newest first; `status=ended` lists past sales."""
+    """List running and upcoming sales, newest first; `status=ended` lists past sales."""
     dependencies = dependencies_of(request, Dependencies)
     filters = query.model_dump(by_alias=True, exclude_none=True)
     now = dependencies.clock.now()

@@ -162,7 +162,7 @@ async def show_order_timeline(request: Request, caller: CurrentCaller, order_id:
 async def cancel_order_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: CancelOrderRequest
 ) -> Response:
-    """An unpaid order becomes `cancelled`; a paid order becomes `refund_pending` and is refunded in full.
+    """Cancel an order: an unpaid one becomes `cancelled`; a paid one becomes `refund_pending` and is refunded in full.
 
     Staff need a second factor of the last 15 minutes to cancel a paid order.
     """
@@ -184,7 +184,7 @@ async def cancel_order_route(
 async def dispatch_order_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    """The vendor sends a paid order on its way. 409 in any other state; repeating it has no further effect."""
+    """Send a paid order on its way, as its vendor. 409 in any other state; repeating it has no further effect."""
     dependencies = dependencies_of(request, Dependencies)
     roles = await roles_in_order(request, caller, order_id)
     now, windows = dependencies.clock.now(), dependencies.windows

@@ -41,7 +41,7 @@ _EMPTY_QUERY: Final = ProductQuery()
 )
 @public
 async def list_products(request: Request) -> Response:
-    """Listed products. `q` finds products that match every word or its prefix."""
+    """List products. `q` finds products that match every word or its prefix."""
     dependencies = dependencies_of(request, Dependencies)
     query = _query_of(request)
     caller = await caller_of(request)

@@ -150,7 +150,7 @@ class FlutterwaveGateway:
         return records.read_refund(_object(await self._call("POST", f"/transactions/{identifier}/refund", json=body)))
 
     async def retry_refund(self, gateway_refund_id: str, recipient_code: str, currency: str) -> RefundUpdate:
-        """This gateway never waits for an account of the payer."""
+        """Reject: this gateway never waits for an account of the payer."""
         raise GatewayRejected(400, "Flutterwave takes no account for a refund")
 
     async def find_refund(self, gateway_refund_id: str) -> RefundUpdate | None:
@@ -280,7 +280,9 @@ class FlutterwaveGateway:
         return await self._find_transaction(key)
 
     async def _find_transaction(self, reference: str) -> Mapping[str, Any] | None:
-        """A customer may try several times under one reference: the paid attempt counts, else the latest."""
+        """Find a transaction. A customer may try several times under one reference: the paid attempt counts, else the
+        latest.
+        """
         latest = await self._get("/transactions/verify_by_reference", params={"tx_ref": reference})
         if latest is None or latest.get("status") == "successful":
             return latest

@@ -297,7 +297,7 @@ class PaystackGateway:
         return 0
 
     async def _page_of_disputes(self, query: Mapping[str, Any]) -> Page[str]:
-        """A short page is the last; a row without an id is left out."""
+        """Read a page. A short page is the last; a row without an id is left out."""
         query = {**query, "perPage": PAGE_LENGTH}
         listed = await self._page("/dispute", query, lambda row: identifier_of(row.get("id")))
         return Page([found for found in listed.rows if found is not None], listed.unreadable, listed.is_last)

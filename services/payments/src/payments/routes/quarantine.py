@@ -74,7 +74,9 @@ async def show_quarantined_charge(request: Request, caller: CurrentCaller, charg
 )
 @requires("ledger:read")
 async def show_postings(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
-    """What each outcome would post now, account by account with the balances before it. Empty for a decided charge."""
+    """Return what each outcome would post now, account by account with the balances before it. Empty for a decided
+    charge.
+    """
     dependencies = dependencies_of(request, Dependencies)
     # Acts as the service: the order's total and the charge's disputes are invisible to finance.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -118,7 +120,7 @@ async def approve_quarantine_decision(
 async def reject_quarantine_decision(
     request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectDecisionRequest
 ) -> Response:
-    """The charge stays in quarantine, and may be prepared again."""
+    """Reject the decision: the charge stays in quarantine, and may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_quarantine(uow, charge_id, body.reason, caller.id, dependencies.clock.now())

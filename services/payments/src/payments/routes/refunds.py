@@ -108,7 +108,7 @@ async def approve_refund_route(
 async def reject_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectDecisionRequest
 ) -> Response:
-    """The refund stays as it is, and may be prepared again."""
+    """Reject the decision: the refund stays as it is, and may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_refund(uow, refund_id, body.reason, caller.id, dependencies.clock.now())

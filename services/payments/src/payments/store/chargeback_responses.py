@@ -68,7 +68,7 @@ async def record_evidence(
     by: UUID,
     now: datetime,
 ) -> None:
-    """The first attempt is due at once."""
+    """Record the evidence; the first attempt is due at once."""
     content = msgspec.json.encode(evidence).decode()
     await uow.execute(
         _RECORD, response_id, chargeback_id, "evidence", None, None, None, content, None, content_hash, by, now
@@ -84,7 +84,7 @@ async def record_resolution(
     by: UUID,
     now: datetime,
 ) -> None:
-    """The first attempt is due at once."""
+    """Record the response; the first attempt is due at once."""
     await uow.execute(
         _RECORD,
         response_id,

@@ -254,7 +254,7 @@ async def lock_attempt(uow: UnitOfWork, reference: str) -> LockedIntent | None:
 
 
 async def save_intent_failed(uow: UnitOfWork, intent_id: UUID, reason: str, now: datetime) -> bool:
-    """False when the intent was paid or closed while this transaction waited for the order's lock."""
+    """Return False when the intent was paid or closed while this transaction waited for the order's lock."""
     return bool(await uow.execute(_SAVE_FAILED, intent_id, reason, now))
 
 

@@ -236,7 +236,7 @@ async def save_refund_failed(
 
 
 async def save_account_approved(uow: UnitOfWork, refund_id: UUID, recipient_code: str, now: datetime) -> None:
-    """The gateway's own refund is to be retried to this recipient: it is in progress, and no new attempt."""
+    """Retry the gateway's own refund to this recipient: it is in progress, and no new attempt."""
     await change_state(uow, _SAVE_ACCOUNT_APPROVED, refund_id, recipient_code, now)
 
 

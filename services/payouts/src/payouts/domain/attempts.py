@@ -163,7 +163,7 @@ def next_poll_at(transfer: LockedTransfer, update: TransferUpdate, now: datetime
 
 
 def _poll_at(transfer: LockedTransfer, update: TransferUpdate, wait: timedelta, now: datetime) -> datetime | None:
-    """A transfer under way is polled, as its webhook may be lost."""
+    """Return when to poll. A transfer under way is polled, as its webhook may be lost."""
     return now + wait if update.status in UNDER_WAY else next_poll_at(transfer, update, now)
 
 

@@ -41,7 +41,7 @@ def confirms_failure(transfer: LockedTransfer, update: TransferUpdate) -> bool:
 
 
 def needs_query_first(update: TransferUpdate) -> bool:
-    """A webhook alone returns no money: it causes a query."""
+    """Return whether to query first: a webhook alone returns no money."""
     return update.update_source == "webhook" and update.status in FAILED_OR_REVERSED
 
 

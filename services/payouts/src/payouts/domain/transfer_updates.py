@@ -76,7 +76,7 @@ class LockedTransfer:
 
 
 def as_reversal(transfer: LockedTransfer, update: TransferUpdate) -> TransferUpdate:
-    """A failure after a success is a reversal at a gateway that has no word for one."""
+    """Return the update; a failure after a success is a reversal at a gateway that has no word for one."""
     arrived = transfer.effective_status in ("success", "reversed")
     if update.status == "failed" and arrived and transfer.gateway in REPORT_REVERSAL_AS_FAILURE:
         return replace(update, status="reversed")

@@ -20,5 +20,5 @@ def check_request(method: str, path: str, query: Mapping[str, str], body: Any) -
 
 
 def check_response(method: str, path: str, status: int, body: Any) -> None:
-    """The response to a call. Raises Nonconformance."""
+    """Check the response to a call. Raises Nonconformance."""
     operation_of(OPERATIONS, method, path).check_response(status, body, FAULT)

@@ -162,7 +162,7 @@ FRAME: Final = record(
 
 
 def check_webhook(body: Any) -> None:
-    """The body of one webhook, with every message in it. Raises Nonconformance."""
+    """Check the body of one webhook, with every message in it. Raises Nonconformance."""
     conform(body, FRAME, "webhook")
     for change in (change for entry in body["entry"] for change in entry["changes"]):
         schema = FIELDS.get(change["field"])

@@ -24,7 +24,8 @@ async def dispute_order(
     now: datetime,
     windows: Windows,
 ) -> None:
-    """The buyer disputes a paid order before its PIN is verified. Raises Forbidden (403), ForbiddenTransition (409).
+    """Dispute a paid order, as its buyer, before its PIN is verified. Raises Forbidden (403), ForbiddenTransition
+    (409).
 
     Of a concurrent dispute and PIN verification, the second to lock the order's row sees the new state.
     """

@@ -16,7 +16,7 @@ from orders.store import flash_sales
 async def approve_flash_sale(
     uow: UnitOfWork, caller: Caller, sale_id: UUID, product_id: UUID, approved_hash: str | None, *, now: datetime
 ) -> None:
-    """The vendor approves the sale, whose terms are validated like those of a new sale.
+    """Approve the sale as its vendor, whose terms are validated like those of a new sale.
 
     A repeated approval changes nothing.
 

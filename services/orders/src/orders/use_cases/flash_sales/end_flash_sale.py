@@ -11,7 +11,7 @@ from orders.store import flash_sales
 
 
 async def end_flash_sale(uow: UnitOfWork, caller: Caller, sale_id: UUID, *, now: datetime) -> None:
-    """The vendor or staff of the campus end a running sale, or decline a proposed one. An ended sale is unchanged.
+    """End a running sale, or decline a proposed one, as its vendor or staff of the campus. An ended sale is unchanged.
 
     Raises NotFound and Forbidden.
     """

@@ -17,7 +17,7 @@ from orders.domain.transitions import next_state
 async def dispatch_order(
     uow: UnitOfWork, order_id: UUID, roles: frozenset[OrderRole], *, now: datetime, windows: Windows
 ) -> None:
-    """The vendor dispatches the order, which starts the PIN window. Raises Forbidden, ForbiddenTransition (409)."""
+    """Dispatch the order as its vendor, which starts the PIN window. Raises Forbidden, ForbiddenTransition (409)."""
     if "vendor" not in roles:
         raise Forbidden
     order = await store.lock_order(uow, order_id)

@@ -13,7 +13,7 @@ from orders.domain.orders import Windows
 async def record_refund_failed(
     uow: UnitOfWork, order_id: UUID, refund_id: UUID, *, sequence: int, now: datetime, windows: Windows
 ) -> Rejection | None:
-    """The order is `refund_pending` until maker and checker decide on the refund, also when it was `refunded` before;
+    """Make the order `refund_pending` until maker and checker decide on the refund, also when it was `refunded` before;
     payments raises the alert.
 
     A refund that this service did not request, and an event that a later one overtook, change nothing. Raises

@@ -87,7 +87,7 @@ async def _record_outcome(
 
 
 async def _record_date(uow: UnitOfWork, chargeback_id: UUID, update: ChargebackUpdate, now: datetime) -> None:
-    """A report without a date keeps the earlier one."""
+    """Record the date; a report without one keeps the earlier one."""
     if update.due_at is not None:
         await chargebacks.save_due(uow, chargeback_id, update.due_at)
     if not update.awaits_response:

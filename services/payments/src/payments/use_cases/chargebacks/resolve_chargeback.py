@@ -28,7 +28,8 @@ async def resolve_chargeback(
     by: UUID,
     now: datetime,
 ) -> None:
-    """Accepting returns `amount_minor`, by default all that is disputed. Nothing is posted before the gateway's decision.
+    """Resolve a chargeback. Accepting returns `amount_minor`, by default all that is disputed. Nothing is posted before
+    the gateway's decision.
 
     Raises NotFound, ResponseNotAccepted (409), ResponseInDashboard and ValidationFailed (422).
     """

@@ -22,7 +22,8 @@ from payments.use_cases.outside_refunds.publish_outside_refund import publish_ou
 
 
 async def correct_outside_refund(uow: UnitOfWork, refund: LockedRefund, now: datetime) -> None:
-    """The order has its money again, and the uncovered loss offsets later refunds of the charge: the payer has that part.
+    """Give the order its money again, and the uncovered loss offsets later refunds of the charge: the payer has that
+    part.
 
     Raises OutsideRefundNotCorrectable (409).
     """

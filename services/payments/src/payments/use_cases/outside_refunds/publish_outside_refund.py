@@ -21,7 +21,7 @@ async def publish_outside_refund(
     allocation: ChargebackAllocation,
     amount_minor: int,
 ) -> None:
-    """`recorded` debits the allocation to the order, `returned` credits it again."""
+    """Publish the allocation: `recorded` debits the allocation to the order, `returned` credits it again."""
     returned = allocation.from_released if outcome == "returned" else NO_PARTS
     debited = allocation.from_released if outcome == "recorded" else NO_PARTS
     statement = await sign_movement(

@@ -10,7 +10,9 @@ from payments.store import decisions
 
 
 async def reject_quarantine(uow: UnitOfWork, quarantined_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """The charge stays quarantined, and can be prepared again. Raises NotFound, and the errors of `evaluate_rejection`."""
+    """Reject the decision: the charge stays quarantined, and can be prepared again. Raises NotFound, and the errors of
+    `evaluate_rejection`.
+    """
     if await decisions.lock_quarantined(uow, quarantined_id) is None:
         raise NotFound
     found = await decisions.find_quarantine_decision(uow, quarantined_id)

@@ -10,7 +10,9 @@ from payments.store import reconciliation
 
 
 async def close_case(uow: UnitOfWork, case_id: UUID, by: UUID, evidence: str, now: datetime) -> None:
-    """The same difference opens no new case; one with other figures does. Raises NotFound and CaseNotOpen (409)."""
+    """Close the case. The same difference opens no new one; one with other figures does. Raises NotFound and
+    CaseNotOpen (409).
+    """
     status = await reconciliation.lock_case_status(uow, case_id)
     if status is None:
         raise NotFound

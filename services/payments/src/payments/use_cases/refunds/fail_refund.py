@@ -18,7 +18,8 @@ async def fail_refund(
     *,
     needs_account_at: datetime | None = None,
 ) -> None:
-    """The money stays in refund_payable until maker and checker decide. Raises a SEV-2 alert (contract sections 6 and 7).
+    """Fail the refund. The money stays in refund_payable until maker and checker decide. Raises a SEV-2 alert (contract
+    sections 6 and 7).
 
     With `needs_account_at` the gateway keeps the refund open until it has an account of the payer.
     """

@@ -10,7 +10,9 @@ from payments.store import decisions, refunds
 
 
 async def reject_refund(uow: UnitOfWork, refund_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """The refund stays failed, and can be prepared again. Raises NotFound, and the errors of `evaluate_rejection`."""
+    """Reject the decision: the refund stays failed, and can be prepared again. Raises NotFound, and the errors of
+    `evaluate_rejection`.
+    """
     refund = await refunds.lock_refund(uow, refund_id)
     if refund is None:
         raise NotFound

@@ -17,7 +17,7 @@ _EVENTS: Final[Mapping[TransferOutcome, type[TransferSucceeded | TransferFailed 
 
 
 def publish_transfer_update(uow: UnitOfWork, webhook_id: str, update: TransferUpdate, arrived_at: datetime) -> None:
-    """A decided transfer. The time is the gateway's, else that of the arrival."""
+    """Publish a decided transfer. The time is the gateway's, else that of the arrival."""
     uow.publish(
         _EVENTS[update.outcome](
             reference=update.reference,

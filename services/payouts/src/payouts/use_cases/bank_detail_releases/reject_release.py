@@ -10,7 +10,9 @@ from payouts.store import bank_detail_releases
 
 
 async def reject_release(uow: UnitOfWork, release_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """The account stays quarantined, and a release may be prepared again. Raises NotFound, and the errors of `evaluate_rejection`."""
+    """Reject the release: the account stays quarantined, and a release may be prepared again. Raises NotFound, and the
+    errors of `evaluate_rejection`.
+    """
     prepared = await bank_detail_releases.find_release(uow, release_id, lock=True)
     if prepared is None:
         raise NotFound

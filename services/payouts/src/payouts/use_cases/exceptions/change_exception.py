@@ -13,7 +13,9 @@ from payouts.domain.severity import respond_by
 
 
 async def change_exception(uow: UnitOfWork, exception: OpenException, action: ExceptionAction, now: datetime) -> None:
-    """The exception must be locked and open. The on-call staff are alerted again only when it became worse."""
+    """Revise an exception, which must be locked and open. The on-call staff are alerted again only when it became
+    worse.
+    """
     due = respond_by(exception.opened_at, action.after.severity)
     await store.save_finding(uow, exception.id, action.after, due)
     await store.record_exception_action(uow, exception.id, action, now)

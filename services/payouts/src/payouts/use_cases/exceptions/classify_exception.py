@@ -13,7 +13,7 @@ from payouts.use_cases.exceptions.change_exception import change_exception
 async def classify_exception(
     uow: UnitOfWork, exception_id: UUID, finding: Finding, note: str, by: UUID, now: datetime
 ) -> None:
-    """The response time counts from the opening. The present finding again has no effect.
+    """Open an exception. The response time counts from the opening. The present finding again has no effect.
 
     Raises NotFound and ExceptionIsClosed (409).
     """

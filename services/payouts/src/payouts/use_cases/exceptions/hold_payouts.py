@@ -19,7 +19,7 @@ _DETAIL: Final = (
 async def hold_payouts(
     uow: UnitOfWork, candidates: Sequence[Candidate], lines: Sequence[PlanLine], now: datetime
 ) -> None:
-    """The payouts must be locked. A repeated skip changes nothing (contract section 8)."""
+    """Hold payouts, which must be locked. A repeated skip changes nothing (contract section 8)."""
     known = {candidate.payout_id: candidate for candidate in candidates}
     for line in sorted(lines, key=lambda one: one.payout_id):
         if line.skipped == "bank_details_changed":

@@ -68,7 +68,7 @@ async def _revise(uow: UnitOfWork, held: Held, finding: Finding, detail: str, no
 
 
 def _notify_vendor(uow: UnitOfWork, held: LockedTransfer | HeldPayout, opening: store.OpeningException) -> None:
-    """A vendor who has the money, at the bank or in the wallet, is not notified."""
+    """Notify the vendor, unless the money is at the bank or in the wallet."""
     if isinstance(held, LockedTransfer) and _has_arrived(held, opening.trouble.cause):
         return
     uow.publish(

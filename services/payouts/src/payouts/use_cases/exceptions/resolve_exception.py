@@ -15,7 +15,7 @@ from payouts.domain.exceptions import ExceptionAction, OpenException, alert_key
 async def resolve_exception(
     uow: UnitOfWork, exception: OpenException, reason: str, now: datetime, by: UUID | None = None
 ) -> None:
-    """The exception must be locked and open. Its alert is cleared. `by` is None for the service itself."""
+    """Close an exception, which must be locked and open. Its alert is cleared. `by` is None for the service itself."""
     await store.save_closed(uow, exception.id, reason, now)
     await store.record_exception_action(
         uow, exception.id, ExceptionAction("closed", by, exception.finding, exception.finding, reason), now

@@ -26,8 +26,8 @@ async def reset_payout(
     first_wait: timedelta,
     command: IdempotentCommand | None = None,
 ) -> None:
-    """The payout stays `pending` with one more retry. The worker sends the new attempt under a new reference, after the
-    back-off.
+    """Reset a payout: it stays `pending` with one more retry. The worker sends the new attempt under a new reference,
+    after the back-off.
 
     The gateway is queried first: a signed failure may be late, and a success must never be sent again. Attempt and
     count commit together: of two concurrent resets the second finds the first one's attempt. A repeated command changes

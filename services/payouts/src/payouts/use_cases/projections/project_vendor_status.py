@@ -7,7 +7,7 @@ from payouts import store
 
 
 async def project_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
-    """A suspended vendor's payouts are held: none is requested, none is sent. False for an older event, which is
+    """Hold a suspended vendor's payouts: none is requested, none is sent. False for an older event, which is
     ignored (contract section 10).
     """
     return await store.save_vendor_status(uow, vendor_id, suspended, sequence)

@@ -8,7 +8,7 @@ from payouts.store import open_alerts
 
 
 async def resume_payouts(uow: UnitOfWork, gateway: str) -> None:
-    """Called after a response of the gateway. Waiting transfers are claimed again in the next round of the worker."""
+    """Resume after a response of the gateway. Waiting transfers are claimed again in the next round of the worker."""
     if await open_alerts.remove_alert(uow, key_alert(gateway)):
         reason = f"{gateway} accepts our key."
         uow.publish(AlertCleared(alert_id=new_id(), dedup_key=key_alert(gateway), reason=reason), source="payouts")

@@ -15,7 +15,7 @@ from payouts.use_cases.wallets.post_credit import post_credit
 
 
 async def adjust_holds(uow: UnitOfWork, vendor_id: UUID, cause: str, now: datetime) -> None:
-    """Calculated again after each credit and each event of a disputed order (contract section 8).
+    """Calculate holds again after each credit and each event of a disputed order (contract section 8).
 
     A refund of the order returns a part of the hold; a later credit of any kind is held up to the amount at stake.
     `cause` names the event, so that each change has its own key. The wallet must be locked.

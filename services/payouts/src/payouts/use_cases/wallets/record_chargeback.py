@@ -20,7 +20,8 @@ from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int, now: datetime) -> bool:
-    """Opened: holds the amount. Won: releases the hold. Lost: debits the amount; the wallet's shortfall becomes debt.
+    """Record a chargeback. Opened: holds the amount. Won: releases the hold. Lost: debits the amount; the wallet's
+    shortfall becomes debt.
 
     An event older than the last holds and releases nothing. A loss is still debited and its reversal credited, once:
     payments has posted them, whatever came after. Returns whether the event is the newest. Raises ChargebackLossNotReceived.
