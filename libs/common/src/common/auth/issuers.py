@@ -120,7 +120,7 @@ class TrustedIssuer(_Part):
             kind = "jwksUrl goes with EdDSA, ES*, RS* and PS*" if self.secret is None else "secret goes with HS*"
             raise ValueError(f"{kind} only, and algorithms must not mix them")
         if self.secret is not None:
-            bytes_min = max(SYMMETRIC[name][1] for name in self.algorithms)
+            bytes_min = max(SYMMETRIC[name] for name in self.algorithms)
             if len(self.secret.get_secret_value().encode()) < bytes_min:
                 raise ValueError(f"secret must be at least {bytes_min} bytes long for these algorithms")
         return self

@@ -1,15 +1,17 @@
-"""Strict parsing of a token: one compact JWS (RFC 7515), unverified.
+"""Strict reading of a token by PyJWT: one compact JWS (RFC 7515).
 
-Any other form is rejected here, before a key is searched. Ambiguous input (duplicate members, loose base64, several
-serializations) never reaches a second parser, which could read it differently.
+PyJWT accepts forms that two parsers could read differently: padding, duplicate members, NaN. They are rejected before
+a key is searched.
 """
 
-import base64
 import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
+
+import jwt
+from jwt.utils import base64url_decode
 
 from common.primitives.problems import Unauthorized
 
@@ -19,24 +21,32 @@ TOKEN_CHARACTERS_MAX: Final = 8_192
 KID_CHARACTERS_MAX: Final = 200
 # The last second that is safely within datetime's years, leeway included (year 6325).
 _SECONDS_MAX: Final = 2**37
-_COMPACT: Final = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)", re.ASCII)
+_COMPACT: Final = re.compile(r"([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", re.ASCII)
 # Headers of tokens that bring their own key, require an extension, or contain another token.
 _REFUSED_HEADERS: Final = frozenset({"jku", "jwk", "x5u", "x5c", "crit", "b64", "cty", "enc", "zip"})
 _TYPES: Final = frozenset({"jwt", "at+jwt"})
 # The second factors in `amr`. An allow-list, because a one-time code by mail is a first factor.
 SECOND_FACTORS: Final = frozenset({"totp", "passkey", "webauthn", "recovery_code"})
 SECOND_FACTOR_PREFIX: Final = "mfa/"
+_JWS: Final = jwt.PyJWS()
 
 
 @dataclass(frozen=True, slots=True)
 class ReadToken:
-    """The content of a token. It is untrusted until `signature` is verified over `signed`."""
+    """The content of a token. It is untrusted until its key verifies it."""
 
+    token: str
     algorithm: str
     kid: str | None
     claims: dict[str, Any]
-    signed: bytes
-    signature: bytes
+
+    def is_signed_with(self, key: jwt.PyJWK) -> bool:
+        """Whether the key, for its one algorithm, verifies the signature."""
+        try:
+            _JWS.decode_complete(self.token, key)
+        except jwt.PyJWTError:
+            return False
+        return True
 
 
 def read_token(token: str) -> ReadToken:
@@ -44,14 +54,17 @@ def read_token(token: str) -> ReadToken:
     parts = _COMPACT.fullmatch(token) if len(token) <= TOKEN_CHARACTERS_MAX else None
     if parts is None:
         raise Unauthorized
-    header = _object_of(parts[1])
+    try:
+        read = _JWS.decode_complete(token, options={"verify_signature": False})
+    except (jwt.PyJWTError, ValueError) as error:
+        raise Unauthorized from error
+    header, claims = _object_of(base64url_decode(parts[1])), _object_of(read["payload"])
     algorithm, kid = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or not _REFUSED_HEADERS.isdisjoint(header) or not _is_known_type(header):
         raise Unauthorized
     if "kid" in header and not (isinstance(kid, str) and 0 < len(kid) <= KID_CHARACTERS_MAX):
         raise Unauthorized
-    signed = f"{parts[1]}.{parts[2]}".encode("ascii")
-    return ReadToken(algorithm, kid, _object_of(parts[2]), signed, _bytes_of(parts[3]))
+    return ReadToken(token, algorithm, kid, claims)
 
 
 def instant_of(stamp: Any, *, fractions: bool = False) -> datetime:
@@ -74,25 +87,14 @@ def _is_known_type(header: dict[str, Any]) -> bool:
     return isinstance(named, str) and named.lower().removeprefix("application/") in _TYPES
 
 
-def _bytes_of(segment: str) -> bytes:
+def _object_of(content: bytes) -> dict[str, Any]:
     try:
-        decoded = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
-    except ValueError as error:
-        raise Unauthorized from error
-    # Unused trailing bits would allow several encodings of one token.
-    if base64.urlsafe_b64encode(decoded).rstrip(b"=") != segment.encode("ascii"):
-        raise Unauthorized
-    return decoded
-
-
-def _object_of(segment: str) -> dict[str, Any]:
-    try:
-        content = json.loads(_bytes_of(segment).decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+        members = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise Unauthorized from error
-    if not isinstance(content, dict):
+    if not isinstance(members, dict):
         raise Unauthorized
-    return content
+    return members
 
 
 def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -143,7 +143,7 @@ class TokenVerifier:
         if issuer is None:
             raise Unauthorized
         key = await issuer.keys.find(read.kid, read.algorithm)
-        if key is None or not key.verifies(read.signed, read.signature):
+        if key is None or not read.is_signed_with(key):
             raise Unauthorized
         if issuer.trusted is None:
             caller = _our_caller(read, now)

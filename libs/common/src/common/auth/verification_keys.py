@@ -1,7 +1,6 @@
 """The verification keys of an issuer, each for one algorithm."""
 
 import asyncio
-import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +9,7 @@ from typing import Any, Final, Protocol
 import httpx
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from jwt.utils import base64url_encode
 
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
@@ -30,12 +30,8 @@ _KEYS_OF_ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
     **dict.fromkeys(("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), ("RSA", None)),
 }
 ASYMMETRIC: Final = frozenset(_KEYS_OF_ALGORITHMS)
-# The hash, and the least length of a secret in bytes: that of the hash (RFC 7518 section 3.2).
-SYMMETRIC: Final[Mapping[str, tuple[str, int]]] = {
-    "HS256": ("sha256", 32),
-    "HS384": ("sha384", 48),
-    "HS512": ("sha512", 64),
-}
+# The least length of a secret in bytes: that of the hash (RFC 7518 section 3.2).
+SYMMETRIC: Final[Mapping[str, int]] = {"HS256": 32, "HS384": 48, "HS512": 64}
 RSA_BITS_MIN: Final = 2_048
 _PUBLIC_MEMBERS: Final = ("kty", "crv", "x", "y", "n", "e")
 
@@ -47,18 +43,10 @@ JWKS_REFETCH_SECONDS: Final = 5
 JWKS_KEYS_MAX: Final = 100
 
 
-class VerificationKey(Protocol):
-    """A key with its algorithm."""
-
-    def verifies(self, signed: bytes, signature: bytes) -> bool:
-        """Whether this key's private half, or shared secret, made the signature over `signed`."""
-        ...
-
-
 class KeySource(Protocol):
     """The keys of one issuer."""
 
-    async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
+    async def find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
         """Return the key with this id for this algorithm; None when the issuer has none. Raises Unavailable."""
         ...
 
@@ -68,35 +56,16 @@ class KeySource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PublicKey:
-    """An asymmetric key of a JWKS."""
-
-    jwk: jwt.PyJWK
-
-    def verifies(self, signed: bytes, signature: bytes) -> bool:
-        return bool(self.jwk.Algorithm.verify(signed, self.jwk.key, signature))
-
-
-@dataclass(frozen=True, slots=True)
-class MacKey:
-    """A shared secret for one HMAC."""
-
-    secret: bytes
-    digest: str
-
-    def verifies(self, signed: bytes, signature: bytes) -> bool:
-        return hmac.compare_digest(hmac.digest(self.secret, signed, self.digest), signature)
-
-
-@dataclass(frozen=True, slots=True)
 class SharedSecret:
     """The secret that an issuer shares with us: its only key, whatever the `kid`."""
 
     secret: bytes
     algorithms: frozenset[str]
 
-    async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
-        return MacKey(self.secret, SYMMETRIC[algorithm][0]) if algorithm in self.algorithms else None
+    async def find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
+        if algorithm not in self.algorithms:
+            return None
+        return jwt.PyJWK({"kty": "oct", "k": base64url_encode(self.secret).decode()}, algorithm)
 
     def holds(self, kid: str | None) -> bool:
         return True
@@ -114,7 +83,7 @@ class KeySet:
     ) -> None:
         self._url, self._clock, self._algorithms = jwks_url, clock, frozenset(algorithms)
         self._seconds_max = seconds_max
-        self._keys: dict[tuple[str, str], PublicKey] = {}
+        self._keys: dict[tuple[str, str], jwt.PyJWK] = {}
         self._kids: frozenset[str] = frozenset()
         self._fetched_at: datetime | None = None
         self._attempted_at: datetime | None = None
@@ -122,7 +91,7 @@ class KeySet:
         self._fetching = asyncio.Lock()
         self._outage = Outage(log, "verification keys not fetched", "verification keys fetched again", url=jwks_url)
 
-    async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
+    async def find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
         """Return the key with this id for this algorithm, or None. Raises Unavailable when no keys could be fetched
         yet.
         """
@@ -180,7 +149,7 @@ class KeySet:
         self._fetched_at = self._attempted_at
 
 
-def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, PublicKey]:
+def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, jwt.PyJWK]:
     """Return the keys of one JWK by algorithm: the one that it names, else those of the issuer that fit its type.
 
     A secret, a key for encryption and a weak key are ignored, without effect on other entries.
@@ -189,7 +158,7 @@ def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, PublicKey
         return {}
     kind = entry.get("kty")
     named = [entry["alg"]] if "alg" in entry else list(algorithms)
-    found: dict[str, PublicKey] = {}
+    found: dict[str, jwt.PyJWK] = {}
     for algorithm in named:
         if algorithm not in algorithms or algorithm not in _KEYS_OF_ALGORITHMS:
             continue
@@ -198,10 +167,10 @@ def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, PublicKey
             continue
         try:
             public = {name: entry[name] for name in _PUBLIC_MEMBERS if name in entry}
-            key = PublicKey(jwt.PyJWK(public, algorithm))
+            key = jwt.PyJWK(public, algorithm)
         except (jwt.PyJWTError, ValueError, KeyError, TypeError) as error:
             log.warning("published key ignored: it cannot be used", kid=entry["kid"], error=repr(error))
             continue
-        if not isinstance(key.jwk.key, RSAPublicKey) or key.jwk.key.key_size >= RSA_BITS_MIN:
+        if not isinstance(key.key, RSAPublicKey) or key.key.key_size >= RSA_BITS_MIN:
             found[algorithm] = key
     return found
