@@ -20,6 +20,7 @@ import lab
 import operations
 import testkit
 from campus_tools.launcher import StartFailed, System
+from campus_tools.launcher.__main__ import traces_to_sandbox
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.reload import changed_parts, folders_of, restart
 from campus_tools.launcher.runtimes import Program
@@ -256,6 +257,14 @@ def test_pages_of_this_machine_may_call_a_system_of_development(
     for plan in CAMPUS.processes:
         if plan.service in ("api-gateway", "payments"):
             assert environments.for_process(plan, service_named(plan.service))["ALLOWED_ORIGINS"] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [({}, "http://127.0.0.1:9090/otlp"), ({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, None)],
+)
+def test_a_local_run_shows_its_traces_unless_the_caller_chose(given: dict[str, str], shown: str | None) -> None:
+    assert traces_to_sandbox(given, 9000).get("OTEL_EXPORTER_OTLP_ENDPOINT") == shown
 
 
 def test_each_process_has_only_its_own_secrets(tmp_path: Path, servers: Servers) -> None:

@@ -5,9 +5,13 @@ import re
 from importlib.metadata import version
 
 import pytest
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import TracerProvider
 from prometheus_client import REGISTRY
 
 from common.observability import telemetry
+from common.observability.sampling import sampler_named
 
 CONTINUED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -56,3 +60,24 @@ def test_a_process_reports_its_release_as_a_metric(monkeypatch: pytest.MonkeyPat
     telemetry.BUILD_INFO.clear()
     telemetry.start("orders-api")
     assert REGISTRY.get_sample_value("build_info", {"version": version("campus-common")}) == 1
+
+
+def test_a_sampler_records_some_traces_in_a_second_and_all_spans_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("common.observability.sampling.time.monotonic", lambda: 7.9)
+    sampler = sampler_named("parentbased_per_second", "2")
+    assert sampler is not None
+    provider = TracerProvider(sampler)
+    tracer = provider.get_tracer("test")
+    roots = [tracer.start_span("root", Context()) for _ in range(4)]
+    assert [root.is_recording() for root in roots] == [True, True, False, False]
+    children = [tracer.start_span("child", trace.set_span_in_context(root)) for root in roots]
+    assert [child.is_recording() for child in children] == [True, True, False, False]
+    monkeypatch.setattr("common.observability.sampling.time.monotonic", lambda: 8.0)
+    assert tracer.start_span("root", Context()).is_recording()
+
+
+@pytest.mark.parametrize("argument", ["", "0", "-1", "2.5", "many", "\u0662"])
+def test_a_sampler_refuses_a_wrong_argument(argument: str) -> None:
+    assert sampler_named("parentbased_always_on", argument) is None
+    with pytest.raises(ValueError, match="OTEL_TRACES_SAMPLER_ARG"):
+        sampler_named("parentbased_per_second", argument)

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from argparse import ArgumentTypeError
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 
@@ -17,7 +18,7 @@ from campus_tools.launcher.mailbox import name_demo_mailboxes
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerUnavailable
 from operations.ports import port_base_of
-from operations.processes import CAMPUS, SystemPlan
+from operations.processes import CAMPUS, SANDBOX_PORT, SystemPlan
 
 SAME_SIGNAL_SECONDS = 1.0
 """Seconds within which a repeated signal counts as the same one."""
@@ -39,7 +40,7 @@ def main(plan: SystemPlan = CAMPUS) -> int:
     except OSError as error:
         return _failed(f"STATE_DIR cannot be used ({error}): set STATE_DIR to a writable folder.")
     log = MergedLog()
-    system = System(state_dir, port_base, plan=plan, report=log.report)
+    system = System(state_dir, port_base, traces_to_sandbox(os.environ, port_base), plan=plan, report=log.report)
     stop = threading.Event()
     _listen_for_stop(system, stop)
     _listen_for_roll(system, log)
@@ -63,6 +64,17 @@ def main(plan: SystemPlan = CAMPUS) -> int:
         system.stop()
         log.end()
     return 0
+
+
+def traces_to_sandbox(caller: Mapping[str, str], port_base: int) -> dict[str, str]:
+    """Return the settings that show traces on the sandbox's page, unless the caller chose an endpoint or none."""
+    if "OTEL_EXPORTER_OTLP_ENDPOINT" in caller:
+        return {}
+    return {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + SANDBOX_PORT}/otlp",
+        "OTEL_TRACES_SAMPLER": "parentbased_per_second",
+        "OTEL_TRACES_SAMPLER_ARG": "5",
+    }
 
 
 def _listen_for_stop(system: System, stop: threading.Event) -> None:

@@ -98,6 +98,7 @@ def show_addresses(system: System, console: Console) -> None:
     addresses.add_row("Events for subscribers", f"{system.base_url}/events")
     addresses.add_row("Error codes", f"{system.base_url}/errors")
     addresses.add_row("Sandbox: payment gateway, phones, mail", system.sandbox_url)
+    addresses.add_row("Traces: a purchase across all services", f"{system.sandbox_url}/traces")
     addresses.add_row("PostgreSQL", _without_account(system.servers.database_url))
     addresses.add_row("RabbitMQ", _without_account(system.servers.broker_url))
     addresses.add_row("RabbitMQ's pages", _without_account(system.servers.management_url))

@@ -3,5 +3,6 @@
 __all__ = [
     "logging",
     "outages",
+    "sampling",
     "telemetry",
 ]

@@ -91,7 +91,7 @@ _traceparent: ContextVar[str] = ContextVar("traceparent", default="")
 
 
 def start(service: str) -> None:
-    """Record the version, and starts the export of spans when the environment sets an OTLP endpoint."""
+    """Record the version, and start the export of spans when the environment sets an OTLP endpoint."""
     release = version("campus-common")
     BUILD_INFO.labels(release).set(1)
     if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
@@ -102,7 +102,12 @@ def start(service: str) -> None:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    provider = TracerProvider(resource=Resource.create({"service.name": service, "service.version": release}))
+    from common.observability.sampling import sampler_named
+
+    provider = TracerProvider(
+        sampler_named(os.environ.get("OTEL_TRACES_SAMPLER", ""), os.environ.get("OTEL_TRACES_SAMPLER_ARG", "")),
+        Resource.create({"service.name": service, "service.version": release}),
+    )
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(), schedule_delay_millis=500))
     trace.set_tracer_provider(provider)
 
