@@ -24,6 +24,7 @@ from lab.bench.paths import (
     outbox_to_consumer,
     own_orders,
     product_page,
+    publish,
     tracing,
     webhook_intake,
 )
@@ -47,6 +48,7 @@ PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
     "own_orders": own_orders.measure,
     "ledger_post": ledger_post.measure,
     "outbox_to_consumer": outbox_to_consumer.measure,
+    "publish": publish.measure,
     "webhook_intake": webhook_intake.measure,
 }
 

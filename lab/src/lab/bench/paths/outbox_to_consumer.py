@@ -23,7 +23,7 @@ _RATE = 200
 async def measure(bench: BenchEnvironment) -> list[Row]:
     """`orders` publishes OrderPlaced, payments' consumers project the order; both use a separate virtual host."""
     seconds = bench.effort.seconds * bench.effort.rounds
-    broker_url = await _virtual_host(bench)
+    broker_url = await virtual_host(bench)
     await _truncate_outbox(bench.databases["orders"].admin)
     folder = bench.system.state_dir / "bench"
     folder.mkdir(exist_ok=True)
@@ -82,7 +82,7 @@ async def _truncate_outbox(admin_url: str) -> None:
         await connection.close()
 
 
-async def _virtual_host(bench: BenchEnvironment) -> str:
+async def virtual_host(bench: BenchEnvironment) -> str:
     servers = bench.system.servers
     parts = urlsplit(servers.broker_url)
     name = f"bench-{new_id().hex[-12:]}"
