@@ -31,7 +31,6 @@ COMPARED = {
     "common/primitives/cursors.py": "the signature of the cursor itself",
     "common/primitives/decisions.py": "the hash of the decision that the checker read",
     "common/auth/service_keys.py": "the service key that the caller sends as such",
-    "common/auth/verification_keys.py": "the signature of the token itself",
     "identity/credentials/totp.py": "the TOTP code for the caller's own factor, once for each step",
     "identity/use_cases/codes/verify_code.py": "the code for the address that it was sent to, with counted tries",
     "notifications/domain/messaging_webhook.py": "the signature of the webhook itself, and the verify token of its handshake",
