@@ -207,12 +207,13 @@ async def test_a_difference_is_waiting_for_its_event_open_as_a_dead_letter_else_
 async def test_a_payout_that_came_back_is_open_until_its_reconciliation_is_decided_and_not_broken(world: World) -> None:
     payout_id, vendor_id, exception_id = uuid4(), uuid4(), uuid4()
     reference = f"po-{uuid4().hex}"
+    transfer_id = uuid4()
     await world.insert(
         "payouts", "payout_requests", id=payout_id, vendor_id=vendor_id, amount=700, currency="NGN", status="processed",
         bank_details_version_id=uuid4(), requested_by=uuid4(), created_at=NOW, updated_at=NOW,
     )  # fmt: skip
     await world.insert(
-        "payouts", "payout_transfers", id=uuid4(), payout_id=payout_id, vendor_id=vendor_id, attempt=1,
+        "payouts", "payout_transfers", id=transfer_id, payout_id=payout_id, vendor_id=vendor_id, attempt=1,
         reference=reference, status="reversed", amount=700, currency="NGN", bank_details_version_id=uuid4(),
         created_at=NOW, updated_at=NOW,
     )  # fmt: skip
@@ -237,6 +238,15 @@ async def test_a_payout_that_came_back_is_open_until_its_reconciliation_is_decid
     )  # fmt: skip
     kinds = await world.kinds()
     assert (kinds[ONCE], kinds[GATEWAY]) == ("open", "open")
+    # The recoveries of the transfer, one of them returned, explain nothing more.
+    for position, (kind, number) in enumerate((("recovery", ""), ("recovery_returned", ""), ("recovery", ":2")), 1):
+        key, sign = f"{kind}:{transfer_id}{number}", -1 if kind == "recovery" else 1
+        await world.entry("payouts", kind, key, (f"wallet:{vendor_id}", -700 * sign), ("gateway_cash", 700 * sign))
+        await world.insert(
+            "payouts", "wallet_lines", id=uuid4(), vendor_id=vendor_id, kind=kind, source_key=key, payout_id=payout_id,
+            net_minor=700 * sign, balance_minor=max(0, 700 * sign), at=NOW,
+        )  # fmt: skip
+        assert await kind_of(world, GATEWAY) == "open", position
     # No decision explains one more kobo.
     world.outside.balance_minor = 1
     assert await kind_of(world, GATEWAY) == "broken"

@@ -171,6 +171,24 @@ FAULTS: Final[dict[tuple[str, str], Fault]] = {
     ("payouts", "the fees of transfers are in the ledger as the gateway reported them, each beside its transfer"): Fault(
         PAYOUT, {"payouts": transfer("success", fee="25")}
     ),
+    (
+        "payouts",
+        "a transfer is recovered again only after its recovery was returned, and each is returned once",
+    ): Fault(
+        f"recovery:{PAYOUT}:3",
+        {
+            "payouts": "".join(
+                posting(kind, f"{kind}:{PAYOUT}{number}", ("gateway_cash", 5), ("wallet:1", -5))
+                for kind, number in (
+                    ("recovery", ""),
+                    ("recovery_returned", ""),
+                    ("recovery", ":2"),
+                    ("recovery", ":3"),
+                    ("recovery_returned", ":2"),
+                )
+            )
+        },
+    ),
     ("payouts", "every reversal and recovery was approved by a second person, and every approval was posted"): Fault(
         f"reversal:{PAYOUT}", {"payouts": posting("reversal", f"reversal:{PAYOUT}", ("gateway_cash", 5), ("wallet:1", -5))}
     ),

@@ -987,6 +987,7 @@ CREATE TABLE wallet_lines (
 );
 CREATE INDEX wallet_lines_in_time ON wallet_lines USING btree (vendor_id, at, "position");
 CREATE INDEX wallet_lines_of_vendor ON wallet_lines USING btree (vendor_id, "position" DESC);
+CREATE INDEX wallet_lines_recoveries ON wallet_lines USING btree (payout_id) WHERE (kind = ANY (ARRAY['recovery'::text, 'recovery_returned'::text]));
 CREATE UNIQUE INDEX wallet_lines_returned_once ON wallet_lines USING btree (payout_id) WHERE (kind = ANY (ARRAY['restitution'::text, 'reversal'::text]));
 ALTER TABLE wallet_lines ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT ON wallet_lines TO campus_payouts_api;

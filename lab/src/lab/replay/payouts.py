@@ -1,6 +1,6 @@
 """The wallets' ledger as a function of its inputs (contract section 8): one rule for each kind of transaction. Kobo."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -94,9 +94,9 @@ class PayoutsLedger:
             elif command.path.startswith(f"{_REQUEST}/") and command.path.endswith("/cancel"):
                 payout = command.path.split("/")[3]
                 yield f"accepted cancellation of payout {payout}", (f"restitution:{payout}",)
-        for payout, kind in self._approved():
-            if kind in ("restitution", "reversal"):
-                yield f"approved {kind} of payout {payout}", (f"{kind}:{payout}",)
+        for decision in self._decisions():
+            if not decision.startswith("hold_released:"):
+                yield f"approved {decision}", (decision,)
         for transfer, reference in self.ids.reference_of_transfer.items():
             row = self._gateway.transfers.get(reference)
             if row is not None and row["status"] == "success":
@@ -222,7 +222,7 @@ class PayoutsLedger:
         is_cancelled = kind == "restitution" and any(
             one.path == f"{_REQUEST}/{payout}/cancel" for one in self._commands
         )
-        if not is_cancelled and (payout, kind) not in self._approved():
+        if not is_cancelled and f"{kind}:{payout}" not in self._decisions():
             raise NoInput(f"no cancellation and no approved {kind} of payout {payout}")
         origin = f"in_transit:{payout}" if kind == "restitution" else "gateway_cash"
         amount_minor = int(command.body["amountMinor"])
@@ -244,7 +244,7 @@ class PayoutsLedger:
 
     def _release_hold(self, hold: str) -> DerivedPosting:
         payout = found(self.ids.payout_of_hold, hold, "payout of hold")
-        if (payout, "hold_released") not in self._approved():
+        if f"hold_released:{payout}" not in self._decisions():
             raise NoInput(f"no approved hold_released of payout {payout}")
         command, source = self._requested(payout), f"approved hold_released of payout {payout}"
         self._holds[payout] -= 1
@@ -252,19 +252,18 @@ class PayoutsLedger:
         key = f"hold_released:{hold}"
         return self._first(self._credit("hold_released", key, origin, command.vendor_id, amount_minor, source))
 
-    def _recover(self, transfer: str) -> DerivedPosting:
-        command, source = self._reconciled(transfer, "recovery")
-        amount_minor, payout = int(command.body["amountMinor"]), self.ids.payout_of_transfer[transfer]
-        key = f"recovery:{transfer}"
+    def _recover(self, subject: str) -> DerivedPosting:
+        payout, command, source = self._reconciled(subject, "recovery")
+        amount_minor, key = int(command.body["amountMinor"]), f"recovery:{subject}"
         if self._holds[payout]:
             self._holds[payout] -= 1
             origin = {f"held:{command.vendor_id}": amount_minor}
             return derived(key, "recovery", origin, {"gateway_cash": amount_minor}, source)
         return self._debit("recovery", key, "gateway_cash", command.vendor_id, amount_minor, source)[0]
 
-    def _return_recovery(self, transfer: str) -> DerivedPosting:
-        command, source = self._reconciled(transfer, "recovery_returned")
-        key, amount_minor = f"recovery_returned:{transfer}", int(command.body["amountMinor"])
+    def _return_recovery(self, subject: str) -> DerivedPosting:
+        _, command, source = self._reconciled(subject, "recovery_returned")
+        key, amount_minor = f"recovery_returned:{subject}", int(command.body["amountMinor"])
         origin, vendor_id = "gateway_cash", command.vendor_id
         return self._first(self._credit("recovery_returned", key, origin, vendor_id, amount_minor, source))
 
@@ -285,11 +284,12 @@ class PayoutsLedger:
         key = f"transfer_fee:{subject}"
         return derived(key, "transfer_fee", {"transfer_fees": added_minor}, {"gateway_cash": added_minor}, source)
 
-    def _reconciled(self, transfer: str, kind: str) -> tuple[Command, str]:
-        payout = found(self.ids.payout_of_transfer, transfer, "payout of transfer")
-        if (payout, kind) not in self._approved():
-            raise NoInput(f"no approved {kind} of payout {payout}")
-        return self._requested(payout), f"approved {kind} of payout {payout}"
+    def _reconciled(self, subject: str, kind: str) -> tuple[str, Command, str]:
+        """Return the payout of a recovery, which is a transfer and from the second one a number, and its request."""
+        payout = found(self.ids.payout_of_transfer, subject.partition(":")[0], "payout of transfer")
+        if f"{kind}:{subject}" not in self._decisions():
+            raise NoInput(f"no approved {kind} of {subject}")
+        return payout, self._requested(payout), f"approved {kind} of payout {payout}"
 
     def _requested(self, payout: str) -> Command:
         for command in self._commands:
@@ -297,15 +297,25 @@ class PayoutsLedger:
                 return command
         raise NoInput(f"no accepted request of payout {payout}")
 
-    def _approved(self) -> list[tuple[str, str]]:
-        """Return the payout and the kind of each approved reconciliation."""
+    def _decisions(self) -> list[str]:
+        """Return the kind and subject of each approved reconciliation. The subject is a payout; of a recovery and its
+        return a transfer, and from the second one its number.
+        """
         prepared = {
-            command.data["id"]: (command.path.split("/")[3], command.data["kind"])
+            command.data["id"]: (command.path.split("/")[3], command.data)
             for command in self._commands
             if command.path.startswith(f"{_REQUEST}/") and command.path.endswith("/reconciliations")
         }
-        paths = {command.path for command in self._commands}
-        return [about for key, about in prepared.items() if f"/api/reconciliations/{key}/approve" in paths]
+        paths, decisions = {command.path for command in self._commands}, Counter[str]()
+        keys = list[str]()
+        for reconciliation, (payout, data) in prepared.items():
+            if f"/api/reconciliations/{reconciliation}/approve" in paths:
+                is_recovery = data["kind"] in ("recovery", "recovery_returned")
+                decision = f"{data['kind']}:{data['transferId'] if is_recovery else payout}"
+                decisions[decision] += 1
+                repeated = is_recovery and decisions[decision] > 1
+                keys.append(f"{decision}:{decisions[decision]}" if repeated else decision)
+        return keys
 
     # The wallet
 

@@ -39,8 +39,7 @@ FROM payout_requests p
 CROSS JOIN LATERAL (SELECT coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0)
     FROM ledger_transactions t WHERE t.posting_key = ANY (
         ARRAY ['payout_processed:' || p.id, 'reversal:' || p.id]
-        || ARRAY (SELECT kind || a.id FROM payout_transfers a, unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind
-                  WHERE a.payout_id = p.id)
+        || ARRAY (SELECT source_key FROM wallet_lines w WHERE w.payout_id = p.id AND w.kind IN ('recovery', 'recovery_returned'))
     )) AS booked (postings)
 WHERE p.status <> 'pending' AND EXISTS (SELECT FROM payout_exceptions e WHERE e.payout_id = p.id AND e.status = 'open')
 """

@@ -341,6 +341,15 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payouts",
+        "a transfer is recovered again only after its recovery was returned, and each is returned once",
+        "SELECT posting_key, type, before, (SELECT a.payout_id FROM payout_transfers a "
+        "WHERE a.id::text = split_part(posting_key, ':', 2)) AS payout_id FROM "
+        "(SELECT posting_key, type, lag(type, 1, 'recovery_returned') OVER "
+        "(PARTITION BY split_part(posting_key, ':', 2) ORDER BY position) AS before FROM ledger_transactions "
+        "WHERE type IN ('recovery', 'recovery_returned')) AS postings WHERE type = before",
+    ),
+    Invariant(
+        "payouts",
         "every reversal and recovery was approved by a second person, and every approval was posted",
         "SELECT t.posting_key, r.id, r.kind, r.prepared_by, r.decided_by FROM (SELECT * FROM ledger_transactions "
         "WHERE type IN ('reversal', 'recovery', 'recovery_returned') OR posting_key LIKE 'hold_released:%') t FULL JOIN "

@@ -171,8 +171,7 @@ class Staff:
             "SELECT coalesce(-sum(e.amount_minor), 0)::bigint AS minor FROM ledger_transactions AS t "
             "JOIN ledger_entries AS e ON e.transaction_id = t.id AND e.account = 'gateway_cash' WHERE t.posting_key IN "
             "('payout_processed:' || $1::text, 'reversal:' || $1::text) OR t.posting_key IN "
-            "(SELECT kind || id FROM payout_transfers, unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind "
-            "WHERE payout_id = $1::uuid)",
+            "(SELECT source_key FROM wallet_lines WHERE payout_id = $1::uuid AND kind IN ('recovery', 'recovery_returned'))",
             case.payout_id,
         )
         return int(rows[0]["minor"])

@@ -280,6 +280,31 @@ async def test_a_success_after_a_returned_reversal_is_recovered_by_two_users(sta
     await staff.assert_ledger_matches_gateway(case)
 
 
+async def test_a_transfer_that_is_paid_and_returned_again_is_recovered_and_returned_again(staff: Staff) -> None:
+    case = await staff.reversed()
+    await staff.reconcile(case)
+    transfer_id = (await staff.payout(case))["transfer"]["id"]
+    for again in ("", ":2", ":3"):
+        await staff.succeeds(case.reference)
+        await staff.process_queued_transfers()
+        assert (await staff.payout(case))["openException"]["cause"] == "transfer_contradicted"
+        [posting] = (await staff.reconcile(case))["postings"]
+        assert posting["postingKey"] == f"recovery:{transfer_id}{again}"
+        assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == 0
+        assert (await staff.prepare(case)).status_code == 409
+        await staff.assert_ledger_matches_gateway(case)
+
+        await staff.settle_at_gateway(case.reference, "reverse")
+        await staff.receive_webhook(case.reference, TransferReversed)
+        await staff.process_queued_transfers()
+        assert (await staff.payout(case))["openException"]["cause"] == "reversed"
+        [posting] = (await staff.reconcile(case))["postings"]
+        assert posting["postingKey"] == f"recovery_returned:{transfer_id}{again}"
+        assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT
+        assert (await staff.prepare(case)).status_code == 409
+        await staff.assert_ledger_matches_gateway(case)
+
+
 async def test_a_success_after_an_unreturned_reversal_restores_the_transfer(staff) -> None:
     """Maker and checker reviewed the reversal and rejected its return; then the bank reports a success."""
     case = await staff.reversed()

@@ -82,6 +82,11 @@ async def test_a_recovery_counts_for_its_own_attempt_until_it_is_returned(
         assert await recovered() == [True, True]
         await append_line(uow, scenario, own, "recovery_returned", source_key=f"recovery_returned:{own.transfer_id}")
         assert await recovered() == [False, True]
+        assert (await attempt_of(uow, own)).recovery == (own.transfer_id, 2)
+        await append_line(uow, scenario, own, "recovery", source_key=f"recovery:{own.transfer_id}:2", net_minor=-AMOUNT)
+        assert await recovered() == [True, True]
+        assert (await attempt_of(uow, own)).recovery == (own.transfer_id, 2)
+        assert (await attempt_of(uow, other)).recovery == (other.transfer_id, 1)
 
 
 async def test_an_attempt_without_a_submission_was_not_sent(scenario: Scenario, pair: tuple[Sent, Sent]) -> None:

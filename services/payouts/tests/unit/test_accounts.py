@@ -8,6 +8,7 @@ import pytest
 
 from common.ledger.posting import Account, Posting
 from payouts.domain import accounts
+from payouts.domain.accounts import Recovery
 
 VENDOR, PAYOUT, TRANSFER = UUID(int=1), UUID(int=2), UUID(int=3)
 
@@ -39,7 +40,7 @@ POSTINGS = [
         "reversal", f"reversal:{PAYOUT}", {CASH: 701, DEBT: -200, WALLET: -501},
     ),
     (
-        accounts.recovery_returned, (TRANSFER, VENDOR, 701, 200),
+        accounts.recovery_returned, (Recovery(TRANSFER), VENDOR, 701, 200),
         "recovery_returned", f"recovery_returned:{TRANSFER}", {CASH: 701, DEBT: -200, WALLET: -501},
     ),
     # Debits: the wallet first, its shortfall becomes debt.
@@ -48,8 +49,12 @@ POSTINGS = [
     (accounts.refund, ("k", VENDOR, 701, 701), "refund", "k", {DEBT: 701, ESCROW: -701}),
     (accounts.chargeback, ("k", VENDOR, 701, 200), "chargeback", "k", {WALLET: 501, DEBT: 200, ESCROW: -701}),
     (
-        accounts.recovery, (TRANSFER, VENDOR, 701, 200),
+        accounts.recovery, (Recovery(TRANSFER), VENDOR, 701, 200),
         "recovery", f"recovery:{TRANSFER}", {WALLET: 501, DEBT: 200, CASH: -701},
+    ),
+    (
+        accounts.recovery, (Recovery(TRANSFER, 2), VENDOR, 701, 0),
+        "recovery", f"recovery:{TRANSFER}:2", {WALLET: 701, CASH: -701},
     ),
     (accounts.hold, ("k", VENDOR, 701), "hold", "k", {WALLET: 701, HELD: -701}),
     (accounts.waiver, ("k", VENDOR, 701), "waiver", "k", {WALLET: 701, WAIVED: -701}),

@@ -15,7 +15,7 @@ Both equalities are exact: `balance(escrow_released) == sum(balance(vendor_payab
 side, and `sum of the gateway_cash entries of both ledgers == balance at the gateway`.
 """
 
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from common.ledger.posting import Account, Entry, Posting, balanced, credit, debit
@@ -43,6 +43,19 @@ ESCROW_RELEASED: Final = Account("escrow_released", "debit", guarded=False)
 GATEWAY_CASH: Final = Account("gateway_cash", "debit", guarded=False)
 TRANSFER_FEES: Final = Account("transfer_fees", "debit", guarded=False)
 WAIVED_BALANCES: Final = Account("waived_balances", "credit", guarded=False)
+
+
+class Recovery(NamedTuple):
+    """One recovery of a transfer; `number` counts those of the same transfer from 1.
+
+    The next one begins after the return of the one before, so its key admits one posting of each direction.
+    """
+
+    transfer_id: UUID
+    number: int = 1
+
+    def __str__(self) -> str:
+        return str(self.transfer_id) if self.number == 1 else f"{self.transfer_id}:{self.number}"
 
 
 def wallet(vendor_id: UUID) -> Account:
@@ -133,21 +146,21 @@ def reversal(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: 
     return _credit("reversal", f"reversal:{payout_id}", GATEWAY_CASH, vendor_id, amount_minor, repaid_minor)
 
 
-def recovery_returned(transfer_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
+def recovery_returned(recovery_: Recovery, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
     """Return a recovery whose transfer the bank returned; `repaid_minor` of it repays debt."""
-    key = f"recovery_returned:{transfer_id}"
+    key = f"recovery_returned:{recovery_}"
     return _credit("recovery_returned", key, GATEWAY_CASH, vendor_id, amount_minor, repaid_minor)
 
 
-def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
-    """Debits an unrecorded transfer to its vendor; `shortfall_minor` becomes debt."""
-    return _debit("recovery", f"recovery:{transfer_id}", GATEWAY_CASH, vendor_id, amount_minor, shortfall_minor)
+def recovery(recovery_: Recovery, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
+    """Debit an unrecorded transfer to its vendor; `shortfall_minor` becomes debt."""
+    return _debit("recovery", f"recovery:{recovery_}", GATEWAY_CASH, vendor_id, amount_minor, shortfall_minor)
 
 
-def recovery_of_hold(transfer_id: UUID, vendor_id: UUID, amount_minor: int) -> Posting:
+def recovery_of_hold(recovery_: Recovery, vendor_id: UUID, amount_minor: int) -> Posting:
     """Record a transfer as paid whose amount is held since the gateway reported it."""
     entries = [debit(held(vendor_id), amount_minor), credit(GATEWAY_CASH, amount_minor)]
-    return _posting("recovery", f"recovery:{transfer_id}", entries)
+    return _posting("recovery", f"recovery:{recovery_}", entries)
 
 
 def transfer_hold(hold_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:

@@ -9,6 +9,7 @@ from uuid import UUID
 from common.ledger.posting import Posting
 from common.primitives.decisions import content_hash
 from payouts.domain import accounts
+from payouts.domain.accounts import Recovery
 from payouts.domain.errors import (
     AmountAlreadyReturned,
     AttemptAlreadyReserved,
@@ -39,7 +40,7 @@ class Attempt:
 
     `contradicted`: its last report disagrees with the ledger and was not queried since. `recovered`: its unrecorded
     amount was recovered from the vendor and not returned since. `sent`: the gateway may have it. `reported_paid`: its
-    last report is a success.
+    last report is a success. `returned_recoveries`: how many recoveries of it were returned.
     """
 
     id: UUID
@@ -50,6 +51,12 @@ class Attempt:
     recovered: bool
     sent: bool
     reported_paid: bool = False
+    returned_recoveries: int = 0
+
+    @property
+    def recovery(self) -> Recovery:
+        """The recovery that is not returned, or the next one."""
+        return Recovery(self.id, self.returned_recoveries + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +80,16 @@ class LockedPayout:
 
 @dataclass(frozen=True, slots=True)
 class ReconciliationPlan:
-    """What a reconciliation does: its posting, the extra transfer of a recovery or of its return, and the hold that it ends."""
+    """What a reconciliation does: its posting, the extra transfer of a recovery or of its return, and the hold that it ends.
+
+    `recovery`: the one that it makes or returns.
+    """
 
     kind: ReturnKind
     posting: Posting
     transfer_id: UUID | None = None
     hold_id: UUID | None = None
+    recovery: Recovery | None = None
 
 
 def check_restitution(payout: LockedPayout) -> bool:
@@ -146,8 +157,9 @@ def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> Reconci
     came_back = _returned_recovery(payout)
     if came_back is not None:
         _check_idle(payout)
-        posting = accounts.recovery_returned(came_back.id, payout.vendor_id, payout.amount_minor, repaid_minor)
-        return ReconciliationPlan("recovery_returned", posting, came_back.id)
+        recovery = came_back.recovery
+        posting = accounts.recovery_returned(recovery, payout.vendor_id, payout.amount_minor, repaid_minor)
+        return ReconciliationPlan("recovery_returned", posting, came_back.id, recovery=recovery)
     if payout.status == "processed" and payout.returned is None:
         _check_idle(payout)
         if _count_successes(payout) >= _count_recorded_transfers(payout):
@@ -173,14 +185,12 @@ def has_uncovered_payment(payout: LockedPayout) -> bool:
 
 
 def _plan_recovery(payout: LockedPayout, extra: Attempt, wallet: WalletSnapshot) -> ReconciliationPlan:
-    vendor_id, amount_minor = payout.vendor_id, payout.amount_minor
+    vendor_id, amount_minor, recovery = payout.vendor_id, payout.amount_minor, extra.recovery
     if payout.holds:
-        posting = accounts.recovery_of_hold(extra.id, vendor_id, amount_minor)
-        return ReconciliationPlan("recovery", posting, extra.id, payout.holds[0])
-    shortfall_minor = shortfall(wallet.available_minor, amount_minor)
-    return ReconciliationPlan(
-        "recovery", accounts.recovery(extra.id, vendor_id, amount_minor, shortfall_minor), extra.id
-    )
+        posting = accounts.recovery_of_hold(recovery, vendor_id, amount_minor)
+        return ReconciliationPlan("recovery", posting, extra.id, payout.holds[0], recovery)
+    posting = accounts.recovery(recovery, vendor_id, amount_minor, shortfall(wallet.available_minor, amount_minor))
+    return ReconciliationPlan("recovery", posting, extra.id, recovery=recovery)
 
 
 def _plan_release_of_hold(payout: LockedPayout, wallet: WalletSnapshot) -> ReconciliationPlan:

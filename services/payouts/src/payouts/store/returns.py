@@ -10,21 +10,21 @@ from payouts.domain.gateways import GatewayName
 from payouts.domain.payout_transitions import PAYOUT
 from payouts.domain.returns import Attempt, LockedPayout
 from payouts.domain.transitions import TRANSFER
+from payouts.store.recoveries import recoveries_of
 
 _LOCK_PAYOUT: Final = """
 SELECT vendor_id, amount, status, retry_count, transfer_reference, number FROM payout_requests WHERE id = $1 FOR UPDATE
 """
 # Under the payout's lock no submission of a reserved attempt can start.
-_LOCK_ATTEMPTS: Final = """
+_LOCK_ATTEMPTS: Final = f"""
 SELECT t.id, t.reference, t.status, t.due_at IS NOT NULL AS leased,
        coalesce((SELECT o.verdict = 'contradiction' AND (o.heard_from <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
                  FROM transfer_observations AS o WHERE o.transfer_id = t.id ORDER BY o.position DESC LIMIT 1), false) AS contradicted,
-       EXISTS (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery:' || t.id AND w.kind = 'recovery') AND NOT EXISTS
-       (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery_returned:' || t.id AND w.kind = 'recovery_returned') AS recovered,
-       t.submissions > 0 AS sent,
+       r.made > r.returned AS recovered, t.submissions > 0 AS sent,
        coalesce((SELECT o.status = 'success' FROM transfer_observations AS o WHERE o.transfer_id = t.id
-                 ORDER BY o.position DESC LIMIT 1), false) AS reported_paid
-FROM payout_transfers AS t WHERE t.payout_id = $1 ORDER BY t.attempt FOR UPDATE
+                 ORDER BY o.position DESC LIMIT 1), false) AS reported_paid, r.returned
+FROM payout_transfers AS t CROSS JOIN LATERAL ({recoveries_of("$1", "t.id")}) AS r
+WHERE t.payout_id = $1 ORDER BY t.attempt FOR UPDATE OF t
 """
 _LIST_HOLDS: Final = "SELECT id FROM transfer_holds WHERE payout_id = $1 AND status = 'held' ORDER BY id"
 _SAVE_HOLD: Final = """

@@ -16,6 +16,7 @@ from payouts.domain.gateways import GatewayName
 from payouts.domain.payout_transitions import PAYOUT
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 from payouts.domain.transitions import TRANSFER, State, Verdict
+from payouts.store.recoveries import recoveries_of
 
 _START_SUBMISSION: Final = f"""
 UPDATE payout_transfers AS t
@@ -43,14 +44,13 @@ WHERE {} FOR UPDATE OF p, t
 _LOCK_BY_REFERENCE: Final = _LOCK_TRANSFER.format("t.reference = $1")
 _LOCK_BY_ID: Final = _LOCK_TRANSFER.format("t.id = $1")
 # Read after the lock is held: a subquery of the locking statement would see the rows from before its wait.
-_READ_HISTORY: Final = """
+_READ_HISTORY: Final = f"""
 SELECT (SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verdict IN ('advanced', 'confirmed')
         ORDER BY position DESC LIMIT 1),
        (SELECT min(observed_at) FROM transfer_observations WHERE transfer_id = $1 AND status = 'success'),
        EXISTS (SELECT FROM wallet_lines WHERE payout_id = $2 AND kind = 'reversal'),
        EXISTS (SELECT FROM payout_transfers WHERE payout_id = $2 AND id <> $1),
-       EXISTS (SELECT FROM wallet_lines WHERE source_key = 'recovery:' || $1::uuid AND kind = 'recovery') AND NOT EXISTS
-       (SELECT FROM wallet_lines WHERE source_key = 'recovery_returned:' || $1::uuid AND kind = 'recovery_returned')
+       (SELECT made > returned FROM ({recoveries_of("$2", "$1")}) AS r)
 """
 _RECORD_OBSERVATION: Final = """
 INSERT INTO transfer_observations (id, transfer_id, heard_from, status, verdict, amount, currency, transfer_code, reason,

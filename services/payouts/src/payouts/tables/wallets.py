@@ -78,6 +78,11 @@ wallet_lines = sa.Table(
         unique=True,
         postgresql_where=sa.text("kind IN ('restitution', 'reversal')"),
     ),
+    sa.Index(
+        "wallet_lines_recoveries",
+        "payout_id",
+        postgresql_where=sa.text("kind IN ('recovery', 'recovery_returned')"),
+    ),
     sa.Index("wallet_lines_of_vendor", "vendor_id", sa.text("position DESC")),
     sa.Index("wallet_lines_in_time", "vendor_id", "at", "position"),
 )

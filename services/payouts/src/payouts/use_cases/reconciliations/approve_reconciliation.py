@@ -73,10 +73,10 @@ async def _execute(
         await reverse_payout(uow, payout, reconciliation_id, now)
     elif plan.kind == "hold_released" and plan.hold_id is not None:
         await release_transfer_hold(uow, payout, plan.hold_id, now)
-    elif plan.kind == "recovery" and plan.transfer_id is not None:
-        await recover_transfer(uow, payout, plan.transfer_id, plan.hold_id, now)
-    elif plan.kind == "recovery_returned" and plan.transfer_id is not None:
-        await return_recovery(uow, payout, plan.transfer_id, now)
+    elif plan.kind == "recovery" and plan.recovery is not None:
+        await recover_transfer(uow, payout, plan.recovery, plan.hold_id, now)
+    elif plan.kind == "recovery_returned" and plan.recovery is not None:
+        await return_recovery(uow, payout, plan.recovery, now)
 
 
 async def _replan(uow: UnitOfWork, payout: LockedPayout) -> ReconciliationPlan:
