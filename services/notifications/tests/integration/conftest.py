@@ -317,6 +317,15 @@ class Scenario:
         """Rows of the service's database, without row policies."""
         return await self.app.fetch(statement, *values)
 
+    async def tables_with(self, text: str) -> set[str]:
+        """Return the tables that contain the text."""
+        rows = await self.fetch(
+            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"
+        )
+        names = {row["relname"] for row in rows} - {"alembic_version"}
+        statement = 'SELECT 1 FROM "{}" t WHERE t::text ILIKE $1 LIMIT 1'
+        return {name for name in names if await self.fetch(statement.format(name), f"%{text}%")}
+
     async def published(self, event_type: str) -> list[dict[str, Any]]:
         return await self.app.published(event_type)
 

@@ -14,6 +14,7 @@ from common.messaging.messages import Received
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from common.primitives.problems import Conflict
+from contracts.identity import UserErased
 from notifications.consumers.support import SupportTask, fail_support_task
 from notifications.use_cases.messaging.close_dead_webhook import close_dead_webhook
 from notifications.use_cases.messaging.replay_webhook import replay_webhook
@@ -21,7 +22,7 @@ from testkit.locks import waits_for
 from testkit.work import own_actions_of, work_of
 
 from .conftest import OpenScenario, Scenario
-from .messaging_app import QUEUE, body_of, messages, outcomes, post, text
+from .messaging_app import BUYER, QUEUE, body_of, messages, outcomes, post, process, text
 
 PATH = "/api/dead-letter-webhooks"
 LAST = Received(new_id(), QUEUE, "/services/notifications", "x", 1, "", 6, is_last_attempt=True)
@@ -34,9 +35,12 @@ async def scenario(open_scenario: OpenScenario, messaging_settings: dict[str, An
         yield scenario
 
 
-async def dead_item(scenario: Scenario, message_id: str = "wamid.1") -> dict[str, Any]:
+async def dead_item(
+    scenario: Scenario, message_id: str = "wamid.1", words: str = "Where is it?", **more: Any
+) -> dict[str, Any]:
     """Return a message that failed its last retry, as the list shows it."""
-    await post(scenario, body_of({"messages": [text(message_id, "Where is it?")]}))
+    message = {name: value for name, value in text(message_id, words, **more).items() if value is not None}
+    await post(scenario, body_of({"messages": [message]}))
     await scenario.app.work(QUEUE)
     await scenario.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
     await fail(scenario, SupportTask(item_id=f"message:{message_id}"))
@@ -255,3 +259,70 @@ async def test_a_resolved_dead_webhook_expires(scenario: Scenario, resolve: Any)
     scenario.clock.advance(timedelta(days=2))
     await scenario.app.remove_old()
     assert [one["eventId"] for one in await listed(scenario)] == ["message:wamid.2"]
+
+
+async def dead_of_buyer(scenario: Scenario) -> dict[str, Any]:
+    await scenario.project_users()
+    await dead_item(scenario, "wamid.2", "Mine stays", sender="2348099999999")
+    return await dead_item(scenario)
+
+
+async def erase_buyer(scenario: Scenario) -> None:
+    await scenario.receive_twice(UserErased(user_id=scenario.buyer_id), sequence=9)
+
+
+async def assert_erased(scenario: Scenario) -> None:
+    assert await scenario.tables_with("Where is it?") == set()
+    assert await scenario.tables_with(BUYER) == set()
+    assert "dead_letter_webhooks" in await scenario.tables_with("Mine stays")
+
+
+async def test_an_erasure_closes_and_empties_the_dead_webhooks_of_the_user(scenario: Scenario) -> None:
+    dead = await dead_of_buyer(scenario)
+    await erase_buyer(scenario)
+    await assert_erased(scenario)
+    [shown] = await listed(scenario, f"eventId={ITEM}")
+    closed = {"outcome": "ignored", "closedAt": iso(scenario.clock.now())}
+    assert shown == {**dead, **closed}
+    assert [one["eventId"] for one in await listed(scenario, "outcome=dead")] == ["message:wamid.2"]
+    assert (await replay(scenario, dead["id"])).status_code == 409
+    [cleared] = await scenario.published("operations.alert_cleared.v1")
+    assert cleared["dedupKey"].endswith(dead["id"])
+    scenario.clock.advance(timedelta(days=91))
+    await scenario.app.remove_old()
+    assert await listed(scenario, f"eventId={ITEM}") == []
+
+
+async def test_an_erasure_empties_a_closed_dead_webhook_and_keeps_its_closure(scenario: Scenario) -> None:
+    dead = await dead_of_buyer(scenario)
+    closed = (await close(scenario, dead["id"])).json()["data"]
+    await erase_buyer(scenario)
+    await assert_erased(scenario)
+    [shown] = await listed(scenario, f"eventId={ITEM}")
+    assert {name: shown[name] for name in ("closedAt", "closedBy", "closeReason")} == {
+        name: closed[name] for name in ("closedAt", "closedBy", "closeReason")
+    }
+    assert len(await scenario.published("operations.alert_cleared.v1")) == 1
+
+
+async def test_an_erasure_empties_a_dead_body_that_names_the_user(scenario: Scenario) -> None:
+    await dead_of_buyer(scenario)
+    body = body_of({"messages": [text("wamid.3", "Where is it?")]}, {"statuses": [{"id": "x", "recipient_id": BUYER}]})
+    await post(scenario, body)
+    [webhook] = await scenario.fetch("SELECT id FROM processed_webhook_events WHERE outcome = 'queued'")
+    await fail(scenario, SupportTask(webhook_id=webhook["id"]))
+    await erase_buyer(scenario)
+    await assert_erased(scenario)
+    assert [one["outcome"] for one in await listed(scenario, f"eventId={webhook['id']}")] == ["ignored"]
+
+
+async def test_an_erasure_reaches_the_dead_webhook_of_the_id_that_was_named_with_the_number(
+    scenario: Scenario,
+) -> None:
+    await dead_of_buyer(scenario)
+    user_id = "NG.13491208655302741918"
+    await process(scenario, {"messages": [text("wamid.4", "Hello", from_user_id=user_id)]})
+    await dead_item(scenario, "wamid.5", sender=None, from_user_id=user_id)
+    await erase_buyer(scenario)
+    await assert_erased(scenario)
+    assert await scenario.tables_with(user_id) == set()

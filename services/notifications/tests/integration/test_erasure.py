@@ -55,18 +55,6 @@ async def test_events_after_an_erasure_notify_only_the_other_users(scenario: Sce
     assert await scenario.fetch("SELECT 1 FROM dead_letters") == []
 
 
-async def tables_with(scenario: Scenario, text):
-    """Return the tables that contain the text."""
-    rows = await scenario.fetch(
-        "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"
-    )
-    names = {row["relname"] for row in rows} - {"alembic_version"}
-    found = [
-        await scenario.fetch(f'SELECT 1 FROM "{name}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%") for name in names
-    ]
-    return {name for name, lines in zip(names, found, strict=True) if lines}
-
-
 async def encrypted_addresses(scenario: Scenario):
     return await scenario.fetch("SELECT status FROM notification_deliveries WHERE sealed ? 'address'")
 
@@ -77,12 +65,12 @@ async def test_the_last_mail_reaches_the_erased_address(scenario: Scenario, prov
     await scenario.receive_twice(erased, sequence=9)
     await scenario.receive(erased, sequence=10)
     assert [row["status"] for row in await encrypted_addresses(scenario)] == ["queued"]
-    assert await tables_with(scenario, "chidi") == set()
+    assert await scenario.tables_with("chidi") == set()
     await scenario.send_queued()
     await scenario.send_queued()
     [mail] = providers.mails
     assert (mail["To"], mail["Subject"]) == ("chidi@unilag.edu.ng", "Your account is erased")
-    assert (await encrypted_addresses(scenario), await tables_with(scenario, "chidi")) == ([], set())
+    assert (await encrypted_addresses(scenario), await scenario.tables_with("chidi")) == ([], set())
     shown = await scenario.feed()
     assert shown.json()["data"] == []
 
@@ -93,7 +81,7 @@ async def test_a_failed_last_mail_deletes_its_address(scenario: Scenario, app: O
     [row] = await scenario.fetch("SELECT id FROM notification_deliveries WHERE sealed ? 'address'")
     async with app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await fail_delivery(uow, row["id"], "the mail server is away")
-    assert (await encrypted_addresses(scenario), await tables_with(scenario, "chidi")) == ([], set())
+    assert (await encrypted_addresses(scenario), await scenario.tables_with("chidi")) == ([], set())
 
 
 async def test_a_refused_erasure_names_its_obligations(scenario: Scenario, providers: Providers) -> None:

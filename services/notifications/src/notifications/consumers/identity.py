@@ -31,6 +31,7 @@ from notifications.store.webhooks import remove_webhook_endpoints_of
 from notifications.use_cases.deliveries.defer_notification import defer_notification
 from notifications.use_cases.deliveries.notify_erased_user import notify_erased_user
 from notifications.use_cases.deliveries.notify_user import notify_user
+from notifications.use_cases.messaging.erase_dead_webhooks import erase_dead_webhooks
 from notifications.use_cases.tickets.erase_tickets import erase_tickets
 
 # Replaces the name of a closed vendor.
@@ -65,8 +66,10 @@ async def on_profile_changed(
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> Outcome:
     """Erase the contact and the user's texts. Older events cannot restore them."""
     contact = await queries.find_contact(uow, event.user_id)
-    phone_key = dependencies.phone_hasher.key_of(contact.phone) if contact and contact.phone else None
-    await erase_tickets(uow, event.user_id, phone_key, dependencies.clock.now())
+    hasher, now = dependencies.phone_hasher, dependencies.clock.now()
+    phone_key = hasher.key_of(contact.phone) if contact and contact.phone else None
+    await erase_dead_webhooks(uow, event.user_id, phone_key, hasher, now)
+    await erase_tickets(uow, event.user_id, phone_key, now)
     is_newer = await store.erase_contact(uow, event.user_id, received.sequence)
     if is_newer and contact and contact.email:
         await notify_erased_user(

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from notifications.domain.incoming_texts import cleaned, text_of_message
 from notifications.domain.messaging_errors import MessagingError, read_error
-from notifications.domain.telephone_numbers import is_app_user_id
+from notifications.domain.telephone_numbers import address_of, is_app_user_id
 
 PROVIDER: Final = "messaging_app"
 UNREADABLE: Final = "unreadable"
@@ -87,6 +87,18 @@ def items_of(body: Any) -> list[Item]:
             item = _status(status)
             found.setdefault(item.key, item)
     return list(found.values())
+
+
+def addresses_in(payload: Any) -> set[str]:
+    """Return each text of an item or a body that has the form of a number (E.164) or of the app's id of a user."""
+    pending, found = [read_body(payload.encode()) if isinstance(payload, str) else payload], set[str]()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict | list):
+            pending += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, str) and (address := address_of(value)) is not None:
+            found.add(address)
+    return found
 
 
 def errors_of(body: Any) -> list[MessagingError]:

@@ -27,6 +27,11 @@ def e164_of(wa_id: str) -> str | None:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
+def address_of(sender: str) -> str | None:
+    """Return the app's id of a user as it is, and a number in E.164; None for any other text."""
+    return sender if is_app_user_id(sender) else e164_of(sender)
+
+
 def is_app_user_id(address: str) -> bool:
     """Return whether an address is the app's id of a user for our business. It replaces a number that the user hides."""
     return _APP_USER_ID.fullmatch(address) is not None

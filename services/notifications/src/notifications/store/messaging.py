@@ -63,7 +63,16 @@ _REQUEUE_WEBHOOK: Final = "UPDATE processed_webhook_events SET outcome = 'queued
 # A body may contain messages of several users. It is emptied with the first erased one: its items are stored separately.
 _ERASE_BODIES: Final = """
 UPDATE processed_webhook_events SET payload = '{}', raw = ''
-WHERE id IN (SELECT webhook_id FROM messaging_items WHERE ticket_id = ANY ($1)) AND outcome IN ('done', 'ignored')
+WHERE (id = ANY ($2) OR id IN (SELECT webhook_id FROM messaging_items WHERE ticket_id = ANY ($1) OR id = ANY ($2)))
+    AND outcome IN ('done', 'ignored')
+"""
+# Each open one has an alert, and resolved ones expire: they are few.
+_LOCK_FILLED_DEAD: Final = """
+SELECT id, event_id, payload, resolved_at IS NULL AS is_open FROM dead_letter_webhooks WHERE payload <> '{}' ORDER BY id FOR UPDATE
+"""
+_EMPTY_DEAD: Final = """
+UPDATE dead_letter_webhooks SET payload = '{}', closed_at = CASE WHEN resolved_at IS NULL THEN $2::timestamptz ELSE closed_at END
+WHERE id = ANY ($1)
 """
 
 
@@ -190,6 +199,24 @@ async def find_outcome(uow: UnitOfWork, event_id: str) -> str:
     return outcome
 
 
-async def erase_webhook_bodies(uow: UnitOfWork, ticket_ids: Sequence[UUID]) -> None:
-    """Empty the bodies that contain messages of these tickets."""
-    await uow.execute(_ERASE_BODIES, list(ticket_ids))
+async def erase_webhook_bodies(uow: UnitOfWork, ticket_ids: Sequence[UUID] = (), event_ids: Sequence[str] = ()) -> None:
+    """Empty the bodies that contain messages of these tickets, and those of these items and webhooks."""
+    await uow.execute(_ERASE_BODIES, list(ticket_ids), list(event_ids))
+
+
+class FilledDeadWebhook(NamedTuple):
+    """A dead letter with its payload; an open one waits for a replay or a closure."""
+
+    id: UUID
+    event_id: str
+    payload: Any
+    is_open: bool
+
+
+async def lock_filled_dead_webhooks(uow: UnitOfWork) -> list[FilledDeadWebhook]:
+    return [FilledDeadWebhook(*row) for row in await uow.fetch(_LOCK_FILLED_DEAD)]
+
+
+async def empty_dead_webhooks(uow: UnitOfWork, dead_letter_ids: Sequence[UUID], now: datetime) -> None:
+    """Empty the payloads, and close the open ones."""
+    await uow.execute(_EMPTY_DEAD, list(dead_letter_ids), now)

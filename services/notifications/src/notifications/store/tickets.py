@@ -74,6 +74,10 @@ WHERE user_id = $1 OR (user_id IS NULL AND (phone_key = $2 OR phone_key IN (
 )))
 ORDER BY id FOR UPDATE
 """
+_LIST_ADDRESS_KEYS: Final = """
+SELECT DISTINCT key FROM support_tickets CROSS JOIN LATERAL (VALUES (phone_key), (app_user_key)) AS address (key)
+WHERE (user_id = $1 OR (user_id IS NULL AND phone_key = $2)) AND key IS NOT NULL
+"""
 _EMPTY_TICKETS: Final = f"""
 UPDATE support_tickets
 SET subject = '', phone_key = NULL, phone_sealed = NULL, phone_masked = NULL, app_user_key = NULL, heard_at = NULL,
@@ -233,6 +237,11 @@ async def save_attachment(
 async def lock_tickets_of_user(uow: UnitOfWork, user_id: UUID, phone_key: str | None) -> list[UUID]:
     """Lock the tickets of the user, and those of the number without a user."""
     return [ticket_id for (ticket_id,) in await uow.fetch(_LOCK_OF_USER, user_id, phone_key)]
+
+
+async def list_address_keys(uow: UnitOfWork, user_id: UUID, phone_key: str | None) -> list[str]:
+    """Return the hashes of the numbers and of the app's ids that the user wrote from."""
+    return [key for (key,) in await uow.fetch(_LIST_ADDRESS_KEYS, user_id, phone_key)]
 
 
 async def empty_tickets(uow: UnitOfWork, ticket_ids: Sequence[UUID], now: datetime) -> None:

@@ -13,7 +13,7 @@ from common.primitives.ids import parse_uuid
 from notifications.domain.errors import WebhookUnknown
 from notifications.domain.messaging_errors import MessagingError
 from notifications.domain.statuses import LOST, Status
-from notifications.domain.telephone_numbers import e164_of, is_app_user_id
+from notifications.domain.telephone_numbers import address_of
 from notifications.domain.tickets import reported_instant
 from notifications.store import messaging
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
@@ -55,8 +55,7 @@ async def process_messaging_item(
 async def _record_message(
     uow: UnitOfWork, content: Mapping[str, Any], phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
 ) -> UUID | None:
-    sender = str(content["from"])
-    address = sender if is_app_user_id(sender) else e164_of(sender)
+    address = address_of(str(content["from"]))
     if address is None or not content["text"]:
         return None
     # An item of the release before has no `userId`.
