@@ -380,6 +380,22 @@ def test_a_dead_webhook_is_found_in_the_list(signed_in: Gateway) -> None:
     signed_in.responses["/api/dead-letter-webhooks"] = (200, [{"id": ID, "eventType": "charge.success"}])
     assert call_json("webhooks", "dead", "show", ID)[1]["data"]["eventType"] == "charge.success"
     assert call_json("webhooks", "dead", "show", OTHER)[0] == 1
+    event_id = "charge.success:1"
+    assert call_json("webhooks", "dead", "show", event_id)[1]["data"]["id"] == ID
+    assert "eventId=charge.success%3A1" in signed_in.requests[-1]["line"]
+
+
+@pytest.mark.parametrize("verb", [("replay",), ("close", "--reason", "a test")])
+def test_a_dead_webhook_is_named_by_the_id_of_its_event(signed_in: Gateway, verb: tuple[str, ...]) -> None:
+    path = f"/api/dead-letter-webhooks/message%3Awamid.HBg%2FA%3D%3D/{verb[0]}"
+    signed_in.responses[path] = (200, {"id": ID})
+    arguments = ("webhooks", "dead", verb[0], "message:wamid.HBg/A==", *verb[1:])
+    assert call_json(*arguments)[1]["data"]["id"] == ID
+    signed_in.responses.clear()
+    code, document = call_json(*arguments)
+    assert (code, document["error"]["status"]) == (1, 404)
+    assert document["error"]["detail"] == "No dead webhook or event has the id 'message:wamid.HBg/A=='."
+    assert "webhooks dead list" in document["error"]["advice"]
 
 
 def test_quotas_are_those_of_the_edge(signed_in: Gateway) -> None:

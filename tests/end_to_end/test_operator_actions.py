@@ -179,17 +179,19 @@ async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, users: Use
     body = json.dumps({"event": "unheard.of", "data": {"id": uuid4().int % 2**40}}).encode()
     response = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
     assert response.status_code == 200
-    letter_id = await given_up(system, f"unheard.of:{json.loads(body)['data']['id']}")
+    event_id = f"unheard.of:{json.loads(body)['data']['id']}"
+    letter_id = await given_up(system, event_id)
     listed = await ops.done("webhooks", "dead", "list", "--outcome", "dead", "--event-type", "unheard.of")
     assert letter_id in [character["id"] for character in listed]
-    assert (await ops.done("webhooks", "dead", "show", letter_id))["outcome"] == "dead"
-    assert (await ops.done("webhooks", "dead", "replay", letter_id))["requeued"] is True
+    assert (await ops.done("webhooks", "dead", "show", event_id))["id"] == letter_id
+    assert (await ops.done("webhooks", "dead", "replay", event_id))["requeued"] is True
+    assert (await ops.call("webhooks", "dead", "replay", f"{event_id}0"))[1]["error"]["status"] == 404
 
     async def worked_on() -> bool:
         return bool((await ops.done("webhooks", "dead", "show", letter_id))["outcome"] == "ignored")
 
     assert await market.until("the end of the work", worked_on, 60)
-    again = await given_up(system, f"unheard.of:{json.loads(body)['data']['id']}")
+    again = await given_up(system, event_id)
     closed = await ops.done("webhooks", "dead", "close", again, "--reason", "a test")
     assert (closed["id"], closed["closeReason"]) == (again, "a test")
     assert (await ops.call("webhooks", "dead", "replay", again))[1]["error"]["status"] == 409

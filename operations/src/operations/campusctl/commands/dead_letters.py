@@ -1,11 +1,15 @@
 """Dead letters, dead webhooks and alerts."""
 
+from dataclasses import replace
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Annotated, Any
+from urllib.parse import quote
 from uuid import UUID
 
 import typer
 
+from common.primitives.ids import parse_uuid
 from operations.campusctl.exits import Refused
 from operations.campusctl.registering import Key, Limit, Operator, Page, command
 from operations.campusctl.showing import Output
@@ -14,10 +18,12 @@ _DEAD_LETTER_COLUMNS = ("id", "eventType", "attempts", "failedAt", "replayedAt",
 _WEBHOOK_COLUMNS = ("id", "provider", "eventType", "eventId", "outcome", "attempts", "failedAt", "closedAt", "error")
 _ALERT_COLUMNS = ("id", "severity", "title", "runbook", "repetitions", "raisedAt", "closedAt")
 _ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
+_LIST_WEBHOOKS = "List them: campusctl webhooks dead list"
 _ROWS_OF_A_PAGE = 100
 # A list ends at page x limit = 10,000 (contract section 1).
 _PAGES_MAX = 100
 
+WebhookId = Annotated[str, typer.Argument(metavar="ID", help="The id of the dead letter, or of its event.")]
 Reason = Annotated[str, typer.Option(help="Why no replay is needed; it stays in the audit trail.")]
 
 
@@ -39,7 +45,9 @@ def register(app: typer.Typer) -> None:
     dead = typer.Typer(help="Webhooks whose processing failed.", no_args_is_help=True)
     command(dead, "list", "campusctl webhooks dead list --outcome dead")(list_webhooks)
     command(dead, "show", f"campusctl webhooks dead show {_ID}")(show_webhook)
-    command(dead, "replay", f"campusctl webhooks dead replay {_ID}")(replay_webhook)
+    command(
+        dead, "replay", f"campusctl webhooks dead replay {_ID}", "campusctl webhooks dead replay charge.success:302961"
+    )(replay_webhook)
     command(dead, "close", f"campusctl webhooks dead close {_ID} --reason 'A test of the dashboard'")(close_webhook)
     webhooks.add_typer(dead, name="dead")
     app.add_typer(webhooks, name="webhooks")
@@ -67,27 +75,44 @@ def list_webhooks(
     return Output(found.data, _WEBHOOK_COLUMNS, found.meta)
 
 
-def show_webhook(operator: Operator, letter_id: UUID) -> Output:
-    """Show a dead webhook. The API has no endpoint for one, so the list is searched."""
+def show_webhook(operator: Operator, webhook_id: WebhookId) -> Output:
+    """Show a dead webhook, of an event the newest one. The API has no endpoint for one, so the list is searched."""
+    letter_id = parse_uuid(webhook_id)
+    event_id = webhook_id if letter_id is None else None
     for page in range(1, _PAGES_MAX + 1):
-        found = operator.api.get("/api/dead-letter-webhooks", page=page, limit=_ROWS_OF_A_PAGE)
+        found = operator.api.get("/api/dead-letter-webhooks", eventId=event_id, page=page, limit=_ROWS_OF_A_PAGE)
         rows: list[dict[str, Any]] = found.data
         for row in rows:
-            if row["id"] == str(letter_id):
+            if letter_id is None or row["id"] == str(letter_id):
                 return Output(row)
         if page >= found.meta.get("total_pages", 0):
             break
-    raise Refused(f"Dead webhook {letter_id} does not exist.", "List them: campusctl webhooks dead list", status=404)
+    raise Refused(_unknown_webhook(webhook_id), _LIST_WEBHOOKS, status=HTTPStatus.NOT_FOUND)
 
 
-def replay_webhook(operator: Operator, letter_id: UUID, key: Key = None) -> Output:
+def replay_webhook(operator: Operator, webhook_id: WebhookId, key: Key = None) -> Output:
     """Process a dead webhook again. One that was processed meanwhile has no second effect."""
-    return Output(operator.api.act(f"/api/dead-letter-webhooks/{letter_id}/replay", {}, key).data)
+    return _resolve_webhook(operator, webhook_id, "replay", {}, key)
 
 
-def close_webhook(operator: Operator, letter_id: UUID, reason: Reason, key: Key = None) -> Output:
+def close_webhook(operator: Operator, webhook_id: WebhookId, reason: Reason, key: Key = None) -> Output:
     """Close a dead webhook without a replay. It cannot be replayed afterwards."""
-    return Output(operator.api.act(f"/api/dead-letter-webhooks/{letter_id}/close", {"reason": reason}, key).data)
+    return _resolve_webhook(operator, webhook_id, "close", {"reason": reason}, key)
+
+
+def _resolve_webhook(operator: Operator, webhook_id: str, verb: str, body: dict[str, Any], key: str | None) -> Output:
+    try:
+        return Output(
+            operator.api.act(f"/api/dead-letter-webhooks/{quote(webhook_id, safe='')}/{verb}", body, key).data
+        )
+    except Refused as refused:
+        if refused.status != HTTPStatus.NOT_FOUND:
+            raise
+        raise replace(refused, detail=_unknown_webhook(webhook_id), advice=_LIST_WEBHOOKS) from refused
+
+
+def _unknown_webhook(webhook_id: str) -> str:
+    return f"No dead webhook or event has the id {webhook_id!r}."
 
 
 def list_dead_letters(operator: Operator, service: Service, page: Page = 1, limit: Limit = 20) -> Output:
