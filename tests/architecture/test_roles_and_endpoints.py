@@ -66,7 +66,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "POST /api/return-requests/:id/reject": ({"merchant", "support_agent"}, False),
     "GET /api/vendors/:id/sales": ({"merchant", "campus_admin", "auditor", *FINANCE}, False),
     "GET /api/sales": ({"campus_admin", "auditor", *FINANCE}, False),
-    "GET /api/campus-orders": ({"campus_admin", "support_agent", "finance_maker", "finance_checker", "auditor"}, False),
+    "GET /api/campus-orders": ({"campus_admin", "support_agent", "auditor"}, False),
     # Section 7
     "POST /api/payments/intent": ({"buyer"}, False),
     "GET /api/payments": (EVERYBODY, False),

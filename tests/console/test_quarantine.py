@@ -49,6 +49,30 @@ async def test_a_quarantined_charge_is_returned_by_two_users(
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
 
+async def test_finance_opens_the_order_of_a_quarantined_charge_without_its_buyer(
+    visitor: Arrival, market: Marketplace, users: Users
+) -> None:
+    charge = await short_charge(market, users)
+    order = await market.order(users.buyer, charge["orderId"])
+    maker = await visitor("maker")
+
+    async def opened() -> bool | None:
+        await maker.open(f"/quarantined-charges/{charge['id']}")
+        await maker.click("Its order", "link")
+        return True if order["number"] in await maker.heading() else None
+
+    await market.until("the order is open to finance", opened, 60, every=1)
+    text = await maker.text()
+    assert order["items"][0]["name"] in text
+    assert order["vendorName"] in text
+    assert order["buyerName"] not in text
+    await maker.check_page()
+    await maker.open("/")
+    menu = maker.page.get_by_role("navigation", name="Screens")
+    for screen in ("Orders", "Returns"):
+        assert await menu.get_by_role("link", name=screen, exact=True).count() == 0
+
+
 async def test_a_maker_is_offered_no_approval_and_refused_one(
     visitor: Arrival, market: Marketplace, users: Users
 ) -> None:

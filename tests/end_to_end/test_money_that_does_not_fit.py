@@ -4,9 +4,10 @@ import asyncio
 import hashlib
 import hmac
 import json
+from typing import Any
 
 from campus_tools.launcher.system import System
-from operations.journey import Marketplace
+from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.steps import placed_order
 
 from .conftest import Users
@@ -48,10 +49,28 @@ async def test_finance_reads_the_order_of_a_quarantined_charge(market: Marketpla
     intent = await market.pay_intent(users.buyer, order["id"])
     await market.pay(intent, amount=order["totalMinor"] - 1)
     await quarantined(market, users, intent["reference"])
+    path = f"/api/orders/{order['id']}"
+
+    async def shown_to(user: SignedInUser) -> dict[str, Any] | None:
+        response = await market.http.get(path, headers=user.headers)
+        return None if response.status_code == 404 else response.json()["data"]
+
     for colleague in (users.maker, users.checker):
-        shown = await market.get(f"/api/orders/{order['id']}", colleague)
+        shown = await market.until("finance reads the order", lambda: shown_to(colleague), 60)  # noqa: B023
         assert (shown["number"], shown["totalMinor"]) == (order["number"], order["totalMinor"])
-        assert len(await market.get(f"/api/orders/{order['id']}/items", colleague)) == len(order["items"])
+        assert [shown[name] for name in ("buyerName", "contact", "hubId", "deliveryNote")] == [None] * 4
+        assert len(await market.get(f"{path}/items", colleague)) == len(order["items"])
+        assert (await market.get(f"{path}/timeline", colleague))[0]["event"] == "placed"
+        assert await market.get("/api/orders", colleague) == []
+        for refused in ("/api/campus-orders", "/api/campus-orders/export"):
+            assert (await market.http.get(refused, headers=colleague.headers)).status_code == 403
+
+
+async def test_finance_finds_no_order_without_a_charge(market: Marketplace, users: Users) -> None:
+    order = await placed_order(market, users)
+    for colleague in (users.maker, users.checker):
+        response = await market.http.get(f"/api/orders/{order['id']}", headers=colleague.headers)
+        assert response.status_code == 404
 
 
 async def test_kobo_are_not_naira(market: Marketplace, users: Users) -> None:

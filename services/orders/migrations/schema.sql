@@ -597,6 +597,10 @@ CREATE POLICY order_items_of_their_parties ON order_items FOR SELECT
     USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('orders:verify'::text) AS app_may)) OR ( SELECT app_may('orders:read'::text) AS app_may)));
 CREATE POLICY order_items_placed_by_their_buyer ON order_items FOR INSERT
     WITH CHECK ((buyer_id = app_user_id()));
+CREATE POLICY order_items_with_a_charge ON order_items FOR SELECT
+    USING ((( SELECT app_may('charged_orders:read'::text) AS app_may) AND (EXISTS ( SELECT
+   FROM orders
+  WHERE (orders.id = order_items.order_id)))));
 
 CREATE TABLE order_refunds (
     id uuid NOT NULL,
@@ -655,6 +659,7 @@ CREATE TABLE orders (
     escrow_minor bigint DEFAULT 0 NOT NULL,
     escrow_sequence bigint DEFAULT 0 NOT NULL,
     return_due_at timestamp with time zone,
+    charge_quarantined_at timestamp with time zone,
     CONSTRAINT orders_pkey PRIMARY KEY (id),
     CONSTRAINT orders_idempotency_key_once_per_buyer UNIQUE (buyer_id, idempotency_key),
     CONSTRAINT orders_number_once UNIQUE (number),
@@ -684,6 +689,8 @@ CREATE POLICY orders_of_their_parties ON orders FOR SELECT
     USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('orders:verify'::text) AS app_may)) OR ( SELECT app_may('orders:read'::text) AS app_may)));
 CREATE POLICY orders_placed_by_their_buyer ON orders FOR INSERT
     WITH CHECK (((buyer_id = app_user_id()) AND (status = 'Processing'::text) AND app_may('orders:place'::text)));
+CREATE POLICY orders_with_a_charge ON orders FOR SELECT
+    USING ((( SELECT app_may('charged_orders:read'::text) AS app_may) AND ((escrow_sequence > 0) OR (charge_quarantined_at IS NOT NULL))));
 CREATE TRIGGER orders_refuse_leaving_buyer AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
 CREATE TRIGGER orders_refuse_leaving_vendor AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION refuse_leaving_vendor();
 

@@ -47,8 +47,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     ),
     "finance_maker": frozenset(
         {
-            # The order of a quarantined charge, of a refund or a chargeback.
-            "orders:read",
+            "charged_orders:read",
             "payouts:read",
             "payouts:dispatch",
             "exceptions:read",
@@ -66,7 +65,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     ),
     "finance_checker": frozenset(
         {
-            "orders:read",
+            "charged_orders:read",
             "payouts:read",
             "exceptions:read",
             "bank_details:release",
@@ -99,6 +98,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     "auditor": frozenset(
         {
             "orders:read",
+            "charged_orders:read",
             "payments:read",
             "refunds:read",
             "quarantine:read",

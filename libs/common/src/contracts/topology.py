@@ -62,6 +62,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.RefundFailed,
         payments.ChargeDisputed,
         payments.OutsideRefundRecorded,
+        payments.ChargeQuarantined,
     ),
     "payments": (
         identity.SessionRevoked,

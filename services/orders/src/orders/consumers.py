@@ -24,6 +24,7 @@ from contracts.identity import (
 )
 from contracts.payments import (
     ChargeDisputed,
+    ChargeQuarantined,
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
@@ -44,6 +45,7 @@ from orders.use_cases.erasure.erase_buyer import erase_buyer
 from orders.use_cases.erasure.evaluate_erasure import evaluate_erasure
 from orders.use_cases.orders.accept_payment import accept_payment
 from orders.use_cases.orders.complete_order import complete_order
+from orders.use_cases.orders.record_quarantined_charge import record_quarantined_charge
 from orders.use_cases.projections.close_vendor import close_vendor
 from orders.use_cases.projections.project_campus import project_campus
 from orders.use_cases.projections.project_hub import project_hub
@@ -190,6 +192,14 @@ async def on_charge_disputed(
     return _OUTCOMES[rejection]
 
 
+async def on_charge_quarantined(
+    event: ChargeQuarantined, _: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
+    if event.order_id is None:
+        return Outcome.IGNORED
+    return _OUTCOMES[await record_quarantined_charge(uow, event.order_id, dependencies.clock.now())]
+
+
 async def on_outside_refund_recorded(
     event: OutsideRefundRecorded, received: Received, uow: UnitOfWork, _: Dependencies
 ) -> Outcome:
@@ -269,4 +279,5 @@ SUBSCRIPTIONS: list[Subscription[Any]] = [
     Subscription(RefundFailed, on_refund_failed),
     Subscription(ChargeDisputed, on_charge_disputed),
     Subscription(OutsideRefundRecorded, on_outside_refund_recorded),
+    Subscription(ChargeQuarantined, on_charge_quarantined),
 ]

@@ -38,7 +38,7 @@ async def test_support_and_auditors_see_all_campuses_and_a_campus_admin_the_own_
     assert [order["id"] for order in (await listed(market, admin)).json()["data"]] == [here["id"]]
     assert (await listed(market, admin, campusId=there["campusId"])).json()["data"] == []
     assert (await listed(market, market.as_staff("campus_admin"))).json()["data"] == []
-    for role in ("buyer", "merchant", "hub_agent", "ops_oncall", "platform_admin"):
+    for role in ("buyer", "merchant", "hub_agent", "finance_checker", "platform_admin"):
         for path in ("", "/export"):
             assert error_of(await listed(market, market.as_staff(role, market.campus_id), path)) == FORBIDDEN
     assert (await market.client.get("/api/campus-orders")).status_code == 401

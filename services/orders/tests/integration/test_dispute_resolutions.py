@@ -210,7 +210,7 @@ async def test_staff_walk_through_the_resolutions(market: Market) -> None:
         shown = await market.client.get(f"/api/dispute-resolutions/{ids[0]}", headers=market.as_staff(role))
         assert shown.json()["data"] == one
     assert (await listed("support_agent", status="open")).status_code == 422
-    for role in ("buyer", "merchant", "ops_oncall", "campus_admin"):
+    for role in ("buyer", "merchant", "finance_maker", "campus_admin"):
         assert (await listed(role)).status_code == 403
     absent = await market.client.get(f"/api/dispute-resolutions/{new_id()}", headers=market.as_staff("auditor"))
     assert absent.status_code == 404

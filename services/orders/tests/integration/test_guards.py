@@ -163,6 +163,7 @@ TABLES: Final = {
                 "campus orders:verify",
                 "orders:read",
                 "campus campus_orders:read",
+                "charged_orders:read",
             )
         },
     ),
@@ -182,6 +183,7 @@ TABLES: Final = {
                 "orders:read",
             ),
             "INSERT order_items_placed_by_their_buyer": ("user",),
+            "SELECT order_items_with_a_charge": ("charged_orders:read",),
         },
     ),
     "order_refunds": GuardedTable(
@@ -202,7 +204,13 @@ TABLES: Final = {
         rejected_rows={"order_timers_started_by_checkout": ({"kind": "pin_window"},)},
     ),
     "orders": GuardedTable(
-        row={"delivered_at": NOW, "number": "CM-0000-0000", "status": "Processing", "total_amount": 2},
+        row={
+            "delivered_at": NOW,
+            "escrow_sequence": 1,
+            "number": "CM-0000-0000",
+            "status": "Processing",
+            "total_amount": 2,
+        },
         checks={
             "orders_escrow_minor_within_total": {"escrow_minor": -1},
             "orders_number_in_base_32": {"number": "x"},
@@ -223,6 +231,7 @@ TABLES: Final = {
             "SELECT orders_of_the_campus_admins_campus": ("campus campus_orders:read",),
             "SELECT orders_of_their_parties": ("user", "vendor orders:fulfil", "campus orders:verify", "orders:read"),
             "INSERT orders_placed_by_their_buyer": ("user orders:place",),
+            "SELECT orders_with_a_charge": ("charged_orders:read",),
         },
         restrictions={"orders_never_of_ones_own_vendor": ("user vendor orders:place",)},
         rejected_rows={"orders_placed_by_their_buyer": ({"status": "paid_escrow"},)},

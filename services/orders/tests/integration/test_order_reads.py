@@ -93,7 +93,7 @@ async def test_the_row_policies_of_orders_read_the_caller_once_per_statement(mar
     policies = await market.fetch(
         "SELECT qual FROM pg_policies WHERE tablename IN ('orders', 'order_items') AND cmd = 'SELECT'"
     )
-    assert len(policies) == 4
+    assert len(policies) == 6
     for policy in policies:
         assert "app_" not in re.sub(r"\( SELECT app_\w+\([^()]*\) AS \w+\)", "", policy["qual"])
 

@@ -17,14 +17,13 @@ FOREIGN: Final = Column(
     "number",
 )
 """An amount in another currency than naira is never shown in a column of naira."""
+ORDER_PAGE_READERS: Final = ("orders:read", "charged_orders:read")
 APPROVED_BEFORE: Final = "Another checker had approved it already. Your approval changed nothing."
 
 
 def for_reader(visit: Visit, view: ListView) -> ListView:
-    """Return the list with orders leading where the person may go: finance reads an order's transactions, not the
-    order.
-    """
-    if visit.may("orders:read"):
+    """Return the list with orders leading where the person may go: to the order, or to its transactions."""
+    if visit.may(*ORDER_PAGE_READERS):
         return view
     columns = (
         replace(one, link="/transactions?orderId={orderId}") if one.label == "Order" else one for one in view.columns

@@ -57,7 +57,7 @@ async def order_page(visit: Visit) -> Response:
     """Return the order with its money, refunds, dispute and returns. The API decides who reads which part."""
     order_id = visit["id"]
     order: Json = await visit.api.get(f"/api/orders/{order_id}")
-    if visit.may("orders:fulfil", "orders:verify") and not visit.may(*ORDER_READERS):
+    if visit.may("orders:fulfil", "orders:verify") and not visit.may(*ORDER_READERS, "charged_orders:read"):
         # A vendor and a hub agent have a page of their own for it.
         return visit.go(f"/orders/{order_id}/fulfil", visit.session.notice)
     timeline, payments, refunds, returns, dispute, resolutions, messages, *ledgers = await asyncio.gather(

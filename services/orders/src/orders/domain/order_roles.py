@@ -39,7 +39,9 @@ _CANCELLING: Final[tuple[tuple[OrderRole, Trigger], ...]] = (
     ("buyer", "buyer_cancels"),
     ("support", "staff_cancels"),
 )
-_STAFF_OF_ORDERS: Final = frozenset({"orders:read", "orders:verify", "campus_orders:read", "disputes:approve"})
+_STAFF_OF_ORDERS: Final = frozenset(
+    {"orders:read", "charged_orders:read", "orders:verify", "campus_orders:read", "disputes:approve"}
+)
 PARTY_ROLES: Final[frozenset[OrderRole]] = frozenset({"buyer", "vendor"})
 VERIFIER_ROLES: Final[frozenset[OrderRole]] = frozenset({"vendor", "hub_agent", "buyer"})
 
@@ -69,6 +71,12 @@ def may_see_commission(actor: Actor, vendor_id: UUID) -> bool:
     """Whether the caller sees `commissionMinor`: the order's vendor and staff do."""
     permissions = actor.permissions
     return bool(permissions & _STAFF_OF_ORDERS) or ("orders:fulfil" in permissions and actor.vendor_id == vendor_id)
+
+
+def may_see_delivery(actor: Actor, order: OrderParties) -> bool:
+    """Whether the caller sees where the order goes: every reader does but those with `charged_orders:read` alone."""
+    reads_campus = "campus_orders:read" in actor.permissions and actor.campus_id == order.campus_id
+    return "orders:read" in actor.permissions or reads_campus or bool(roles_of(actor, order))
 
 
 def may_sell_for(actor: Actor, vendor_id: UUID) -> bool:

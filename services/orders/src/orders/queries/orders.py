@@ -17,7 +17,7 @@ from common.primitives.money import naira
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.web.pages import CursorPage
 from orders.domain.contacts import ContactDecryption, visible_contact
-from orders.domain.order_roles import may_see_commission
+from orders.domain.order_roles import may_see_commission, may_see_delivery
 from orders.domain.products import search_words
 from orders.domain.transitions import State
 from orders.queries.pages import Row, newest_page
@@ -183,8 +183,11 @@ async def find_encrypted_pin(reads: Reads, order_id: UUID) -> EncryptedPin | Non
 def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, contacts: ContactDecryption) -> Row:
     """Return the order as a response (contract section 6).
 
-    `commissionMinor` only for its vendor and for staff; `contact` only for those of `visible_contact`.
+    `commissionMinor` only for its vendor and for staff; `contact` only for those of `visible_contact`; `hubId` and
+    `deliveryNote` only for those of `may_see_delivery`.
     """
+    parties = _OrderParties(*(record[name] for name in ("buyer_id", "vendor_id", "campus_id", "status")))
+    sees_delivery = may_see_delivery(caller, parties)
     buyer, vendor = _Buyer(*record["buyer"] or (None, None)), _Vendor(*record["vendor"] or (None, None, None))
     shown: Row = {
         "id": record["id"],
@@ -199,19 +202,19 @@ def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, c
         # Empty once the vendor was erased.
         "vendorName": vendor.name or None,
         "campusId": record["campus_id"],
-        "hubId": record["hub_id"],
+        "hubId": record["hub_id"] if sees_delivery else None,
         "items": record["items"],
         "subtotalMinor": record["subtotal_minor"],
         "deliveryFeeMinor": record["delivery_fee_minor"],
         "refundedMinor": record["refunded_minor"],
-        "deliveryNote": record["delivery_note"],
+        "deliveryNote": record["delivery_note"] if sees_delivery else None,
         "paymentDueAt": iso(record["payment_due_at"]),
         "deliveredAt": iso_or_none(record["delivered_at"]),
         "returnDueAt": iso_or_none(record["return_due_at"]),
         "revision": record["revision"],
         "createdAt": iso(record["created_at"]),
         "updatedAt": iso(record["updated_at"]),
-        "contact": _contact(record, buyer, vendor, caller, contacts),
+        "contact": _contact(parties, buyer, vendor, caller, contacts),
     }
     if may_see_commission(caller, record["vendor_id"]):
         shown["commissionMinor"] = record["commission_minor"]
@@ -237,14 +240,9 @@ class _Vendor(NamedTuple):
 
 
 def _contact(
-    record: Mapping[str, Any] | asyncpg.Record,
-    buyer: _Buyer,
-    vendor: _Vendor,
-    caller: Caller,
-    contacts: ContactDecryption,
+    parties: _OrderParties, buyer: _Buyer, vendor: _Vendor, caller: Caller, contacts: ContactDecryption
 ) -> Row | None:
     """Return the contact of the other side, while the caller sees it and it is known."""
-    parties = _OrderParties(*(record[name] for name in ("buyer_id", "vendor_id", "campus_id", "status")))
     party = visible_contact(caller, parties)
     contact = None
     if party == "buyer":

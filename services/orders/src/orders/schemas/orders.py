@@ -74,18 +74,21 @@ class Order(ResponseShape):
     buyer_id: UUID
     buyer_name: Annotated[
         str | None,
-        Field(description="First name and initial; null for an unknown or erased buyer.", examples=["Ada O."]),
+        Field(
+            description="First name and initial; null for an unknown or erased buyer, and for finance.",
+            examples=["Ada O."],
+        ),
     ]
     vendor_id: UUID
     vendor_name: Annotated[str | None, Field(description="The business name; null for an erased vendor.")]
     campus_id: UUID
-    hub_id: UUID | None
+    hub_id: Annotated[UUID | None, Field(description="Null for finance.")]
     items: list[OrderItem]
     subtotal_minor: int
     delivery_fee_minor: int
     commission_minor: Annotated[int | None, Field(description="Only for the vendor and for staff.")] = None
     refunded_minor: int
-    delivery_note: str | None
+    delivery_note: Annotated[str | None, Field(description="Null for finance.")]
     payment_due_at: datetime
     delivered_at: datetime | None
     return_due_at: Annotated[datetime | None, Field(description="The end of the return window.")]

@@ -13,7 +13,7 @@ from orders.store.checkout import (
     save_new_order,
 )
 from orders.store.contacts import save_user_contact
-from orders.store.orders import find_order, lock_order, save_escrow, save_transition
+from orders.store.orders import find_order, lock_order, save_escrow, save_quarantined_charge, save_transition
 from orders.store.pins import (
     Verification,
     count_wrong_attempt,
@@ -74,6 +74,7 @@ __all__ = [
     "save_new_order",
     "save_pin",
     "save_product_if_new",
+    "save_quarantined_charge",
     "save_refund",
     "save_transition",
     "save_user_contact",

@@ -38,6 +38,9 @@ SELECT id FROM transitioned
 _SAVE_ESCROW: Final = """
 UPDATE orders SET escrow_minor = $2, escrow_sequence = $3 WHERE id = $1 AND escrow_sequence < $3
 """
+_SAVE_QUARANTINED_CHARGE: Final = """
+UPDATE orders SET charge_quarantined_at = $2 WHERE id = $1 AND charge_quarantined_at IS NULL
+"""
 
 
 async def find_order(reads: Reads, order_id: UUID) -> Order | None:
@@ -75,6 +78,11 @@ async def save_transition(
 async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: ReportedEscrow) -> None:
     """Save the escrow of the order, unless payments reported it with a higher sequence before."""
     await uow.execute(_SAVE_ESCROW, order_id, *escrow)
+
+
+async def save_quarantined_charge(uow: UnitOfWork, order_id: UUID, at: datetime) -> bool:
+    """Record that a charge of the order was quarantined; return False for a later one."""
+    return bool(await uow.execute(_SAVE_QUARANTINED_CHARGE, order_id, at))
 
 
 def _order(row: Any) -> Order | None:

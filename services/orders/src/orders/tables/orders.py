@@ -31,6 +31,7 @@ sa.Table(
     sa.Column("escrow_minor", sa.BigInteger, nullable=False),
     sa.Column("escrow_sequence", sa.BigInteger, nullable=False),
     sa.Column("return_due_at", INSTANT),
+    sa.Column("charge_quarantined_at", INSTANT),
     sa.UniqueConstraint("number", name="orders_number_once"),
     sa.UniqueConstraint("buyer_id", "idempotency_key", name="orders_idempotency_key_once_per_buyer"),
     sa.Index("orders_newest", "created_at", "id"),

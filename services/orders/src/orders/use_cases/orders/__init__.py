@@ -8,4 +8,5 @@ __all__ = [
     "find_order_roles",
     "fire_timer",
     "place_order",
+    "record_quarantined_charge",
 ]
