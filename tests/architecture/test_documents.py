@@ -11,11 +11,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from api_gateway.routes import ROUTES
 from campus_tools.documents.__main__ import stale_documents
-from campus_tools.documents.described import described
 from campus_tools.documents.files import PAGES, ROOT, clients, served_documents
-from campus_tools.endpoints import template_of
 from contracts.topology import PUBLIC
 
 READ_FROM = "urn:document"
@@ -39,18 +36,6 @@ def test_generated_clients_are_not_committed() -> None:
         ["git", "check-ignore", *map(str, clients())], cwd=ROOT, check=True, capture_output=True, text=True
     )
     assert ignored.stdout.split() == [str(path) for path in clients()]
-
-
-def test_every_route_has_an_operation_and_every_public_operation_has_a_route() -> None:
-    entries, _ = described()
-    assert len(entries) == len(ROUTES)
-    shown = {
-        (method.upper(), template_of(path))
-        for path, operations in read("openapi.json")["paths"].items()
-        for method in operations
-    }
-    own = {("GET", "/health/liveness"), ("GET", "/health/readiness")}
-    assert shown == {(route.method, route.path) for route in ROUTES} | own
 
 
 def test_the_reference_is_valid_openapi() -> None:

@@ -2,9 +2,8 @@
 
 from typing import Any, Final
 
-from fastapi.routing import APIRoute
-
-from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, routers_of, template_of
+from campus_tools.endpoints import endpoints
+from common.web.endpoints import EndpointRoute
 from common.web.schemas import DecisionApproval
 
 # Another user decides on a user's request; no prepared content could differ from the one that was read.
@@ -15,24 +14,17 @@ DECIDED: Final = {
 }
 
 
-def _routes() -> dict[tuple[str, str], APIRoute]:
-    return {
-        (method, template_of(route.path)): route
-        for service in SERVICES_WITH_ENDPOINTS
-        for router in routers_of(service)
-        for route in router.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods or ()
-    }
+def _routes() -> dict[tuple[str, str], EndpointRoute]:
+    return {(endpoint.method, endpoint.path): endpoint.route for endpoint in endpoints()}
 
 
-def _approvals() -> dict[str, APIRoute]:
+def _approvals() -> dict[str, EndpointRoute]:
     return {
         path: route for (method, path), route in _routes().items() if method == "POST" and path.endswith("/approve")
     }
 
 
-def _body_of(route: APIRoute) -> Any:
+def _body_of(route: EndpointRoute) -> Any:
     return route.body_field.field_info.annotation if route.body_field is not None else None
 
 
@@ -49,7 +41,7 @@ def test_every_step_of_a_decision_needs_a_second_factor() -> None:
         for verb in ("approve", "reject", "prepare"):
             route = routes.get(("POST", path.replace("/approve", f"/{verb}")))
             if route is not None:
-                assert route.endpoint.__guard__.step_up, (path, verb)  # type: ignore[attr-defined]
+                assert route.declared.guard.step_up, (path, verb)
 
 
 def test_a_prepared_decision_can_be_read() -> None:

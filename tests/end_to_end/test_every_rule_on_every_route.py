@@ -18,10 +18,11 @@ import httpx
 import pytest_asyncio
 
 from api_gateway.routes import ROUTES
-from api_gateway.routing import Access, Idempotency, Media, Route
-from campus_tools.endpoints import endpoints, template_of
+from campus_tools.endpoints import endpoints
 from campus_tools.launcher.system import System
+from common.auth.guards import Access
 from common.primitives.problems import TITLES
+from common.web.endpoint_table import Idempotency, Media, Route, template_of
 from contracts import demo
 from contracts.permissions import PERMISSIONS_BY_ROLE, SECOND_FACTOR_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser

@@ -10,9 +10,10 @@ import pyotp
 import pytest_asyncio
 
 from api_gateway.routes import ROUTES
-from api_gateway.routing import Access, Idempotency, Media, Route
 from campus_tools.endpoints import Endpoint, endpoints
 from campus_tools.launcher.system import System
+from common.auth.guards import Access
+from common.web.endpoint_table import Idempotency, Media, Route
 from contracts import demo
 from contracts.permissions import SECOND_FACTOR_ROLES, STAFF_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser

@@ -17,7 +17,7 @@ from common.process.runtime import Runtime
 from common.web.http import create_app
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
-from common.web.standard_routers import health_routes
+from common.web.standard_endpoints import process_health_endpoints
 from testkit.fixtures import PATIENT, eventually
 from testkit.frozen_proxy import frozen_proxy
 
@@ -30,8 +30,8 @@ READINESS, SERVING = "/health/readiness", "/health/serving"
 
 def app_of(runtime: Runtime, *, is_worker: bool = False) -> ASGIApp:
     context = HttpContext(runtime.verifier, runtime.clock, "http://localhost", ())
-    router = health_routes(runtime, is_worker=is_worker)
-    return RequestScope(create_app(title="tests", routers=[router], context=context, dependencies=None))
+    health = process_health_endpoints(runtime, is_worker=is_worker)
+    return RequestScope(create_app(title="tests", endpoints=[health], context=context, dependencies=None))
 
 
 @asynccontextmanager

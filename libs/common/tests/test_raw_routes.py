@@ -1,19 +1,21 @@
-"""A raw route has the guard, problems, bugs, methods and documentation of any other route."""
+"""A raw endpoint has the guard, problems, bugs, methods and documentation of any other."""
 
 from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 import pytest_asyncio
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import CREDENTIALS, PUBLIC, SIGNED_IN
 from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
 from common.primitives.problems import Conflict, Problem
-from common.web.http import Application, RawRoute, before_sign_in, create_app, guarded_router, ok, public, signed_in
+from common.web.endpoints import Endpoints
+from common.web.http import Application, create_app, ok
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
 
@@ -24,37 +26,33 @@ class OutOfOrder(Conflict):
     detail = "It is out of order."
 
 
-def routers() -> list[APIRouter]:
-    """Each endpoint twice: at a raw route, and at one of the framework's."""
-    raw, framed = APIRouter(route_class=RawRoute), guarded_router()
-    for router, prefix in ((raw, "/raw"), (framed, "/framed")):
+def endpoints() -> Endpoints:
+    """Each endpoint twice: as a raw one, and as one of the framework's."""
+    endpoint = Endpoints("test")
+    for prefix in ("/raw", "/framed"):
+        raw = prefix == "/raw"
 
-        @router.get(f"{prefix}/open")
-        @public
+        @endpoint("GET", f"{prefix}/open", allow=PUBLIC, raw=raw)
         async def show(request: Request) -> Response:
             return ok(request, "shown")
 
-        @router.get(f"{prefix}/way-in")
-        @before_sign_in
+        @endpoint("GET", f"{prefix}/way-in", allow=CREDENTIALS, raw=raw)
         async def enter(request: Request) -> Response:
             return ok(request, "in")
 
-        @router.get(f"{prefix}/closed")
-        @signed_in
+        @endpoint("GET", f"{prefix}/closed", allow=SIGNED_IN, raw=raw)
         async def keep(request: Request) -> Response:
             return ok(request, "never shown")
 
-        @router.get(f"{prefix}/refusing")
-        @public
+        @endpoint("GET", f"{prefix}/refusing", allow=PUBLIC, raw=raw)
         async def refuse(request: Request) -> Response:
             raise OutOfOrder
 
-        @router.get(f"{prefix}/broken")
-        @public
+        @endpoint("GET", f"{prefix}/broken", allow=PUBLIC, raw=raw)
         async def break_down(request: Request) -> Response:
             raise ZeroDivisionError
 
-    return [raw, framed]
+    return endpoint
 
 
 @pytest.fixture
@@ -62,7 +60,7 @@ def app() -> Application:
     clock = ManualClock()
     verifier = TokenVerifier(KeySet("http://127.0.0.1:1/", clock), issuer=BASE_URL, clock=clock)
     context = HttpContext(verifier, clock, BASE_URL)
-    return create_app(title="test", routers=routers(), context=context, dependencies=None)
+    return create_app(title="test", endpoints=[endpoints()], context=context, dependencies=None)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -107,15 +105,12 @@ def test_a_raw_route_is_documented(app: Application) -> None:
     assert paths["/raw/open"].keys() == paths["/framed/open"].keys() == {"get"}
 
 
-async def unguarded(_: Request) -> Response:
-    raise Problem
-
-
-def test_a_raw_route_without_a_guard_or_with_a_parameter_is_rejected() -> None:
-    with pytest.raises(TypeError, match="has no guard"):
-        RawRoute("/raw", unguarded)
+def test_a_raw_endpoint_with_a_parameter_is_rejected() -> None:
     with pytest.raises(TypeError, match="fixed path"):
-        RawRoute("/raw/{name}", public(unguarded))
+
+        @Endpoints("test")("GET", "/raw/{name}", allow=PUBLIC, raw=True)
+        async def show(request: Request) -> Response:
+            raise Problem
 
 
 async def test_a_draining_process_closes_each_connection(app: FastAPI) -> None:

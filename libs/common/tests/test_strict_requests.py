@@ -6,26 +6,23 @@ from typing import Annotated
 import httpx
 import pytest
 import pytest_asyncio
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import Depends, FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import PUBLIC, SIGNED_IN
 from common.auth.tokens import Revocations, TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import SystemClock
 from common.primitives.ids import new_id
 from common.primitives.problems import INVALID_PARAMS_MAX
+from common.web.endpoints import Endpoints
 from common.web.http import (
     LIMIT_DEFAULT,
     Cursor,
     Limit,
-    RawRoute,
-    any_query,
     create_app,
-    guarded_router,
     ok,
-    public,
-    signed_in,
 )
 from common.web.http_context import HttpContext
 from common.web.pages import OffsetPage, offset_page
@@ -34,61 +31,57 @@ from common.web.schemas import RequestBody
 from testkit.fixtures import PATIENT
 from testkit.service_kit import BASE_URL, issuing
 
-router = guarded_router()
-raw = APIRouter(route_class=RawRoute)
+endpoint = Endpoints("test")
 
 
 class Named(RequestBody):
     name: str
 
 
-@router.get("/api/by-cursor")
-@public
+@endpoint("GET", "/api/by-cursor", allow=PUBLIC)
 async def by_cursor(request: Request, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
     return ok(request, [])
 
 
-@router.get("/api/by-page")
-@public
+@endpoint("GET", "/api/by-page", allow=PUBLIC)
 async def by_page(
     request: Request, page: Annotated[OffsetPage, Depends(offset_page("created_at", "total"))]
 ) -> Response:
     return ok(request, page.sort)
 
 
-@router.get("/api/no-list")
-@public
+@endpoint("GET", "/api/no-list", allow=PUBLIC)
 async def no_list(request: Request) -> Response:
     return ok(request, "here")
 
 
-@raw.get("/api/raw", openapi_extra={"parameters": [{"name": "known", "in": "query", "schema": {"type": "string"}}]})
-@public
+@endpoint(
+    "GET",
+    "/api/raw",
+    allow=PUBLIC,
+    raw=True,
+    openapi_extra={"parameters": [{"name": "known", "in": "query", "schema": {"type": "string"}}]},
+)
 async def raw_route(request: Request) -> Response:
     return ok(request, "here")
 
 
-@raw.get("/api/machine")
-@any_query
-@public
+@endpoint("GET", "/api/machine", allow=PUBLIC, raw=True, any_query=True)
 async def machine(request: Request) -> Response:
     return ok(request, "here")
 
 
-@router.get("/elsewhere")
-@public
+@endpoint("GET", "/elsewhere", allow=PUBLIC)
 async def elsewhere(request: Request) -> Response:
     return ok(request, "here")
 
 
-@router.post("/api/no-body")
-@signed_in
+@endpoint("POST", "/api/no-body", allow=SIGNED_IN)
 async def no_body(request: Request) -> Response:
     return ok(request, "done")
 
 
-@router.post("/api/body")
-@signed_in
+@endpoint("POST", "/api/body", allow=SIGNED_IN)
 async def with_body(request: Request, body: Named) -> Response:
     return ok(request, body.name)
 
@@ -104,7 +97,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
             revocations=Revocations(),
         )
         context = HttpContext(verifier, clock, BASE_URL)
-        app = RequestScope(create_app(title="test", routers=[router, raw], context=context, dependencies=None))
+        app = RequestScope(create_app(title="test", endpoints=[endpoint], context=context, dependencies=None))
         headers = {"Authorization": f"Bearer {issuer.token(new_id())}", "Content-Type": "application/json"}
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as client:
@@ -167,7 +160,7 @@ async def test_the_number_of_reported_parameters_is_bounded(client: httpx.AsyncC
 
 def test_the_order_of_each_list_is_an_enum_in_openapi() -> None:
     app = FastAPI()
-    app.include_router(router)
+    app.router.routes.extend(endpoint.routes)
     paths = app.openapi()["paths"]
 
     def schema_of(path, name):

@@ -13,11 +13,13 @@ import pytest_asyncio
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import SIGNED_IN
 from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.primitives.clock import ManualClock
-from common.web.http import CurrentCaller, create_app, guarded_router, ok, signed_in
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, create_app, ok
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
 from testkit.fixtures import PATIENT
@@ -66,10 +68,9 @@ async def common_api() -> AsyncIterator[Api]:
 
 @asynccontextmanager
 async def open_api() -> AsyncIterator[Api]:
-    router = guarded_router()
+    endpoint = Endpoints("test")
 
-    @router.get("/closed")
-    @signed_in
+    @endpoint("GET", "/closed", allow=SIGNED_IN)
     async def closed(request: Request, caller: CurrentCaller) -> Response:
         return ok(request, {"userId": caller.id, "sessionId": caller.session_id})
 
@@ -80,7 +81,7 @@ async def open_api() -> AsyncIterator[Api]:
             KeySet(server.url("ours"), clock, seconds_max=PATIENT.identity), issuer=OUR_ISSUER, clock=clock
         )
         app = create_app(
-            title="test", routers=[router], context=HttpContext(verifier, clock, OUR_ISSUER), dependencies=None
+            title="test", endpoints=[endpoint], context=HttpContext(verifier, clock, OUR_ISSUER), dependencies=None
         )
         transport = httpx.ASGITransport(app=RequestScope(app), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:

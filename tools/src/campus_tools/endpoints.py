@@ -1,50 +1,57 @@
 """All endpoints of all services with their guards, read from the running code. Used by the reference and the tests of roles."""
 
 import importlib
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from fastapi import APIRouter
-from fastapi.routing import APIRoute
-
-from common.auth.guards import Guard
-from common.web.dead_letter_routes import dead_letter_router
-from common.web.own_actions import own_action_router
-from common.web.pending_work import pending_work_router
-from common.web.personal_records import personal_record_router
-from common.web.queue_routes import queue_router
+from common.auth.guards import Access, Guard
+from common.web.dead_letter_routes import dead_letter_endpoints
+from common.web.endpoint_table import Route
+from common.web.endpoints import EndpointRoute, Endpoints
+from common.web.own_actions import own_action_endpoints
+from common.web.pending_work import pending_work_endpoints
+from common.web.personal_records import personal_record_endpoints
+from common.web.queue_routes import queue_endpoints
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 
 SERVICES_WITH_ENDPOINTS: Final = ("identity", "orders", "payments", "payouts", "notifications")
-# A month is called one; everything else in a path is an id.
-_PARAMETER: Final = re.compile(r"\{(?!month\})[^}]*\}")
+# Endpoints between services, which the edge does not route.
+_INTERNAL: Final = "/internal/"
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One operation of a service; ids in the path are written `:id`, months `:month`, as in the gateway's route table."""
+    """One operation of a service."""
 
     service: str
-    method: str
-    path: str
-    guard: Guard
-    function: Callable[..., Any] = field(compare=False, repr=False)
+    route: EndpointRoute
+
+    @property
+    def method(self) -> str:
+        return self.route.declared.method
+
+    @property
+    def path(self) -> str:
+        """The path with `:id` and `:month`, as in the table."""
+        return self.route.declared.path
 
     @property
     def name(self) -> str:
-        return f"{self.method} {self.path}"
+        return self.route.declared.name
+
+    @property
+    def guard(self) -> Guard:
+        return self.route.declared.guard
 
     @property
     def permissions(self) -> tuple[str, ...]:
-        """Any of these permissions suffices; none: no permission is needed."""
-        return (self.guard.permission,) if self.guard.permission is not None else self.guard.one_of
+        return self.guard.permissions
 
     @property
     def roles(self) -> tuple[str, ...]:
         """Return the roles that its guard admits, highest first. Row policies limit what they see."""
-        if self.guard.service_key:
+        if self.guard.access is Access.SERVICE_KEY:
             return ()
         return tuple(
             role
@@ -53,29 +60,30 @@ class Endpoint:
         )
 
 
-def template_of(path: str) -> str:
-    """Return a path of a service as the gateway's route table writes it."""
-    return _PARAMETER.sub(":id", path).replace("{month}", ":month")
+def endpoints_of(service: str) -> Sequence[Endpoints]:
+    """Return the endpoints of a service without health: its own and the common ones."""
+    return [*_own(service), *_common(service)]
 
 
-def routers_of(service: str) -> Sequence[APIRouter]:
-    """Return the routers of a service without health: its own and the common ones."""
+def _own(service: str) -> Sequence[Endpoints]:
+    found: Sequence[Endpoints] = importlib.import_module(f"{service}.app").SERVICE.endpoints
+    return found
+
+
+def _common(service: str) -> Sequence[Endpoints]:
     absent: Any = None  # Dependencies of the handlers, which are never called here.
-    own: Sequence[APIRouter] = importlib.import_module(f"{service}.app").SERVICE.routers
-    common = [
-        dead_letter_router(service, absent, absent),
-        queue_router(service, absent, absent),
-        personal_record_router(service, (), absent, absent),
-        pending_work_router((), absent, absent),
-        own_action_router(service, "", absent),
+    return [
+        dead_letter_endpoints(service, absent, absent),
+        queue_endpoints(service, absent, absent),
+        personal_record_endpoints(service, (), absent, absent),
+        pending_work_endpoints((), absent, absent),
+        own_action_endpoints(service, "", absent),
     ]
-    return [*common, *own]
 
 
 def endpoints() -> tuple[Endpoint, ...]:
     """Return all endpoints, ordered by path and method."""
-    found = [endpoint for service in SERVICES_WITH_ENDPOINTS for endpoint in _endpoints_of(service)]
-    return tuple(sorted(found, key=lambda endpoint: (endpoint.path, endpoint.method)))
+    return tuple(sorted(_declared(), key=lambda endpoint: (endpoint.path, endpoint.method)))
 
 
 def endpoints_by_permission() -> Mapping[str, tuple[Endpoint, ...]]:
@@ -87,10 +95,32 @@ def endpoints_by_permission() -> Mapping[str, tuple[Endpoint, ...]]:
     }
 
 
-def _endpoints_of(service: str) -> Iterator[Endpoint]:
-    for router in routers_of(service):
-        for route in router.routes:
-            if isinstance(route, APIRoute):
-                guard: Guard = route.endpoint.__guard__  # type: ignore[attr-defined]
-                for method in route.methods or ():
-                    yield Endpoint(service, method, template_of(route.path), guard, route.endpoint)
+def public_routes() -> tuple[tuple[Route, EndpointRoute], ...]:
+    """Return each endpoint that the edge routes with the route of its first service, in the order of declaration.
+
+    Raises ValueError when two services declare one endpoint that is not `merged`, or declare it differently.
+    """
+    found: dict[str, tuple[Route, EndpointRoute]] = {}
+    for endpoint in _declared():
+        if endpoint.path.startswith(_INTERNAL):
+            continue
+        if endpoint.name not in found:
+            found[endpoint.name] = (replace(endpoint.route.declared, upstream=endpoint.service), endpoint.route)
+            continue
+        first, route = found[endpoint.name]
+        alone = replace(first, upstream="", parts=())
+        if not (route.is_merged and endpoint.route.is_merged) or alone != endpoint.route.declared:
+            raise ValueError(f"{first.upstream} and {endpoint.service} declare {endpoint.name}")
+        parts = (*(first.parts or (first.upstream,)), endpoint.service)
+        found[endpoint.name] = (replace(first, parts=parts), route)
+    return tuple(found.values())
+
+
+def _declared() -> Iterator[Endpoint]:
+    return (
+        Endpoint(service, route)
+        for part in (_own, _common)
+        for service in SERVICES_WITH_ENDPOINTS
+        for each in part(service)
+        for route in each.routes
+    )

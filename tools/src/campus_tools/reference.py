@@ -19,7 +19,7 @@ from pydantic_settings import BaseSettings
 from campus_tools.documents.lifecycles import LIFECYCLES
 from campus_tools.endpoints import Endpoint, endpoints, endpoints_by_permission
 from campus_tools.observability.inventory import AROUND_US, Metric, ours
-from common.auth.guards import Guard
+from common.auth import guards
 from common.primitives.lifecycles import Rejection
 from contracts import identity, notifications, operations, orders, payments, payouts
 from contracts.event import Event
@@ -141,21 +141,22 @@ def _permissions() -> str:
         lines.append(f"| {_permission(permission)} | {roles} | {_endpoints_shown(opened, beside=permission)} |")
     lines += ["", "## Endpoints without a permission", "", "| Callers | Endpoints |", "|---|---|"]
     others = [endpoint for endpoint in endpoints() if not endpoint.permissions]
-    for meaning, guard in _WITHOUT_PERMISSION:
-        shown = _endpoints_shown([endpoint for endpoint in others if endpoint.guard == guard])
+    for meaning, *admitting in _WITHOUT_PERMISSION:
+        shown = _endpoints_shown([endpoint for endpoint in others if endpoint.guard in admitting])
         lines.append(f"| {meaning} | {shown} |")
     return "\n".join(lines) + "\n"
 
 
 _WITHOUT_PERMISSION: Final = (
-    ("every signed-in user; row policies limit what they read", Guard()),
-    ("every signed-in user, AAL2", Guard(step_up=True)),
-    ("every caller; a token that is sent must be valid", Guard(anonymous=True)),
+    ("every signed-in user; row policies limit what they read", guards.SIGNED_IN),
+    ("every signed-in user, AAL2", guards.STEPPED_UP),
+    ("every caller; a token that is sent must be valid", guards.PUBLIC, guards.OPEN),
     (
         "every caller; a token is ignored (sign-in, and webhooks with a signature)",
-        Guard(anonymous=True, ignores_token=True),
+        guards.CREDENTIALS,
+        guards.SIGNATURE,
     ),
-    ("the service key", Guard(service_key=True)),
+    ("the service key", guards.SERVICE_KEY),
 )
 
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from starlette.types import Receive
 
 from api_gateway.connection import ClientDisconnected
-from api_gateway.routing import JSON_BYTES_MAX, Media, Route
 from common.primitives.problems import Problem, ValidationFailed
+from common.web.endpoint_table import JSON_BYTES_MAX, Media, Route
 
 
 class BodyTooLarge(ValidationFailed):

@@ -9,13 +9,14 @@ from urllib.parse import quote
 from starlette.types import Message, Receive, Scope, Send
 
 from api_gateway.headers import NO_STORE, Headers, quota_headers
-from api_gateway.routing import Route, canonical_path
+from api_gateway.routing import canonical_path
 from api_gateway.sliding_window import MICROSECONDS, QuotaStatus
 from common.auth.caller import Caller
 from common.primitives import problems
 from common.primitives.ids import is_request_id, new_request_id
 from common.primitives.problems import Problem
 from common.web import envelope
+from common.web.endpoint_table import Route
 
 PROBLEM: Final = b"application/problem+json"
 JSON: Final = b"application/json"

@@ -17,10 +17,11 @@ from api_gateway.bodies import check_announced_body, read_body, read_whole_body
 from api_gateway.call import Call
 from api_gateway.credentials import address_named_in
 from api_gateway.forwarding import Forwarder
-from api_gateway.routing import Access, Route
+from common.auth.guards import Access
 from common.auth.jws_parser import read_token
 from common.primitives.cells import Cell, Cells, Misdirected
 from common.primitives.problems import Problem
+from common.web.endpoint_table import Route
 
 # Names the cell that forwarded a request. It is forwarded once: cells that disagree would pass it around for ever.
 FORWARDED_BY: Final = b"campus-cell"

@@ -1,7 +1,7 @@
 """Compression: gzip for clients that accept it, on routes whose responses hold no secret.
 
 The length of a compressed response reveals a secret next to text chosen by an attacker (BREACH). So the route table
-marks what is compressed (`is_compressed`): the public catalog only.
+marks what is compressed (`compressed`): the public catalog only.
 """
 
 import zlib

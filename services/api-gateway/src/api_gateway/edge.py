@@ -30,16 +30,18 @@ from api_gateway.load import Load, Overloaded
 from api_gateway.metrics import Metrics
 from api_gateway.page_cache import PageCache
 from api_gateway.quotas import Quotas
-from api_gateway.routing import Access, Media, Quota, Route, RouteTable, allowed_methods
+from api_gateway.routing import RouteTable, allowed_methods, deprecation_headers
 from api_gateway.sliding_window import Counter, QuotaStatus
 from api_gateway.tiers import Tiers
 from api_gateway.tracing import ServerSpans
 from api_gateway.work import MergedLists
 from common.auth.caller import Caller
+from common.auth.guards import Access
 from common.auth.tokens import TokenVerifier, bearer_token
 from common.observability.logging import REQUEST_ID, get_logger
 from common.primitives.clock import Clock
 from common.primitives.problems import NotFound, Problem, RateLimited, Unauthorized, Unavailable, ValidationFailed
+from common.web.endpoint_table import Media, Quota, Route
 
 log = get_logger(__name__)
 
@@ -194,8 +196,8 @@ class Edge:
         ):
             return
         # Errors of a deprecated route have its headers too, because their clients must migrate as well.
-        call.extra = [*call.extra, *route.deprecation_headers] if route and route.deprecated_at else call.extra
-        if route is not None and route.is_compressed:
+        call.extra = [*call.extra, *deprecation_headers(route)] if route and route.deprecated_at else call.extra
+        if route is not None and route.compressed:
             call.extra = [*call.extra, VARIES]
         if route is not None and route.quota in (Quota.ACCOUNT, Quota.SESSION):
             await self._process_credentials(call, route)
@@ -227,7 +229,7 @@ class Edge:
         if route.parts:
             await self.work.respond(call, route)
             return True
-        if self.page_cache is None or not route.is_shared or call.is_private or call.method != "GET":
+        if self.page_cache is None or not route.shared or call.is_private or call.method != "GET":
             return False
         return await self.page_cache.respond(call, route)
 

@@ -12,7 +12,7 @@ from typing import IO, Final
 from starlette.types import Receive
 
 from api_gateway.bodies import read_body
-from api_gateway.routing import KIB, Route
+from common.web.endpoint_table import KIB, Route
 
 _CHUNK_BYTES: Final = 64 * KIB
 

@@ -19,11 +19,12 @@ from api_gateway.headers import (
     without_policy,
 )
 from api_gateway.load import Load
-from api_gateway.routing import Access, Route
 from api_gateway.upstream import Upstreams
+from common.auth.guards import Access
 from common.observability.telemetry import trace_headers
 from common.primitives.problems import Problem, ValidationFailed
 from common.web.client_address import CLIENT_ADDRESS
+from common.web.endpoint_table import Route
 from common.web.request_path import VERSION, VERSION_HEADER
 
 # A response stored under a key is held in memory. The longest one is a dispatch of some hundred transfers.
@@ -145,12 +146,12 @@ class Forwarder:
             await read_response(response)
             raise problem_of_status(response.status)
         headers = passed_to_client(response.headers, private=call.is_private or response.status >= 400)
-        if call.route is not None and call.route.is_page and has_content_policy(headers):
+        if call.route is not None and call.route.page and has_content_policy(headers):
             call.extra = without_policy(call.extra)
         if _is_event_stream(response.headers):
             await self._relay_stream(call, response, headers)
             return
-        if response.status == 200 and call.route is not None and call.route.is_compressed:
+        if response.status == 200 and call.route is not None and call.route.compressed:
             headers = with_weak_etag(headers)
             accepted = accepted_codings(call.headers.get(b"accept-encoding"))
             if accepted.gzip:

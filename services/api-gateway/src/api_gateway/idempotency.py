@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from api_gateway.routing import Idempotency
 from common.primitives.problems import Conflict, ValidationFailed
+from common.web.endpoint_table import Idempotency
 
 HEADER: Final = "Idempotency-Key"
 

@@ -18,12 +18,12 @@ from api_gateway.idempotency import (
     is_stored,
 )
 from api_gateway.metrics import Metrics
-from api_gateway.routing import Route
 from api_gateway.store import IdempotencyClaim, IdempotencyRecords
 from common.database.unit_of_work import DatabaseUnavailable
 from common.observability.logging import get_logger
 from common.primitives.ids import new_id
 from common.primitives.problems import Unauthorized, ValidationFailed
+from common.web.endpoint_table import Route
 
 log = get_logger(__name__)
 

@@ -22,9 +22,9 @@ from api_gateway.forwarding import Forwarder, ResponseTooLong, read_response
 from api_gateway.headers import Headers, etag_matches, passed_to_client
 from api_gateway.limits import LIMITS, EdgeLimits
 from api_gateway.metrics import Metrics
-from api_gateway.routing import Route
 from api_gateway.sliding_window import MICROSECONDS
 from common.primitives.clock import iso
+from common.web.endpoint_table import Route
 
 _META: Final = b',"meta":'
 _encode: Final = msgspec.json.Encoder().encode
@@ -85,7 +85,7 @@ class PageCache:
     ) -> None:
         self._limits = limits
         self._forwarder, self._metrics = forwarder, metrics
-        self.services = frozenset(route.upstream for route in routes if route.is_shared)
+        self.services = frozenset(route.upstream for route in routes if route.shared)
         self._life = int(seconds * MICROSECONDS)
         self._pages: OrderedDict[Key, Page] = OrderedDict()
         self._bytes = 0

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from api_gateway.routing import Quota
 from api_gateway.sliding_window import Counter
 from common.auth.caller import Caller
 from common.primitives.shared_addresses import SharedAddresses
+from common.web.endpoint_table import Quota
 from contracts.permissions import STAFF_ROLES
 
 _TIER_3_ROLES: Final = STAFF_ROLES | {"merchant"}

@@ -15,10 +15,10 @@ from api_gateway.connection import ClientDisconnected, UpstreamFailed
 from api_gateway.forwarding import Forwarder, ResponseTooLong, read_response
 from api_gateway.headers import Headers
 from api_gateway.metrics import Metrics
-from api_gateway.routing import Route
 from common.observability.logging import get_logger
 from common.primitives.problems import Unavailable
 from common.web import envelope
+from common.web.endpoint_table import Route
 from contracts.work import OWN_ACTIONS_MAX
 
 log = get_logger(__name__)

@@ -12,10 +12,12 @@ import pytest
 
 from api_gateway.forwarding import STORED_BYTES_MAX
 from api_gateway.routes import ORDERS, PAYMENTS
-from api_gateway.routing import Access, Idempotency, Media, Quota, Route, RouteTable
+from api_gateway.routing import RouteTable
 from campus_tools.servers.redis import PrivateRedis
+from common.auth.guards import CREDENTIALS, PUBLIC, SIGNATURE
 from common.primitives.clock import SystemClock
 from common.primitives.ids import new_id
+from common.web.endpoint_table import Idempotency, Media, Quota, Route
 from testkit.fixtures import eventually
 from testkit.service_kit import BASE_URL
 
@@ -213,12 +215,12 @@ NOTICE = SystemClock().now().replace(microsecond=0) - timedelta(days=30)
 SUNSET = NOTICE + timedelta(days=200)
 OLD: dict[str, Any] = {"deprecated_at": NOTICE, "sunset_at": SUNSET, "successor": "https://campus.example/docs#v2"}
 OLD_ROUTES = (
-    Route("GET", "/api/old", ORDERS, access=Access.ANONYMOUS, **OLD),
+    Route("GET", "/api/old", ORDERS, guard=PUBLIC, **OLD),
     Route("GET", "/api/old/mine", ORDERS, **OLD),
     Route("POST", "/api/old", PAYMENTS, idempotency=Idempotency.REQUIRED, **OLD),
-    Route("POST", "/api/old/login", ORDERS, Quota.ACCOUNT, access=Access.CREDENTIALS, **OLD),
-    Route("POST", "/api/old/hook", PAYMENTS, Quota.MACHINES, access=Access.OPEN, media=Media.ANY, **OLD),
-    Route("GET", "/api/new", ORDERS, access=Access.ANONYMOUS),
+    Route("POST", "/api/old/login", ORDERS, Quota.ACCOUNT, guard=CREDENTIALS, **OLD),
+    Route("POST", "/api/old/hook", PAYMENTS, Quota.MACHINES, guard=SIGNATURE, media=Media.ANY, **OLD),
+    Route("GET", "/api/new", ORDERS, guard=PUBLIC),
 )
 
 

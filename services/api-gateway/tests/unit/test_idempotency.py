@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from api_gateway.idempotency import fingerprint_of, is_stored, key_hash_of
-from api_gateway.routing import Idempotency
 from common.primitives.problems import ValidationFailed
+from common.web.endpoint_table import Idempotency
 
 KEY = b"3f2b8c1e-9d4a-4e6b-8a7c-1d2e3f4a5b6c"
 

@@ -5,10 +5,10 @@ from uuid import uuid4
 import pytest
 
 from api_gateway.credentials import account_named_in, session_named_in
-from api_gateway.routing import Quota
 from api_gateway.tiers import Limits, Tiers
 from common.auth.caller import Caller
 from common.primitives.shared_addresses import SharedAddresses
+from common.web.endpoint_table import Quota
 from contracts.permissions import ROLES_BY_RANK
 
 TIERS = Tiers(Limits(60, 300, 600, 10, 20, 60, 6_000, 1_200, 60), SharedAddresses())

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from api_gateway.routes import DISPATCH_SECONDS_MAX
 from common.primitives.ids import new_id
 from payouts.domain.attempts import (
     CallHistory,
@@ -24,6 +23,7 @@ from payouts.domain.dispatch import LOST_CALL, SEND_FOR_SECONDS, next_poll, poll
 from payouts.domain.gateway_results import Absent, Refused, Reported, Unclear
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 from payouts.domain.transitions import STATES, is_allowed
+from payouts.routes.payouts import DISPATCH_SECONDS_MAX
 from payouts.settings import Settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

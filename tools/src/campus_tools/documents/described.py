@@ -1,84 +1,62 @@
-"""Operations of the services, joined with the gateway's route table and the guards, without a running process."""
+"""The declared endpoints with their OpenAPI operations, without a running process."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from fastapi import FastAPI
 
-from api_gateway.routes import ROUTES
-from api_gateway.routing import Route
 from campus_tools.documents.raised_errors import errors_raised_by
-from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, endpoints, routers_of, template_of
+from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS, endpoints_of, public_routes
 from common.auth.guards import Guard
 from common.primitives.problems import Problem
-
-# Internal endpoints between services.
-_INTERNAL: Final = "/internal/"
+from common.web.endpoint_table import Route
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A public operation: gateway route, guard, path with named parameters, the service's OpenAPI operation, its named errors."""
+    """A public operation: its route, path with named parameters, the service's OpenAPI operation, its named errors."""
 
     route: Route
-    guard: Guard
     path: str
     operation: Mapping[str, Any]
     errors: Sequence[type[Problem]]
     required_fields: Sequence[str]
 
+    @property
+    def guard(self) -> Guard:
+        return self.route.guard
+
 
 class Drifted(Exception):
-    """The route table and the services disagree about what is public, or two services about a schema or a name."""
+    """Two services disagree about a schema or a name."""
 
 
 def described() -> tuple[list[Described], dict[str, Any]]:
-    """Return the public operations in the table's order, and all schemas by the names of their models. Raises Drifted."""
-    routes = {(route.upstream, route.method, route.path): route for route in ROUTES}
-    known = {(endpoint.service, endpoint.method, endpoint.path): endpoint for endpoint in endpoints()}
+    """Return the public operations in the order of their declaration, and all schemas by the names of their models.
+
+    Raises Drifted.
+    """
     schemas: dict[str, Any] = {}
-    operations: dict[tuple[str, str, str], tuple[str, Mapping[str, Any]]] = {}
+    paths: dict[str, Any] = {}
     for service in SERVICES_WITH_ENDPOINTS:
         document = _document_of(service)
         for name, schema in document.get("components", {}).get("schemas", {}).items():
             if schemas.setdefault(name, schema) != schema:
                 raise Drifted(f"two services have different models of the name {name}")
-        for path, method, operation in _operations_of(document):
-            operations[(service, method, template_of(path))] = (path, operation)
-    expected = {(part, route.method, route.path) for route in ROUTES for part in route.parts or (route.upstream,)}
-    _must_agree(expected, {key for key in operations if not key[2].startswith(_INTERNAL)})
-    found = [
-        Described(
-            route,
-            known[key].guard,
-            *operations[key],
-            errors_raised_by(known[key].function),
-            _required_fields(operations[key][1], schemas),
-        )
-        for key, route in routes.items()
-    ]
+        paths[service] = document["paths"]
+    found = []
+    for route, declared in public_routes():
+        operation = paths[route.upstream][declared.path_format][route.method.lower()]
+        errors, required = errors_raised_by(declared.endpoint), _required_fields(operation, schemas)
+        found.append(Described(route, declared.path_format, operation, errors, required))
     return _with_one_name_for_each_path(found), schemas
-
-
-def _must_agree(routes: set[tuple[str, str, str]], operations: set[tuple[str, str, str]]) -> None:
-    without_operation = sorted(" ".join(key) for key in routes - operations)
-    without_route = sorted(" ".join(key) for key in operations - routes)
-    if without_operation or without_route:
-        raise Drifted(f"routes without an operation: {without_operation}; operations without a route: {without_route}")
 
 
 def _document_of(service: str) -> dict[str, Any]:
     app = FastAPI(title=service)
-    for router in routers_of(service):
-        app.include_router(router)
+    app.router.routes.extend(route for each in endpoints_of(service) for route in each.routes)
     return app.openapi()
-
-
-def _operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    for path, operations in document["paths"].items():
-        for method, operation in operations.items():
-            yield path, method.upper(), operation
 
 
 def _required_fields(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Sequence[str]:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from api_gateway.routing import Access
 from campus_tools.documents.described import Described
+from common.auth.guards import Access
 
 # Endpoints that a signature or a secret authenticates instead of a token.
 _SIGNED: Final[Mapping[str, str]] = {
@@ -68,7 +68,7 @@ SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
 
 def security_of(entry: Described) -> list[dict[str, list[str]]]:
     """Return the `security` of an operation."""
-    if entry.guard.service_key:
+    if entry.guard.access is Access.SERVICE_KEY:
         return [{"serviceKey": []}]
     if entry.route.name in _SIGNED:
         return [{_SIGNED[entry.route.name]: []}]

@@ -9,9 +9,9 @@ from pydantic.alias_generators import to_camel
 
 from api_gateway.edge import HEAD_ERRORS
 from api_gateway.gateway_endpoints import DOCUMENTED_BASE_URL
-from api_gateway.routing import Access, Idempotency, Quota
 from campus_tools.documents.described import Described
 from campus_tools.documents.samples import REQUEST_ID, SOME_ID
+from common.auth.guards import Access
 from common.primitives.problems import (
     EXTENSIONS,
     Conflict,
@@ -28,6 +28,7 @@ from common.primitives.problems import (
     ValidationFailed,
     render,
 )
+from common.web.endpoint_table import Idempotency, Quota
 from common.web.http import LIMIT_MAX
 from contracts.permissions import SECOND_FACTOR_ROLES, permissions_of
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from campus_tools.documents import (
     asyncapi,
+    endpoint_lines,
     events_page,
     lifecycles_page,
     openapi,
@@ -16,6 +17,7 @@ from campus_tools.documents import (
 from campus_tools.documents.requests_shown import requests_of
 
 ROOT: Final = Path(__file__).parents[4]
+ENDPOINTS: Final = Path("libs/common/src/contracts/endpoints.txt")
 PAGES: Final = Path("services/api-gateway/src/api_gateway/pages")
 # The folder also holds the client's hand-written modules.
 PYTHON_CLIENT: Final = Path("clients/python/src/campus_client")
@@ -25,11 +27,13 @@ _DEPTH: Final = 3
 
 
 def served_documents() -> dict[Path, str]:
-    """Return the documents that the gateway serves, by their path below the root; committed, because its image is built
-    from them.
+    """Return the table that the gateway reads and the documents that it serves, by their path below the root; committed,
+    because its image is built from them.
     """
+    reference = openapi.document()
     return {
-        PAGES / "openapi.json": as_lines(openapi.document()),
+        ENDPOINTS: endpoint_lines.text(reference),
+        PAGES / "openapi.json": as_lines(reference),
         PAGES / "asyncapi.json": as_lines(asyncapi.document()),
         PAGES / "events.html": events_page.page(),
         PAGES / "lifecycles.html": lifecycles_page.page(),

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from api_gateway.routing import Idempotency, Route
 from campus_tools.documents.described import Described, Drifted, described
 from campus_tools.documents.edge_shown import envelope_of, health_envelopes, health_operations, shared_schemas
 from campus_tools.documents.endpoints_shown import SECURITY_SCHEMES, security_of
@@ -19,6 +18,7 @@ from campus_tools.documents.requests import FILES, REQUESTS, SIGNED_BODIES
 from campus_tools.documents.samples import Samples
 from campus_tools.documents.schemas_shown import shown_parameter, shown_schema
 from common.auth.guards import Guard
+from common.web.endpoint_table import Idempotency, Route
 
 _SCHEMAS: Final = "#/components/schemas/"
 # Operations without an envelope (contract section 1.2).
@@ -45,7 +45,7 @@ The backend of student marketplaces: escrow, delivery PIN, payouts.
 
 
 def document() -> dict[str, Any]:
-    """Return the whole document. Raises Drifted when route table and services disagree."""
+    """Return the whole document. Raises Drifted when services disagree."""
     entries, schemas = described()
     schemas |= shared_schemas() | health_envelopes()
     schemas = {name: shown_schema(name, schema) for name, schema in schemas.items()}
@@ -114,8 +114,8 @@ def _operation(
     if route.path in ("/functions/v1/gateway-webhook", "/api/webhooks/flutterwave"):
         shown["responses"]["401"] = _BARE_ERROR
     shown["security"] = security_of(entry)
-    if entry.guard.permission or entry.guard.one_of:
-        shown["x-permissions"] = [entry.guard.permission] if entry.guard.permission else list(entry.guard.one_of)
+    if entry.guard.permissions:
+        shown["x-permissions"] = list(entry.guard.permissions)
     if entry.guard.step_up:
         shown["x-step-up"] = True
     if route.deprecated_at is not None:
@@ -153,9 +153,8 @@ def _summary(name: str) -> str:
 
 def _described_with_guard(description: str, guard: Guard) -> str:
     sentences = [description.strip()] if description.strip() else []
-    permissions = [guard.permission] if guard.permission else list(guard.one_of)
-    if permissions:
-        sentences.append(f"Needs the permission {' or '.join(f'`{name}`' for name in permissions)}.")
+    if guard.permissions:
+        sentences.append(f"Needs the permission {' or '.join(f'`{name}`' for name in guard.permissions)}.")
     if guard.step_up:
         sentences.append("Needs a second factor shown within the last 15 minutes (AAL2).")
     elif guard.step_up_with:

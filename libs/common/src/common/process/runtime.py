@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from fastapi import APIRouter
-
 from common.auth.tokens import Revocations, TokenVerifier
 from common.auth.user_lookup import IdentityUserLookup
 from common.auth.verification_keys import KeySet
@@ -20,6 +18,7 @@ from common.primitives.clock import Clock, SystemClock
 from common.primitives.limits import WAIT_LIMITS, WaitLimits
 from common.process.loops import Loop
 from common.process.settings import ServiceSettings
+from common.web.endpoints import Endpoints
 from common.web.pending_work import WorkKind
 from common.web.personal_records import Section
 from contracts.event import Event
@@ -52,7 +51,7 @@ class Service:
     settings: type[ServiceSettings]
     compose: Callable[[Any, Runtime], AbstractAsyncContextManager[Any]]
     routes: str = ""
-    """The module with the `ROUTERS` of the service; a worker does not import it."""
+    """The module with the `ENDPOINTS` of the service; a worker does not import it."""
     personal_records: Sequence[Section] = ()
     pending_work: Sequence[WorkKind] = ()
     own_actions: str = ""
@@ -73,9 +72,9 @@ class Service:
         return self.name.replace("-", "_")
 
     @property
-    def routers(self) -> Sequence[APIRouter]:
-        """The routers of the API process. Their models are a quarter of what an import of the service costs."""
-        found: Sequence[APIRouter] = import_module(self.routes).ROUTERS if self.routes else ()
+    def endpoints(self) -> Sequence[Endpoints]:
+        """The endpoints of the API process. Their models are a quarter of what an import of the service costs."""
+        found: Sequence[Endpoints] = import_module(self.routes).ENDPOINTS if self.routes else ()
         return found
 
 

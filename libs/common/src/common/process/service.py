@@ -28,7 +28,7 @@ from common.process.settings import ServiceSettings
 from common.web.http import create_app
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
-from common.web.standard_routers import health_routes, standard_routes
+from common.web.standard_endpoints import process_health_endpoints, standard_endpoints
 from contracts.identity import SessionRevoked
 
 log = logging.get_logger(__name__)
@@ -107,10 +107,10 @@ def http_app(
 ) -> RequestScope:
     """Return the ASGI application of a process; without routes it has health and metrics only."""
     context = HttpContext(runtime.verifier, runtime.clock, settings.base_url, settings.service_keys)
-    routers = [health_routes(runtime, is_worker=is_worker)]
+    endpoints = [process_health_endpoints(runtime, is_worker=is_worker)]
     if with_routes:
-        routers += [*standard_routes(service, settings, runtime), *service.routers]
-    return RequestScope(create_app(title=service.name, routers=routers, context=context, dependencies=dependencies))
+        endpoints += [*standard_endpoints(service, settings, runtime), *service.endpoints]
+    return RequestScope(create_app(title=service.name, endpoints=endpoints, context=context, dependencies=dependencies))
 
 
 def background(service: Service, runtime: Runtime, dependencies: object, command: str) -> list[Awaitable[None]]:

@@ -1,10 +1,12 @@
-"""HTTP of a service: the application, guards, envelope, error handlers, standard routes, event streams."""
+"""HTTP of a service: the application, endpoints, envelope, error handlers, standard routes, event streams."""
 
 __all__ = [
     "client_address",
     "csv_export",
     "dead_letter_routes",
     "dead_webhooks",
+    "endpoint_table",
+    "endpoints",
     "envelope",
     "event_streams",
     "http",
@@ -24,5 +26,5 @@ __all__ = [
     "request_scope",
     "responses",
     "schemas",
-    "standard_routers",
+    "standard_endpoints",
 ]

@@ -4,17 +4,19 @@ from datetime import datetime
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import StringConstraints
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
+from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
 from common.messaging.dead_letters import Closure, close_dead_letter, replay_dead_letter
 from common.primitives.clock import iso, iso_or_none
-from common.web.http import CurrentCaller, guarded_router, ok, requires
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.pending_work import WorkKind
 from common.web.schemas import RequestBody, ResponseShape
@@ -63,16 +65,17 @@ class ClosedDeadLetter(ResponseShape):
     close_reason: str
 
 
-def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
+def dead_letter_endpoints(service: str, database: Database, bus: Bus) -> Endpoints:
     """Endpoints to list, replay and close dead letters. Bodies are never returned: they may hold confidential data."""
-    router = guarded_router(tags=["operations"])
+    endpoint = Endpoints("operations")
 
-    @router.get(
+    @endpoint(
+        "GET",
         f"/api/dead-letters/{service}",
-        operation_id=f"deadLetters.list{service.capitalize()}",
-        responses={200: {"model": list[DeadLetter]}},
+        id=f"deadLetters.list{service.capitalize()}",
+        returns=list[DeadLetter],
+        allow=permission("dead_letters:read"),
     )
-    @requires("dead_letters:read")
     async def list_dead_letters(
         request: Request,
         page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
@@ -103,24 +106,26 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
         ]
         return respond_offset_page(request, page, (dead_letters, total))
 
-    @router.post(
+    @endpoint(
+        "POST",
         f"/api/dead-letters/{service}/{{letter_id}}/replay",
-        operation_id=f"deadLetters.replay{service.capitalize()}",
-        responses={200: {"model": DeadLetterReplay}},
+        id=f"deadLetters.replay{service.capitalize()}",
+        returns=DeadLetterReplay,
+        allow=permission("webhooks:replay", step_up=True),
     )
-    @requires("webhooks:replay", step_up=True)
     async def replay_dead_letter_route(request: Request, letter_id: UUID) -> Response:
         """Enqueues the message again as a first attempt. The inbox ignores effects that it already had."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await replay_dead_letter(uow, bus, letter_id)
         return ok(request, {"id": letter_id, "service": service, "status": "queued"})
 
-    @router.post(
+    @endpoint(
+        "POST",
         f"/api/dead-letters/{service}/{{letter_id}}/close",
-        operation_id=f"deadLetters.close{service.capitalize()}",
-        responses={200: {"model": ClosedDeadLetter}},
+        id=f"deadLetters.close{service.capitalize()}",
+        returns=ClosedDeadLetter,
+        allow=permission("webhooks:replay", step_up=True),
     )
-    @requires("webhooks:replay", step_up=True)
     async def close_dead_letter_route(
         request: Request, caller: CurrentCaller, letter_id: UUID, body: CloseDeadLetterRequest
     ) -> Response:
@@ -129,7 +134,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
             closure = await close_dead_letter(uow, letter_id, caller.id, body.reason)
         return respond_closed(request, service, letter_id, closure)
 
-    return router
+    return endpoint
 
 
 def respond_closed(request: Request, service: str, dead_letter_id: UUID, closure: Closure) -> Response:

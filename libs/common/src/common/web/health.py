@@ -4,15 +4,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import PUBLIC
 from common.primitives.problems import Unavailable
 from common.primitives.waiting import NoResponse, bounded
+from common.web.endpoints import Endpoints
 from common.web.exception_handlers import problem_response
-from common.web.http import guarded_router, ok, public
+from common.web.http import ok
 
 # All checks run at once, and a probe is answered within 2 s (contract section 13), also on a busy machine.
 CHECK_SECONDS_MAX: Final = 1.5
@@ -20,22 +21,20 @@ CHECK_SECONDS_MAX: Final = 1.5
 Check = Callable[[], Awaitable[bool]]
 
 
-def health_router(serving: Mapping[str, Check], readiness: Mapping[str, Check]) -> APIRouter:
+def health_endpoints(serving: Mapping[str, Check], readiness: Mapping[str, Check]) -> Endpoints:
     """`/health/liveness`, `/health/serving`, `/health/readiness` (every named check must hold) and `/metrics`.
 
     `serving` decides whether requests are sent to this process. `readiness` contains it, and what a person must know.
     """
-    router = guarded_router(include_in_schema=False)
+    endpoint = Endpoints("operations")
     checks_by_path = {"/health/serving": serving, "/health/readiness": {**serving, **readiness}}
 
-    @router.get("/health/liveness")
-    @public
+    @endpoint("GET", "/health/liveness", allow=PUBLIC, documented=False)
     async def liveness(request: Request) -> Response:
         return ok(request, {"status": "alive"})
 
-    @router.get("/health/serving")
-    @router.get("/health/readiness")
-    @public
+    @endpoint("GET", "/health/serving", allow=PUBLIC, documented=False)
+    @endpoint("GET", "/health/readiness", allow=PUBLIC, documented=False)
     async def ready(request: Request) -> Response:
         checks = checks_by_path[request.url.path]
         held = await asyncio.gather(*(_holds(check) for check in checks.values()))
@@ -45,12 +44,11 @@ def health_router(serving: Mapping[str, Check], readiness: Mapping[str, Check]) 
             return problem_response(request, Unavailable(f"Not ready: {', '.join(sorted(failed))}."))
         return ok(request, {"status": "ready"})
 
-    @router.get("/metrics")
-    @public
+    @endpoint("GET", "/metrics", allow=PUBLIC, documented=False)
     async def metrics(request: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
-    return router
+    return endpoint
 
 
 async def _holds(check: Check) -> bool:

@@ -4,7 +4,7 @@ The edge checks it first; the service checks it again (decision 10).
 """
 
 from hashlib import sha256
-from typing import Annotated, Any, Final
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends
@@ -41,15 +41,3 @@ async def idempotent_command_of(request: Request, caller: CurrentCaller) -> Idem
 IdempotencyKey = Annotated[UUID, Depends(idempotency_key_of)]
 OptionalIdempotencyKey = Annotated[UUID | None, Depends(optional_idempotency_key_of)]
 OptionalIdempotentCommand = Annotated[IdempotentCommand | None, Depends(idempotent_command_of)]
-# The header is read from the request, so that its absence has the contract's error; OpenAPI is completed by hand.
-IDEMPOTENCY_KEY_SHOWN: Final[dict[str, Any]] = {
-    "parameters": [
-        {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "required": True,
-            "schema": {"type": "string", "format": "uuid"},
-            "description": "A UUID v4, new for each operation; a repeated request with it gets the same response.",
-        }
-    ]
-}

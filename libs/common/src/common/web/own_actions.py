@@ -3,18 +3,19 @@
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import ServiceItself
+from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.primitives.clock import iso
 from common.web.dead_letter_routes import ServiceName
-from common.web.http import CurrentCaller, guarded_router, ok, requires
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, ok
 from common.web.pending_work import WorkMeta
-from common.web.responses import responses_for
 from common.web.schemas import QueryInstant, ResponseShape
 from contracts.work import OWN_ACTIONS_MAX, OwnActionSubject
 
@@ -46,14 +47,20 @@ class OwnActionList(ResponseShape):
     meta: WorkMeta
 
 
-def own_action_router(service: str, rows: str, database: Database) -> APIRouter:
+def own_action_endpoints(service: str, rows: str, database: Database) -> Endpoints:
     """Return the endpoint of this service's part. `rows` selects act, subject_kind, subject_id, detail and created_at
     of the actor $1; the edge merges the parts of all services.
     """
-    router = guarded_router(tags=["staff"])
+    endpoint = Endpoints("staff")
 
-    @router.get(OWN_ACTIONS_PATH, operation_id="staff.listOwnActions", responses=responses_for(OwnActionList, 403, 422))
-    @requires("work:read")
+    @endpoint(
+        "GET",
+        OWN_ACTIONS_PATH,
+        id="staff.listOwnActions",
+        returns=OwnActionList,
+        allow=permission("work:read"),
+        merged=True,
+    )
     async def list_own_actions(
         request: Request,
         caller: CurrentCaller,
@@ -77,4 +84,4 @@ def own_action_router(service: str, rows: str, database: Database) -> APIRouter:
         ]
         return ok(request, actions, unavailable=[])
 
-    return router
+    return endpoint

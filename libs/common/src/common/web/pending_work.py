@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller, ServiceItself
+from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock, iso, iso_or_none
-from common.web.http import CurrentCaller, guarded_router, ok, requires
-from common.web.responses import Meta, responses_for
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, ok
+from common.web.responses import Meta
 from common.web.schemas import ResponseShape
 from contracts.work import WorkKindName
 
@@ -79,16 +80,11 @@ class WorkList(ResponseShape):
     meta: WorkMeta
 
 
-def pending_work_router(kinds: Sequence[WorkKind], database: Database, clock: Clock) -> APIRouter:
+def pending_work_endpoints(kinds: Sequence[WorkKind], database: Database, clock: Clock) -> Endpoints:
     """Return the endpoint of this service's part. Other services' work is not in it."""
-    router = guarded_router(tags=["work"])
+    endpoint = Endpoints("work")
 
-    @router.get(
-        WORK_PATH,
-        operation_id="work.list",
-        responses=responses_for(WorkList, 403, 422),
-    )
-    @requires("work:read")
+    @endpoint("GET", WORK_PATH, id="work.list", returns=WorkList, allow=permission("work:read"), merged=True)
     async def list_work(request: Request, caller: CurrentCaller) -> Response:
         """Return the work that waits for the caller, by kind. Rows that the caller prepared and cannot approve are not
         counted.
@@ -96,7 +92,7 @@ def pending_work_router(kinds: Sequence[WorkKind], database: Database, clock: Cl
         items = await count_work(database, kinds, caller, clock.now())
         return ok(request, items, unavailable=[])
 
-    return router
+    return endpoint
 
 
 async def count_work(

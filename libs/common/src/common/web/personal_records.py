@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any, Final
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller, ServiceItself
+from common.auth.guards import SIGNED_IN
 from common.database.unit_of_work import Database
 from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, guarded_router, signed_in
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit
 from common.web.pages import cursor_page, respond_page
-from common.web.responses import responses_for
 from common.web.schemas import ResponseShape
 
 READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
@@ -50,18 +50,19 @@ class PersonalRecord(ResponseShape):
     record: dict[str, Any]
 
 
-def personal_record_router(
+def personal_record_endpoints(
     service: str, sections: Sequence[Section], database: Database, cursors: CursorSigner
-) -> APIRouter:
+) -> Endpoints:
     """Return the endpoint for the caller's own records. No endpoint returns those of another user."""
-    router = guarded_router(tags=["personal records"])
+    endpoint = Endpoints("personal records")
 
-    @router.get(
+    @endpoint(
+        "GET",
         f"/api/personal-records/{service}",
-        operation_id=f"personalRecords.list{service.capitalize()}",
-        responses=responses_for(list[PersonalRecord], 422),
+        id=f"personalRecords.list{service.capitalize()}",
+        returns=list[PersonalRecord],
+        allow=SIGNED_IN,
     )
-    @signed_in
     async def list_personal_records(
         request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
@@ -84,7 +85,7 @@ def personal_record_router(
         )
         return respond_page(request, page)
 
-    return router
+    return endpoint
 
 
 async def _read(

@@ -3,18 +3,18 @@
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
+from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.messaging.bus import BrokerUnavailable, Bus
 from common.primitives.clock import iso_or_none
 from common.web.dead_letter_routes import ServiceName
-from common.web.http import guarded_router, ok, requires
-from common.web.responses import responses_for
+from common.web.endpoints import Endpoints
+from common.web.http import ok
 from common.web.schemas import ResponseShape
 
 COUNT_MAX: Final = 10_000
@@ -42,16 +42,17 @@ class ServiceQueues(ResponseShape):
     queues: Annotated[list[QueueLength] | None, Field(description="Null while the broker is unreachable.")]
 
 
-def queue_router(service: str, database: Database, bus: Bus) -> APIRouter:
+def queue_endpoints(service: str, database: Database, bus: Bus) -> Endpoints:
     """Return the endpoint of this service's queues. The broker's own counters are read over the service's connection."""
-    router = guarded_router(tags=["operations"])
+    endpoint = Endpoints("operations")
 
-    @router.get(
+    @endpoint(
+        "GET",
         f"/api/queues/{service}",
-        operation_id=f"queues.get{service.capitalize()}",
-        responses=responses_for(ServiceQueues, 403),
+        id=f"queues.get{service.capitalize()}",
+        returns=ServiceQueues,
+        allow=permission("alerts:read"),
     )
-    @requires("alerts:read")
     async def show_queues(request: Request) -> Response:
         """Return the messages that wait in the queues of this service, and the age of its outbox."""
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -67,4 +68,4 @@ def queue_router(service: str, database: Database, bus: Bus) -> APIRouter:
         status = {"waiting": outbox["waiting"], "oldestAt": iso_or_none(outbox["oldest_at"])}
         return ok(request, {"service": service, "outbox": status, "queues": lengths})
 
-    return router
+    return endpoint

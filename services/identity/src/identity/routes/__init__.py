@@ -16,18 +16,18 @@ from identity.routes import (
     vendors,
 )
 
-ROUTERS = [
-    sessions.router,
-    codes.router,
-    factors.router,
-    passkeys.router,
-    keys.router,
-    profiles.router,
-    campuses.router,
-    vendors.router,
-    commission_changes.router,
-    vendor_applications.router,
-    staff.router,
-    create_user.router,
-    user_lookup.router,
-]
+ENDPOINTS = (
+    sessions.endpoint,
+    codes.endpoint,
+    factors.endpoint,
+    passkeys.endpoint,
+    keys.endpoint,
+    profiles.endpoint,
+    campuses.endpoint,
+    vendors.endpoint,
+    commission_changes.endpoint,
+    vendor_applications.endpoint,
+    staff.endpoint,
+    create_user.endpoint,
+    user_lookup.endpoint,
+)

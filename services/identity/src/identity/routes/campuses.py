@@ -5,19 +5,10 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import PUBLIC, one_of, permission
 from common.primitives.revisions import IfMatch, etag, revision_meant
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    dependencies_of,
-    guarded_router,
-    ok,
-    public,
-    requires,
-    requires_one_of,
-)
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import created_position, cursor_page, respond_page, time_position
 from identity.dependencies import Dependencies
 from identity.domain.campuses import NewHub
@@ -35,11 +26,10 @@ from identity.use_cases.campuses.change_hub import change_hub
 from identity.use_cases.campuses.open_campus import open_campus
 from identity.use_cases.campuses.open_hub import open_hub
 
-router = guarded_router(tags=["campuses"])
+endpoint = Endpoints("campuses")
 
 
-@router.get("/api/campuses", operation_id="campuses.list", responses={200: {"model": list[Campus]}})
-@public
+@endpoint("GET", "/api/campuses", id="campuses.list", returns=list[Campus], allow=PUBLIC, compressed=True)
 async def list_campuses_route(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -60,8 +50,7 @@ async def list_campuses_route(
     return respond_page(request, page)
 
 
-@router.get("/api/campuses/{campus_id}", operation_id="campuses.get", responses={200: {"model": Campus}})
-@public
+@endpoint("GET", "/api/campuses/{campus_id}", id="campuses.get", returns=Campus, allow=PUBLIC, compressed=True)
 async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
     """One campus."""
     dependencies = dependencies_of(request, Dependencies)
@@ -70,8 +59,7 @@ async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: 
     return ok(request, campus, headers=etag(campus))
 
 
-@router.get("/api/campuses/{campus_id}/hubs", operation_id="hubs.list", responses={200: {"model": list[Hub]}})
-@public
+@endpoint("GET", "/api/campuses/{campus_id}/hubs", id="hubs.list", returns=list[Hub], allow=PUBLIC, compressed=True)
 async def list_hubs_route(
     request: Request, caller: CurrentCaller, campus_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -88,8 +76,9 @@ async def list_hubs_route(
     return respond_page(request, page)
 
 
-@router.post("/api/campuses", operation_id="campuses.create", status_code=201, responses={201: {"model": Campus}})
-@requires("campuses:manage_all")
+@endpoint(
+    "POST", "/api/campuses", id="campuses.create", returns=Campus, status=201, allow=permission("campuses:manage_all")
+)
 async def open_campus_route(request: Request, caller: CurrentCaller, body: CreateCampusRequest) -> Response:
     """Open a campus."""
     dependencies = dependencies_of(request, Dependencies)
@@ -99,8 +88,13 @@ async def open_campus_route(request: Request, caller: CurrentCaller, body: Creat
     return ok(request, campus, status=201, headers=etag(campus))
 
 
-@router.patch("/api/campuses/{campus_id}", operation_id="campuses.update", responses={200: {"model": Campus}})
-@requires_one_of("campuses:manage", "campuses:manage_all")
+@endpoint(
+    "PATCH",
+    "/api/campuses/{campus_id}",
+    id="campuses.update",
+    returns=Campus,
+    allow=one_of("campuses:manage", "campuses:manage_all"),
+)
 async def change_campus_route(
     request: Request, caller: CurrentCaller, campus_id: UUID, body: UpdateCampusRequest, if_match: IfMatch = None
 ) -> Response:
@@ -114,10 +108,14 @@ async def change_campus_route(
     return ok(request, campus, headers=etag(campus))
 
 
-@router.post(
-    "/api/campuses/{campus_id}/hubs", operation_id="hubs.create", status_code=201, responses={201: {"model": Hub}}
+@endpoint(
+    "POST",
+    "/api/campuses/{campus_id}/hubs",
+    id="hubs.create",
+    returns=Hub,
+    status=201,
+    allow=one_of("campuses:manage", "campuses:manage_all"),
 )
-@requires_one_of("campuses:manage", "campuses:manage_all")
 async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUID, body: CreateHubRequest) -> Response:
     """Open a hub on a campus."""
     dependencies = dependencies_of(request, Dependencies)
@@ -128,8 +126,7 @@ async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUI
     return ok(request, shown, status=201, headers=etag(shown))
 
 
-@router.get("/api/hubs/{hub_id}", operation_id="hubs.get", responses={200: {"model": Hub}})
-@public
+@endpoint("GET", "/api/hubs/{hub_id}", id="hubs.get", returns=Hub, allow=PUBLIC, compressed=True)
 async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
     """One hub."""
     dependencies = dependencies_of(request, Dependencies)
@@ -138,8 +135,9 @@ async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) 
     return ok(request, hub, headers=etag(hub))
 
 
-@router.patch("/api/hubs/{hub_id}", operation_id="hubs.update", responses={200: {"model": Hub}})
-@requires_one_of("campuses:manage", "campuses:manage_all")
+@endpoint(
+    "PATCH", "/api/hubs/{hub_id}", id="hubs.update", returns=Hub, allow=one_of("campuses:manage", "campuses:manage_all")
+)
 async def change_hub_route(
     request: Request, caller: CurrentCaller, hub_id: UUID, body: UpdateHubRequest, if_match: IfMatch = None
 ) -> Response:

@@ -5,17 +5,12 @@ from typing import Literal
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import CREDENTIALS, SIGNED_IN
 from common.web.client_address import client_address_of
-from common.web.http import (
-    CurrentCaller,
-    before_sign_in,
-    dependencies_of,
-    guarded_router,
-    ok,
-    signed_in,
-)
+from common.web.endpoint_table import Idempotency, Quota
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.optional_caller import OptionalCaller
-from common.web.responses import responses_for
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongOneTimeCode
 from identity.domain.one_time_codes import LIFE, CodeRequest, Purpose
@@ -40,11 +35,18 @@ from identity.use_cases.passwords.change_password import PasswordChange, change_
 from identity.use_cases.passwords.reset_password import reset_password
 from identity.use_cases.sessions.open_federated_session import open_federated_session
 
-router = guarded_router(tags=["auth"])
+endpoint = Endpoints("auth")
 
 
-@router.post("/api/auth/otp", operation_id="auth.requestCode", responses={200: {"model": SentCode}})
-@before_sign_in
+@endpoint(
+    "POST",
+    "/api/auth/otp",
+    id="auth.requestCode",
+    returns=SentCode,
+    allow=CREDENTIALS,
+    quota=Quota.ACCOUNT,
+    passes_token=True,
+)
 async def request_code_route(request: Request, caller: OptionalCaller, body: SendCodeRequest) -> Response:
     """Send a code to a mail address or a mobile number. The response is the same without an account.
 
@@ -69,8 +71,15 @@ async def request_code_route(request: Request, caller: OptionalCaller, body: Sen
     return _accepted(request, "sign_in")
 
 
-@router.post("/api/auth/otp/verify", operation_id="auth.verifyCode", responses=responses_for(Tokens, 403))
-@before_sign_in
+@endpoint(
+    "POST",
+    "/api/auth/otp/verify",
+    id="auth.verifyCode",
+    returns=Tokens,
+    allow=CREDENTIALS,
+    quota=Quota.ACCOUNT,
+    passes_token=True,
+)
 async def verify_code_route(request: Request, caller: OptionalCaller, body: VerifyCodeRequest) -> Response:
     """Confirm the address with its code and signs in.
 
@@ -103,8 +112,14 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Veri
     return ok(request, verified.signed.response())
 
 
-@router.post("/api/auth/password/forgot", operation_id="auth.forgotPassword", responses={200: {"model": SentCode}})
-@before_sign_in
+@endpoint(
+    "POST",
+    "/api/auth/password/forgot",
+    id="auth.forgotPassword",
+    returns=SentCode,
+    allow=CREDENTIALS,
+    quota=Quota.ACCOUNT,
+)
 async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -> Response:
     """Mails a token to reset the password. The response is the same without an account.
 
@@ -113,8 +128,14 @@ async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -
     return await _mail_requested(request, "password_reset", body.email)
 
 
-@router.post("/api/auth/password/reset", operation_id="auth.resetPassword", responses={200: {"model": PasswordReset}})
-@before_sign_in
+@endpoint(
+    "POST",
+    "/api/auth/password/reset",
+    id="auth.resetPassword",
+    returns=PasswordReset,
+    allow=CREDENTIALS,
+    quota=Quota.ACCOUNT,
+)
 async def reset_password_route(request: Request, body: ResetPasswordRequest) -> Response:
     """Set a new password with the mailed token and ends all sessions."""
     dependencies = dependencies_of(request, Dependencies)
@@ -132,10 +153,15 @@ async def reset_password_route(request: Request, body: ResetPasswordRequest) -> 
     return ok(request, {"sessionsEnded": revoked.count})
 
 
-@router.post(
-    "/api/auth/password/change", operation_id="auth.changePassword", responses={200: {"model": PasswordChanged}}
+@endpoint(
+    "POST",
+    "/api/auth/password/change",
+    id="auth.changePassword",
+    returns=PasswordChanged,
+    allow=SIGNED_IN,
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.IGNORED,
 )
-@signed_in
 async def change_password_route(request: Request, caller: CurrentCaller, body: ChangePasswordRequest) -> Response:
     """Set a new password and ends all other sessions."""
     dependencies = dependencies_of(request, Dependencies)

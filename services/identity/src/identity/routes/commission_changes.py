@@ -8,7 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.auth.guards import one_of, permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from identity.dependencies import Dependencies
@@ -18,13 +20,16 @@ from identity.schemas.commission_changes import CommissionChange, RejectCommissi
 from identity.use_cases.vendors.approve_commission_change import approve_commission_change
 from identity.use_cases.vendors.reject_commission_change import reject_commission_change
 
-router = guarded_router(tags=["commission changes"])
+endpoint = Endpoints("commission changes")
 
 
-@router.get(
-    "/api/commission-changes", operation_id="commissionChanges.list", responses={200: {"model": list[CommissionChange]}}
+@endpoint(
+    "GET",
+    "/api/commission-changes",
+    id="commissionChanges.list",
+    returns=list[CommissionChange],
+    allow=one_of("vendors:commission", "vendors:read"),
 )
-@requires_one_of("vendors:commission", "vendors:read")
 async def list_commission_changes_route(
     request: Request,
     caller: CurrentCaller,
@@ -45,23 +50,25 @@ async def list_commission_changes_route(
     return respond_offset_page(request, page, found)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/commission-changes/{change_id}",
-    operation_id="commissionChanges.get",
-    responses={200: {"model": CommissionChange}},
+    id="commissionChanges.get",
+    returns=CommissionChange,
+    allow=one_of("vendors:commission", "vendors:read"),
 )
-@requires_one_of("vendors:commission", "vendors:read")
 async def read_commission_change_route(request: Request, caller: CurrentCaller, change_id: UUID) -> Response:
     """One commission change."""
     return await _respond(request, caller, change_id)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/commission-changes/{change_id}/approve",
-    operation_id="commissionChanges.approve",
-    responses={200: {"model": CommissionChange}},
+    id="commissionChanges.approve",
+    returns=CommissionChange,
+    allow=permission("vendors:commission", step_up=True),
 )
-@requires("vendors:commission", step_up=True)
 async def approve_commission_change_route(
     request: Request, caller: CurrentCaller, change_id: UUID, body: DecisionApproval
 ) -> Response:
@@ -72,12 +79,13 @@ async def approve_commission_change_route(
     return await _respond(request, caller, change_id)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/commission-changes/{change_id}/reject",
-    operation_id="commissionChanges.reject",
-    responses={200: {"model": CommissionChange}},
+    id="commissionChanges.reject",
+    returns=CommissionChange,
+    allow=permission("vendors:commission", step_up=True),
 )
-@requires("vendors:commission", step_up=True)
 async def reject_commission_change_route(
     request: Request, caller: CurrentCaller, change_id: UUID, body: RejectCommissionChangeRequest | None = None
 ) -> Response:

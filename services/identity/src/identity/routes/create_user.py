@@ -6,19 +6,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import ServiceItself
+from common.auth.guards import SERVICE_KEY
 from common.primitives.names import name_fault
 from common.primitives.phone_numbers import phone_number_or_none
-from common.web.http import dependencies_of, guarded_router, ok, service_key_only
+from common.web.endpoints import Endpoints
+from common.web.http import dependencies_of, ok
 from identity.dependencies import Dependencies
 from identity.schemas.profiles import CreatedUser, CreateUserRequest, ExternalUserMetadata
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
 
-router = guarded_router(tags=["functions"])
+endpoint = Endpoints("functions")
 CREATING_USERS = ServiceItself("the create-user function")
 
 
-@router.post("/functions/v1/create-user", operation_id="functions.createUser", responses={200: {"model": CreatedUser}})
-@service_key_only
+@endpoint(
+    "POST",
+    "/functions/v1/create-user",
+    id="functions.createUser",
+    returns=CreatedUser,
+    allow=SERVICE_KEY,
+)
 async def create_user_route(request: Request, body: CreateUserRequest) -> Response:
     """Create the profile of a user of another system. Repeating it returns the same profile."""
     dependencies = dependencies_of(request, Dependencies)

@@ -5,7 +5,10 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in, stepped_up
+from common.auth.guards import SIGNED_IN, STEPPED_UP
+from common.web.endpoint_table import Idempotency, Quota
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongCode
@@ -27,11 +30,18 @@ from identity.use_cases.factors.renew_recovery_codes import renew_recovery_codes
 from identity.use_cases.factors.verify_factor import verify_factor
 from identity.use_cases.sessions.open_federated_session import open_federated_session
 
-router = guarded_router(tags=["auth"])
+endpoint = Endpoints("auth")
 
 
-@router.post("/api/auth/mfa/enroll", operation_id="auth.enrollFactor", responses={200: {"model": EnrolledFactor}})
-@signed_in
+@endpoint(
+    "POST",
+    "/api/auth/mfa/enroll",
+    id="auth.enrollFactor",
+    returns=EnrolledFactor,
+    allow=SIGNED_IN,
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.IGNORED,
+)
 async def enroll_factor_route(
     request: Request, caller: CurrentCaller, body: EnrollFactorRequest | None = None
 ) -> Response:
@@ -45,8 +55,15 @@ async def enroll_factor_route(
     return ok(request, shown)
 
 
-@router.post("/api/auth/mfa/verify", operation_id="auth.verifyFactor", responses={200: {"model": Tokens}})
-@signed_in
+@endpoint(
+    "POST",
+    "/api/auth/mfa/verify",
+    id="auth.verifyFactor",
+    returns=Tokens,
+    allow=SIGNED_IN,
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.IGNORED,
+)
 async def verify_factor_route(request: Request, caller: CurrentCaller, body: VerifyFactorRequest) -> Response:
     """Verify a TOTP code or a recovery code, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)
@@ -68,8 +85,7 @@ async def verify_factor_route(request: Request, caller: CurrentCaller, body: Ver
     return ok(request, signed.response())
 
 
-@router.get("/api/auth/mfa/factors", operation_id="auth.listFactors", responses={200: {"model": list[Factor]}})
-@signed_in
+@endpoint("GET", "/api/auth/mfa/factors", id="auth.listFactors", returns=list[Factor], allow=SIGNED_IN)
 async def list_factors_route(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's second factors, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
@@ -78,10 +94,9 @@ async def list_factors_route(request: Request, caller: CurrentCaller) -> Respons
     return ok(request, [factor.response() for factor in owned])
 
 
-@router.delete(
-    "/api/auth/mfa/factors/{factor_id}", operation_id="auth.removeFactor", responses={200: {"model": RemovedFactor}}
+@endpoint(
+    "DELETE", "/api/auth/mfa/factors/{factor_id}", id="auth.removeFactor", returns=RemovedFactor, allow=STEPPED_UP
 )
-@stepped_up
 async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id: UUID) -> Response:
     """Remove a second factor."""
     dependencies = dependencies_of(request, Dependencies)
@@ -90,13 +105,16 @@ async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id
     return ok(request, {"id": factor_id})
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/auth/mfa/recovery-codes",
-    operation_id="auth.renewRecoveryCodes",
-    status_code=201,
-    responses={201: {"model": RecoveryCodes}},
+    id="auth.renewRecoveryCodes",
+    returns=RecoveryCodes,
+    status=201,
+    allow=STEPPED_UP,
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.IGNORED,
 )
-@stepped_up
 async def renew_recovery_codes_route(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
@@ -107,12 +125,9 @@ async def renew_recovery_codes_route(
     return ok(request, {"codes": codes}, status=201)
 
 
-@router.get(
-    "/api/auth/mfa/recovery-codes",
-    operation_id="auth.countRecoveryCodes",
-    responses={200: {"model": RecoveryCodeCount}},
+@endpoint(
+    "GET", "/api/auth/mfa/recovery-codes", id="auth.countRecoveryCodes", returns=RecoveryCodeCount, allow=SIGNED_IN
 )
-@signed_in
 async def count_recovery_codes_route(request: Request, caller: CurrentCaller) -> Response:
     """Return the number of unused recovery codes."""
     dependencies = dependencies_of(request, Dependencies)

@@ -9,7 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, public, requires_one_of
+from common.auth.guards import OPEN, one_of
+from common.web.endpoint_table import Quota
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.responses import NOT_MODIFIED
 from identity.dependencies import Dependencies
@@ -17,15 +20,18 @@ from identity.domain.key_rotation import KEY_SET_SECONDS
 from identity.queries.keys import list_public_keys, page_of_signing_keys
 from identity.schemas.keys import JsonWebKeySet, SigningKey
 
-router = guarded_router(tags=["auth"])
+endpoint = Endpoints("auth")
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/.well-known/jwks.json",
-    operation_id="auth.listSigningKeys",
-    responses={200: {"model": JsonWebKeySet}, **NOT_MODIFIED},
+    id="auth.listSigningKeys",
+    returns=JsonWebKeySet,
+    responses=NOT_MODIFIED,
+    allow=OPEN,
+    quota=Quota.UNCOUNTED,
 )
-@public
 async def list_public_keys_route(request: Request) -> Response:
     """Return the public keys that verify access tokens (RFC 7517)."""
     dependencies = dependencies_of(request, Dependencies)
@@ -39,8 +45,13 @@ async def list_public_keys_route(request: Request) -> Response:
     return Response(body, headers=headers, media_type="application/json")
 
 
-@router.get("/api/signing-keys", operation_id="signingKeys.list", responses={200: {"model": list[SigningKey]}})
-@requires_one_of("settings:manage", "audits:read")
+@endpoint(
+    "GET",
+    "/api/signing-keys",
+    id="signingKeys.list",
+    returns=list[SigningKey],
+    allow=one_of("settings:manage", "audits:read"),
+)
 async def list_signing_keys_route(
     request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
 ) -> Response:

@@ -5,7 +5,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.auth.guards import SIGNED_IN
+from common.web.endpoint_table import Idempotency, Quota
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.schemas import EmptyRequest, RequestBody
 from identity.dependencies import Dependencies
 from identity.routes.service_callers import AUTHENTICATING
@@ -22,15 +25,18 @@ from identity.use_cases.factors.start_passkey_registration import start_passkey_
 from identity.use_cases.factors.verify_passkey import verify_passkey
 from identity.use_cases.sessions.open_federated_session import open_federated_session
 
-router = guarded_router(tags=["auth"])
+endpoint = Endpoints("auth")
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/auth/mfa/passkeys/options",
-    operation_id="auth.startPasskeyRegistration",
-    responses={200: {"model": PasskeyChallenge}},
+    id="auth.startPasskeyRegistration",
+    returns=PasskeyChallenge,
+    allow=SIGNED_IN,
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.IGNORED,
 )
-@signed_in
 async def start_passkey_registration_route(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
@@ -42,10 +48,16 @@ async def start_passkey_registration_route(
     return ok(request, challenge.response())
 
 
-@router.post(
-    "/api/auth/mfa/passkeys", operation_id="auth.registerPasskey", status_code=201, responses={201: {"model": Factor}}
+@endpoint(
+    "POST",
+    "/api/auth/mfa/passkeys",
+    id="auth.registerPasskey",
+    returns=Factor,
+    status=201,
+    allow=SIGNED_IN,
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.IGNORED,
 )
-@signed_in
 async def register_passkey_route(request: Request, caller: CurrentCaller, body: RegisterPasskeyRequest) -> Response:
     """Store the passkey that the browser created for a challenge."""
     dependencies = dependencies_of(request, Dependencies)
@@ -63,12 +75,15 @@ async def register_passkey_route(request: Request, caller: CurrentCaller, body: 
     return ok(request, factor.response(), status=201)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/auth/mfa/passkeys/assertion-options",
-    operation_id="auth.startPasskeyAssertion",
-    responses={200: {"model": PasskeyChallenge}},
+    id="auth.startPasskeyAssertion",
+    returns=PasskeyChallenge,
+    allow=SIGNED_IN,
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.IGNORED,
 )
-@signed_in
 async def start_passkey_assertion_route(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
@@ -80,8 +95,15 @@ async def start_passkey_assertion_route(
     return ok(request, challenge.response())
 
 
-@router.post("/api/auth/mfa/passkeys/verify", operation_id="auth.verifyPasskey", responses={200: {"model": Tokens}})
-@signed_in
+@endpoint(
+    "POST",
+    "/api/auth/mfa/passkeys/verify",
+    id="auth.verifyPasskey",
+    returns=Tokens,
+    allow=SIGNED_IN,
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.IGNORED,
+)
 async def verify_passkey_route(request: Request, caller: CurrentCaller, body: VerifyPasskeyRequest) -> Response:
     """Verify the passkey's response to a challenge, and returns tokens with `aal2`."""
     dependencies = dependencies_of(request, Dependencies)

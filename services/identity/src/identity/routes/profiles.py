@@ -3,10 +3,12 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import SIGNED_IN
 from common.primitives.problems import NotFound
 from common.primitives.revisions import IfMatch, etag, revision_meant
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
-from common.web.responses import responses_for
+from common.web.endpoint_table import Quota
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from identity.dependencies import Dependencies
 from identity.queries.erasure import newest_erasure_of
 from identity.queries.profiles import profile_of, referral_of
@@ -14,11 +16,10 @@ from identity.schemas.profiles import Erasure, Profile, Referral, RequestErasure
 from identity.use_cases.accounts.change_profile import change_profile
 from identity.use_cases.erasure.request_erasure import request_erasure
 
-router = guarded_router(tags=["profiles"])
+endpoint = Endpoints("profiles")
 
 
-@router.get("/api/profiles/current", operation_id="profiles.getCurrent", responses={200: {"model": Profile}})
-@signed_in
+@endpoint("GET", "/api/profiles/current", id="profiles.getCurrent", returns=Profile, allow=SIGNED_IN)
 async def read_profile_route(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's own profile."""
     dependencies = dependencies_of(request, Dependencies)
@@ -27,8 +28,7 @@ async def read_profile_route(request: Request, caller: CurrentCaller) -> Respons
     return ok(request, profile, headers=etag(profile))
 
 
-@router.patch("/api/profiles/current", operation_id="profiles.updateCurrent", responses={200: {"model": Profile}})
-@signed_in
+@endpoint("PATCH", "/api/profiles/current", id="profiles.updateCurrent", returns=Profile, allow=SIGNED_IN)
 async def change_profile_route(
     request: Request,
     caller: CurrentCaller,
@@ -47,13 +47,15 @@ async def change_profile_route(
     return ok(request, profile, headers=etag(profile))
 
 
-@router.delete(
+@endpoint(
+    "DELETE",
     "/api/profiles/current",
-    operation_id="profiles.requestErasure",
-    status_code=202,
-    responses=responses_for(Erasure, 403, 409, 422, status=202),
+    id="profiles.requestErasure",
+    returns=Erasure,
+    status=202,
+    allow=SIGNED_IN,
+    quota=Quota.SENSITIVE,
 )
-@signed_in
 async def request_erasure_route(
     request: Request, caller: CurrentCaller, body: RequestErasureRequest | None = None
 ) -> Response:
@@ -73,8 +75,9 @@ async def request_erasure_route(
     return ok(request, erasure, status=202)
 
 
-@router.get("/api/profiles/current/erasure", operation_id="profiles.getErasure", responses=responses_for(Erasure, 404))
-@signed_in
+@endpoint(
+    "GET", "/api/profiles/current/erasure", id="profiles.getErasure", returns=Erasure, errors=(404,), allow=SIGNED_IN
+)
 async def read_erasure_route(request: Request, caller: CurrentCaller) -> Response:
     """Return the newest erasure request. `openMatters` lists the obligations that caused a rejection."""
     dependencies = dependencies_of(request, Dependencies)
@@ -85,8 +88,7 @@ async def read_erasure_route(request: Request, caller: CurrentCaller) -> Respons
     return ok(request, erasure)
 
 
-@router.get("/api/referrals/current", operation_id="profiles.getReferral", responses={200: {"model": Referral}})
-@signed_in
+@endpoint("GET", "/api/referrals/current", id="profiles.getReferral", returns=Referral, allow=SIGNED_IN)
 async def read_referral_route(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's referral token, and the number of users who signed up with it."""
     dependencies = dependencies_of(request, Dependencies)

@@ -5,21 +5,13 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import CREDENTIALS, SIGNED_IN
 from common.primitives.problems import NotFound
 from common.web.client_address import client_address_of
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    before_sign_in,
-    dependencies_of,
-    guarded_router,
-    ok,
-    signed_in,
-)
+from common.web.endpoint_table import Idempotency, Quota
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import created_position, cursor_page, respond_page, time_position
-from common.web.responses import responses_for
 from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.errors import SessionInvalid
@@ -43,11 +35,18 @@ from identity.use_cases.sessions.open_federated_session import open_federated_se
 from identity.use_cases.sessions.refresh_session import refresh_session
 from identity.use_cases.sessions.revoke_sessions import revoke_sessions
 
-router = guarded_router(tags=["auth"])
+endpoint = Endpoints("auth")
 
 
-@router.post("/api/auth/signup", operation_id="auth.signUp", status_code=201, responses={201: {"model": SignUpResult}})
-@before_sign_in
+@endpoint(
+    "POST",
+    "/api/auth/signup",
+    id="auth.signUp",
+    returns=SignUpResult,
+    status=201,
+    allow=CREDENTIALS,
+    quota=Quota.ACCOUNT,
+)
 async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
     """Create an account and mails a code that confirms the address.
 
@@ -71,8 +70,7 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
     return ok(request, {"userId": user_id, "confirmationRequired": True}, status=201)
 
 
-@router.post("/api/auth/login", operation_id="auth.login", responses=responses_for(Tokens, 403))
-@before_sign_in
+@endpoint("POST", "/api/auth/login", id="auth.login", returns=Tokens, allow=CREDENTIALS, quota=Quota.ACCOUNT)
 async def log_in_route(request: Request, body: LogInRequest) -> Response:
     """Signs in with mail address and password.
 
@@ -93,8 +91,7 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
     return ok(request, signed.response())
 
 
-@router.post("/api/auth/refresh", operation_id="auth.refresh", responses=responses_for(Tokens, 403))
-@before_sign_in
+@endpoint("POST", "/api/auth/refresh", id="auth.refresh", returns=Tokens, allow=CREDENTIALS, quota=Quota.SESSION)
 async def refresh_tokens_route(request: Request, body: RefreshRequest) -> Response:
     """Exchanges the refresh token for new tokens.
 
@@ -115,8 +112,9 @@ async def refresh_tokens_route(request: Request, body: RefreshRequest) -> Respon
     return ok(request, signed.response())
 
 
-@router.post("/api/auth/logout", operation_id="auth.logout", responses={200: {"model": EndedSession}})
-@signed_in
+@endpoint(
+    "POST", "/api/auth/logout", id="auth.logout", returns=EndedSession, allow=SIGNED_IN, idempotency=Idempotency.IGNORED
+)
 async def log_out_route(request: Request, caller: CurrentCaller, body: EmptyRequest | None = None) -> Response:
     """End the session of the token."""
     dependencies = dependencies_of(request, Dependencies)
@@ -131,8 +129,15 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: EmptyRequ
     return ok(request, {"sessionId": caller.session_id})
 
 
-@router.post("/api/auth/logout-all", operation_id="auth.logoutAll", responses={200: {"model": EndedSessions}})
-@signed_in
+@endpoint(
+    "POST",
+    "/api/auth/logout-all",
+    id="auth.logoutAll",
+    returns=EndedSessions,
+    allow=SIGNED_IN,
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.IGNORED,
+)
 async def log_out_everywhere_route(
     request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
 ) -> Response:
@@ -146,8 +151,7 @@ async def log_out_everywhere_route(
     return ok(request, {"sessionsEnded": revoked.count})
 
 
-@router.get("/api/auth/sessions", operation_id="auth.listSessions", responses={200: {"model": list[Session]}})
-@signed_in
+@endpoint("GET", "/api/auth/sessions", id="auth.listSessions", returns=list[Session], allow=SIGNED_IN)
 async def list_sessions_route(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -168,10 +172,7 @@ async def list_sessions_route(
     return respond_page(request, page)
 
 
-@router.delete(
-    "/api/auth/sessions/{session_id}", operation_id="auth.endSession", responses={200: {"model": EndedSession}}
-)
-@signed_in
+@endpoint("DELETE", "/api/auth/sessions/{session_id}", id="auth.endSession", returns=EndedSession, allow=SIGNED_IN)
 async def end_session_route(request: Request, caller: CurrentCaller, session_id: UUID) -> Response:
     """End one of the caller's sessions."""
     dependencies = dependencies_of(request, Dependencies)

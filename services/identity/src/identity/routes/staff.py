@@ -8,7 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
+from common.auth.guards import permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
 from identity.dependencies import Dependencies
@@ -42,15 +44,14 @@ from identity.use_cases.staff.reject_staff_grant import reject_staff_grant
 from identity.use_cases.staff.revoke_role import revoke_role
 from identity.use_cases.staff.suspend_user import suspend_user
 
-router = guarded_router(tags=["staff"])
+endpoint = Endpoints("staff")
 Page = Annotated[OffsetPage, Depends(offset_page("created_at"))]
 # One page of a list names at most two users in each of its rows.
 NAMES_MAX = 100
 UserIdFilter = Annotated[UUID | None, Query(alias="userId")]
 
 
-@router.get("/api/staff", operation_id="staff.list", responses={200: {"model": list[StaffMember]}})
-@requires("staff:read")
+@endpoint("GET", "/api/staff", id="staff.list", returns=list[StaffMember], allow=permission("staff:read"))
 async def list_staff_route(
     request: Request,
     caller: CurrentCaller,
@@ -69,19 +70,20 @@ async def list_staff_route(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/staff/{user_id}", operation_id="staff.get", responses={200: {"model": StaffMember}})
-@requires("staff:read")
+@endpoint("GET", "/api/staff/{user_id}", id="staff.get", returns=StaffMember, allow=permission("staff:read"))
 async def read_staff_member_route(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
     """One user with their roles."""
     return await _respond_member(request, caller, user_id)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/staff/{user_id}/grant",
-    operation_id="staff.grantRole",
-    responses={200: {"model": StaffGrant}, 201: {"model": StaffGrant}},
+    id="staff.grantRole",
+    returns=StaffGrant,
+    responses={201: {"model": StaffGrant}},
+    allow=permission("staff:manage", step_up=True),
 )
-@requires("staff:manage", step_up=True)
 async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUID, body: GrantRoleRequest) -> Response:
     """Return 200 when the user holds the role now, 201 when the grant waits for a second platform_admin."""
     dependencies = dependencies_of(request, Dependencies)
@@ -97,8 +99,13 @@ async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUI
         return ok(request, await find_grant_response(uow, grant_id, now=now), status=201)
 
 
-@router.post("/api/staff/{user_id}/revoke", operation_id="staff.revokeRole", responses={200: {"model": StaffMember}})
-@requires("staff:manage", step_up=True)
+@endpoint(
+    "POST",
+    "/api/staff/{user_id}/revoke",
+    id="staff.revokeRole",
+    returns=StaffMember,
+    allow=permission("staff:manage", step_up=True),
+)
 async def revoke_role_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: RevokeRoleRequest
 ) -> Response:
@@ -114,8 +121,13 @@ async def revoke_role_route(
     return await _respond_member(request, caller, user_id)
 
 
-@router.post("/api/staff/{user_id}/suspend", operation_id="staff.suspendUser", responses={200: {"model": StaffMember}})
-@requires("staff:manage", step_up=True)
+@endpoint(
+    "POST",
+    "/api/staff/{user_id}/suspend",
+    id="staff.suspendUser",
+    returns=StaffMember,
+    allow=permission("staff:manage", step_up=True),
+)
 async def suspend_user_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: SuspendUserRequest | None = None
 ) -> Response:
@@ -132,10 +144,13 @@ async def suspend_user_route(
     return await _respond_member(request, caller, user_id)
 
 
-@router.post(
-    "/api/staff/{user_id}/reinstate", operation_id="staff.reinstateUser", responses={200: {"model": StaffMember}}
+@endpoint(
+    "POST",
+    "/api/staff/{user_id}/reinstate",
+    id="staff.reinstateUser",
+    returns=StaffMember,
+    allow=permission("staff:manage", step_up=True),
 )
-@requires("staff:manage", step_up=True)
 async def reinstate_user_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: SuspendUserRequest | None = None
 ) -> Response:
@@ -150,8 +165,7 @@ async def reinstate_user_route(
     return await _respond_member(request, caller, user_id)
 
 
-@router.get("/api/staff-grants", operation_id="staffGrants.list", responses={200: {"model": list[StaffGrant]}})
-@requires("staff:read")
+@endpoint("GET", "/api/staff-grants", id="staffGrants.list", returns=list[StaffGrant], allow=permission("staff:read"))
 async def list_staff_grants_route(
     request: Request,
     caller: CurrentCaller,
@@ -170,17 +184,21 @@ async def list_staff_grants_route(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/staff-grants/{grant_id}", operation_id="staffGrants.get", responses={200: {"model": StaffGrant}})
-@requires("staff:read")
+@endpoint(
+    "GET", "/api/staff-grants/{grant_id}", id="staffGrants.get", returns=StaffGrant, allow=permission("staff:read")
+)
 async def read_staff_grant_route(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
     """One grant of a role."""
     return await _respond_grant(request, caller, grant_id)
 
 
-@router.post(
-    "/api/staff-grants/{grant_id}/approve", operation_id="staffGrants.approve", responses={200: {"model": StaffGrant}}
+@endpoint(
+    "POST",
+    "/api/staff-grants/{grant_id}/approve",
+    id="staffGrants.approve",
+    returns=StaffGrant,
+    allow=permission("staff:manage", step_up=True),
 )
-@requires("staff:manage", step_up=True)
 async def approve_staff_grant_route(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: DecisionApproval
 ) -> Response:
@@ -194,10 +212,13 @@ async def approve_staff_grant_route(
     return await _respond_grant(request, caller, grant_id)
 
 
-@router.post(
-    "/api/staff-grants/{grant_id}/reject", operation_id="staffGrants.reject", responses={200: {"model": StaffGrant}}
+@endpoint(
+    "POST",
+    "/api/staff-grants/{grant_id}/reject",
+    id="staffGrants.reject",
+    returns=StaffGrant,
+    allow=permission("staff:manage", step_up=True),
 )
-@requires("staff:manage", step_up=True)
 async def reject_staff_grant_route(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
@@ -211,8 +232,7 @@ async def reject_staff_grant_route(
     return await _respond_grant(request, caller, grant_id)
 
 
-@router.get("/api/staff-acts", operation_id="staff.listActions", responses={200: {"model": list[StaffAction]}})
-@requires("staff:read")
+@endpoint("GET", "/api/staff-acts", id="staff.listActions", returns=list[StaffAction], allow=permission("staff:read"))
 async def list_staff_actions_route(
     request: Request,
     caller: CurrentCaller,
@@ -228,8 +248,9 @@ async def list_staff_actions_route(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/staff-names", operation_id="staff.listNames", responses={200: {"model": list[StaffName]}})
-@requires("staff_names:read")
+@endpoint(
+    "GET", "/api/staff-names", id="staff.listNames", returns=list[StaffName], allow=permission("staff_names:read")
+)
 async def list_staff_names_route(
     request: Request,
     page: Annotated[OffsetPage, Depends(offset_page("name"))],

@@ -8,18 +8,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import ServiceItself
+from common.auth.guards import SIGNED_IN
 from common.auth.user_lookup import USER_STATUS_PATH
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from identity.dependencies import Dependencies
 from identity.schemas.profiles import AuthorizationProfileResponse
 from identity.use_cases.accounts.find_user import find_user
 
-router = guarded_router(tags=["internal"])
+endpoint = Endpoints("internal")
 PUBLISHING = ServiceItself("user lookup for another service")
 
 
-@router.get(USER_STATUS_PATH, responses={200: {"model": AuthorizationProfileResponse}})
-@signed_in
+@endpoint("GET", USER_STATUS_PATH, returns=AuthorizationProfileResponse, allow=SIGNED_IN)
 async def user_lookup_route(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     # The guard's own lookup may be a minute old, and the calling service caches this one for another minute.

@@ -8,7 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, signed_in
+from common.auth.guards import SIGNED_IN, permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
@@ -20,16 +22,17 @@ from identity.use_cases.vendors.apply_as_vendor import apply_as_vendor
 from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
 from identity.use_cases.vendors.reject_vendor_application import reject_vendor_application
 
-router = guarded_router(tags=["vendor-applications"])
+endpoint = Endpoints("vendor-applications")
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/vendor-applications",
-    operation_id="vendorApplications.create",
-    status_code=201,
-    responses={201: {"model": VendorApplication}},
+    id="vendorApplications.create",
+    returns=VendorApplication,
+    status=201,
+    allow=SIGNED_IN,
 )
-@signed_in
 async def apply_as_vendor_route(
     request: Request, caller: CurrentCaller, body: CreateVendorApplicationRequest
 ) -> Response:
@@ -41,12 +44,9 @@ async def apply_as_vendor_route(
     return await _respond(request, caller, application_id, status=201)
 
 
-@router.get(
-    "/api/vendor-applications",
-    operation_id="vendorApplications.list",
-    responses={200: {"model": list[VendorApplication]}},
+@endpoint(
+    "GET", "/api/vendor-applications", id="vendorApplications.list", returns=list[VendorApplication], allow=SIGNED_IN
 )
-@signed_in
 async def list_vendor_applications_route(
     request: Request,
     caller: CurrentCaller,
@@ -68,23 +68,25 @@ async def list_vendor_applications_route(
     )
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/vendor-applications/{application_id}",
-    operation_id="vendorApplications.get",
-    responses={200: {"model": VendorApplication}},
+    id="vendorApplications.get",
+    returns=VendorApplication,
+    allow=SIGNED_IN,
 )
-@signed_in
 async def read_vendor_application_route(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
     """One application, for its applicant and the staff of the campus."""
     return await _respond(request, caller, application_id)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/vendor-applications/{application_id}/approve",
-    operation_id="vendorApplications.approve",
-    responses={200: {"model": VendorApplication}},
+    id="vendorApplications.approve",
+    returns=VendorApplication,
+    allow=permission("vendor_applications:decide"),
 )
-@requires("vendor_applications:decide")
 async def approve_vendor_application_route(
     request: Request, caller: CurrentCaller, application_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
@@ -96,12 +98,13 @@ async def approve_vendor_application_route(
     return await _respond(request, caller, application_id)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/vendor-applications/{application_id}/reject",
-    operation_id="vendorApplications.reject",
-    responses={200: {"model": VendorApplication}},
+    id="vendorApplications.reject",
+    returns=VendorApplication,
+    allow=permission("vendor_applications:decide"),
 )
-@requires("vendor_applications:decide")
 async def reject_vendor_application_route(
     request: Request, caller: CurrentCaller, application_id: UUID, body: RejectApplicationRequest
 ) -> Response:

@@ -9,21 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
+from common.auth.guards import PUBLIC, one_of, permission
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from common.primitives.revisions import IfMatch, etag, revision_meant
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    dependencies_of,
-    guarded_router,
-    ok,
-    public,
-    requires,
-    requires_one_of,
-)
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import created_position, cursor_page, respond_page, time_position
 from identity.dependencies import Dependencies
 from identity.domain.errors import AnotherCampus
@@ -44,11 +35,10 @@ from identity.use_cases.vendors.prepare_commission_change import prepare_commiss
 from identity.use_cases.vendors.reinstate_vendor import reinstate_vendor
 from identity.use_cases.vendors.suspend_vendor import suspend_vendor
 
-router = guarded_router(tags=["vendors"])
+endpoint = Endpoints("vendors")
 
 
-@router.get("/api/vendors", operation_id="vendors.list", responses={200: {"model": list[Vendor]}})
-@public
+@endpoint("GET", "/api/vendors", id="vendors.list", returns=list[Vendor], allow=PUBLIC, compressed=True)
 async def list_vendors_route(
     request: Request,
     caller: CurrentCaller,
@@ -78,8 +68,7 @@ async def list_vendors_route(
     return respond_page(request, page)
 
 
-@router.get("/api/vendors/{vendor_id}", operation_id="vendors.get", responses={200: {"model": Vendor}})
-@public
+@endpoint("GET", "/api/vendors/{vendor_id}", id="vendors.get", returns=Vendor, allow=PUBLIC, compressed=True)
 async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """One vendor. The owner and staff see more fields than the public."""
     dependencies = dependencies_of(request, Dependencies)
@@ -91,8 +80,13 @@ async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: 
     return ok(request, shown, headers=etag(shown) if isinstance(vendor, VendorInFull) else None)
 
 
-@router.patch("/api/vendors/{vendor_id}", operation_id="vendors.update", responses={200: {"model": Vendor}})
-@requires_one_of("catalog:own", "vendors:commission", step_up=True)
+@endpoint(
+    "PATCH",
+    "/api/vendors/{vendor_id}",
+    id="vendors.update",
+    returns=Vendor,
+    allow=one_of("catalog:own", "vendors:commission", step_up=True),
+)
 async def change_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: UpdateVendorRequest, if_match: IfMatch = None
 ) -> Response:
@@ -116,8 +110,13 @@ async def change_vendor_route(
     return await _respond(request, caller, vendor_id, change_id)
 
 
-@router.post("/api/vendors/{vendor_id}/suspend", operation_id="vendors.suspend", responses={200: {"model": Vendor}})
-@requires("vendors:suspend")
+@endpoint(
+    "POST",
+    "/api/vendors/{vendor_id}/suspend",
+    id="vendors.suspend",
+    returns=Vendor,
+    allow=permission("vendors:suspend"),
+)
 async def suspend_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: SuspendVendorRequest
 ) -> Response:
@@ -129,8 +128,13 @@ async def suspend_vendor_route(
     return await _respond(request, caller, vendor_id)
 
 
-@router.post("/api/vendors/{vendor_id}/reinstate", operation_id="vendors.reinstate", responses={200: {"model": Vendor}})
-@requires("vendors:suspend")
+@endpoint(
+    "POST",
+    "/api/vendors/{vendor_id}/reinstate",
+    id="vendors.reinstate",
+    returns=Vendor,
+    allow=permission("vendors:suspend"),
+)
 async def reinstate_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReinstateVendorRequest | None = None
 ) -> Response:

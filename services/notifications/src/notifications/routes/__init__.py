@@ -1,9 +1,5 @@
 """The HTTP endpoints of this service."""
 
-from typing import Final
-
-from fastapi import APIRouter
-
 from notifications.routes import (
     alerts,
     assistant,
@@ -20,18 +16,18 @@ from notifications.routes import (
     webhooks,
 )
 
-ROUTERS: Final[list[APIRouter]] = [
-    feed.router,
-    devices.router,
-    preferences.router,
-    unsubscribe.router,
-    functions.router,
-    receipts.router,
-    delivery_logs.router,
-    alerts.router,
-    messaging_webhook.router,
-    dead_letters.router,
-    tickets.router,
-    assistant.router,
-    webhooks.router,
-]
+ENDPOINTS = (
+    feed.endpoint,
+    devices.endpoint,
+    preferences.endpoint,
+    unsubscribe.endpoint,
+    functions.endpoint,
+    receipts.endpoint,
+    delivery_logs.endpoint,
+    alerts.endpoint,
+    messaging_webhook.endpoint,
+    dead_letters.endpoint,
+    tickets.endpoint,
+    assistant.endpoint,
+    webhooks.endpoint,
+)

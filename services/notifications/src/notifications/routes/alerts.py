@@ -6,17 +6,18 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires_one_of
+from common.auth.guards import one_of
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import Alert
 
-router = guarded_router(tags=["operations"])
+endpoint = Endpoints("operations")
 
 
-@router.get("/api/alerts", operation_id="alerts.list", responses={200: {"model": list[Alert]}})
-@requires_one_of("alerts:read", "money_alerts:read")
+@endpoint("GET", "/api/alerts", id="alerts.list", returns=list[Alert], allow=one_of("alerts:read", "money_alerts:read"))
 async def list_alerts(
     request: Request,
     caller: CurrentCaller,

@@ -10,15 +10,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
+from common.auth.guards import SIGNED_IN
 from common.auth.tokens import bearer_token
 from common.observability.logging import get_logger
 from common.primitives import problems
 from common.primitives.problems import NotFound, Problem
+from common.web.endpoint_table import KIB, Idempotency, Quota
+from common.web.endpoints import Endpoints
 from common.web.event_streams import PING, EventStream, event_bytes
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import cursor_page, respond_page, time_position
 from common.web.request_path import client_path
-from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import STREAM_RESPONSE, ChatReply, ChatRequest, Conversation, ConversationMessage
@@ -29,13 +31,24 @@ from notifications.use_cases.assistant.run_turn import Reply, run_turn
 
 log: Final = get_logger(__name__)
 
-router = guarded_router(tags=["assistant"])
+endpoint = Endpoints("assistant")
 
-_CHAT_RESPONSES: Final = responses_for(ChatReply, 404, 409, 422, 429)
+# An unstreamed reply sends no byte until its end, which AI_ANSWER_SECONDS bounds. A streamed one pings.
+REPLY_SECONDS_MAX: Final = 80.0
 
 
-@router.post("/api/assistant/chat", operation_id="assistant.chat", responses=_CHAT_RESPONSES)
-@signed_in
+@endpoint(
+    "POST",
+    "/api/assistant/chat",
+    id="assistant.chat",
+    returns=ChatReply,
+    errors=(404,),
+    allow=SIGNED_IN,
+    quota=Quota.ASSISTANT,
+    idempotency=Idempotency.IGNORED,
+    body_bytes_max=64 * KIB,
+    seconds_max=REPLY_SECONDS_MAX,
+)
 async def chat_with_assistant(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
     """Send a message to the assistant and return the whole reply."""
     dependencies = dependencies_of(request, Dependencies)
@@ -47,14 +60,18 @@ async def chat_with_assistant(request: Request, caller: CurrentCaller, body: Cha
     )
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/assistant/stream",
-    operation_id="assistant.stream",
-    status_code=200,
+    id="assistant.stream",
+    errors=(404,),
+    responses={200: STREAM_RESPONSE},
+    allow=SIGNED_IN,
     response_class=EventStream,
-    responses={**_CHAT_RESPONSES, 200: STREAM_RESPONSE},
+    quota=Quota.ASSISTANT,
+    idempotency=Idempotency.IGNORED,
+    body_bytes_max=64 * KIB,
 )
-@signed_in
 async def stream_assistant_reply(request: Request, caller: CurrentCaller, body: ChatRequest) -> Response:
     """Send a message to the assistant and stream the reply. A disconnect cancels it; the turn is not saved."""
     dependencies = dependencies_of(request, Dependencies)
@@ -67,12 +84,9 @@ async def stream_assistant_reply(request: Request, caller: CurrentCaller, body: 
     return EventStream(_events(events, dependencies.assistant.ping_seconds), on_end=lambda: _cancel(reply))
 
 
-@router.get(
-    "/api/assistant/conversations",
-    operation_id="assistant.listConversations",
-    responses={200: {"model": list[Conversation]}},
+@endpoint(
+    "GET", "/api/assistant/conversations", id="assistant.listConversations", returns=list[Conversation], allow=SIGNED_IN
 )
-@signed_in
 async def list_conversations(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -93,12 +107,13 @@ async def list_conversations(
     return respond_page(request, page)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/assistant/conversations/{conversation_id}/messages",
-    operation_id="assistant.listMessages",
-    responses={**responses_for(ConversationMessage, 404, 422), 200: {"model": list[ConversationMessage]}},
+    id="assistant.listMessages",
+    returns=list[ConversationMessage],
+    allow=SIGNED_IN,
 )
-@signed_in
 async def list_messages(
     request: Request,
     caller: CurrentCaller,
@@ -125,13 +140,13 @@ async def list_messages(
     return respond_page(request, page)
 
 
-@router.delete(
+@endpoint(
+    "DELETE",
     "/api/assistant/conversations/{conversation_id}",
-    operation_id="assistant.deleteConversation",
-    status_code=204,
-    responses={204: {"description": "Removed."}},
+    id="assistant.deleteConversation",
+    status=204,
+    allow=SIGNED_IN,
 )
-@signed_in
 async def delete_conversation(request: Request, caller: CurrentCaller, conversation_id: UUID) -> Response:
     """Delete one of the caller's conversations with its messages."""
     dependencies = dependencies_of(request, Dependencies)

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
+from common.auth.guards import permission
 from common.web.dead_letter_routes import ClosedDeadLetter, CloseDeadLetterRequest, respond_closed
 from common.web.dead_webhooks import (
     DeadLetterWebhookPage,
@@ -16,22 +17,25 @@ from common.web.dead_webhooks import (
     ReplayedWebhook,
     WebhookOutcome,
 )
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from notifications.dependencies import Dependencies
 from notifications.queries.dead_webhooks import page_of_dead_webhooks
 from notifications.use_cases.messaging.close_dead_webhook import close_dead_webhook
 from notifications.use_cases.messaging.replay_webhook import replay_webhook
 
-router = guarded_router(tags=["dead letters"])
+endpoint = Endpoints("dead letters")
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/dead-letter-webhooks",
-    operation_id="deadLetterWebhooks.list",
-    responses={200: {"model": DeadLetterWebhookPage}},
+    id="deadLetterWebhooks.list",
+    returns=DeadLetterWebhookPage,
+    allow=permission("dead_letters:read"),
+    merged=True,
 )
-@requires("dead_letters:read")
 async def list_dead_letter_webhooks(
     request: Request,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
@@ -47,12 +51,14 @@ async def list_dead_letter_webhooks(
     return respond_offset_page(request, page, found)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/dead-letter-webhooks/{dead_letter_id}/replay",
-    operation_id="deadLetterWebhooks.replay",
-    responses={200: {"model": ReplayedWebhook}},
+    id="deadLetterWebhooks.replay",
+    returns=ReplayedWebhook,
+    allow=permission("webhooks:replay", step_up=True),
+    merged=True,
 )
-@requires("webhooks:replay", step_up=True)
 async def replay_dead_letter_webhook(request: Request, dead_letter_id: DeadWebhookKey) -> Response:
     """Process the item or the webhook again, by the id of the dead letter or of its event, with its effect at most
     once.
@@ -69,12 +75,14 @@ async def replay_dead_letter_webhook(request: Request, dead_letter_id: DeadWebho
     return ok(request, replay_result)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/dead-letter-webhooks/{dead_letter_id}/close",
-    operation_id="deadLetterWebhooks.close",
-    responses={200: {"model": ClosedDeadLetter}},
+    id="deadLetterWebhooks.close",
+    returns=ClosedDeadLetter,
+    allow=permission("webhooks:replay", step_up=True),
+    merged=True,
 )
-@requires("webhooks:replay", step_up=True)
 async def close_dead_letter_webhook(
     request: Request, caller: CurrentCaller, dead_letter_id: DeadWebhookKey, body: CloseDeadLetterRequest
 ) -> Response:

@@ -8,23 +8,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.auth.guards import one_of, permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import Channel, DeliveryLog, NotificationDelivery
 from notifications.use_cases.deliveries.resend_delivery import resend_delivery
 
-router = guarded_router(tags=["notifications"])
+endpoint = Endpoints("notifications")
 
 Status = Literal["sending", "unknown", "sent", "delivered", "read", "failed", "bounced"]
 
 
-@router.get(
-    "/api/notification-delivery-logs", operation_id="deliveryLogs.list", responses={200: {"model": list[DeliveryLog]}}
+@endpoint(
+    "GET",
+    "/api/notification-delivery-logs",
+    id="deliveryLogs.list",
+    returns=list[DeliveryLog],
+    allow=one_of("delivery_logs:read", "notifications:resend"),
 )
-@requires_one_of("delivery_logs:read", "notifications:resend")
 async def list_delivery_logs(
     request: Request,
     caller: CurrentCaller,
@@ -43,12 +47,13 @@ async def list_delivery_logs(
     return respond_offset_page(request, page, found)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/notification-delivery-logs/{log_id}/resend",
-    operation_id="deliveryLogs.resend",
-    responses=responses_for(NotificationDelivery, 403, 404, 409),
+    id="deliveryLogs.resend",
+    returns=NotificationDelivery,
+    allow=permission("notifications:resend"),
 )
-@requires("notifications:resend")
 async def resend_notification(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:
     """Resend the message of an attempt, as a new attempt of its delivery. A repeated Idempotency-Key changes nothing."""
     dependencies = dependencies_of(request, Dependencies)

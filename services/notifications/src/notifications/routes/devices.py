@@ -6,20 +6,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
+from common.auth.guards import PUBLIC, SIGNED_IN
 from common.primitives.problems import NotFound, ValidationFailed
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, public, signed_in
-from common.web.responses import responses_for
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import Device, RegisterDeviceRequest, VapidKey
 from notifications.use_cases.devices.register_device import register_device
 from notifications.use_cases.devices.remove_device import remove_device
 
-router = guarded_router(tags=["notifications"])
+endpoint = Endpoints("notifications")
 
 
-@router.get("/api/devices", operation_id="devices.list", responses={200: {"model": list[Device]}})
-@signed_in
+@endpoint("GET", "/api/devices", id="devices.list", returns=list[Device], allow=SIGNED_IN)
 async def list_devices(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's devices, newest first, without pages."""
     dependencies = dependencies_of(request, Dependencies)
@@ -28,13 +28,7 @@ async def list_devices(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, [queries.device_response(device) for device in devices])
 
 
-@router.post(
-    "/api/devices",
-    operation_id="devices.register",
-    status_code=201,
-    responses=responses_for(Device, 409, 422, status=201),
-)
-@signed_in
+@endpoint("POST", "/api/devices", id="devices.register", returns=Device, status=201, allow=SIGNED_IN)
 async def register_device_route(request: Request, caller: CurrentCaller, body: RegisterDeviceRequest) -> Response:
     """Register a device for push. A known token or subscription is the same device.
 
@@ -55,13 +49,7 @@ async def register_device_route(request: Request, caller: CurrentCaller, body: R
     return ok(request, queries.device_response(device), status=201)
 
 
-@router.delete(
-    "/api/devices/{device_id}",
-    operation_id="devices.delete",
-    status_code=204,
-    responses={204: {"description": "Removed."}},
-)
-@signed_in
+@endpoint("DELETE", "/api/devices/{device_id}", id="devices.delete", status=204, allow=SIGNED_IN)
 async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID) -> Response:
     """Remove one of the caller's devices."""
     dependencies = dependencies_of(request, Dependencies)
@@ -70,8 +58,7 @@ async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID
     return Response(status_code=204)
 
 
-@router.get("/api/devices/vapid-key", operation_id="devices.getVapidKey", responses=responses_for(VapidKey, 404))
-@public
+@endpoint("GET", "/api/devices/vapid-key", id="devices.getVapidKey", returns=VapidKey, errors=(404,), allow=PUBLIC)
 async def show_vapid_key_route(request: Request) -> Response:
     """Return the public key of browser subscriptions; 404 without web push."""
     key = dependencies_of(request, Dependencies).push_settings.vapid_key

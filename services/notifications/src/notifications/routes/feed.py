@@ -1,36 +1,30 @@
 """The caller's own notifications."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Header
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import SIGNED_IN
 from common.primitives.ids import parse_uuid
 from common.primitives.problems import ValidationFailed
+from common.web.endpoints import Endpoints
 from common.web.event_streams import EventStream
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import created_position, cursor_page, respond_page, time_position
-from common.web.responses import responses_for
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import MarkAllReadRequest, MarkedRead, Notification, UnreadCount
 from notifications.use_cases.feed.read_all_notifications import read_all_notifications
 from notifications.use_cases.feed.read_notification import read_notification
 
-router = guarded_router(tags=["notifications"])
-
-_STREAM: Final[dict[int | str, dict[str, Any]]] = {
-    200: {
-        "model": Notification,
-        "description": "Server-sent events `notification` until the token ends; the schema is that of their `data`.",
-    }
-}
+endpoint = Endpoints("notifications")
+_STREAM: Final = "Server-sent events `notification` until the token ends; the schema is that of their `data`."
 
 
-@router.get("/api/notifications", operation_id="notifications.list", responses={200: {"model": list[Notification]}})
-@signed_in
+@endpoint("GET", "/api/notifications", id="notifications.list", returns=list[Notification], allow=SIGNED_IN)
 async def list_notifications(
     request: Request,
     caller: CurrentCaller,
@@ -55,24 +49,24 @@ async def list_notifications(
     return respond_page(request, page)
 
 
-@router.get(
-    "/api/notifications/unread-count", operation_id="notifications.countUnread", responses=responses_for(UnreadCount)
+@endpoint(
+    "GET", "/api/notifications/unread-count", id="notifications.countUnread", returns=UnreadCount, allow=SIGNED_IN
 )
-@signed_in
 async def count_unread_notifications(request: Request, caller: CurrentCaller) -> Response:
     """Return the number of the caller's unread notifications."""
     reads = dependencies_of(request, Dependencies).database.reads_for(caller)
     return ok(request, {"unreadCount": await queries.count_unread(reads, caller.id)})
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/notifications/stream",
-    operation_id="notifications.stream",
-    status_code=200,
+    id="notifications.stream",
+    returns=Notification,
+    responses={200: {"description": _STREAM}},
+    allow=SIGNED_IN,
     response_class=EventStream,
-    responses=_STREAM,
 )
-@signed_in
 async def stream_notifications(
     request: Request, caller: CurrentCaller, last_event_id: Annotated[str | None, Header()] = None
 ) -> Response:
@@ -100,10 +94,7 @@ async def stream_notifications(
     )
 
 
-@router.post(
-    "/api/notifications/read-all", operation_id="notifications.markAllRead", responses=responses_for(MarkedRead, 422)
-)
-@signed_in
+@endpoint("POST", "/api/notifications/read-all", id="notifications.markAllRead", returns=MarkedRead, allow=SIGNED_IN)
 async def mark_all_notifications_read(
     request: Request, caller: CurrentCaller, body: MarkAllReadRequest | None = None
 ) -> Response:
@@ -115,12 +106,13 @@ async def mark_all_notifications_read(
     return ok(request, {"read": read})
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/notifications/{notification_id}/read",
-    operation_id="notifications.markRead",
-    responses={200: {"model": Notification}},
+    id="notifications.markRead",
+    returns=Notification,
+    allow=SIGNED_IN,
 )
-@signed_in
 async def mark_notification_read(request: Request, caller: CurrentCaller, notification_id: UUID) -> Response:
     """Mark one of the caller's notifications as read; a repetition changes nothing."""
     dependencies = dependencies_of(request, Dependencies)

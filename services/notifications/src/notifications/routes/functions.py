@@ -4,20 +4,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import dependencies_of, guarded_router, ok, service_key_only
+from common.auth.guards import SERVICE_KEY
+from common.web.endpoints import Endpoints
+from common.web.http import dependencies_of, ok
 from notifications.dependencies import Dependencies
 from notifications.schemas import DeliverNotificationRequest, NotificationDelivery
 from notifications.use_cases.deliveries.accept_message import accept_message
 
-router = guarded_router(tags=["functions"])
+endpoint = Endpoints("functions")
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/functions/v1/deliver-notification",
-    operation_id="functions.deliverNotification",
-    responses={200: {"model": NotificationDelivery}},
+    id="functions.deliverNotification",
+    returns=NotificationDelivery,
+    allow=SERVICE_KEY,
 )
-@service_key_only
 async def deliver_notification(request: Request, body: DeliverNotificationRequest) -> Response:
     """Queue a message. A repeated (notificationId, channel, recipient) returns the status of the delivery."""
     dependencies = dependencies_of(request, Dependencies)

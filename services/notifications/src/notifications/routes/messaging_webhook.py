@@ -2,29 +2,26 @@
 
 from typing import Any, Final
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from common.auth.guards import SIGNATURE
 from common.primitives.problems import Forbidden, Unauthorized
-from common.web.http import RawRoute, any_query, before_sign_in, dependencies_of, ok
-from common.web.responses import responses_for
+from common.web.endpoint_table import MIB
+from common.web.endpoints import Endpoints
+from common.web.http import dependencies_of, ok
 from common.web.schemas import WebhookReceipt
 from notifications.dependencies import Dependencies
 from notifications.domain.messaging_webhook import is_signed, is_subscription
 from notifications.routes.raw_bodies import read_raw_body
 from notifications.use_cases.messaging.receive_messaging_webhook import receive_messaging_webhook
 
-BODY_BYTES_MAX: Final = 4 * 1024 * 1024
+BODY_BYTES_MAX: Final = 4 * MIB
 _PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 
-router = APIRouter(route_class=RawRoute, tags=["support"])
+endpoint = Endpoints("support")
 
 
-_CHALLENGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    **responses_for(WebhookReceipt, 403),
-    200: {"description": "The challenge as it was sent.", "content": {"text/plain": {"schema": {"type": "string"}}}},
-}
 _QUERY: Final[dict[str, Any]] = {
     "parameters": [
         {"name": name, "in": "query", "required": True, "schema": {"type": "string"}}
@@ -45,15 +42,17 @@ class SignatureInvalid(Unauthorized):
         self.extensions["error"] = "Invalid signature"
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/messaging/webhook",
-    operation_id="webhooks.verifyMessaging",
-    responses=_CHALLENGE_RESPONSES,
-    response_class=PlainTextResponse,
+    id="webhooks.verifyMessaging",
+    content="text/plain",
+    errors=(403,),
+    allow=SIGNATURE,
+    raw=True,
+    any_query=True,
     openapi_extra=_QUERY,
 )
-@any_query
-@before_sign_in
 async def verify_messaging_webhook(request: Request) -> Response:
     """Return the plain challenge for `hub.mode=subscribe` with the verify token. Anything else is 403."""
     dependencies = dependencies_of(request, Dependencies)
@@ -64,11 +63,17 @@ async def verify_messaging_webhook(request: Request) -> Response:
     return PlainTextResponse(challenge, headers=_PLAIN)
 
 
-@router.post(
-    "/api/messaging/webhook", operation_id="webhooks.receiveMessaging", responses=responses_for(WebhookReceipt, 413)
+@endpoint(
+    "POST",
+    "/api/messaging/webhook",
+    id="webhooks.receiveMessaging",
+    returns=WebhookReceipt,
+    errors=(413,),
+    allow=SIGNATURE,
+    raw=True,
+    any_query=True,
+    body_bytes_max=BODY_BYTES_MAX,
 )
-@any_query
-@before_sign_in
 async def receive_messaging_webhook_route(request: Request) -> Response:
     """Accept any body with a valid `X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body.
 

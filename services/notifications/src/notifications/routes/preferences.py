@@ -3,23 +3,25 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import SIGNED_IN
 from common.primitives.revisions import IfMatch, etag, revision_meant
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
-from common.web.responses import responses_for
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from notifications import queries
 from notifications.dependencies import Dependencies
 from notifications.schemas import NotificationPreferences, ReplacePreferencesRequest
 from notifications.use_cases.feed.change_preferences import change_preferences
 
-router = guarded_router(tags=["notifications"])
+endpoint = Endpoints("notifications")
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/notification-preferences",
-    operation_id="notificationPreferences.get",
-    responses=responses_for(NotificationPreferences),
+    id="notificationPreferences.get",
+    returns=NotificationPreferences,
+    allow=SIGNED_IN,
 )
-@signed_in
 async def show_notification_preferences(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's effective preferences."""
     dependencies = dependencies_of(request, Dependencies)
@@ -29,12 +31,13 @@ async def show_notification_preferences(request: Request, caller: CurrentCaller)
     return ok(request, shown, headers=etag(shown))
 
 
-@router.put(
+@endpoint(
+    "PUT",
     "/api/notification-preferences",
-    operation_id="notificationPreferences.replace",
-    responses=responses_for(NotificationPreferences, 409, 422),
+    id="notificationPreferences.replace",
+    returns=NotificationPreferences,
+    allow=SIGNED_IN,
 )
-@signed_in
 async def replace_notification_preferences(
     request: Request, caller: CurrentCaller, body: ReplacePreferencesRequest, if_match: IfMatch = None
 ) -> Response:

@@ -5,14 +5,15 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
+from common.auth.guards import SIGNATURE
 from common.primitives.problems import Unauthorized
-from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
-from common.web.responses import responses_for
+from common.web.endpoint_table import KIB
+from common.web.endpoints import Endpoints
+from common.web.http import dependencies_of, ok
 from common.web.schemas import WebhookReceipt
 from notifications.dependencies import Dependencies
 from notifications.domain.receipt_signatures import is_key_valid, is_signed, is_signed_by_twilio
@@ -21,19 +22,23 @@ from notifications.routes.raw_bodies import read_raw_body
 from notifications.use_cases.deliveries.receive_receipt import receive_receipt
 
 # A receipt has a few hundred bytes.
-BODY_BYTES_MAX: Final = 16 * 1024
+BODY_BYTES_MAX: Final = 16 * KIB
 FIELDS_MAX: Final = 50
 TWILIO_RECEIPTS: Final = "/functions/v1/sms-receipts/twilio"
 
-router = APIRouter(route_class=RawRoute, tags=["functions"])
+endpoint = Endpoints("functions")
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/functions/v1/sms-receipts/termii",
-    operation_id="webhooks.receiveTermiiReceipt",
-    responses=responses_for(WebhookReceipt, 413),
+    id="webhooks.receiveTermiiReceipt",
+    returns=WebhookReceipt,
+    errors=(413,),
+    allow=SIGNATURE,
+    raw=True,
+    body_bytes_max=BODY_BYTES_MAX,
 )
-@before_sign_in
 async def receive_termii_receipt(request: Request) -> Response:
     """Termii's report, JSON: `X-Termii-Signature` is the hex HMAC SHA-512 of the body under `SMS_RECEIPT_KEY`."""
     raw = await read_raw_body(request, BODY_BYTES_MAX)
@@ -45,12 +50,16 @@ async def receive_termii_receipt(request: Request) -> Response:
     return await _receive(request, "termii", report.get("message_id"), report.get("status"))
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/functions/v1/sms-receipts/africas-talking",
-    operation_id="webhooks.receiveAfricasTalkingReport",
-    responses=responses_for(WebhookReceipt, 413),
+    id="webhooks.receiveAfricasTalkingReport",
+    returns=WebhookReceipt,
+    errors=(413,),
+    allow=SIGNATURE,
+    raw=True,
+    body_bytes_max=BODY_BYTES_MAX,
 )
-@before_sign_in
 async def receive_africas_talking_report(request: Request) -> Response:
     """Africa's Talking's report, a form. The company does not sign: its callback address has `?key=`."""
     raw = await read_raw_body(request, BODY_BYTES_MAX)
@@ -61,8 +70,16 @@ async def receive_africas_talking_report(request: Request) -> Response:
     return await _receive(request, "africas-talking", report.get("id"), report.get("status"), error)
 
 
-@router.post(TWILIO_RECEIPTS, operation_id="webhooks.receiveTwilioStatus", responses=responses_for(WebhookReceipt, 413))
-@before_sign_in
+@endpoint(
+    "POST",
+    TWILIO_RECEIPTS,
+    id="webhooks.receiveTwilioStatus",
+    returns=WebhookReceipt,
+    errors=(413,),
+    allow=SIGNATURE,
+    raw=True,
+    body_bytes_max=BODY_BYTES_MAX,
+)
 async def receive_twilio_status(request: Request) -> Response:
     """Twilio's status callback, a form: `X-Twilio-Signature` covers our address and the fields under the auth token."""
     form = _form(await read_raw_body(request, BODY_BYTES_MAX))

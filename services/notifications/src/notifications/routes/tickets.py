@@ -1,7 +1,7 @@
 """Support tickets (contract section 12) for customers, staff and auditors."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import Query
@@ -9,26 +9,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
+from common.auth.guards import SIGNED_IN, permission
 from common.media.cleanup import expect_image
-from common.media.uploads import FILE_SHOWN, read_image
+from common.media.uploads import read_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.primitives.revisions import IfMatch, etag, revision_meant
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    QueryText,
-    dependencies_of,
-    guarded_router,
-    ok,
-    requires,
-    signed_in,
-)
+from common.web.endpoint_table import Media
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, QueryText, dependencies_of, ok
 from common.web.pages import created_position, cursor_page, respond_page, time_position
-from common.web.responses import Meta, responses_for
 from notifications.dependencies import Dependencies
 from notifications.domain.attachments import image_name
 from notifications.domain.deliveries import Contact
@@ -53,18 +44,13 @@ from notifications.use_cases.tickets.open_ticket import open_ticket
 from notifications.use_cases.tickets.read_ticket import read_ticket
 from notifications.use_cases.tickets.write_to_ticket import write_to_ticket
 
-router = guarded_router(tags=["support"])
+endpoint = Endpoints("support")
 
 _STAFF: Final = ("tickets:manage", "tickets:read")
 _WEBP: Final = "image/webp"
-_IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    **responses_for(Meta, 404),
-    200: {"content": {_WEBP: {}}},
-}
 
 
-@router.get("/api/support-tickets", operation_id="tickets.list", responses={200: {"model": list[Ticket]}})
-@signed_in
+@endpoint("GET", "/api/support-tickets", id="tickets.list", returns=list[Ticket], allow=SIGNED_IN)
 async def list_support_tickets(
     request: Request,
     caller: CurrentCaller,
@@ -113,13 +99,7 @@ async def list_support_tickets(
     return respond_page(request, page)
 
 
-@router.post(
-    "/api/support-tickets",
-    operation_id="tickets.open",
-    status_code=201,
-    responses=responses_for(Ticket, 422, status=201),
-)
-@signed_in
+@endpoint("POST", "/api/support-tickets", id="tickets.open", returns=Ticket, status=201, allow=SIGNED_IN)
 async def open_support_ticket(request: Request, caller: CurrentCaller, body: OpenTicketRequest) -> Response:
     """Open a ticket with its first message. Runs of digits in both are masked."""
     dependencies = dependencies_of(request, Dependencies)
@@ -132,19 +112,15 @@ async def open_support_ticket(request: Request, caller: CurrentCaller, body: Ope
     return await _ticket_response(request, caller, ticket_id, status=201)
 
 
-@router.get("/api/support-tickets/{ticket_id}", operation_id="tickets.get", responses=responses_for(Ticket, 404))
-@signed_in
+@endpoint("GET", "/api/support-tickets/{ticket_id}", id="tickets.get", returns=Ticket, allow=SIGNED_IN)
 async def show_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """One ticket; `customer` is shown to staff only."""
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.patch(
-    "/api/support-tickets/{ticket_id}",
-    operation_id="tickets.update",
-    responses=responses_for(Ticket, 403, 404, 409, 422),
+@endpoint(
+    "PATCH", "/api/support-tickets/{ticket_id}", id="tickets.update", returns=Ticket, allow=permission("tickets:manage")
 )
-@requires("tickets:manage")
 async def change_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: UpdateTicketRequest, if_match: IfMatch = None
 ) -> Response:
@@ -156,12 +132,13 @@ async def change_support_ticket(
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/support-tickets/{ticket_id}/assign",
-    operation_id="tickets.assign",
-    responses=responses_for(Ticket, 403, 404, 422),
+    id="tickets.assign",
+    returns=Ticket,
+    allow=permission("tickets:manage"),
 )
-@requires("tickets:manage")
 async def assign_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: AssignTicketRequest
 ) -> Response:
@@ -175,10 +152,7 @@ async def assign_support_ticket(
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post(
-    "/api/support-tickets/{ticket_id}/close", operation_id="tickets.close", responses=responses_for(Ticket, 403, 404)
-)
-@signed_in
+@endpoint("POST", "/api/support-tickets/{ticket_id}/close", id="tickets.close", returns=Ticket, allow=SIGNED_IN)
 async def close_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """Close it as its customer or as staff; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
@@ -187,10 +161,7 @@ async def close_support_ticket(request: Request, caller: CurrentCaller, ticket_i
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.post(
-    "/api/support-tickets/{ticket_id}/read", operation_id="tickets.markRead", responses=responses_for(Ticket, 403, 404)
-)
-@signed_in
+@endpoint("POST", "/api/support-tickets/{ticket_id}/read", id="tickets.markRead", returns=Ticket, allow=SIGNED_IN)
 async def mark_support_ticket_read(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """Mark all messages as read for the caller's side: the customer, or all staff."""
     dependencies = dependencies_of(request, Dependencies)
@@ -199,12 +170,13 @@ async def mark_support_ticket_read(request: Request, caller: CurrentCaller, tick
     return await _ticket_response(request, caller, ticket_id)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/support-tickets/{ticket_id}/messages",
-    operation_id="tickets.listMessages",
-    responses={**responses_for(TicketMessage, 404), 200: {"model": list[TicketMessage]}},
+    id="tickets.listMessages",
+    returns=list[TicketMessage],
+    allow=SIGNED_IN,
 )
-@signed_in
 async def list_ticket_messages(
     request: Request, caller: CurrentCaller, ticket_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -227,13 +199,14 @@ async def list_ticket_messages(
     return respond_page(request, page)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/support-tickets/{ticket_id}/messages",
-    operation_id="tickets.addMessage",
-    status_code=201,
-    responses=responses_for(TicketMessage, 403, 404, 409, 422, status=201),
+    id="tickets.addMessage",
+    returns=TicketMessage,
+    status=201,
+    allow=SIGNED_IN,
 )
-@signed_in
 async def write_ticket_message(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: WriteTicketMessageRequest
 ) -> Response:
@@ -245,12 +218,13 @@ async def write_ticket_message(
     return ok(request, message, status=201)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/support-tickets/{ticket_id}/attachments",
-    operation_id="tickets.listAttachments",
-    responses={200: {"model": list[TicketAttachment]}},
+    id="tickets.listAttachments",
+    returns=list[TicketAttachment],
+    allow=SIGNED_IN,
 )
-@signed_in
 async def list_ticket_attachments(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """Return the images of a ticket, oldest first: at most twenty."""
     dependencies = dependencies_of(request, Dependencies)
@@ -260,14 +234,15 @@ async def list_ticket_attachments(request: Request, caller: CurrentCaller, ticke
     return ok(request, shown)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/support-tickets/{ticket_id}/attachments",
-    operation_id="tickets.addAttachment",
-    status_code=201,
-    responses=responses_for(TicketAttachment, 403, 404, 409, 413, 415, 422, status=201),
-    openapi_extra=FILE_SHOWN,
+    id="tickets.addAttachment",
+    returns=TicketAttachment,
+    status=201,
+    allow=SIGNED_IN,
+    media=Media.IMAGE,
 )
-@signed_in
 async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
     """Attach a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, re-encoded without metadata."""
     dependencies = dependencies_of(request, Dependencies)
@@ -286,13 +261,13 @@ async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id
     return ok(request, next(one for one in shown if one["id"] == str(attachment_id)), status=201)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/support-tickets/{ticket_id}/attachments/{attachment_id}",
-    operation_id="tickets.getAttachment",
-    responses=_IMAGE_RESPONSES,
-    response_class=Response,
+    id="tickets.getAttachment",
+    content=_WEBP,
+    allow=SIGNED_IN,
 )
-@signed_in
 async def show_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID, attachment_id: UUID) -> Response:
     """Return the image, for readers of the ticket; it has no public address."""
     dependencies = dependencies_of(request, Dependencies)

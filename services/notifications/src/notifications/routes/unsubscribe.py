@@ -2,15 +2,15 @@
 
 from typing import Any, Final
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from common.auth.caller import THE_SERVICE
+from common.auth.guards import SIGNATURE
 from common.primitives.problems import Unauthorized
-from common.web.http import RawRoute, any_query, before_sign_in, dependencies_of
-from common.web.responses import responses_for
-from common.web.schemas import ResponseShape
+from common.web.endpoint_table import KIB
+from common.web.endpoints import Endpoints
+from common.web.http import dependencies_of
 from notifications.dependencies import Dependencies
 from notifications.use_cases.feed.unsubscribe_from_mail import unsubscribe_from_mail
 
@@ -27,16 +27,11 @@ _DONE: Final = (
     "You can switch them on again in the app.</p></html>"
 )
 
-router = APIRouter(route_class=RawRoute, tags=["notifications"])
+endpoint = Endpoints("notifications")
 
 
 class LinkInvalid(Unauthorized):
     detail = "The link is not valid. Change the preferences in the app."
-
-
-def _responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    page = {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}}
-    return {**responses_for(ResponseShape, 401, *statuses), 200: page}
 
 
 _QUERY: Final[dict[str, Any]] = {
@@ -44,15 +39,17 @@ _QUERY: Final[dict[str, Any]] = {
 }
 
 
-@router.get(
+@endpoint(
+    "GET",
     PATH,
-    operation_id="notifications.showUnsubscribePage",
-    responses=_responses(),
-    response_class=HTMLResponse,
+    id="notifications.showUnsubscribePage",
+    content="text/html",
+    errors=(401,),
+    allow=SIGNATURE,
+    raw=True,
+    any_query=True,
     openapi_extra=_QUERY,
 )
-@any_query
-@before_sign_in
 async def show_unsubscribe_page(request: Request) -> Response:
     """Confirm before the change: mail scanners open links."""
     links = dependencies_of(request, Dependencies).delivery_sender.unsubscribe_links
@@ -61,15 +58,18 @@ async def show_unsubscribe_page(request: Request) -> Response:
     return HTMLResponse(_QUESTION, headers=_HEADERS)
 
 
-@router.post(
+@endpoint(
+    "POST",
     PATH,
-    operation_id="notifications.unsubscribe",
-    responses=_responses(409),
-    response_class=HTMLResponse,
+    id="notifications.unsubscribe",
+    content="text/html",
+    errors=(401, 409),
+    allow=SIGNATURE,
+    raw=True,
+    any_query=True,
     openapi_extra=_QUERY,
+    body_bytes_max=16 * KIB,
 )
-@any_query
-@before_sign_in
 async def unsubscribe_route(request: Request) -> Response:
     """Switch off the optional mails of the link's user. The body, `List-Unsubscribe=One-Click` or empty, is not read."""
     dependencies = dependencies_of(request, Dependencies)

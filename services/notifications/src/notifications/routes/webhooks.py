@@ -6,19 +6,12 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import one_of
 from common.primitives.problems import NotFound, ValidationFailed
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    dependencies_of,
-    guarded_router,
-    ok,
-    requires_one_of,
-)
+from common.web.endpoint_table import Idempotency
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import respond_page
-from common.web.responses import responses_for
 from notifications.dependencies import Dependencies
 from notifications.domain.webhooks import EVENT_LIFETIME, DeliveryStatus
 from notifications.queries import webhooks as queries
@@ -37,15 +30,14 @@ from notifications.use_cases.webhooks.remove_endpoint import remove_endpoint
 from notifications.use_cases.webhooks.replay_events import replay_events
 from notifications.use_cases.webhooks.rotate_secret import rotate_secret
 
-router = guarded_router(tags=["webhooks"])
+endpoint = Endpoints("webhooks")
 
 ENDPOINTS: Final = "/api/webhook-endpoints"
 ENDPOINT: Final = f"{ENDPOINTS}/{{endpoint_id}}"
 _OWNERS: Final = ("webhooks:own", "webhooks:manage")
 
 
-@router.get(ENDPOINTS, operation_id="webhookEndpoints.list", responses=responses_for(list[WebhookEndpoint], 422))
-@requires_one_of(*_OWNERS)
+@endpoint("GET", ENDPOINTS, id="webhookEndpoints.list", returns=list[WebhookEndpoint], allow=one_of(*_OWNERS))
 async def list_webhook_endpoints(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -57,13 +49,15 @@ async def list_webhook_endpoints(
     return respond_page(request, page)
 
 
-@router.post(
+@endpoint(
+    "POST",
     ENDPOINTS,
-    operation_id="webhookEndpoints.create",
-    status_code=201,
-    responses=responses_for(WebhookEndpointWithSecret, 403, 409, 422, status=201),
+    id="webhookEndpoints.create",
+    returns=WebhookEndpointWithSecret,
+    status=201,
+    allow=one_of(*_OWNERS, step_up=True),
+    idempotency=Idempotency.IGNORED,
 )
-@requires_one_of(*_OWNERS, step_up=True)
 async def create_webhook_endpoint(
     request: Request, caller: CurrentCaller, body: CreateWebhookEndpointRequest
 ) -> Response:
@@ -83,8 +77,7 @@ async def create_webhook_endpoint(
     return ok(request, {**queries.webhook_endpoint_response(endpoint), "secret": secret}, status=201)
 
 
-@router.patch(ENDPOINT, operation_id="webhookEndpoints.update", responses=responses_for(WebhookEndpoint, 403, 404, 422))
-@requires_one_of(*_OWNERS)
+@endpoint("PATCH", ENDPOINT, id="webhookEndpoints.update", returns=WebhookEndpoint, allow=one_of(*_OWNERS))
 async def change_webhook_endpoint(
     request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ChangeWebhookEndpointRequest
 ) -> Response:
@@ -110,10 +103,7 @@ async def change_webhook_endpoint(
     return ok(request, queries.webhook_endpoint_response(endpoint))
 
 
-@router.delete(
-    ENDPOINT, operation_id="webhookEndpoints.delete", status_code=204, responses={204: {"description": "Removed."}}
-)
-@requires_one_of(*_OWNERS, step_up=True)
+@endpoint("DELETE", ENDPOINT, id="webhookEndpoints.delete", status=204, allow=one_of(*_OWNERS, step_up=True))
 async def delete_webhook_endpoint(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
     """Remove an endpoint with its deliveries."""
     dependencies = dependencies_of(request, Dependencies)
@@ -122,12 +112,14 @@ async def delete_webhook_endpoint(request: Request, caller: CurrentCaller, endpo
     return Response(status_code=204)
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{ENDPOINT}/rotate-secret",
-    operation_id="webhookEndpoints.rotateSecret",
-    responses=responses_for(WebhookEndpointWithSecret, 403, 404),
+    id="webhookEndpoints.rotateSecret",
+    returns=WebhookEndpointWithSecret,
+    allow=one_of(*_OWNERS, step_up=True),
+    idempotency=Idempotency.IGNORED,
 )
-@requires_one_of(*_OWNERS, step_up=True)
 async def rotate_webhook_secret(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
     """Replace the secret, which is shown in this response only. For 24 hours both secrets sign."""
     dependencies = dependencies_of(request, Dependencies)
@@ -137,10 +129,7 @@ async def rotate_webhook_secret(request: Request, caller: CurrentCaller, endpoin
     return ok(request, {**queries.webhook_endpoint_response(endpoint), "secret": secret})
 
 
-@router.post(
-    f"{ENDPOINT}/replay", operation_id="webhookEndpoints.replay", responses=responses_for(WebhookReplay, 404, 409, 422)
-)
-@requires_one_of(*_OWNERS)
+@endpoint("POST", f"{ENDPOINT}/replay", id="webhookEndpoints.replay", returns=WebhookReplay, allow=one_of(*_OWNERS))
 async def replay_webhooks(
     request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ReplayWebhooksRequest
 ) -> Response:
@@ -154,12 +143,13 @@ async def replay_webhooks(
     return ok(request, {"queued": queued})
 
 
-@router.get(
+@endpoint(
+    "GET",
     f"{ENDPOINT}/deliveries",
-    operation_id="webhookEndpoints.listDeliveries",
-    responses=responses_for(list[WebhookDelivery], 404, 422),
+    id="webhookEndpoints.listDeliveries",
+    returns=list[WebhookDelivery],
+    allow=one_of(*_OWNERS),
 )
-@requires_one_of(*_OWNERS)
 async def list_webhook_deliveries(
     request: Request,
     caller: CurrentCaller,

@@ -15,19 +15,18 @@ from orders.routes import (
     sales,
 )
 
-# In the order of registration: `/api/products/mine` precedes `/api/products/{product_id}`.
-ROUTERS = (
-    products.list_router,
-    own_products.router,
-    products.router,
-    media.router,
-    orders.router,
-    delivery.router,
-    disputes.router,
-    returns.router,
-    campus_orders.router,
-    reviews.router,
-    carts.router,
-    flash_sales.router,
-    sales.router,
+# `/api/products/mine` precedes `/api/products/{product_id}`.
+ENDPOINTS = (
+    own_products.endpoint,
+    products.endpoint,
+    media.endpoint,
+    orders.endpoint,
+    delivery.endpoint,
+    disputes.endpoint,
+    returns.endpoint,
+    campus_orders.endpoint,
+    reviews.endpoint,
+    carts.endpoint,
+    flash_sales.endpoint,
+    sales.endpoint,
 )

@@ -8,9 +8,10 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires_one_of
+from common.auth.guards import one_of
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
 from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
@@ -18,17 +19,11 @@ from orders.queries.campus_orders import list_campus_orders, page_of_campus_orde
 from orders.routes.order_filters import order_filters
 from orders.schemas.orders import Order
 
-router = guarded_router(tags=["campus orders"])
+endpoint = Endpoints("campus orders")
 
 CAMPUS_ORDERS: Final = "/api/campus-orders"
 READERS: Final = ("campus_orders:read", "orders:read")
 FILE_HEADERS: Final = {"Content-Disposition": 'attachment; filename="campus-orders.csv"', "Cache-Control": "no-store"}
-_CSV_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
-    200: {
-        "description": "The orders, oldest first; amounts in kobo.",
-        "content": {"text/csv": {"schema": {"type": "string"}}},
-    }
-}
 
 
 async def filters_of(
@@ -49,8 +44,7 @@ async def filters_of(
 Filters = Annotated[Mapping[str, Any], Depends(filters_of)]
 
 
-@router.get(CAMPUS_ORDERS, operation_id="orders.listByCampus", responses=responses_for(list[Order], 403, 422))
-@requires_one_of(*READERS)
+@endpoint("GET", CAMPUS_ORDERS, id="orders.listByCampus", returns=list[Order], allow=one_of(*READERS))
 async def list_orders_of_campuses(
     request: Request,
     caller: CurrentCaller,
@@ -65,13 +59,13 @@ async def list_orders_of_campuses(
     return respond_offset_page(request, page, found)
 
 
-@router.get(
+@endpoint(
+    "GET",
     f"{CAMPUS_ORDERS}/export",
-    operation_id="orders.exportByCampus",
-    responses={**responses_for(list[Order], 403, 422), **_CSV_RESPONSE},
-    response_class=StreamingResponse,
+    id="orders.exportByCampus",
+    content="text/csv",
+    allow=one_of(*READERS),
 )
-@requires_one_of(*READERS)
 async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: Filters) -> Response:
     """At most 10,000 orders as a CSV file; more orders are rejected with 422."""
     dependencies = dependencies_of(request, Dependencies)

@@ -6,22 +6,22 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
-from common.web.responses import responses_for
+from common.auth.guards import permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from orders.dependencies import Dependencies
 from orders.queries.carts import find_cart
 from orders.schemas.carts import Cart, SetCartItemRequest
 from orders.use_cases.carts.remove_cart_item import remove_cart_item
 from orders.use_cases.carts.set_cart_item import set_cart_item
 
-router = guarded_router(tags=["carts"])
+endpoint = Endpoints("carts")
 
 CART: Final = "/api/carts/current"
 ONE_ITEM: Final = f"{CART}/items/{{product_id}}"
 
 
-@router.get(CART, operation_id="carts.get", responses=responses_for(Cart, 403))
-@requires("orders:place")
+@endpoint("GET", CART, id="carts.get", returns=Cart, allow=permission("orders:place"))
 async def show_cart(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's cart with current prices. Stock is reserved at checkout only."""
     dependencies = dependencies_of(request, Dependencies)
@@ -30,8 +30,7 @@ async def show_cart(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, cart)
 
 
-@router.put(ONE_ITEM, operation_id="carts.setItem", responses=responses_for(Cart, 403, 404, 409, 422))
-@requires("orders:place")
+@endpoint("PUT", ONE_ITEM, id="carts.setItem", returns=Cart, allow=permission("orders:place"))
 async def set_cart_item_route(
     request: Request, caller: CurrentCaller, product_id: UUID, body: SetCartItemRequest
 ) -> Response:
@@ -44,15 +43,13 @@ async def set_cart_item_route(
     return ok(request, cart)
 
 
-@router.delete(ONE_ITEM, operation_id="carts.removeItem", responses=responses_for(Cart, 403))
-@requires("orders:place")
+@endpoint("DELETE", ONE_ITEM, id="carts.removeItem", returns=Cart, allow=permission("orders:place"))
 async def remove_cart_item_route(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Remove a product from the cart. A product that is not in the cart changes nothing."""
     return await _remove(request, caller, product_id)
 
 
-@router.delete(CART, operation_id="carts.clear", responses=responses_for(Cart, 403))
-@requires("orders:place")
+@endpoint("DELETE", CART, id="carts.clear", returns=Cart, allow=permission("orders:place"))
 async def empty_cart(request: Request, caller: CurrentCaller) -> Response:
     """Remove all lines from the caller's cart."""
     return await _remove(request, caller, None)

@@ -7,9 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
-from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
-from common.web.responses import responses_for
+from common.auth.guards import SIGNED_IN
+from common.web.endpoint_table import Idempotency
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.idempotency import IdempotencyKey
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.errors import DeliveryPinInvalid
@@ -22,19 +24,20 @@ from orders.use_cases.delivery.explain_missing_pin import explain_missing_pin
 from orders.use_cases.delivery.reissue_delivery_pin import reissue_delivery_pin
 from orders.use_cases.delivery.verify_delivery import PinAttempt, verify_delivery
 
-router = guarded_router(tags=["delivery"])
+endpoint = Endpoints("delivery")
 
 # Caches between the service and the client must not store the PIN.
 NEVER_STORED: Final = {"Cache-Control": "no-store"}
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{ONE_ORDER}/verify-delivery",
-    operation_id="orders.verifyDelivery",
-    responses=responses_for(OrderDelivery, 400, 403, 404, 409, 422, 429),
-    openapi_extra=IDEMPOTENCY_KEY_SHOWN,
+    id="orders.verifyDelivery",
+    returns=OrderDelivery,
+    allow=SIGNED_IN,
+    idempotency=Idempotency.REQUIRED,
 )
-@signed_in
 async def verify_delivery_route(
     request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
 ) -> Response:
@@ -58,12 +61,7 @@ async def verify_delivery_route(
     return ok(request, {name: delivered[name] for name in ("id", "status", "deliveredAt")})
 
 
-@router.get(
-    f"{ONE_ORDER}/delivery-pin",
-    operation_id="orders.getDeliveryPin",
-    responses=responses_for(DeliveryPin, 404, 409),
-)
-@signed_in
+@endpoint("GET", f"{ONE_ORDER}/delivery-pin", id="orders.getDeliveryPin", returns=DeliveryPin, allow=SIGNED_IN)
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """For the buyer while the PIN is valid; 409 before the payment and after its use. 404 for everyone else."""
     dependencies = dependencies_of(request, Dependencies)
@@ -77,12 +75,14 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
     return ok(request, shown, headers=NEVER_STORED)
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{ONE_ORDER}/delivery-pin/reissue",
-    operation_id="orders.reissueDeliveryPin",
-    responses=responses_for(ReissuedDeliveryPin, 404, 409, 422),
+    id="orders.reissueDeliveryPin",
+    returns=ReissuedDeliveryPin,
+    allow=SIGNED_IN,
+    idempotency=Idempotency.IGNORED,
 )
-@signed_in
 async def reissue_delivery_pin_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:

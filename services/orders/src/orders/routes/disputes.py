@@ -1,6 +1,6 @@
 """Disputes, and their resolution by two members of staff (contract section 6)."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -8,13 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
-from common.media.uploads import FILE_SHOWN, read_image
+from common.auth.guards import SIGNED_IN, one_of, permission
+from common.media.uploads import read_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of, signed_in
+from common.web.endpoint_table import Media
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import Meta, responses_for
 from common.web.schemas import DecisionApproval, EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.disputes import Complaint, evidence_author
@@ -40,20 +42,15 @@ from orders.use_cases.disputes.find_resolved_order import find_resolved_order
 from orders.use_cases.disputes.prepare_resolution import prepare_resolution
 from orders.use_cases.disputes.reject_resolution import reject_resolution
 
-router = guarded_router(tags=["disputes"])
+endpoint = Endpoints("disputes")
 
 RESOLUTIONS: Final = "/api/dispute-resolutions"
 ONE_RESOLUTION: Final = f"{RESOLUTIONS}/{{resolution_id}}"
 READERS: Final = ("disputes:prepare", "disputes:approve", "orders:read")
 _WEBP: Final = "image/webp"
-_IMAGE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    **responses_for(Meta, 404),
-    200: {"content": {_WEBP: {}}},
-}
 
 
-@router.post(f"{ONE_ORDER}/dispute", operation_id="disputes.open", responses=responses_for(Order, 403, 404, 409, 422))
-@signed_in
+@endpoint("POST", f"{ONE_ORDER}/dispute", id="disputes.open", returns=Order, allow=SIGNED_IN)
 async def dispute_order_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: OpenDisputeRequest
 ) -> Response:
@@ -70,8 +67,7 @@ async def dispute_order_route(
     )
 
 
-@router.get(f"{ONE_ORDER}/dispute", operation_id="disputes.get", responses=responses_for(Dispute, 404))
-@signed_in
+@endpoint("GET", f"{ONE_ORDER}/dispute", id="disputes.get", returns=Dispute, allow=SIGNED_IN)
 async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """Return the order's dispute, for its buyer, its vendor and staff."""
     dependencies = dependencies_of(request, Dependencies)
@@ -79,14 +75,15 @@ async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) 
         return ok(request, found(await find_dispute(uow, order_id)))
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{ONE_ORDER}/dispute/evidence",
-    operation_id="disputes.addEvidence",
-    status_code=201,
-    responses=responses_for(DisputeEvidence, 403, 404, 409, 413, 415, 422, status=201),
-    openapi_extra=FILE_SHOWN,
+    id="disputes.addEvidence",
+    returns=DisputeEvidence,
+    status=201,
+    allow=SIGNED_IN,
+    media=Media.IMAGE,
 )
-@signed_in
 async def add_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """For buyer and vendor while the order is disputed: a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels.
 
@@ -107,12 +104,9 @@ async def add_dispute_evidence(request: Request, caller: CurrentCaller, order_id
     return ok(request, next(one for one in shown if one["id"] == evidence_id), status=201)
 
 
-@router.get(
-    f"{ONE_ORDER}/dispute/evidence",
-    operation_id="disputes.listEvidence",
-    responses=responses_for(list[DisputeEvidence], 404),
+@endpoint(
+    "GET", f"{ONE_ORDER}/dispute/evidence", id="disputes.listEvidence", returns=list[DisputeEvidence], allow=SIGNED_IN
 )
-@signed_in
 async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """Return the images of the order's dispute, oldest first, for its buyer, its vendor and staff: at most twelve."""
     dependencies = dependencies_of(request, Dependencies)
@@ -120,13 +114,13 @@ async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_i
         return ok(request, found(await find_dispute(uow, order_id))["evidence"])
 
 
-@router.get(
+@endpoint(
+    "GET",
     f"{ONE_ORDER}/dispute/evidence/{{evidence_id}}",
-    operation_id="disputes.getEvidence",
-    responses=_IMAGE_RESPONSES,
-    response_class=Response,
+    id="disputes.getEvidence",
+    content=_WEBP,
+    allow=SIGNED_IN,
 )
-@signed_in
 async def show_dispute_evidence(request: Request, caller: CurrentCaller, order_id: UUID, evidence_id: UUID) -> Response:
     """Return the image, for readers of the dispute; it has no public address."""
     dependencies = dependencies_of(request, Dependencies)
@@ -138,13 +132,14 @@ async def show_dispute_evidence(request: Request, caller: CurrentCaller, order_i
     return Response(content, headers={"Cache-Control": "private, no-store"}, media_type=_WEBP)
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{ONE_ORDER}/resolve",
-    operation_id="disputes.prepareResolution",
-    status_code=201,
-    responses=responses_for(PreparedResolution, 403, 404, 409, 422, status=201),
+    id="disputes.prepareResolution",
+    returns=PreparedResolution,
+    status=201,
+    allow=permission("disputes:prepare"),
 )
-@requires("disputes:prepare")
 async def prepare_dispute_resolution(
     request: Request,
     caller: CurrentCaller,
@@ -163,10 +158,7 @@ async def prepare_dispute_resolution(
     return ok(request, shown, status=201)
 
 
-@router.get(
-    RESOLUTIONS, operation_id="disputeResolutions.list", responses=responses_for(list[DisputeResolution], 403, 422)
-)
-@requires_one_of(*READERS)
+@endpoint("GET", RESOLUTIONS, id="disputeResolutions.list", returns=list[DisputeResolution], allow=one_of(*READERS))
 async def list_dispute_resolutions(
     request: Request,
     caller: CurrentCaller,
@@ -186,8 +178,7 @@ async def list_dispute_resolutions(
     return respond_offset_page(request, page, found)
 
 
-@router.get(ONE_RESOLUTION, operation_id="disputeResolutions.get", responses=responses_for(DisputeResolution, 403, 404))
-@requires_one_of(*READERS)
+@endpoint("GET", ONE_RESOLUTION, id="disputeResolutions.get", returns=DisputeResolution, allow=one_of(*READERS))
 async def show_dispute_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
     """One resolution with its complaint."""
     dependencies = dependencies_of(request, Dependencies)
@@ -195,12 +186,13 @@ async def show_dispute_resolution(request: Request, caller: CurrentCaller, resol
         return ok(request, found(await find_resolution(uow, resolution_id)))
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{ONE_RESOLUTION}/approve",
-    operation_id="disputeResolutions.approve",
-    responses=responses_for(Order, 403, 404, 409, 422),
+    id="disputeResolutions.approve",
+    returns=Order,
+    allow=permission("disputes:approve", step_up=True),
 )
-@requires("disputes:approve", step_up=True)
 async def approve_dispute_resolution(
     request: Request, caller: CurrentCaller, resolution_id: UUID, body: DecisionApproval
 ) -> Response:
@@ -216,12 +208,13 @@ async def approve_dispute_resolution(
     )
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{ONE_RESOLUTION}/reject",
-    operation_id="disputeResolutions.reject",
-    responses=responses_for(Order, 403, 404, 409, 422),
+    id="disputeResolutions.reject",
+    returns=Order,
+    allow=permission("disputes:approve", step_up=True),
 )
-@requires("disputes:approve", step_up=True)
 async def reject_dispute_resolution(
     request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None
 ) -> Response:

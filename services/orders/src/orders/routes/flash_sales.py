@@ -8,20 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    dependencies_of,
-    guarded_router,
-    ok,
-    public,
-    requires,
-    requires_one_of,
-)
+from common.auth.guards import PUBLIC, one_of, permission
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import respond_page
-from common.web.responses import responses_for
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.flash_sales import SaleTerms
@@ -37,14 +27,13 @@ from orders.use_cases.flash_sales.approve_flash_sale import approve_flash_sale
 from orders.use_cases.flash_sales.create_flash_sale import create_flash_sale
 from orders.use_cases.flash_sales.end_flash_sale import end_flash_sale
 
-router = guarded_router(tags=["flash sales"])
+endpoint = Endpoints("flash sales")
 
 SALES: Final = "/api/flash-sales"
 SALE_PERMISSIONS: Final = ("flash_sales:keep", "flash_sales:propose")
 
 
-@router.get(SALES, operation_id="flashSales.list", responses=responses_for(list[FlashSale], 422))
-@public
+@endpoint("GET", SALES, id="flashSales.list", returns=list[FlashSale], allow=PUBLIC, compressed=True)
 async def list_flash_sales(
     request: Request,
     caller: CurrentCaller,
@@ -60,8 +49,7 @@ async def list_flash_sales(
     return respond_page(request, page)
 
 
-@router.get(f"{SALES}/{{sale_id}}", operation_id="flashSales.get", responses=responses_for(FlashSale, 404))
-@public
+@endpoint("GET", f"{SALES}/{{sale_id}}", id="flashSales.get", returns=FlashSale, allow=PUBLIC, compressed=True)
 async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
     """Return a flash sale. Only the vendor and the staff of the campus see a prepared sale."""
     dependencies = dependencies_of(request, Dependencies)
@@ -73,13 +61,14 @@ async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID
     return ok(request, found(sale))
 
 
-@router.post(
+@endpoint(
+    "POST",
     SALES,
-    operation_id="flashSales.create",
-    status_code=201,
-    responses=responses_for(FlashSale, 403, 409, 422, status=201),
+    id="flashSales.create",
+    returns=FlashSale,
+    status=201,
+    allow=one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose"),
 )
-@requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
 async def create_flash_sale_route(request: Request, caller: CurrentCaller, body: CreateFlashSaleRequest) -> Response:
     """Create a sale of the vendor's product. While it runs, the product is sold under its terms only.
 
@@ -96,12 +85,13 @@ async def create_flash_sale_route(request: Request, caller: CurrentCaller, body:
     return ok(request, sale, status=201)
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{SALES}/{{sale_id}}/approve",
-    operation_id="flashSales.approve",
-    responses=responses_for(FlashSale, 403, 404, 409, 422),
+    id="flashSales.approve",
+    returns=FlashSale,
+    allow=permission("flash_sales:keep"),
 )
-@requires("flash_sales:keep")
 async def approve_flash_sale_route(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: ApproveFlashSaleRequest | None = None
 ) -> Response:
@@ -117,10 +107,13 @@ async def approve_flash_sale_route(
     return ok(request, sale)
 
 
-@router.post(
-    f"{SALES}/{{sale_id}}/end", operation_id="flashSales.end", responses=responses_for(FlashSale, 403, 404, 422)
+@endpoint(
+    "POST",
+    f"{SALES}/{{sale_id}}/end",
+    id="flashSales.end",
+    returns=FlashSale,
+    allow=one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose"),
 )
-@requires_one_of(*SALE_PERMISSIONS, step_up_with="flash_sales:propose")
 async def end_flash_sale_route(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None
 ) -> Response:

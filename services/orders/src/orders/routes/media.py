@@ -1,38 +1,48 @@
 """Public images of products. The content of a name never changes."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import PUBLIC
 from common.primitives.problems import NotFound
-from common.web.http import dependencies_of, guarded_router, public
-from common.web.responses import NOT_MODIFIED, Meta, responses_for
+from common.web.endpoint_table import Quota
+from common.web.endpoints import Endpoints
+from common.web.http import dependencies_of
+from common.web.responses import NOT_MODIFIED
 from orders.dependencies import Dependencies
 from orders.domain.images import image_name, thumbnail_name
 
-router = guarded_router(tags=["products"])
+endpoint = Endpoints("products")
 
 _WEBP: Final = "image/webp"
-_IMAGE_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
-    **responses_for(Meta, 404),
-    200: {"content": {_WEBP: {}}},
-    **NOT_MODIFIED,
-}
 
 
-@router.get("/media/{image_id}", operation_id="media.getImage", responses=_IMAGE_RESPONSE, response_class=Response)
-@public
+@endpoint(
+    "GET",
+    "/media/{image_id}",
+    id="media.getImage",
+    content=_WEBP,
+    responses=NOT_MODIFIED,
+    allow=PUBLIC,
+    quota=Quota.IMAGES,
+)
 async def show_image(request: Request, image_id: UUID) -> Response:
     """At most 1,600 pixels wide and high."""
     return await _show(request, image_name(image_id))
 
 
-@router.get(
-    "/media/{image_id}/thumbnail", operation_id="media.getThumbnail", responses=_IMAGE_RESPONSE, response_class=Response
+@endpoint(
+    "GET",
+    "/media/{image_id}/thumbnail",
+    id="media.getThumbnail",
+    content=_WEBP,
+    responses=NOT_MODIFIED,
+    allow=PUBLIC,
+    quota=Quota.IMAGES,
 )
-@public
 async def show_thumbnail(request: Request, image_id: UUID) -> Response:
     """At most 320 pixels wide and high."""
     return await _show(request, thumbnail_name(image_id))

@@ -9,21 +9,13 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import SIGNED_IN, permission
 from common.primitives.problems import ValidationFailed
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    dependencies_of,
-    guarded_router,
-    ok,
-    requires,
-    signed_in,
-)
-from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
+from common.web.endpoint_table import Idempotency
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
+from common.web.idempotency import IdempotencyKey
 from common.web.pages import CursorPage, respond_page
-from common.web.responses import responses_for
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.quotes import RequestedItem
@@ -44,20 +36,21 @@ from orders.use_cases.orders.cancel_order import cancel_order
 from orders.use_cases.orders.dispatch_order import dispatch_order
 from orders.use_cases.orders.place_order import Checkout, FromCart, place_order
 
-router = guarded_router(tags=["orders"])
+endpoint = Endpoints("orders")
 
 # The convertor excludes `/api/orders/checkout`, so that its GET is 405 and not 404 (contract section 2.2).
 ONE_ORDER = "/api/orders/{order_id:uuid}"
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/orders/checkout",
-    operation_id="orders.checkout",
-    status_code=201,
-    responses=responses_for(Order, 403, 409, 422, status=201),
-    openapi_extra=IDEMPOTENCY_KEY_SHOWN,
+    id="orders.checkout",
+    returns=Order,
+    status=201,
+    allow=permission("orders:place"),
+    idempotency=Idempotency.REQUIRED,
 )
-@requires("orders:place")
 async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
     """Places an order with frozen prices and reserves its stock until the payment window ends.
 
@@ -96,8 +89,7 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
     return ok(request, order, status=201)
 
 
-@router.get("/api/orders", operation_id="orders.list", responses=responses_for(list[Order], 422))
-@signed_in
+@endpoint("GET", "/api/orders", id="orders.list", returns=list[Order], allow=SIGNED_IN)
 async def list_orders(
     request: Request,
     caller: CurrentCaller,
@@ -117,15 +109,13 @@ async def list_orders(
     return respond_page(request, page)
 
 
-@router.get(ONE_ORDER, operation_id="orders.get", responses=responses_for(Order, 404))
-@signed_in
+@endpoint("GET", ONE_ORDER, id="orders.get", returns=Order, allow=SIGNED_IN)
 async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """One order, for its buyer, its vendor, the agents of its hub and staff."""
     return ok(request, await _visible_order(request, caller, order_id))
 
 
-@router.get(f"{ONE_ORDER}/items", operation_id="orders.listItems", responses=responses_for(list[OrderItem], 404, 422))
-@signed_in
+@endpoint("GET", f"{ONE_ORDER}/items", id="orders.listItems", returns=list[OrderItem], allow=SIGNED_IN)
 async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -144,10 +134,7 @@ async def list_order_items(
     return respond_page(request, page)
 
 
-@router.get(
-    f"{ONE_ORDER}/timeline", operation_id="orders.getTimeline", responses=responses_for(list[OrderTimelineEntry], 404)
-)
-@signed_in
+@endpoint("GET", f"{ONE_ORDER}/timeline", id="orders.getTimeline", returns=list[OrderTimelineEntry], allow=SIGNED_IN)
 async def show_order_timeline(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """Each transition of the order and each event of its PIN with its instant, oldest first, for readers of the order.
 
@@ -157,8 +144,7 @@ async def show_order_timeline(request: Request, caller: CurrentCaller, order_id:
     return ok(request, found(await list_timeline(dependencies.database.reads_for(caller), order_id)))
 
 
-@router.post(f"{ONE_ORDER}/cancel", operation_id="orders.cancel", responses=responses_for(Order, 403, 404, 409, 422))
-@signed_in
+@endpoint("POST", f"{ONE_ORDER}/cancel", id="orders.cancel", returns=Order, allow=SIGNED_IN)
 async def cancel_order_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: CancelOrderRequest
 ) -> Response:
@@ -177,10 +163,7 @@ async def cancel_order_route(
     )
 
 
-@router.post(
-    f"{ONE_ORDER}/dispatch", operation_id="orders.dispatch", responses=responses_for(Order, 403, 404, 409, 422)
-)
-@requires("orders:fulfil")
+@endpoint("POST", f"{ONE_ORDER}/dispatch", id="orders.dispatch", returns=Order, allow=permission("orders:fulfil"))
 async def dispatch_order_route(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:

@@ -8,11 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import Caller
-from common.media.uploads import FILE_SHOWN, read_image
+from common.auth.guards import permission
+from common.media.uploads import read_image
 from common.primitives.revisions import IfMatch, revision_meant
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
+from common.web.endpoint_table import Media
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import respond_page
-from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.errors import NoVendor
 from orders.domain.images import image_id_of, image_name, thumbnail_name
@@ -33,16 +35,12 @@ from orders.use_cases.products.create_product import ProductContent, create_prod
 from orders.use_cases.products.detach_image import detach_image
 from orders.use_cases.products.remove_product import remove_product
 
-router = guarded_router(tags=["products"])
+endpoint = Endpoints("products")
 
 
-@router.post(
-    "/api/products",
-    operation_id="products.create",
-    status_code=201,
-    responses=responses_for(OwnProduct, 403, 409, 422, status=201),
+@endpoint(
+    "POST", "/api/products", id="products.create", returns=OwnProduct, status=201, allow=permission("catalog:own")
 )
-@requires("catalog:own")
 async def create_product_route(request: Request, caller: CurrentCaller, body: CreateProductRequest) -> Response:
     """Publish a product, or saves it as a draft that only its merchant sees."""
     dependencies = dependencies_of(request, Dependencies)
@@ -61,8 +59,9 @@ async def create_product_route(request: Request, caller: CurrentCaller, body: Cr
     return ok(request, product, status=201)
 
 
-@router.get("/api/products/mine", operation_id="products.listMine", responses=responses_for(list[OwnProduct], 403, 422))
-@requires("catalog:own")
+@endpoint(
+    "GET", "/api/products/mine", id="products.listMine", returns=list[OwnProduct], allow=permission("catalog:own")
+)
 async def list_own_products(
     request: Request,
     caller: CurrentCaller,
@@ -81,12 +80,9 @@ async def list_own_products(
     return respond_page(request, page)
 
 
-@router.put(
-    "/api/products/{product_id}",
-    operation_id="products.replace",
-    responses=responses_for(OwnProduct, 403, 404, 409, 422),
+@endpoint(
+    "PUT", "/api/products/{product_id}", id="products.replace", returns=OwnProduct, allow=permission("catalog:own")
 )
-@requires("catalog:own")
 async def replace_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest, if_match: IfMatch = None
 ) -> Response:
@@ -95,12 +91,9 @@ async def replace_product(
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
-@router.patch(
-    "/api/products/{product_id}",
-    operation_id="products.update",
-    responses=responses_for(OwnProduct, 403, 404, 409, 422),
+@endpoint(
+    "PATCH", "/api/products/{product_id}", id="products.update", returns=OwnProduct, allow=permission("catalog:own")
 )
-@requires("catalog:own")
 async def update_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: UpdateProductRequest, if_match: IfMatch = None
 ) -> Response:
@@ -109,13 +102,7 @@ async def update_product(
     return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
-@router.delete(
-    "/api/products/{product_id}",
-    operation_id="products.delete",
-    status_code=204,
-    responses=responses_for(OwnProduct, 403, 404, 409),
-)
-@requires("catalog:own")
+@endpoint("DELETE", "/api/products/{product_id}", id="products.delete", status=204, allow=permission("catalog:own"))
 async def delete_product(
     request: Request, caller: CurrentCaller, product_id: UUID, if_match: IfMatch = None
 ) -> Response:
@@ -128,14 +115,15 @@ async def delete_product(
     return Response(status_code=204)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/products/{product_id}/images",
-    operation_id="products.addImage",
-    status_code=201,
-    responses=responses_for(ProductImage, 403, 404, 409, 413, 415, 422, status=201),
-    openapi_extra=FILE_SHOWN,
+    id="products.addImage",
+    returns=ProductImage,
+    status=201,
+    allow=permission("catalog:own"),
+    media=Media.IMAGE,
 )
-@requires("catalog:own")
 async def add_product_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Accept a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, and stores it re-encoded without metadata."""
     dependencies = dependencies_of(request, Dependencies)
@@ -157,13 +145,13 @@ async def add_product_image(request: Request, caller: CurrentCaller, product_id:
     return ok(request, {"id": image_id, "url": url, "thumbnailUrl": f"{url}/thumbnail", **image}, status=201)
 
 
-@router.delete(
+@endpoint(
+    "DELETE",
     "/api/products/{product_id}/images/{image_id}",
-    operation_id="products.removeImage",
-    status_code=204,
-    responses=responses_for(ProductImage, 403, 404, 409),
+    id="products.removeImage",
+    status=204,
+    allow=permission("catalog:own"),
 )
-@requires("catalog:own")
 async def remove_product_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:
     """Remove an image from the product. Removing it again has no effect."""
     dependencies = dependencies_of(request, Dependencies)

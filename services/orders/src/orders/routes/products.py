@@ -6,15 +6,16 @@ One model validates the query string: ten declared parameters, which FastAPI val
 from typing import Any, Final
 from uuid import UUID
 
-from fastapi import APIRouter
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import PUBLIC
 from common.primitives.problems import NotFound
-from common.web.http import CurrentCaller, RawRoute, caller_of, dependencies_of, guarded_router, public
-from common.web.responses import NOT_MODIFIED, responses_for
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, caller_of, dependencies_of
+from common.web.responses import NOT_MODIFIED
 from orders.dependencies import Dependencies
 from orders.queries.own_products import find_own_product
 from orders.queries.products import find_product, list_categories, page_of_products
@@ -23,8 +24,8 @@ from orders.routes.order_commands import found
 from orders.schemas.products import Category, Product, ProductQuery
 
 # The hottest endpoint: FastAPI's routing would cost more than its query.
-list_router = APIRouter(route_class=RawRoute, tags=["products"])
-router = guarded_router(tags=["products"])
+
+endpoint = Endpoints("products")
 
 _QUERY: Final[list[dict[str, Any]]] = [
     {"name": name, "in": "query", "required": False, "schema": schema}
@@ -33,13 +34,18 @@ _QUERY: Final[list[dict[str, Any]]] = [
 _EMPTY_QUERY: Final = ProductQuery()
 
 
-@list_router.get(
+@endpoint(
+    "GET",
     "/api/products",
-    operation_id="products.list",
-    responses=responses_for(list[Product], 422) | NOT_MODIFIED,
+    id="products.list",
+    returns=list[Product],
+    responses=NOT_MODIFIED,
+    allow=PUBLIC,
+    raw=True,
     openapi_extra={"parameters": _QUERY},
+    shared=True,
+    compressed=True,
 )
-@public
 async def list_products(request: Request) -> Response:
     """List products. `q` finds products that match every word or its prefix."""
     dependencies = dependencies_of(request, Dependencies)
@@ -59,12 +65,16 @@ async def list_products(request: Request) -> Response:
     return ok_or_unchanged(request, page.items, caller, **page.meta)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/products/{product_id}",
-    operation_id="products.get",
-    responses=responses_for(Product, 404) | NOT_MODIFIED,
+    id="products.get",
+    returns=Product,
+    responses=NOT_MODIFIED,
+    allow=PUBLIC,
+    shared=True,
+    compressed=True,
 )
-@public
 async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """Return a listed product; its merchant sees a draft too."""
     dependencies = dependencies_of(request, Dependencies)
@@ -81,8 +91,9 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
     return ok_or_unchanged(request, product_row, caller, revision=product_row["revision"])
 
 
-@router.get("/api/categories", operation_id="categories.list", responses=responses_for(list[Category]))
-@public
+@endpoint(
+    "GET", "/api/categories", id="categories.list", returns=list[Category], allow=PUBLIC, shared=True, compressed=True
+)
 async def list_categories_route(request: Request, caller: CurrentCaller) -> Response:
     """Return the hundred largest categories with the number of their listed products."""
     dependencies = dependencies_of(request, Dependencies)

@@ -8,20 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    dependencies_of,
-    guarded_router,
-    ok,
-    requires_one_of,
-    signed_in,
-)
+from common.auth.guards import SIGNED_IN, one_of
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import respond_page
-from common.web.responses import responses_for
 from orders.dependencies import Dependencies
 from orders.domain.returns import ReturnedItem, ReturnStatus
 from orders.queries.returns import find_return_request, page_of_return_requests, page_of_returns_of_order
@@ -38,7 +29,7 @@ from orders.use_cases.returns.find_returned_order import find_returned_order
 from orders.use_cases.returns.reject_return import reject_return
 from orders.use_cases.returns.request_return import request_return
 
-router = guarded_router(tags=["returns"])
+endpoint = Endpoints("returns")
 
 REQUESTS: Final = "/api/return-requests"
 ONE_REQUEST: Final = f"{REQUESTS}/{{request_id}}"
@@ -46,13 +37,9 @@ ONE_REQUEST: Final = f"{REQUESTS}/{{request_id}}"
 DECIDERS: Final = ("orders:fulfil", "returns:decide")
 
 
-@router.post(
-    f"{ONE_ORDER}/return-requests",
-    operation_id="returns.request",
-    status_code=201,
-    responses=responses_for(ReturnRequest, 403, 404, 409, 422, status=201),
+@endpoint(
+    "POST", f"{ONE_ORDER}/return-requests", id="returns.request", returns=ReturnRequest, status=201, allow=SIGNED_IN
 )
-@signed_in
 async def request_return_route(
     request: Request,
     caller: CurrentCaller,
@@ -71,12 +58,7 @@ async def request_return_route(
     return ok(request, requested, status=201)
 
 
-@router.get(
-    f"{ONE_ORDER}/return-requests",
-    operation_id="returns.listByOrder",
-    responses=responses_for(list[ReturnRequest], 404, 422),
-)
-@signed_in
+@endpoint("GET", f"{ONE_ORDER}/return-requests", id="returns.listByOrder", returns=list[ReturnRequest], allow=SIGNED_IN)
 async def list_return_requests_of_order(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -88,8 +70,7 @@ async def list_return_requests_of_order(
     return respond_page(request, page)
 
 
-@router.get(REQUESTS, operation_id="returns.list", responses=responses_for(list[ReturnRequest], 422))
-@signed_in
+@endpoint("GET", REQUESTS, id="returns.list", returns=list[ReturnRequest], allow=SIGNED_IN)
 async def list_return_requests(
     request: Request,
     caller: CurrentCaller,
@@ -109,8 +90,7 @@ async def list_return_requests(
     return respond_page(request, page)
 
 
-@router.get(ONE_REQUEST, operation_id="returns.get", responses=responses_for(ReturnRequest, 404))
-@signed_in
+@endpoint("GET", ONE_REQUEST, id="returns.get", returns=ReturnRequest, allow=SIGNED_IN)
 async def show_return_request(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
     """One return request, for its buyer, its vendor and support."""
     dependencies = dependencies_of(request, Dependencies)
@@ -118,12 +98,13 @@ async def show_return_request(request: Request, caller: CurrentCaller, request_i
         return ok(request, found(await find_return_request(uow, request_id)))
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{ONE_REQUEST}/approve",
-    operation_id="returns.approve",
-    responses=responses_for(ReturnRequest, 403, 404, 409, 422),
+    id="returns.approve",
+    returns=ReturnRequest,
+    allow=one_of(*DECIDERS, step_up_with="returns:decide"),
 )
-@requires_one_of(*DECIDERS, step_up_with="returns:decide")
 async def approve_return_route(
     request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:
@@ -139,12 +120,13 @@ async def approve_return_route(
     return ok(request, decided)
 
 
-@router.post(
+@endpoint(
+    "POST",
     f"{ONE_REQUEST}/reject",
-    operation_id="returns.reject",
-    responses=responses_for(ReturnRequest, 403, 404, 409, 422),
+    id="returns.reject",
+    returns=ReturnRequest,
+    allow=one_of(*DECIDERS, step_up_with="returns:decide"),
 )
-@requires_one_of(*DECIDERS, step_up_with="returns:decide")
 async def reject_return_route(
     request: Request, caller: CurrentCaller, request_id: UUID, body: DecideReturnRequest | None = None
 ) -> Response:

@@ -7,19 +7,10 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    dependencies_of,
-    guarded_router,
-    ok,
-    public,
-    requires,
-)
+from common.auth.guards import PUBLIC, permission
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import respond_page
-from common.web.responses import responses_for
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.queries.reviews import find_review, page_of_moderated_reviews, page_of_reviews, rating_of
@@ -35,14 +26,13 @@ from orders.use_cases.reviews.hide_review import hide_review
 from orders.use_cases.reviews.post_review import ReviewContent, post_review
 from orders.use_cases.reviews.restore_review import restore_review
 
-router = guarded_router(tags=["reviews"])
+endpoint = Endpoints("reviews")
 
 OF_VENDOR: Final = "/api/vendors/{vendor_id}/reviews"
 OF_PRODUCT: Final = "/api/products/{product_id}/reviews"
 
 
-@router.get(OF_VENDOR, operation_id="reviews.listByVendor", responses=responses_for(ReviewList, 404, 422))
-@public
+@endpoint("GET", OF_VENDOR, id="reviews.listByVendor", returns=ReviewList, allow=PUBLIC, compressed=True)
 async def list_reviews_of_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -50,8 +40,7 @@ async def list_reviews_of_vendor(
     return await _list(request, caller, limit, cursor, vendor_id=vendor_id)
 
 
-@router.get(OF_PRODUCT, operation_id="reviews.listByProduct", responses=responses_for(ReviewList, 404, 422))
-@public
+@endpoint("GET", OF_PRODUCT, id="reviews.listByProduct", returns=ReviewList, allow=PUBLIC, compressed=True)
 async def list_reviews_of_product(
     request: Request, caller: CurrentCaller, product_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -59,13 +48,9 @@ async def list_reviews_of_product(
     return await _list(request, caller, limit, cursor, product_id=product_id)
 
 
-@router.post(
-    OF_VENDOR,
-    operation_id="reviews.createForVendor",
-    status_code=201,
-    responses=responses_for(OwnReview, 403, 404, 409, 422, status=201),
+@endpoint(
+    "POST", OF_VENDOR, id="reviews.createForVendor", returns=OwnReview, status=201, allow=permission("orders:place")
 )
-@requires("orders:place")
 async def review_vendor(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: CreateReviewRequest
 ) -> Response:
@@ -73,13 +58,9 @@ async def review_vendor(
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, vendor_id=vendor_id))
 
 
-@router.post(
-    OF_PRODUCT,
-    operation_id="reviews.createForProduct",
-    status_code=201,
-    responses=responses_for(OwnReview, 403, 404, 409, 422, status=201),
+@endpoint(
+    "POST", OF_PRODUCT, id="reviews.createForProduct", returns=OwnReview, status=201, allow=permission("orders:place")
 )
-@requires("orders:place")
 async def review_product(
     request: Request, caller: CurrentCaller, product_id: UUID, body: CreateReviewRequest
 ) -> Response:
@@ -87,8 +68,7 @@ async def review_product(
     return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, product_id=product_id))
 
 
-@router.get("/api/reviews", operation_id="reviews.list", responses=responses_for(list[OwnReview], 403, 422))
-@requires("reviews:read")
+@endpoint("GET", "/api/reviews", id="reviews.list", returns=list[OwnReview], allow=permission("reviews:read"))
 async def list_reviews(
     request: Request,
     caller: CurrentCaller,
@@ -104,10 +84,9 @@ async def list_reviews(
     return respond_page(request, page)
 
 
-@router.post(
-    "/api/reviews/{review_id}/hide", operation_id="reviews.hide", responses=responses_for(OwnReview, 403, 404, 422)
+@endpoint(
+    "POST", "/api/reviews/{review_id}/hide", id="reviews.hide", returns=OwnReview, allow=permission("reviews:moderate")
 )
-@requires("reviews:moderate")
 async def hide_review_route(
     request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest
 ) -> Response:
@@ -119,12 +98,13 @@ async def hide_review_route(
     return ok(request, review)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/reviews/{review_id}/restore",
-    operation_id="reviews.restore",
-    responses=responses_for(OwnReview, 403, 404, 422),
+    id="reviews.restore",
+    returns=OwnReview,
+    allow=permission("reviews:moderate"),
 )
-@requires("reviews:moderate")
 async def restore_review_route(
     request: Request, caller: CurrentCaller, review_id: UUID, body: EmptyRequest | None = None
 ) -> Response:

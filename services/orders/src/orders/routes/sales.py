@@ -8,11 +8,12 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import one_of
 from common.primitives.problems import NotFound
 from common.web.csv_export import csv_head, csv_lines
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, requires_one_of
+from common.web.endpoints import Endpoints, Responses
+from common.web.http import CurrentCaller, dependencies_of
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from common.web.schemas import QueryInstant
 from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
@@ -20,7 +21,7 @@ from orders.domain.sales import CSV_COLUMNS, EXPORT_GROUPS_MAX
 from orders.queries.sales import SALE_SORTS, SalesQuery, is_vendor_visible, list_sales, page_of_sales
 from orders.schemas.sales import SalesGroup
 
-router = guarded_router(tags=["sales"])
+endpoint = Endpoints("sales")
 
 READERS: Final = ("campus_orders:read", "ledger:read")
 _CSV: Final = "text/csv"
@@ -35,14 +36,17 @@ _To = Annotated[
 _Page = Annotated[OffsetPage, Depends(offset_page(*SALE_SORTS))]
 
 
-def _responses(*errors: int) -> dict[int | str, dict[str, Any]]:
-    shown = responses_for(list[SalesGroup], *errors)
-    shown[200]["content"] = {_CSV: {"schema": {"type": "string"}}}
-    return shown
+_OR_CSV: Final[Responses] = {200: {"content": {_CSV: {"schema": {"type": "string"}}}}}
 
 
-@router.get("/api/vendors/{vendor_id}/sales", operation_id="sales.listByVendor", responses=_responses(403, 404, 422))
-@requires_one_of("orders:fulfil", *READERS)
+@endpoint(
+    "GET",
+    "/api/vendors/{vendor_id}/sales",
+    id="sales.listByVendor",
+    returns=list[SalesGroup],
+    responses=_OR_CSV,
+    allow=one_of("orders:fulfil", *READERS),
+)
 async def list_sales_of_vendor(
     request: Request,
     caller: CurrentCaller,
@@ -60,8 +64,7 @@ async def list_sales_of_vendor(
     return await _sales(request, caller, SalesQuery(group, start, end, vendor_id), page)
 
 
-@router.get("/api/sales", operation_id="sales.list", responses=_responses(403, 422))
-@requires_one_of(*READERS)
+@endpoint("GET", "/api/sales", id="sales.list", returns=list[SalesGroup], responses=_OR_CSV, allow=one_of(*READERS))
 async def list_sales_route(
     request: Request,
     caller: CurrentCaller,

@@ -13,15 +13,15 @@ from payments.routes import (
     webhooks,
 )
 
-ROUTERS = [
-    payments.router,
-    escrow.router,
-    ledger.router,
-    quarantine.router,
-    refunds.router,
-    chargebacks.router,
-    reconciliation.router,
-    dead_letters.router,
-    audits.router,
-    webhooks.router,
-]
+ENDPOINTS = (
+    payments.endpoint,
+    escrow.endpoint,
+    ledger.endpoint,
+    quarantine.endpoint,
+    refunds.endpoint,
+    chargebacks.endpoint,
+    reconciliation.endpoint,
+    dead_letters.endpoint,
+    audits.endpoint,
+    webhooks.endpoint,
+)

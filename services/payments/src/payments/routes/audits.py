@@ -8,20 +8,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, service_key_only
+from common.auth.guards import SERVICE_KEY, permission
+from common.web.endpoint_table import MIB
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from payments.dependencies import Dependencies
 from payments.domain.audits import Audit, AuditFinding, Verdict
 from payments.queries.audits import find_audit, page_of_audits
 from payments.schemas import audits as schemas
 from payments.use_cases.audits.record_audit import record_audit
 
-router = guarded_router(tags=["audits"])
+endpoint = Endpoints("audits")
 
 
-@router.get("/api/audits", operation_id="audits.list", responses=responses_for(list[schemas.Audit], 403, 422))
-@requires("audits:read")
+@endpoint("GET", "/api/audits", id="audits.list", returns=list[schemas.Audit], allow=permission("audits:read"))
 async def list_audits(
     request: Request,
     caller: CurrentCaller,
@@ -35,8 +36,7 @@ async def list_audits(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/audits/{audit_id}", operation_id="audits.get", responses=responses_for(schemas.Audit, 403, 404))
-@requires("audits:read")
+@endpoint("GET", "/api/audits/{audit_id}", id="audits.get", returns=schemas.Audit, allow=permission("audits:read"))
 async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) -> Response:
     """One audit with its findings."""
     dependencies = dependencies_of(request, Dependencies)
@@ -45,10 +45,14 @@ async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) ->
     return ok(request, audit)
 
 
-@router.post(
-    "/functions/v1/record-audit", operation_id="functions.recordAudit", responses=responses_for(schemas.Audit, 422)
+@endpoint(
+    "POST",
+    "/functions/v1/record-audit",
+    id="functions.recordAudit",
+    returns=schemas.Audit,
+    allow=SERVICE_KEY,
+    body_bytes_max=MIB,
 )
-@service_key_only
 async def record_audit_route(request: Request, body: schemas.RecordAuditRequest) -> Response:
     """Record the result of an audit once by its id. A broken one alerts the on-call staff."""
     dependencies = dependencies_of(request, Dependencies)

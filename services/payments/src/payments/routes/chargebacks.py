@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.auth.guards import permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from payments.dependencies import Dependencies
 from payments.domain.chargeback_responses import DisputeEvidence
 from payments.queries.chargebacks import find_chargeback, page_of_chargebacks
@@ -27,13 +28,11 @@ from payments.use_cases.chargebacks.resolve_chargeback import resolve_chargeback
 Status = Literal["opened", "won", "lost"]
 
 ONE_CHARGEBACK: Final = "/api/chargebacks/{chargeback_id}"
-RESPONDED: Final = responses_for(ChargebackDetail, 403, 404, 409, 422)
 
-router = guarded_router(tags=["chargebacks"])
+endpoint = Endpoints("chargebacks")
 
 
-@router.get("/api/chargebacks", operation_id="chargebacks.list", responses={200: {"model": list[Chargeback]}})
-@requires("ledger:read")
+@endpoint("GET", "/api/chargebacks", id="chargebacks.list", returns=list[Chargeback], allow=permission("ledger:read"))
 async def list_chargebacks(
     request: Request,
     caller: CurrentCaller,
@@ -51,8 +50,7 @@ async def list_chargebacks(
     return respond_offset_page(request, page, found)
 
 
-@router.get(ONE_CHARGEBACK, operation_id="chargebacks.get", responses=responses_for(ChargebackDetail, 403, 404))
-@requires("ledger:read")
+@endpoint("GET", ONE_CHARGEBACK, id="chargebacks.get", returns=ChargebackDetail, allow=permission("ledger:read"))
 async def show_chargeback(request: Request, caller: CurrentCaller, chargeback_id: UUID) -> Response:
     """One chargeback with the responses to it."""
     dependencies = dependencies_of(request, Dependencies)
@@ -61,8 +59,13 @@ async def show_chargeback(request: Request, caller: CurrentCaller, chargeback_id
     return ok(request, chargeback)
 
 
-@router.post(f"{ONE_CHARGEBACK}/evidence", operation_id="chargebacks.submitEvidence", responses=RESPONDED)
-@requires("chargebacks:respond", step_up=True)
+@endpoint(
+    "POST",
+    f"{ONE_CHARGEBACK}/evidence",
+    id="chargebacks.submitEvidence",
+    returns=ChargebackDetail,
+    allow=permission("chargebacks:respond", step_up=True),
+)
 async def submit_chargeback_evidence(
     request: Request, caller: CurrentCaller, chargeback_id: UUID, body: SubmitChargebackEvidenceRequest
 ) -> Response:
@@ -75,8 +78,13 @@ async def submit_chargeback_evidence(
     return ok(request, chargeback)
 
 
-@router.post(f"{ONE_CHARGEBACK}/resolve", operation_id="chargebacks.resolve", responses=RESPONDED)
-@requires("chargebacks:respond", step_up=True)
+@endpoint(
+    "POST",
+    f"{ONE_CHARGEBACK}/resolve",
+    id="chargebacks.resolve",
+    returns=ChargebackDetail,
+    allow=permission("chargebacks:respond", step_up=True),
+)
 async def resolve_chargeback_route(
     request: Request, caller: CurrentCaller, chargeback_id: UUID, body: ResolveChargebackRequest
 ) -> Response:

@@ -6,17 +6,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.auth.guards import permission
+from common.web.endpoint_table import Quota
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from payments.dependencies import Dependencies
 from payments.schemas.escrow import EscrowRelease, ReleaseEscrowRequest
 from payments.use_cases.escrow.release_by_staff import release_by_staff
 
-router = guarded_router(tags=["escrow"])
+endpoint = Endpoints("escrow")
 
 
-@router.post("/api/orders/{order_id}/release", operation_id="escrow.release", responses={200: {"model": EscrowRelease}})
-@requires("escrow:release", step_up=True)
+@endpoint(
+    "POST",
+    "/api/orders/{order_id}/release",
+    id="escrow.release",
+    returns=EscrowRelease,
+    allow=permission("escrow:release", step_up=True),
+    quota=Quota.SENSITIVE,
+)
 async def release_escrow(
     request: Request,
     caller: CurrentCaller,

@@ -1,18 +1,19 @@
 """The ledger, for auditors and finance."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from common.auth.guards import permission
 from common.primitives.problems import ValidationFailed
 from common.web.csv_export import csv_stream
-from common.web.http import CurrentCaller, QueryText, dependencies_of, guarded_router, ok, requires
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.exports import (
@@ -33,15 +34,9 @@ from payments.queries.transactions import (
 )
 from payments.schemas.ledger import LedgerAccount, LedgerTransaction, TrialBalanceLine
 
-router = guarded_router(tags=["ledger"])
+endpoint = Endpoints("ledger")
 
 FILE: Final = {"Content-Disposition": 'attachment; filename="transactions.csv"', "Cache-Control": "no-store"}
-_CSV_SHOWN: Final[dict[int | str, dict[str, Any]]] = {
-    200: {
-        "description": "One line for each entry, oldest first; amounts in kobo, debit positive.",
-        "content": {"text/csv": {"schema": {"type": "string"}}},
-    }
-}
 # The longest name: an account with a reference of the gateway.
 Name = Annotated[QueryText | None, Query(max_length=256)]
 
@@ -57,10 +52,13 @@ async def transaction_filter(
     return TransactionFilter(type, account, order_id, start, end)
 
 
-@router.get(
-    "/api/transactions", operation_id="ledger.listTransactions", responses={200: {"model": list[LedgerTransaction]}}
+@endpoint(
+    "GET",
+    "/api/transactions",
+    id="ledger.listTransactions",
+    returns=list[LedgerTransaction],
+    allow=permission("ledger:read"),
 )
-@requires("ledger:read")
 async def list_transactions(
     request: Request,
     caller: CurrentCaller,
@@ -74,8 +72,13 @@ async def list_transactions(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/transactions/export", operation_id="ledger.exportTransactions", responses=_CSV_SHOWN)
-@requires("ledger:export", step_up=True)
+@endpoint(
+    "GET",
+    "/api/transactions/export",
+    id="ledger.exportTransactions",
+    content="text/csv",
+    allow=permission("ledger:export", step_up=True),
+)
 async def export_transactions(
     request: Request,
     caller: CurrentCaller,
@@ -107,12 +110,13 @@ async def export_transactions(
     return StreamingResponse(csv_stream(batches()), headers=FILE, media_type="text/csv")
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/transactions/{transaction_id}",
-    operation_id="ledger.getTransaction",
-    responses=responses_for(LedgerTransaction, 403, 404),
+    id="ledger.getTransaction",
+    returns=LedgerTransaction,
+    allow=permission("ledger:read"),
 )
-@requires("ledger:read")
 async def show_transaction(request: Request, caller: CurrentCaller, transaction_id: UUID) -> Response:
     """Return one transaction with its entries."""
     dependencies = dependencies_of(request, Dependencies)
@@ -121,12 +125,13 @@ async def show_transaction(request: Request, caller: CurrentCaller, transaction_
     return ok(request, transaction)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/ledger/trial-balance",
-    operation_id="ledger.getTrialBalance",
-    responses=responses_for(list[TrialBalanceLine], 403, 422),
+    id="ledger.getTrialBalance",
+    returns=list[TrialBalanceLine],
+    allow=permission("ledger:read"),
 )
-@requires("ledger:read")
 async def show_trial_balance(
     request: Request,
     caller: CurrentCaller,
@@ -139,8 +144,13 @@ async def show_trial_balance(
     return ok(request, lines)
 
 
-@router.get("/api/ledger/accounts", operation_id="ledger.listAccounts", responses={200: {"model": list[LedgerAccount]}})
-@requires("ledger:read")
+@endpoint(
+    "GET",
+    "/api/ledger/accounts",
+    id="ledger.listAccounts",
+    returns=list[LedgerAccount],
+    allow=permission("ledger:read"),
+)
 async def list_ledger_accounts(
     request: Request,
     caller: CurrentCaller,

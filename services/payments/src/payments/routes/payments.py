@@ -7,10 +7,12 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, signed_in
+from common.auth.guards import SIGNED_IN, permission
+from common.web.endpoint_table import Idempotency, Quota
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import IdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.callbacks import is_allowed_callback, origin_of
@@ -22,16 +24,20 @@ from payments.schemas.payments import CreatePaymentIntentRequest, Payment, Payme
 from payments.use_cases.intents.prepare_intent import PaymentRequest
 from payments.use_cases.intents.start_payment import start_payment
 
-router = guarded_router(tags=["payments"])
+endpoint = Endpoints("payments")
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/payments/intent",
-    operation_id="payments.createIntent",
-    status_code=201,
-    responses=responses_for(PaymentIntent, 403, 404, 409, 422, status=201),
+    id="payments.createIntent",
+    returns=PaymentIntent,
+    status=201,
+    errors=(404,),
+    allow=permission("orders:place"),
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.REQUIRED,
 )
-@requires("orders:place")
 async def create_payment_intent(
     request: Request, caller: CurrentCaller, body: CreatePaymentIntentRequest, key: IdempotencyKey
 ) -> Response:
@@ -46,8 +52,7 @@ async def create_payment_intent(
     return ok(request, intent_view(intent), status=201)
 
 
-@router.get("/api/payments", operation_id="payments.list", responses={200: {"model": list[Payment]}})
-@signed_in
+@endpoint("GET", "/api/payments", id="payments.list", returns=list[Payment], allow=SIGNED_IN)
 async def list_payments(
     request: Request,
     caller: CurrentCaller,
@@ -65,16 +70,14 @@ async def list_payments(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/payments/{payment_id}", operation_id="payments.get", responses={200: {"model": Payment}})
-@signed_in
+@endpoint("GET", "/api/payments/{payment_id}", id="payments.get", returns=Payment, allow=SIGNED_IN)
 async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
     """One payment."""
     dependencies = dependencies_of(request, Dependencies)
     return ok(request, await find_payment(dependencies.database.reads_for(caller), payment_id))
 
 
-@router.get("/api/rewards/balance", operation_id="rewards.getBalance", responses={200: {"model": RewardBalance}})
-@signed_in
+@endpoint("GET", "/api/rewards/balance", id="rewards.getBalance", returns=RewardBalance, allow=SIGNED_IN)
 async def show_reward_balance(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's referral rewards."""
     dependencies = dependencies_of(request, Dependencies)

@@ -8,10 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.auth.guards import one_of, permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.quarantine import QuarantineStep
@@ -28,16 +29,14 @@ from payments.use_cases.quarantine.approve_quarantine import approve_quarantine
 from payments.use_cases.quarantine.prepare_quarantine import prepare_quarantine
 from payments.use_cases.quarantine.reject_quarantine import reject_quarantine
 
-router = guarded_router(tags=["quarantine"])
+endpoint = Endpoints("quarantine")
 
 CHARGES: Final = "/api/quarantined-charges"
 ONE_CHARGE: Final = f"{CHARGES}/{{charge_id}}"
 READERS: Final = ("ledger:read", "quarantine:read")
-DECIDED: Final = responses_for(QuarantinedCharge, 403, 404, 409, 422)
 
 
-@router.get(CHARGES, operation_id="quarantinedCharges.list", responses=responses_for(list[QuarantinedCharge], 403, 422))
-@requires_one_of(*READERS)
+@endpoint("GET", CHARGES, id="quarantinedCharges.list", returns=list[QuarantinedCharge], allow=one_of(*READERS))
 async def list_quarantined_charges(
     request: Request,
     caller: CurrentCaller,
@@ -57,8 +56,7 @@ async def list_quarantined_charges(
     return respond_offset_page(request, page, found)
 
 
-@router.get(ONE_CHARGE, operation_id="quarantinedCharges.get", responses=responses_for(QuarantinedCharge, 403, 404))
-@requires_one_of(*READERS)
+@endpoint("GET", ONE_CHARGE, id="quarantinedCharges.get", returns=QuarantinedCharge, allow=one_of(*READERS))
 async def show_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
     """One quarantined charge with its newest decision."""
     dependencies = dependencies_of(request, Dependencies)
@@ -67,12 +65,13 @@ async def show_quarantined_charge(request: Request, caller: CurrentCaller, charg
     return ok(request, charge)
 
 
-@router.get(
+@endpoint(
+    "GET",
     f"{ONE_CHARGE}/postings",
-    operation_id="quarantinedCharges.listPostings",
-    responses=responses_for(list[QuarantinePlan], 403, 404),
+    id="quarantinedCharges.listPostings",
+    returns=list[QuarantinePlan],
+    allow=permission("ledger:read"),
 )
-@requires("ledger:read")
 async def show_postings(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
     """Return what each outcome would post now, account by account with the balances before it. Empty for a decided
     charge.
@@ -84,8 +83,13 @@ async def show_postings(request: Request, caller: CurrentCaller, charge_id: UUID
     return ok(request, plans)
 
 
-@router.post(f"{ONE_CHARGE}/prepare", operation_id="quarantinedCharges.prepare", responses=DECIDED)
-@requires("quarantine:prepare", step_up=True)
+@endpoint(
+    "POST",
+    f"{ONE_CHARGE}/prepare",
+    id="quarantinedCharges.prepare",
+    returns=QuarantinedCharge,
+    allow=permission("quarantine:prepare", step_up=True),
+)
 async def prepare_quarantine_decision(
     request: Request,
     caller: CurrentCaller,
@@ -102,8 +106,13 @@ async def prepare_quarantine_decision(
     return ok(request, charge)
 
 
-@router.post(f"{ONE_CHARGE}/approve", operation_id="quarantinedCharges.approve", responses=DECIDED)
-@requires("quarantine:approve", step_up=True)
+@endpoint(
+    "POST",
+    f"{ONE_CHARGE}/approve",
+    id="quarantinedCharges.approve",
+    returns=QuarantinedCharge,
+    allow=permission("quarantine:approve", step_up=True),
+)
 async def approve_quarantine_decision(
     request: Request, caller: CurrentCaller, charge_id: UUID, body: DecisionApproval
 ) -> Response:
@@ -115,8 +124,13 @@ async def approve_quarantine_decision(
     return ok(request, charge)
 
 
-@router.post(f"{ONE_CHARGE}/reject", operation_id="quarantinedCharges.reject", responses=DECIDED)
-@requires("quarantine:approve", step_up=True)
+@endpoint(
+    "POST",
+    f"{ONE_CHARGE}/reject",
+    id="quarantinedCharges.reject",
+    returns=QuarantinedCharge,
+    allow=permission("quarantine:approve", step_up=True),
+)
 async def reject_quarantine_decision(
     request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectDecisionRequest
 ) -> Response:

@@ -7,7 +7,9 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.auth.guards import one_of, permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.domain.reconciliation import Kind
@@ -15,15 +17,16 @@ from payments.queries.reconciliation import find_case, page_of_cases
 from payments.schemas.reconciliation import CloseReconciliationCaseRequest, ReconciliationCase
 from payments.use_cases.reconciliation.close_case import close_case
 
-router = guarded_router(tags=["reconciliation"])
+endpoint = Endpoints("reconciliation")
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/reconciliation-cases",
-    operation_id="reconciliationCases.list",
-    responses={200: {"model": list[ReconciliationCase]}},
+    id="reconciliationCases.list",
+    returns=list[ReconciliationCase],
+    allow=one_of("ledger:read", "exceptions:read"),
 )
-@requires_one_of("ledger:read", "exceptions:read")
 async def list_reconciliation_cases(
     request: Request,
     caller: CurrentCaller,
@@ -38,12 +41,13 @@ async def list_reconciliation_cases(
     return respond_offset_page(request, page, found)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/reconciliation-cases/{case_id}",
-    operation_id="reconciliationCases.get",
-    responses={200: {"model": ReconciliationCase}},
+    id="reconciliationCases.get",
+    returns=ReconciliationCase,
+    allow=one_of("ledger:read", "exceptions:read"),
 )
-@requires_one_of("ledger:read", "exceptions:read")
 async def show_reconciliation_case(request: Request, caller: CurrentCaller, case_id: UUID) -> Response:
     """One difference between the ledger and the payment gateway."""
     dependencies = dependencies_of(request, Dependencies)
@@ -52,12 +56,13 @@ async def show_reconciliation_case(request: Request, caller: CurrentCaller, case
     return ok(request, case)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/reconciliation-cases/{case_id}/close",
-    operation_id="reconciliationCases.close",
-    responses={200: {"model": ReconciliationCase}},
+    id="reconciliationCases.close",
+    returns=ReconciliationCase,
+    allow=permission("exceptions:classify"),
 )
-@requires("exceptions:classify")
 async def close_reconciliation_case(
     request: Request, caller: CurrentCaller, case_id: UUID, body: CloseReconciliationCaseRequest
 ) -> Response:

@@ -8,9 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, signed_in
+from common.auth.guards import SIGNED_IN, permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.destinations import Destination
@@ -27,15 +28,13 @@ from payments.use_cases.refunds.approve_refund import approve_refund
 from payments.use_cases.refunds.prepare_refund import RefundPlan, prepare_refund
 from payments.use_cases.refunds.reject_refund import reject_refund
 
-router = guarded_router(tags=["refunds"])
+endpoint = Endpoints("refunds")
 
 REFUNDS: Final = "/api/refunds"
 ONE_REFUND: Final = f"{REFUNDS}/{{refund_id}}"
-DECIDED: Final = responses_for(Refund, 403, 404, 409, 422)
 
 
-@router.get(REFUNDS, operation_id="refunds.list", responses=responses_for(list[Refund], 422))
-@signed_in
+@endpoint("GET", REFUNDS, id="refunds.list", returns=list[Refund], allow=SIGNED_IN)
 async def list_refunds(
     request: Request,
     caller: CurrentCaller,
@@ -57,8 +56,7 @@ async def list_refunds(
     return respond_offset_page(request, page, found)
 
 
-@router.get(ONE_REFUND, operation_id="refunds.get", responses=responses_for(Refund, 404))
-@signed_in
+@endpoint("GET", ONE_REFUND, id="refunds.get", returns=Refund, allow=SIGNED_IN)
 async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
     """One refund; its newest decision is for staff."""
     dependencies = dependencies_of(request, Dependencies)
@@ -67,8 +65,13 @@ async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) 
     return ok(request, refund)
 
 
-@router.post(f"{ONE_REFUND}/prepare", operation_id="refunds.prepare", responses=DECIDED)
-@requires("refunds:prepare", step_up=True)
+@endpoint(
+    "POST",
+    f"{ONE_REFUND}/prepare",
+    id="refunds.prepare",
+    returns=Refund,
+    allow=permission("refunds:prepare", step_up=True),
+)
 async def prepare_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: PrepareRefundDecisionRequest
 ) -> Response:
@@ -90,8 +93,13 @@ async def prepare_refund_route(
     return ok(request, refund)
 
 
-@router.post(f"{ONE_REFUND}/approve", operation_id="refunds.approve", responses=DECIDED)
-@requires("refunds:approve", step_up=True)
+@endpoint(
+    "POST",
+    f"{ONE_REFUND}/approve",
+    id="refunds.approve",
+    returns=Refund,
+    allow=permission("refunds:approve", step_up=True),
+)
 async def approve_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval
 ) -> Response:
@@ -103,8 +111,13 @@ async def approve_refund_route(
     return ok(request, refund)
 
 
-@router.post(f"{ONE_REFUND}/reject", operation_id="refunds.reject", responses=DECIDED)
-@requires("refunds:approve", step_up=True)
+@endpoint(
+    "POST",
+    f"{ONE_REFUND}/reject",
+    id="refunds.reject",
+    returns=Refund,
+    allow=permission("refunds:approve", step_up=True),
+)
 async def reject_refund_route(
     request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectDecisionRequest
 ) -> Response:

@@ -2,13 +2,15 @@
 
 from typing import Final
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.auth.guards import SIGNATURE
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.primitives.problems import ValidationFailed
-from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
+from common.web.endpoint_table import MIB
+from common.web.endpoints import Endpoints
+from common.web.http import dependencies_of, ok
 from common.web.schemas import WebhookReceipt
 from payments.dependencies import Dependencies
 from payments.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
@@ -16,17 +18,22 @@ from payments.domain.signature import flutterwave_hash_of, signed_by
 from payments.metrics import WEBHOOKS_ACCEPTED, WEBHOOKS_REJECTED
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
-BODY_BYTES_MAX: Final = 1024 * 1024
+BODY_BYTES_MAX: Final = MIB
 _INVALID_SIGNATURE: Final = b'{"error":"Invalid signature"}'
 
 
-router = APIRouter(route_class=RawRoute, tags=["functions"])
+endpoint = Endpoints("functions")
 
 
-@router.post(
-    "/functions/v1/gateway-webhook", operation_id="webhooks.receiveGateway", responses={200: {"model": WebhookReceipt}}
+@endpoint(
+    "POST",
+    "/functions/v1/gateway-webhook",
+    id="webhooks.receiveGateway",
+    returns=WebhookReceipt,
+    allow=SIGNATURE,
+    raw=True,
+    body_bytes_max=BODY_BYTES_MAX,
 )
-@before_sign_in
 async def receive_gateway_webhook(request: Request) -> Response:
     """Webhooks of the payment gateway. The signature over the raw bytes is the only check."""
     dependencies = dependencies_of(request, Dependencies)
@@ -40,10 +47,15 @@ async def receive_gateway_webhook(request: Request) -> Response:
     return await _receive(request, dependencies, PAYSTACK, raw)
 
 
-@router.post(
-    "/api/webhooks/flutterwave", operation_id="webhooks.receiveFlutterwave", responses={200: {"model": WebhookReceipt}}
+@endpoint(
+    "POST",
+    "/api/webhooks/flutterwave",
+    id="webhooks.receiveFlutterwave",
+    returns=WebhookReceipt,
+    allow=SIGNATURE,
+    raw=True,
+    body_bytes_max=BODY_BYTES_MAX,
 )
-@before_sign_in
 async def receive_flutterwave_webhook(request: Request) -> Response:
     """Webhooks of the second gateway, Flutterwave. An accepted one causes a query; its content is never trusted."""
     dependencies = dependencies_of(request, Dependencies)

@@ -1,7 +1,5 @@
 """The HTTP endpoints of the service, one module for each noun."""
 
-from fastapi import APIRouter
-
 from payouts.routes import (
     bank_detail_releases,
     bank_details,
@@ -13,13 +11,13 @@ from payouts.routes import (
     wallets,
 )
 
-ROUTERS: tuple[APIRouter, ...] = (
-    wallets.router,
-    statements.router,
-    schedules.router,
-    bank_details.router,
-    bank_detail_releases.router,
-    payouts.router,
-    exceptions.router,
-    reconciliations.router,
+ENDPOINTS = (
+    wallets.endpoint,
+    statements.endpoint,
+    schedules.endpoint,
+    bank_details.endpoint,
+    bank_detail_releases.endpoint,
+    payouts.endpoint,
+    exceptions.endpoint,
+    reconciliations.endpoint,
 )

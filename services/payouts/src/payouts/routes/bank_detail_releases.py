@@ -1,15 +1,16 @@
 """Endpoints to release a quarantined account, by two users of finance (contract section 8.2)."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.auth.guards import permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
 from payouts.domain.quarantines import ReleaseStatus
@@ -24,18 +25,17 @@ from payouts.use_cases.bank_detail_releases.approve_release import approve_relea
 from payouts.use_cases.bank_detail_releases.prepare_release import prepare_release
 from payouts.use_cases.bank_detail_releases.reject_release import reject_release
 
-router = guarded_router(tags=["bank details"])
-
-DECIDED: Final = responses_for(BankDetailReleaseDetail, 403, 404, 409, 422)
+endpoint = Endpoints("bank details")
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/vendors/{id}/bank-details/release",
-    operation_id="bankDetailReleases.prepare",
-    status_code=201,
-    responses=responses_for(BankDetailReleaseDetail, 403, 404, 409, 422, status=201),
+    id="bankDetailReleases.prepare",
+    returns=BankDetailReleaseDetail,
+    status=201,
+    allow=permission("bank_details:quarantine", step_up=True),
 )
-@requires("bank_details:quarantine", step_up=True)
 async def prepare_release_route(
     request: Request,
     caller: CurrentCaller,
@@ -50,12 +50,13 @@ async def prepare_release_route(
     return await _respond(request, caller, release_id, status=201)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/bank-detail-releases",
-    operation_id="bankDetailReleases.list",
-    responses=responses_for(list[BankDetailRelease], 403, 422),
+    id="bankDetailReleases.list",
+    returns=list[BankDetailRelease],
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def list_releases(
     request: Request,
     caller: CurrentCaller,
@@ -72,19 +73,25 @@ async def list_releases(
     return respond_offset_page(request, page, found)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/bank-detail-releases/{id}",
-    operation_id="bankDetailReleases.get",
-    responses=responses_for(BankDetailReleaseDetail, 403, 404),
+    id="bankDetailReleases.get",
+    returns=BankDetailReleaseDetail,
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def read_release(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """One release with the quarantines that it ends."""
     return await _respond(request, caller, id)
 
 
-@router.post("/api/bank-detail-releases/{id}/approve", operation_id="bankDetailReleases.approve", responses=DECIDED)
-@requires("bank_details:release", step_up=True)
+@endpoint(
+    "POST",
+    "/api/bank-detail-releases/{id}/approve",
+    id="bankDetailReleases.approve",
+    returns=BankDetailReleaseDetail,
+    allow=permission("bank_details:release", step_up=True),
+)
 async def approve_release_route(
     request: Request,
     caller: CurrentCaller,
@@ -99,8 +106,13 @@ async def approve_release_route(
     return await _respond(request, caller, id)
 
 
-@router.post("/api/bank-detail-releases/{id}/reject", operation_id="bankDetailReleases.reject", responses=DECIDED)
-@requires("bank_details:release", step_up=True)
+@endpoint(
+    "POST",
+    "/api/bank-detail-releases/{id}/reject",
+    id="bankDetailReleases.reject",
+    returns=BankDetailReleaseDetail,
+    allow=permission("bank_details:release", step_up=True),
+)
 async def reject_release_route(
     request: Request,
     caller: CurrentCaller,

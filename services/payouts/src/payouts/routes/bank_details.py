@@ -4,45 +4,40 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
+from common.auth.guards import one_of, permission
 from common.primitives.problems import NotFound
-from common.web.http import (
-    LIMIT_DEFAULT,
-    CurrentCaller,
-    Cursor,
-    Limit,
-    dependencies_of,
-    guarded_router,
-    ok,
-    requires,
-    requires_one_of,
-)
+from common.web.endpoint_table import Quota
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import CursorPage, position_in_time, respond_page, time_position
-from common.web.responses import responses_for
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.use_cases.bank_details.change_bank_details import Account, change_bank_details
 from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrder, quarantine_bank_details
 
-router = guarded_router(tags=["bank details"])
+endpoint = Endpoints("bank details")
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/vendors/{id}/bank-details",
-    operation_id="bankDetails.get",
-    responses=responses_for(schemas.BankDetails, 403, 404),
+    id="bankDetails.get",
+    returns=schemas.BankDetails,
+    allow=one_of("bank_details:own", "bank_details:read"),
 )
-@requires_one_of("bank_details:own", "bank_details:read")
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Return the present details, by the last four digits of the account."""
     return await _respond(request, caller, id)
 
 
-@router.put(
+@endpoint(
+    "PUT",
     "/api/vendors/{id}/bank-details",
-    operation_id="bankDetails.replace",
-    responses=responses_for(schemas.BankDetails, 403, 404, 409, 422),
+    id="bankDetails.replace",
+    returns=schemas.BankDetails,
+    allow=permission("bank_details:own", step_up=True),
+    quota=Quota.SENSITIVE,
 )
-@requires("bank_details:own", step_up=True)
 async def replace_bank_details(
     request: Request,
     caller: CurrentCaller,
@@ -64,12 +59,13 @@ async def replace_bank_details(
     return await _respond(request, caller, id)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/vendors/{id}/bank-details/history",
-    operation_id="bankDetails.listHistory",
-    responses=responses_for(list[schemas.BankDetailsChange], 403, 404, 422),
+    id="bankDetails.listHistory",
+    returns=list[schemas.BankDetailsChange],
+    allow=one_of("bank_details:own", "payouts:read"),
 )
-@requires_one_of("bank_details:own", "payouts:read")
 async def list_bank_details_history(
     request: Request,
     caller: CurrentCaller,
@@ -90,12 +86,14 @@ async def list_bank_details_history(
     return respond_page(request, CursorPage(changes, next_cursor, limit))
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/vendors/{id}/bank-details/quarantine",
-    operation_id="bankDetails.quarantine",
-    responses=responses_for(schemas.QuarantinedBankDetails, 403, 404, 422),
+    id="bankDetails.quarantine",
+    returns=schemas.QuarantinedBankDetails,
+    allow=permission("bank_details:quarantine", step_up=True),
+    quota=Quota.SENSITIVE,
 )
-@requires("bank_details:quarantine", step_up=True)
 async def quarantine_bank_details_route(
     request: Request,
     caller: CurrentCaller,

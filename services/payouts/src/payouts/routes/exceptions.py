@@ -6,10 +6,11 @@ from uuid import UUID
 from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE, Caller
+from common.auth.guards import permission
 from common.primitives.problems import NotFound
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.exceptions import Finding
@@ -19,15 +20,16 @@ from payouts.use_cases.exceptions.classify_exception import classify_exception
 from payouts.use_cases.exceptions.close_exception import close_exception
 from payouts.use_cases.exceptions.query_exception import query_exception
 
-router = guarded_router(tags=["payout exceptions"])
+endpoint = Endpoints("payout exceptions")
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/payout-exceptions",
-    operation_id="payoutExceptions.list",
-    responses={200: {"model": list[schemas.PayoutException]}},
+    id="payoutExceptions.list",
+    returns=list[schemas.PayoutException],
+    allow=permission("exceptions:read"),
 )
-@requires("exceptions:read")
 async def list_payout_exceptions(
     request: Request,
     caller: CurrentCaller,
@@ -46,12 +48,13 @@ async def list_payout_exceptions(
 
 
 # Before the endpoint of one exception: `observations` is no id.
-@router.get(
+@endpoint(
+    "GET",
     "/api/payout-exceptions/observations",
-    operation_id="payoutExceptions.observe",
-    responses={200: {"model": schemas.ExceptionObservations}},
+    id="payoutExceptions.observe",
+    returns=schemas.ExceptionObservations,
+    allow=permission("exceptions:read"),
 )
-@requires("exceptions:read")
 async def read_payout_observations(request: Request, caller: CurrentCaller) -> Response:
     """Count the attempts and batches of the window that opened an exception, and its exceptions by severity and cause."""
     dependencies = dependencies_of(request, Dependencies)
@@ -71,23 +74,25 @@ async def read_payout_observations(request: Request, caller: CurrentCaller) -> R
     return ok(request, seen)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/payout-exceptions/{id}",
-    operation_id="payoutExceptions.get",
-    responses={200: {"model": schemas.PayoutExceptionDetail}},
+    id="payoutExceptions.get",
+    returns=schemas.PayoutExceptionDetail,
+    allow=permission("exceptions:read"),
 )
-@requires("exceptions:read")
 async def read_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Return one exception with its attempt and its history."""
     return ok(request, await _respond(request, caller, id))
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/payout-exceptions/{id}/query",
-    operation_id="payoutExceptions.query",
-    responses=responses_for(schemas.PayoutExceptionDetail, 403, 404, 409),
+    id="payoutExceptions.query",
+    returns=schemas.PayoutExceptionDetail,
+    allow=permission("exceptions:classify"),
 )
-@requires("exceptions:classify")
 async def query_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Query the gateway about every transfer of the payout and records its responses. A confirmed success closes the
     exception. 409 when the gateway contradicts itself, 503 without its response.
@@ -98,12 +103,13 @@ async def query_payout_exception(request: Request, caller: CurrentCaller, id: UU
     return ok(request, await _respond(request, caller, id))
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/payout-exceptions/{id}/classify",
-    operation_id="payoutExceptions.classify",
-    responses=responses_for(schemas.PayoutExceptionDetail, 403, 404, 409, 422),
+    id="payoutExceptions.classify",
+    returns=schemas.PayoutExceptionDetail,
+    allow=permission("exceptions:classify"),
 )
-@requires("exceptions:classify")
 async def classify_payout_exception(
     request: Request,
     caller: CurrentCaller,
@@ -118,12 +124,13 @@ async def classify_payout_exception(
     return ok(request, await _respond(request, caller, id))
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/payout-exceptions/{id}/close",
-    operation_id="payoutExceptions.close",
-    responses=responses_for(schemas.PayoutExceptionDetail, 403, 404, 409, 422),
+    id="payoutExceptions.close",
+    returns=schemas.PayoutExceptionDetail,
+    allow=permission("exceptions:classify"),
 )
-@requires("exceptions:classify")
 async def close_payout_exception(
     request: Request,
     caller: CurrentCaller,

@@ -1,24 +1,18 @@
 """Endpoints of payouts: requested by merchants, dispatched by staff."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE
+from common.auth.guards import one_of, permission
 from common.primitives.problems import NotFound
-from common.web.http import (
-    CurrentCaller,
-    QueryText,
-    dependencies_of,
-    guarded_router,
-    ok,
-    requires,
-    requires_one_of,
-)
+from common.web.endpoint_table import Idempotency, Quota
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
 from common.web.idempotency import IdempotencyKey, OptionalIdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from common.web.schemas import EmptyRequest
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
@@ -27,11 +21,21 @@ from payouts.use_cases.payouts.cancel_payout import cancel_payout
 from payouts.use_cases.payouts.request_payout import request_payout
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
-router = guarded_router(tags=["payouts"])
+endpoint = Endpoints("payouts")
+
+# A dispatch calls the payment gateway for every payout of its batch. All other operations are far shorter.
+DISPATCH_SECONDS_MAX: Final = 100.0
 
 
-@router.post("/api/payouts", operation_id="payouts.create", status_code=201, responses={201: {"model": schemas.Payout}})
-@requires("wallet:own")
+@endpoint(
+    "POST",
+    "/api/payouts",
+    id="payouts.create",
+    returns=schemas.Payout,
+    status=201,
+    allow=permission("wallet:own"),
+    quota=Quota.SENSITIVE,
+)
 async def create_payout(
     request: Request, caller: CurrentCaller, body: schemas.CreatePayoutRequest, key: OptionalIdempotencyKey
 ) -> Response:
@@ -51,8 +55,9 @@ async def create_payout(
     return ok(request, payout, status=201)
 
 
-@router.get("/api/payouts", operation_id="payouts.list", responses={200: {"model": list[schemas.Payout]}})
-@requires_one_of("wallet:own", "payouts:read")
+@endpoint(
+    "GET", "/api/payouts", id="payouts.list", returns=list[schemas.Payout], allow=one_of("wallet:own", "payouts:read")
+)
 async def list_payouts(
     request: Request,
     caller: CurrentCaller,
@@ -81,8 +86,9 @@ async def list_payouts(
     return respond_offset_page(request, page, found)
 
 
-@router.get("/api/payouts/{id}", operation_id="payouts.get", responses={200: {"model": schemas.Payout}})
-@requires_one_of("wallet:own", "payouts:read")
+@endpoint(
+    "GET", "/api/payouts/{id}", id="payouts.get", returns=schemas.Payout, allow=one_of("wallet:own", "payouts:read")
+)
 async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Return one payout with its latest transfer and open exception."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
@@ -92,12 +98,9 @@ async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Resp
     return ok(request, payout)
 
 
-@router.post(
-    "/api/payouts/{id}/cancel",
-    operation_id="payouts.cancel",
-    responses=responses_for(schemas.Payout, 403, 404, 409, 422),
+@endpoint(
+    "POST", "/api/payouts/{id}/cancel", id="payouts.cancel", returns=schemas.Payout, allow=permission("wallet:own")
 )
-@requires("wallet:own")
 async def cancel_payout_route(
     request: Request,
     caller: CurrentCaller,
@@ -114,10 +117,16 @@ async def cancel_payout_route(
     return ok(request, payout)
 
 
-@router.post(
-    "/api/payouts/dispatch", operation_id="payouts.dispatch", responses={200: {"model": schemas.PayoutDispatch}}
+@endpoint(
+    "POST",
+    "/api/payouts/dispatch",
+    id="payouts.dispatch",
+    returns=schemas.PayoutDispatch,
+    allow=permission("payouts:dispatch", step_up=True),
+    quota=Quota.SENSITIVE,
+    idempotency=Idempotency.REQUIRED,
+    seconds_max=DISPATCH_SECONDS_MAX,
 )
-@requires("payouts:dispatch", step_up=True)
 async def dispatch_payouts_route(
     request: Request, caller: CurrentCaller, body: schemas.DispatchPayoutsRequest, key: IdempotencyKey
 ) -> Response:
@@ -130,12 +139,13 @@ async def dispatch_payouts_route(
     return ok(request, response)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/payout-batches",
-    operation_id="payoutBatches.list",
-    responses=responses_for(list[schemas.PayoutBatch], 403, 422),
+    id="payoutBatches.list",
+    returns=list[schemas.PayoutBatch],
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def list_batches(
     request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
 ) -> Response:
@@ -146,12 +156,13 @@ async def list_batches(
     return respond_offset_page(request, page, found)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/payout-batches/{id}",
-    operation_id="payoutBatches.get",
-    responses=responses_for(schemas.PayoutDispatch, 403, 404),
+    id="payoutBatches.get",
+    returns=schemas.PayoutDispatch,
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def read_batch(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Return a dispatch with its transfers as they are now: the progress of a batch."""
     dependencies = dependencies_of(request, Dependencies)

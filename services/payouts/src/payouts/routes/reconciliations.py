@@ -3,16 +3,17 @@
 """
 
 from datetime import timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.auth.guards import permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.responses import responses_for
 from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
 from payouts.domain.returns import ReconciliationStatus
@@ -31,15 +32,16 @@ from payouts.use_cases.reconciliations.approve_reconciliation import approve_rec
 from payouts.use_cases.reconciliations.prepare_reconciliation import prepare_reconciliation
 from payouts.use_cases.reconciliations.reject_reconciliation import reject_reconciliation
 
-router = guarded_router(tags=["reconciliations"])
-
-DECIDED: Final = responses_for(Reconciliation, 403, 404, 409, 422)
+endpoint = Endpoints("reconciliations")
 
 
-@router.post(
-    "/api/payouts/{id}/reset", operation_id="payouts.reset", responses=responses_for(Payout, 403, 404, 409, 422)
+@endpoint(
+    "POST",
+    "/api/payouts/{id}/reset",
+    id="payouts.reset",
+    returns=Payout,
+    allow=permission("payouts:reset", step_up=True),
 )
-@requires("payouts:reset", step_up=True)
 async def reset_payout_route(
     request: Request,
     caller: CurrentCaller,
@@ -59,13 +61,14 @@ async def reset_payout_route(
     return ok(request, payout)
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/payouts/{id}/reconciliations",
-    operation_id="reconciliations.prepare",
-    status_code=201,
-    responses=responses_for(Reconciliation, 403, 404, 409, 422, status=201),
+    id="reconciliations.prepare",
+    returns=Reconciliation,
+    status=201,
+    allow=permission("reconciliations:prepare", step_up=True),
 )
-@requires("reconciliations:prepare", step_up=True)
 async def prepare_reconciliation_route(
     request: Request,
     caller: CurrentCaller,
@@ -80,12 +83,13 @@ async def prepare_reconciliation_route(
     return await _respond(request, caller, reconciliation_id, status=201)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/reconciliations",
-    operation_id="reconciliations.list",
-    responses=responses_for(list[Reconciliation], 403, 422),
+    id="reconciliations.list",
+    returns=list[Reconciliation],
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def list_reconciliations(
     request: Request,
     caller: CurrentCaller,
@@ -102,23 +106,25 @@ async def list_reconciliations(
     return respond_offset_page(request, page, found)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/reconciliations/{id}",
-    operation_id="reconciliations.get",
-    responses=responses_for(Reconciliation, 403, 404),
+    id="reconciliations.get",
+    returns=Reconciliation,
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """One reconciliation with its prepared postings."""
     return await _respond(request, caller, id)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/reconciliations/{id}/postings",
-    operation_id="reconciliations.listPostings",
-    responses=responses_for(list[PlannedReturnEntry], 403, 404),
+    id="reconciliations.listPostings",
+    returns=list[PlannedReturnEntry],
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def read_postings(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Return the entries of its postings with the balance of each account now."""
     # Acts as the service: the accounts of vendors are invisible to finance.
@@ -127,8 +133,13 @@ async def read_postings(request: Request, caller: CurrentCaller, id: UUID) -> Re
     return ok(request, entries)
 
 
-@router.post("/api/reconciliations/{id}/approve", operation_id="reconciliations.approve", responses=DECIDED)
-@requires("reconciliations:approve", step_up=True)
+@endpoint(
+    "POST",
+    "/api/reconciliations/{id}/approve",
+    id="reconciliations.approve",
+    returns=Reconciliation,
+    allow=permission("reconciliations:approve", step_up=True),
+)
 async def approve_reconciliation_route(
     request: Request,
     caller: CurrentCaller,
@@ -142,8 +153,13 @@ async def approve_reconciliation_route(
     return await _respond(request, caller, id)
 
 
-@router.post("/api/reconciliations/{id}/reject", operation_id="reconciliations.reject", responses=DECIDED)
-@requires("reconciliations:approve", step_up=True)
+@endpoint(
+    "POST",
+    "/api/reconciliations/{id}/reject",
+    id="reconciliations.reject",
+    returns=Reconciliation,
+    allow=permission("reconciliations:approve", step_up=True),
+)
 async def reject_reconciliation_route(
     request: Request,
     caller: CurrentCaller,

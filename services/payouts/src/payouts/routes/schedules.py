@@ -4,23 +4,25 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
+from common.auth.guards import one_of, permission
 from common.primitives.problems import NotFound
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
-from common.web.responses import responses_for
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.schedules import Schedule
 from payouts.use_cases.schedules.change_schedule import change_schedule
 
-router = guarded_router(tags=["payout schedules"])
+endpoint = Endpoints("payout schedules")
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/vendors/{id}/payout-schedule",
-    operation_id="payoutSchedules.get",
-    responses=responses_for(schemas.PayoutSchedule, 403, 404),
+    id="payoutSchedules.get",
+    returns=schemas.PayoutSchedule,
+    allow=one_of("wallet:own", "payouts:read"),
 )
-@requires_one_of("wallet:own", "payouts:read")
 async def read_payout_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Return the schedule and the decision of its latest period; `none` until one is set."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
@@ -31,12 +33,13 @@ async def read_payout_schedule(request: Request, caller: CurrentCaller, id: UUID
     return ok(request, schedule)
 
 
-@router.put(
+@endpoint(
+    "PUT",
     "/api/vendors/{id}/payout-schedule",
-    operation_id="payoutSchedules.replace",
-    responses=responses_for(schemas.PayoutSchedule, 403, 404, 422),
+    id="payoutSchedules.replace",
+    returns=schemas.PayoutSchedule,
+    allow=permission("wallet:own", step_up=True),
 )
-@requires("wallet:own", step_up=True)
 async def replace_payout_schedule(
     request: Request,
     caller: CurrentCaller,

@@ -7,9 +7,10 @@ from fastapi import Request, Response
 from starlette.responses import StreamingResponse
 
 from common.auth.caller import Caller
+from common.auth.guards import permission
 from common.web.csv_export import csv_stream
-from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
-from common.web.responses import responses_for
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.exports import PAGE_LINES, csv_heading, csv_of_lines
@@ -18,34 +19,27 @@ from payouts.queries.statements import MonthStatement
 from payouts.routes.permissions import vendor_of
 from payouts.templates.month_page import POLICY, page_foot, page_head, page_lines
 
-router = guarded_router(tags=["statements"])
+endpoint = Endpoints("statements")
 
 _PATH: Final = "/api/wallets/current/statements/{month}"
 
 
-def _file_responses(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
-    """Return the documented responses of a file; errors are problem documents."""
-    errors = responses_for(schemas.StatementMonth, 403, 422)
-    return {**errors, 200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}
-
-
-@router.get(
-    _PATH, operation_id="wallets.getMonthlyStatement", responses=responses_for(schemas.StatementMonth, 403, 422)
+@endpoint(
+    "GET", _PATH, id="wallets.getMonthlyStatement", returns=schemas.StatementMonth, allow=permission("wallet:own")
 )
-@requires("wallet:own")
 async def read_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Return a month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
     _, statement = await _read(request, caller, month)
     return ok(request, statement.summary)
 
 
-@router.get(
+@endpoint(
+    "GET",
     f"{_PATH}/export",
-    operation_id="wallets.exportMonthlyStatement",
-    responses=_file_responses("text/csv", "One line for each statement line, oldest first; amounts in kobo."),
-    response_class=StreamingResponse,
+    id="wallets.exportMonthlyStatement",
+    content="text/csv",
+    allow=permission("wallet:own"),
 )
-@requires("wallet:own")
 async def export_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Return the lines of the month as a CSV file, streamed page by page."""
     _, statement = await _read(request, caller, month)
@@ -57,13 +51,14 @@ async def export_monthly_statement(request: Request, caller: CurrentCaller, mont
     return StreamingResponse(csv_stream(pages), headers=headers, media_type="text/csv")
 
 
-@router.get(
+@endpoint(
+    "GET",
     f"{_PATH}/print",
-    operation_id="wallets.printMonthlyStatement",
-    responses=_file_responses("text/html", "A page for the printer, without a script."),
-    response_class=StreamingResponse,
+    id="wallets.printMonthlyStatement",
+    content="text/html",
+    allow=permission("wallet:own"),
+    page=True,
 )
-@requires("wallet:own")
 async def print_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Return the month as a printable page: totals and every line, in naira."""
     legal_name, statement = await _read(request, caller, month)

@@ -6,10 +6,12 @@ from uuid import UUID
 from fastapi import Depends, Query, Request, Response
 
 from common.auth.caller import THE_SERVICE, Caller
+from common.auth.guards import permission
 from common.primitives.problems import NotFound
-from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
+from common.web.endpoint_table import Quota
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import CursorPage, respond_page
-from common.web.responses import responses_for
 from common.web.schemas import QueryInstant
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
@@ -18,7 +20,7 @@ from payouts.queries.statements import StatementFilter
 from payouts.routes.permissions import vendor_of
 from payouts.use_cases.wallets.waive_remainder import waive_remainder
 
-router = guarded_router(tags=["wallets"])
+endpoint = Endpoints("wallets")
 
 
 async def statement_filter(
@@ -34,8 +36,9 @@ async def statement_filter(
 Filters = Annotated[StatementFilter, Depends(statement_filter)]
 
 
-@router.get("/api/wallets/current", operation_id="wallets.getCurrent", responses=responses_for(schemas.Wallet, 403))
-@requires("wallet:own")
+@endpoint(
+    "GET", "/api/wallets/current", id="wallets.getCurrent", returns=schemas.Wallet, allow=permission("wallet:own")
+)
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     """Return the amounts available, in escrow and in transit."""
     vendor_id = vendor_of(caller)
@@ -44,12 +47,14 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, await queries.find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor))
 
 
-@router.post(
+@endpoint(
+    "POST",
     "/api/wallets/current/waiver",
-    operation_id="wallets.waiveRemainder",
-    responses=responses_for(schemas.Wallet, 403, 409, 422),
+    id="wallets.waiveRemainder",
+    returns=schemas.Wallet,
+    allow=permission("wallet:own"),
+    quota=Quota.SENSITIVE,
 )
-@requires("wallet:own")
 async def waive_remainder_route(
     request: Request, caller: CurrentCaller, body: schemas.WaiveRemainderRequest
 ) -> Response:
@@ -63,10 +68,13 @@ async def waive_remainder_route(
     return ok(request, wallet)
 
 
-@router.get(
-    "/api/vendors/{id}/wallet", operation_id="wallets.getByVendor", responses=responses_for(schemas.Wallet, 403, 404)
+@endpoint(
+    "GET",
+    "/api/vendors/{id}/wallet",
+    id="wallets.getByVendor",
+    returns=schemas.Wallet,
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Return any vendor's wallet."""
     dependencies = dependencies_of(request, Dependencies)
@@ -76,12 +84,13 @@ async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUI
     return ok(request, await queries.find_wallet(reads, id, dependencies.transfer_minimum_minor))
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/wallet-transactions",
-    operation_id="wallets.listTransactions",
-    responses=responses_for(list[schemas.WalletTransaction], 403, 422),
+    id="wallets.listTransactions",
+    returns=list[schemas.WalletTransaction],
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def list_wallet_transactions(
     request: Request,
     order_id: Annotated[UUID, Query(alias="orderId", description="The order that caused the transactions.")],
@@ -96,12 +105,13 @@ async def list_wallet_transactions(
     return ok(request, transactions)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/wallets/current/statement",
-    operation_id="wallets.listStatement",
-    responses=responses_for(list[schemas.StatementLine], 403, 422),
+    id="wallets.listStatement",
+    returns=list[schemas.StatementLine],
+    allow=permission("wallet:own"),
 )
-@requires("wallet:own")
 async def read_statement(
     request: Request, caller: CurrentCaller, filters: Filters, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
@@ -109,12 +119,13 @@ async def read_statement(
     return await _statement(request, caller, vendor_of(caller), filters, limit, cursor)
 
 
-@router.get(
+@endpoint(
+    "GET",
     "/api/vendors/{id}/statement",
-    operation_id="wallets.listStatementByVendor",
-    responses=responses_for(list[schemas.StatementLine], 403, 404, 422),
+    id="wallets.listStatementByVendor",
+    returns=list[schemas.StatementLine],
+    allow=permission("payouts:read"),
 )
-@requires("payouts:read")
 async def read_statement_of_vendor(
     request: Request,
     caller: CurrentCaller,

@@ -2,25 +2,24 @@
 
 from typing import Final
 
-from fastapi import APIRouter
-
 from common.auth.caller import THE_SERVICE
 from common.messaging.relay import outbox_age_seconds
 from common.primitives.cursors import CursorSigner
 from common.process.runtime import Runtime, Service
 from common.process.settings import ServiceSettings
-from common.web.dead_letter_routes import dead_letter_router, dead_letter_work
-from common.web.health import Check, health_router
-from common.web.own_actions import own_action_router
-from common.web.pending_work import pending_work_router
-from common.web.personal_records import personal_record_router
-from common.web.queue_routes import queue_router
+from common.web.dead_letter_routes import dead_letter_endpoints, dead_letter_work
+from common.web.endpoints import Endpoints
+from common.web.health import Check, health_endpoints
+from common.web.own_actions import own_action_endpoints
+from common.web.pending_work import pending_work_endpoints
+from common.web.personal_records import personal_record_endpoints
+from common.web.queue_routes import queue_endpoints
 
 # Contract section 13.
 OUTBOX_AGE_SECONDS_MAX: Final = 60.0
 
 
-def health_routes(runtime: Runtime, *, is_worker: bool) -> APIRouter:
+def process_health_endpoints(runtime: Runtime, *, is_worker: bool) -> Endpoints:
     """Return the health of a process.
 
     An API process serves requests without the broker: its events wait in the outbox, and received events are delayed. So
@@ -44,16 +43,18 @@ def health_routes(runtime: Runtime, *, is_worker: bool) -> APIRouter:
 
     consuming = {"broker": is_broker_reachable, "consumers": do_consumers_run} if is_worker else {}
     serving: dict[str, Check] = {"database": is_database_reachable, "loops": do_loops_run, **consuming}
-    return health_router(serving, {"outbox": is_outbox_young})
+    return health_endpoints(serving, {"outbox": is_outbox_young})
 
 
-def standard_routes(service: Service, settings: ServiceSettings, runtime: Runtime) -> list[APIRouter]:
+def standard_endpoints(service: Service, settings: ServiceSettings, runtime: Runtime) -> list[Endpoints]:
     """Return the standard endpoints that the edge routes."""
     cursors = CursorSigner(settings.cursor_key)
     return [
-        dead_letter_router(service.name, runtime.database, runtime.bus),
-        queue_router(service.name, runtime.database, runtime.bus),
-        personal_record_router(service.name, service.personal_records, runtime.database, cursors),
-        own_action_router(service.name, service.own_actions, runtime.database),
-        pending_work_router([*service.pending_work, dead_letter_work(service.name)], runtime.database, runtime.clock),
+        dead_letter_endpoints(service.name, runtime.database, runtime.bus),
+        queue_endpoints(service.name, runtime.database, runtime.bus),
+        personal_record_endpoints(service.name, service.personal_records, runtime.database, cursors),
+        own_action_endpoints(service.name, service.own_actions, runtime.database),
+        pending_work_endpoints(
+            [*service.pending_work, dead_letter_work(service.name)], runtime.database, runtime.clock
+        ),
     ]
