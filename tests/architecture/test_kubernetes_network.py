@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from api_gateway.routes import UPSTREAMS
+from api_gateway.services import UPSTREAMS
 from lab.cluster_check import is_selected
 from operations.audit.access import AUDITED
 from tests.architecture.kustomize import OVERLAYS, pod_of

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from api_gateway.routes import ROUTES
 from campus_tools.observability.alerts import QUEUES
 from campus_tools.observability.dashboards import DASHBOARDS, SOURCE
 from campus_tools.observability.expressions import labels_of, series_of
@@ -23,6 +22,7 @@ from campus_tools.observability.rules import RESPONSE
 from common.messaging import republishing
 from common.messaging.topology import declared_topology, delay_queue_of
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
+from common.web.endpoint_table import read_routes
 from tests.architecture.compose import compose
 from tests.architecture.sources import ROOT, SERVICES, nodes_of, product_files, tree_of
 
@@ -103,7 +103,7 @@ def test_a_histogram_is_queried_by_its_parts() -> None:
 
 
 def test_the_route_of_the_webhook_and_the_queues_of_the_journey_exist() -> None:
-    assert set(WEBHOOKS) <= {route.name for route in ROUTES}
+    assert set(WEBHOOKS) <= {route.name for route in read_routes()}
     queues = set(declared_topology(RetryLadder(DELAYS_SECONDS)).bindings)
     journey = JOURNEY.replace("\\\\", "\\")
     assert {queue for queue in queues if re.fullmatch(journey, queue)} == {
@@ -236,7 +236,7 @@ def test_a_page_names_containers_that_exist(page) -> None:
 
 @pages
 def test_a_page_names_endpoints_that_exist(page) -> None:
-    endpoints = {(route.method, route.path) for route in ROUTES}
+    endpoints = {(route.method, route.path) for route in read_routes()}
     for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/api/[^`? ]*)", page.read_text()):
         shown = re.sub(r":[A-Za-z]+", ":", path)
         assert (method, shown) in {

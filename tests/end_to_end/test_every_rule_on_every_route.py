@@ -17,12 +17,11 @@ import asyncpg
 import httpx
 import pytest_asyncio
 
-from api_gateway.routes import ROUTES
 from campus_tools.endpoints import endpoints
 from campus_tools.launcher.system import System
 from common.auth.guards import Access
 from common.primitives.problems import TITLES
-from common.web.endpoint_table import Idempotency, Media, Route, template_of
+from common.web.endpoint_table import Idempotency, Media, Route, read_routes, template_of
 from contracts import demo
 from contracts.permissions import PERMISSIONS_BY_ROLE, SECOND_FACTOR_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser
@@ -30,6 +29,7 @@ from tests.end_to_end.conftest import new_address
 from tests.end_to_end.issuers import FurtherIssuers
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 
+ROUTES = read_routes()
 ENDPOINTS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
 # As many as two cores serve without a queue.
 AT_ONCE = 16

@@ -9,11 +9,10 @@ from uuid import uuid4
 import pyotp
 import pytest_asyncio
 
-from api_gateway.routes import ROUTES
 from campus_tools.endpoints import Endpoint, endpoints
 from campus_tools.launcher.system import System
 from common.auth.guards import Access
-from common.web.endpoint_table import Idempotency, Media, Route
+from common.web.endpoint_table import Idempotency, Media, Route, read_routes
 from contracts import demo
 from contracts.permissions import SECOND_FACTOR_ROLES, STAFF_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser
@@ -27,6 +26,7 @@ AT_ONCE = 8
 # Role removal and suspension are effective everywhere within this time (contract section 5).
 EVERYWHERE_SECONDS_MAX = 60
 # The row is looked for before the body is read.
+ROUTES = read_routes()
 UPLOADS = {route.name for route in ROUTES if route.media is Media.IMAGE}
 USERS = {user.name: user for user in demo.USERS}
 

@@ -20,8 +20,8 @@ from api_gateway.page_cache import PageCache
 from api_gateway.protocol import EdgeProtocol
 from api_gateway.quotas import ProcessQuotas, Quotas, StoreQuotas
 from api_gateway.readiness import Check, Readiness
-from api_gateway.routes import IDENTITY, NOTIFICATIONS, ORDERS, PAYMENTS, PAYOUTS, ROUTES
 from api_gateway.routing import RouteTable
+from api_gateway.services import IDENTITY, NOTIFICATIONS, ORDERS, PAYMENTS, PAYOUTS
 from api_gateway.settings import Settings
 from api_gateway.sliding_window import MICROSECONDS, SlidingWindows
 from api_gateway.store import IdempotencyRecords
@@ -38,6 +38,7 @@ from common.process.loops import Loop
 from common.process.runtime import Runtime, Service, running
 from common.process.server import serve, serve_internal
 from common.process.service import background, http_app
+from common.web.endpoint_table import read_routes
 from contracts.orders import ProductChanged
 
 SWEEP_EVERY_SECONDS = 15.0
@@ -59,7 +60,7 @@ class Dependencies:
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime, limits: EdgeLimits = LIMITS) -> AsyncIterator[Dependencies]:
     """Build the edge. An invalid route table stops the start."""
-    routes = RouteTable(ROUTES)
+    routes = RouteTable(read_routes())
     windows = SlidingWindows(settings.rate_window_seconds)
     metrics, spans = Metrics(), ServerSpans()
     quotas: Quotas = ProcessQuotas(windows)

@@ -13,7 +13,7 @@ from api_gateway.connection import UpstreamFailed
 from api_gateway.forwarding import read_response
 from api_gateway.headers import request_head
 from api_gateway.limits import LIMITS
-from api_gateway.routes import IDENTITY, ORDERS, PAYMENTS, UPSTREAMS
+from api_gateway.services import IDENTITY, ORDERS, PAYMENTS, UPSTREAMS
 from api_gateway.sliding_window import MICROSECONDS
 from api_gateway.upstream import Upstream, Upstreams
 from common.observability.logging import get_logger

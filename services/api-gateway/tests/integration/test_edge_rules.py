@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from api_gateway.forwarding import STORED_BYTES_MAX
-from api_gateway.routes import ORDERS, PAYMENTS
 from api_gateway.routing import RouteTable
+from api_gateway.services import ORDERS, PAYMENTS
 from campus_tools.servers.redis import PrivateRedis
 from common.auth.guards import CREDENTIALS, PUBLIC, SIGNATURE
 from common.primitives.clock import SystemClock

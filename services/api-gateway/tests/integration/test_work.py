@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api_gateway.routes import UPSTREAMS
+from api_gateway.services import UPSTREAMS
 from contracts.work import OWN_ACTIONS_MAX
 from testkit.fixtures import eventually
 from testkit.service_kit import served

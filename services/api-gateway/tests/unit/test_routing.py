@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api_gateway.routes import ROUTES
 from api_gateway.routing import BadRouteTable, RouteTable, allowed_methods, canonical_path, deprecation_headers
 from common.auth.guards import PUBLIC
-from common.web.endpoint_table import Idempotency, Route
+from common.web.endpoint_table import Idempotency, Route, read_routes
 
+ROUTES = read_routes()
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 ID = "018CC251-f400-7004-8000-00000000000a"
 TABLE = RouteTable(ROUTES)

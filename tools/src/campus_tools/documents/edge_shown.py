@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from api_gateway.readiness import ServiceStatus
-from api_gateway.routes import UPSTREAMS
+from api_gateway.services import UPSTREAMS
 from campus_tools.documents.error_responses import (
     EVERYWHERE,
     INVALID_PARAM_SCHEMA,

@@ -9,14 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import Enum
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final, TypedDict
 
+import contracts
 from common.auth.guards import SIGNED_IN, Access, Guard
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
 JSON_BYTES_MAX: Final = 256 * KIB
+_TABLE: Final = Path(contracts.__file__).with_name("endpoints.txt")
 COLUMNS: Final = ("method", "path", "services", "who", "aal2", "idempotency", "quota", "operationId", "statuses")
 _WIDTHS: Final = (6, 60, 13, 40, 5, 11, 9, 36, 0)
 # A month is called one; everything else in a path is an id.
@@ -126,7 +128,7 @@ def template_of(path: str) -> str:
 
 def read_routes() -> tuple[Route, ...]:
     """Return the routes of the committed table."""
-    return tuple(_routes_in(files("contracts").joinpath("endpoints.txt").read_text().splitlines()))
+    return tuple(_routes_in(_TABLE.read_text().splitlines()))
 
 
 def head() -> list[str]:
