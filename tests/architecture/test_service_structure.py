@@ -8,7 +8,7 @@ import pytest
 from tests.architecture.sources import SHAPED, imports_of, inside, python_files, texts_of, tree_of
 
 ROOMS = {
-    "__init__", "__main__", "app", "settings", "routes", "consumers", "timers", "schemas", "use_cases", "queries", "store",
+    "__init__", "__main__", "app", "settings", "routes", "consumers", "timers", "schemas", "responses", "use_cases", "queries", "store",
     "clients", "tables", "domain", "data", "templates", "demo", "dependencies", "metrics", "streams", "credentials",
 }  # fmt: skip
 SQL_ROOMS = {"store", "queries", "timers", "demo"}

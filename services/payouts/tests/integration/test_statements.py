@@ -14,7 +14,8 @@ import pytest
 
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
-from payouts.domain.exports import PAGE_LINES, format_naira
+from payouts.domain.naira import format_naira
+from payouts.responses.exports import PAGE_LINES
 
 from .conftest import Scenario, released
 from .responses import FORBIDDEN, INVALID, data_of, error_of, invalid_field_of

@@ -5,16 +5,20 @@ import io
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from common.primitives.problems import ValidationFailed
-from payouts.domain.exports import csv_heading, csv_of_lines, decimal_naira, format_naira
 from payouts.domain.lagos import LAGOS, Month
+from payouts.domain.naira import decimal_naira, format_naira
 from payouts.domain.schedules import Schedule, due_after, latest_due, period_of, skip_reason
 from payouts.domain.wallet import WalletSnapshot
+from payouts.responses.exports import csv_heading, csv_of_lines
+from payouts.responses.wallets import StatementLine, StatementMonth
 from payouts.templates.month_page import POLICY, page_foot, page_head, page_lines
 
 FAR = datetime(9999, 1, 1, tzinfo=UTC)
@@ -148,17 +152,17 @@ def test_kobo_are_shown_as_naira_with_two_decimals(amount_minor: int, decimal: s
     assert (str(decimal_naira(amount_minor)), format_naira(amount_minor)) == (decimal, formatted)
 
 
-LINE = {
-    "at": "2026-01-31T23:30:00.000Z", "kind": "payout", "orderId": None, "payoutId": "p", "payoutStatus": "failed",
-    "payoutFailure": "", "grossMinor": None, "commissionMinor": None, "deliveryFeeMinor": None, "netMinor": -123_456,
-    "balanceMinor": 5,
-}  # fmt: skip
+LINE = StatementLine(
+    id=UUID(int=1), kind="payout", order_id=None, payout_id=UUID(int=2), payout_status="failed", payout_failure="",
+    gross_minor=None, commission_minor=None, delivery_fee_minor=None, net_minor=-123_456, balance_minor=5,
+    at="2026-01-31T23:30:00.000Z",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("reason", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "  =HYPERLINK(1)", "\nx"])
 def test_gateway_text_is_never_a_formula(reason: str) -> None:
     [names, cells] = csv.reader(
-        io.StringIO(csv_heading()[1:] + csv_of_lines([{**LINE, "payoutFailure": reason}]), newline="")
+        io.StringIO(csv_heading()[1:] + csv_of_lines([replace(LINE, payout_failure=reason)]), newline="")
     )
     line = dict(zip(names, cells, strict=True))
     assert line["payoutFailure"] == f"'{reason}"
@@ -166,12 +170,12 @@ def test_gateway_text_is_never_a_formula(reason: str) -> None:
 
 
 def test_the_page_escapes_every_text_and_its_policy_names_its_own_style_only() -> None:
-    summary = {
-        "vendorId": "v", "month": "2026-02", "timeZone": "Africa/Lagos", "isOver": True, "openingBalanceMinor": 0,
-        "closingBalanceMinor": 0, "netMinor": 0, "lines": 1, "kinds": [],
-    }  # fmt: skip
+    summary = StatementMonth(
+        vendor_id=UUID(int=1), month="2026-02", time_zone="Africa/Lagos", begin="", end="", is_over=True, currency="NGN",
+        opening_balance_minor=0, closing_balance_minor=0, net_minor=0, lines=1, kinds=[],
+    )  # fmt: skip
     evil = "<script>alert(1)</script>\"'&"
-    page = page_head(evil, summary) + page_lines([{**LINE, "payoutFailure": evil}]) + page_foot(summary)
+    page = page_head(evil, summary) + page_lines([replace(LINE, payout_failure=evil)]) + page_foot(summary)
     assert "<script" not in page
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 3
     assert "-₦1,234.56" in page

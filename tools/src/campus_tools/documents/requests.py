@@ -6,7 +6,7 @@ from typing import Any, Final
 import orders.domain.exports
 import orders.domain.sales
 import payments.domain.exports
-import payouts.domain.exports
+import payouts.responses.exports
 from common.web.csv_export import csv_lines
 from contracts.demo import ADA, AKOKA_HUB, USERS
 
@@ -78,7 +78,7 @@ FILES: Final[Mapping[str, str]] = {
     "/api/sales": _SALES_HEADING,
     "/api/vendors/:id/sales": _SALES_HEADING,
     "/api/transactions/export": payments.domain.exports.csv_heading(),
-    "/api/wallets/current/statements/:month/export": payouts.domain.exports.csv_heading(),
+    "/api/wallets/current/statements/:month/export": payouts.responses.exports.csv_heading(),
     "/api/wallets/current/statements/:month/print": "<!doctype html><title>Statement 2026-01</title>",
     "/api/messaging/webhook": "1158201444",
     "/functions/v1/mail-unsubscribe": '<!doctype html><form method="post"><button>Switch off</button></form>',

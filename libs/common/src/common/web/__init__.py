@@ -24,6 +24,7 @@ __all__ = [
     "queue_routes",
     "request_path",
     "request_scope",
+    "response_models",
     "responses",
     "schemas",
     "standard_endpoints",

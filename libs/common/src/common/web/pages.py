@@ -24,7 +24,7 @@ TimePosition = tuple[datetime, UUID]
 
 
 # The items of an offset page, and the total number of items.
-Found = tuple[list[dict[str, Any]], int]
+Found = tuple[list[Item], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
     return page_of
 
 
-def respond_offset_page(request: Request, page: OffsetPage, found: Found) -> Response:
+def respond_offset_page(request: Request, page: OffsetPage, found: Found[Any]) -> Response:
     """One page of an offset list."""
     items, total = found
     pages = -(-total // page.limit)

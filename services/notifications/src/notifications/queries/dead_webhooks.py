@@ -1,6 +1,6 @@
 """Dead-lettered webhooks of the messaging app."""
 
-from typing import Final
+from typing import Any, Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
@@ -26,7 +26,7 @@ SELECT d.failed_at AS since, NULL::timestamptz AS due {_EVENTS} WHERE event.outc
 
 async def page_of_dead_webhooks(
     uow: UnitOfWork, page: OffsetPage, event_type: str | None, outcome: str | None, event_id: str | None
-) -> Found:
+) -> Found[dict[str, Any]]:
     """Return dead webhooks by event type, outcome (`dead` waits for a replay) and event id, and their total number."""
     filters = (event_type, outcome, event_id)
     total = await uow.fetch_value(f"SELECT count(*) {_FILTER}", *filters)

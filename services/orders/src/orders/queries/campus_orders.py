@@ -53,7 +53,7 @@ def search_by_address(filters: Mapping[str, Any], caller: Caller, hashes: Addres
 
 async def page_of_campus_orders(
     uow: UnitOfWork, contacts: ContactDecryption, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]
-) -> Found:
+) -> Found[dict[str, Any]]:
     """One page of the orders that the caller oversees, and their total number."""
     where, values = _where(caller, await search_by_number(uow, filters))
     records = await uow.fetch(

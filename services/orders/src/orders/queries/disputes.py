@@ -66,7 +66,7 @@ async def has_evidence(uow: UnitOfWork, order_id: UUID, evidence_id: UUID) -> bo
     return bool(await uow.fetch_value(_HAS_EVIDENCE, evidence_id, order_id))
 
 
-async def page_of_resolutions(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> Found:
+async def page_of_resolutions(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> Found[dict[str, Any]]:
     """One page of the resolutions, and their total number."""
     values = list(filters.values())
     clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, 1)]

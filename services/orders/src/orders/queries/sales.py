@@ -59,7 +59,7 @@ async def is_vendor_visible(uow: UnitOfWork, caller: Caller, vendor_id: UUID) ->
     return bool(await uow.fetch_value(_VENDOR_VISIBLE, vendor_id, caller.may("ledger:read"), caller.campus_id))
 
 
-async def page_of_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, page: OffsetPage) -> Found:
+async def page_of_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, page: OffsetPage) -> Found[dict[str, Any]]:
     """One page of the groups, and their total number."""
     grouped, values = _grouped(caller, query)
     ordering = page.order_by(_SORTS[page.sort], "key")

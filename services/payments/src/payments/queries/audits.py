@@ -23,7 +23,7 @@ FROM audits a
 _FILTER: Final = "WHERE ($1::text IS NULL OR a.verdict = $1)"
 
 
-async def page_of_audits(uow: UnitOfWork, page: OffsetPage, verdict: str | None) -> Found:
+async def page_of_audits(uow: UnitOfWork, page: OffsetPage, verdict: str | None) -> Found[dict[str, Any]]:
     """Audits by verdict."""
     total = await uow.fetch_value(f"SELECT count(*) FROM audits a {_FILTER}", verdict)
     order = page.order_by("a.started_at", "a.id")

@@ -34,7 +34,7 @@ FROM chargeback_responses WHERE chargeback_id = $1 ORDER BY created_at, id
 
 async def page_of_chargebacks(
     uow: UnitOfWork, page: OffsetPage, status: str | None, order_id: UUID | None, *, awaiting_response: bool = False
-) -> Found:
+) -> Found[dict[str, Any]]:
     """Chargebacks by status and order, and those that await a response. `lossMinor` is the uncovered part of a loss."""
     where = f"WHERE {_FILTER} AND {AWAITING_RESPONSE if awaiting_response else 'true'}"
     total = await uow.fetch_value(f"SELECT count(*) FROM chargebacks b {where}", status, order_id)

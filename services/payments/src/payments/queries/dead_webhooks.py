@@ -1,6 +1,6 @@
 """Dead-lettered webhooks."""
 
-from typing import Final
+from typing import Any, Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
@@ -16,7 +16,7 @@ WHERE ($1::text IS NULL OR d.event_type = $1) AND ($2::text IS NULL OR w.outcome
 
 async def page_of_dead_webhooks(
     uow: UnitOfWork, page: OffsetPage, event_type: str | None, outcome: str | None, event_id: str | None
-) -> Found:
+) -> Found[dict[str, Any]]:
     """Dead webhooks by event type, outcome (`dead` waits for a replay) and event id."""
     filters = (event_type, outcome, event_id)
     total = await uow.fetch_value(f"SELECT count(*) {_FILTER}", *filters)

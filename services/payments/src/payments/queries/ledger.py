@@ -62,7 +62,9 @@ async def find_balances(uow: UnitOfWork, accounts: Sequence[str]) -> dict[str, i
     return {row["account"]: row["balance_minor"] or 0 for row in rows}
 
 
-async def page_of_accounts(uow: UnitOfWork, page: OffsetPage, prefix: str | None, at: datetime | None) -> Found:
+async def page_of_accounts(
+    uow: UnitOfWork, page: OffsetPage, prefix: str | None, at: datetime | None
+) -> Found[dict[str, Any]]:
     """Return the accounts with a name prefix, with their balance in kobo now or at an instant, debit positive.
 
     An account is opened by its first entry; one that was opened after `at` is not listed. A page costs the entries of its

@@ -26,7 +26,7 @@ _FILTERS: Final[Mapping[str, str]] = {
 }
 
 
-async def page_of_payments(reads: Reads, page: OffsetPage, filters: Mapping[str, Any]) -> Found:
+async def page_of_payments(reads: Reads, page: OffsetPage, filters: Mapping[str, Any]) -> Found[dict[str, Any]]:
     """One page of the caller's visible payments; `filters` by their public names."""
     clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, start=1)]
     where, values = " AND ".join([_OWN, *clauses]), filters.values()

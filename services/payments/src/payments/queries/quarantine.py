@@ -35,7 +35,7 @@ AWAITING_CHARGES: Final[Mapping[QuarantineStep, str]] = {
 
 async def page_of_quarantined_charges(
     uow: UnitOfWork, page: OffsetPage, status: str | None, awaiting: QuarantineStep | None = None
-) -> Found:
+) -> Found[dict[str, Any]]:
     """Quarantined charges by status, and those that await a step of the caller."""
     where = f"WHERE {_FILTER} AND {AWAITING_CHARGES[awaiting] if awaiting else 'true'}"
     total = await uow.fetch_value(f"SELECT count(*) FROM quarantined_charges q {where}", status)

@@ -20,7 +20,9 @@ _FILTER: Final = "($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR kin
 _SORTS: Final = {"created_at": "opened_at", "amount": "unexplained_minor"}
 
 
-async def page_of_cases(uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None) -> Found:
+async def page_of_cases(
+    uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None
+) -> Found[dict[str, Any]]:
     total = await uow.fetch_value(f"SELECT count(*) FROM reconciliation_cases WHERE {_FILTER}", status, kind)
     order = page.order_by(_SORTS[page.sort], "id")
     rows = await uow.fetch(f"{_CASE} WHERE {_FILTER} {order} LIMIT $3 OFFSET $4", status, kind, page.limit, page.offset)

@@ -51,7 +51,7 @@ async def page_of_refunds(
     kind: str | None,
     order_id: UUID | None,
     awaiting: RefundStep | None = None,
-) -> Found:
+) -> Found[dict[str, Any]]:
     """Refunds by status, kind and order, and those that await a step of the caller."""
     filters = (status, kind, order_id)
     where = f"WHERE {_FILTER} AND {AWAITING_REFUNDS[awaiting] if awaiting else 'true'}"

@@ -71,7 +71,7 @@ ORDER BY t.created_at, t.id LIMIT $5
 """
 
 
-async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, filters: TransactionFilter) -> Found:
+async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, filters: TransactionFilter) -> Found[dict[str, Any]]:
     """Transactions with their entries in kobo, debit positive. The sort `amount` is the sum of the debits."""
     given = {name: value for name in _CONDITIONS if (value := getattr(filters, name)) is not None}
     values = list(given.values())

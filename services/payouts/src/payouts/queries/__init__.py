@@ -1,4 +1,4 @@
-"""Reads: SQL in, public response shapes out, one module per area. Row policies decide what a caller sees."""
+"""Reads: SQL in, response models out, one module per area. Row policies decide what a caller sees."""
 
 from payouts.queries.bank_details import (
     find_bank_details,

@@ -1,12 +1,12 @@
 """Reads of releases of quarantined accounts."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
-from payouts.queries.rows import response_of
+from payouts.responses.bank_detail_releases import BankDetailQuarantine, BankDetailRelease, BankDetailReleaseDetail
 
 _COLUMNS: Final = """
 SELECT r.id, r.vendor_id, v.last4 AS account_last4, v.bank_code, r.status, r.reason, r.hash, r.quarantine_ids, r.prepared_by,
@@ -29,18 +29,20 @@ _PAGES: Final = {
 }
 
 
-async def find_release(uow: UnitOfWork, release_id: UUID) -> dict[str, Any]:
+async def find_release(uow: UnitOfWork, release_id: UUID) -> BankDetailReleaseDetail:
     """Return the release with the quarantines that it ends. Raises NotFound."""
     row = await uow.fetch_row(_FIND, release_id)
     if row is None:
         raise NotFound
     quarantines = await uow.fetch(_LIST_QUARANTINES, row["quarantine_ids"])
-    return {**response_of(row), "quarantines": [response_of(quarantine) for quarantine in quarantines]}
+    return BankDetailReleaseDetail.from_row(
+        row, quarantines=[BankDetailQuarantine.from_row(each) for each in quarantines]
+    )
 
 
 async def page_of_releases(
     uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None, *, awaiting_approval: bool = False
-) -> Found:
+) -> Found[BankDetailRelease]:
     """Return one page, newest first by default, and the total; with `awaiting_approval` those that the caller may
     approve.
     """
@@ -48,4 +50,4 @@ async def page_of_releases(
     total: int = await uow.fetch_value(_COUNT.format(awaiting=awaiting), status, vendor_id)
     statement = _PAGES[page.descending].format(awaiting=awaiting)
     rows = await uow.fetch(statement, status, vendor_id, page.limit, page.offset)
-    return [response_of(row) for row in rows], total
+    return [BankDetailRelease.from_row(row) for row in rows], total

@@ -1,12 +1,12 @@
 """Reads of exceptions and their history."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
-from payouts.queries.rows import response_of
+from payouts.responses.exceptions import ExceptionAction, PayoutException, PayoutExceptionDetail
 
 _EXCEPTION_COLUMNS: Final = """
 SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount AS amount_minor, e.respond_by,
@@ -56,19 +56,19 @@ class ExceptionFilter:
     payout_id: UUID | None = None
 
 
-async def find_exception(uow: UnitOfWork, exception_id: UUID) -> dict[str, Any] | None:
+async def find_exception(uow: UnitOfWork, exception_id: UUID) -> PayoutExceptionDetail | None:
     """Return one exception with its attempt and its history."""
     row = await uow.fetch_row(_FIND_EXCEPTION, exception_id)
     if row is None:
         return None
     actions = await uow.fetch(_LIST_ACTIONS, exception_id)
-    return {**response_of(row, "transfer"), "acts": [response_of(action) for action in actions]}
+    return PayoutExceptionDetail.from_row(row, acts=[ExceptionAction.from_row(action) for action in actions])
 
 
-async def page_of_exceptions(uow: UnitOfWork, page: OffsetPage, narrowed: ExceptionFilter) -> Found:
+async def page_of_exceptions(uow: UnitOfWork, page: OffsetPage, narrowed: ExceptionFilter) -> Found[PayoutException]:
     """Return one page and the total, both from one transaction."""
     filters = (narrowed.status, narrowed.severity, narrowed.cause, narrowed.vendor_id, narrowed.payout_id)
     total: int = await uow.fetch_value(_COUNT_EXCEPTIONS, *filters)
     statement = _PAGES_OF_EXCEPTIONS[page.sort, page.descending]
     rows = await uow.fetch(statement, *filters, page.limit, page.offset)
-    return [response_of(row) for row in rows], total
+    return [PayoutException.from_row(row) for row in rows], total

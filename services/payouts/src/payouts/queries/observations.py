@@ -1,11 +1,11 @@
 """Recent payouts: attempts, failures and their causes."""
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.failure_rate import SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, ObservedFailureRate, OpenAlert
-from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES
+from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES, Cause, Severity
 
 # An attempt belongs to the window by its start or by its failure: an old attempt that fails now counts now. Of two
 # exceptions of one attempt the newer one gives the cause. A batch that was stopped as a whole is one failed attempt. An
@@ -37,16 +37,14 @@ WHERE e.status = 'open' AND e.cause = ANY ($1) GROUP BY v.bank_code
 
 async def observe_window(
     uow: UnitOfWork, now: datetime, window: timedelta
-) -> tuple[ObservedFailureRate, dict[str, Any]]:
+) -> tuple[ObservedFailureRate, dict[Severity, int], dict[Cause, int]]:
     """Return the attempts and failures of the window that ends now, and its exceptions by severity and by cause."""
     row = await uow.fetch_row(_OBSERVE_WINDOW, now - window, now)
     if row is None:
         raise AssertionError("the statement always gives a row")
-    parts = {
-        "bySeverity": {severity: row["by_severity"].get(severity, 0) for severity in RESPOND_WITHIN},
-        "byCause": {cause: row["by_cause"].get(cause, 0) for cause in CAUSES},
-    }
-    return ObservedFailureRate(row["attempts"], row["failures"]), parts
+    by_severity = {severity: row["by_severity"].get(severity, 0) for severity in RESPOND_WITHIN}
+    by_cause = {cause: row["by_cause"].get(cause, 0) for cause in CAUSES}
+    return ObservedFailureRate(row["attempts"], row["failures"]), by_severity, by_cause
 
 
 async def find_open_alert(uow: UnitOfWork, dedup_key: str) -> OpenAlert | None:

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
-
-from asyncpg import Record
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.web.pages import Found, OffsetPage
 from common.web.pending_work import COUNT_MAX
-from payouts.queries.rows import response_of
+from payouts.responses.payouts import Payout
 from payouts.store.payouts import READY
 
 _PAYOUT_COLUMNS: Final = """
@@ -46,9 +44,9 @@ _PAGES_OF_PAYOUTS: Final = {
 }
 
 
-async def find_payout(uow: UnitOfWork, payout_id: UUID) -> dict[str, Any] | None:
+async def find_payout(uow: UnitOfWork, payout_id: UUID) -> Payout | None:
     row = await uow.fetch_row(_FIND_PAYOUT, payout_id)
-    return None if row is None else _payout(row)
+    return None if row is None else Payout.from_row(row)
 
 
 async def list_ready(uow: UnitOfWork, now: datetime) -> list[UUID]:
@@ -66,13 +64,9 @@ async def list_named(uow: UnitOfWork, number: str) -> list[UUID]:
 
 async def page_of_payouts(
     uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None, only: Sequence[UUID] | None = None
-) -> Found:
+) -> Found[Payout]:
     """Return one page and the total, both from one transaction; `only` names the payouts to choose from."""
     total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id, only)
     statement = _PAGES_OF_PAYOUTS[page.sort, page.descending]
     rows = await uow.fetch(statement, status, vendor_id, only, page.limit, page.offset)
-    return [_payout(row) for row in rows], total
-
-
-def _payout(row: Record) -> dict[str, Any]:
-    return response_of(row, "transfer", "open_exception")
+    return [Payout.from_row(row) for row in rows], total

@@ -1,12 +1,12 @@
 """Reads of reconciliations."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
-from payouts.queries.rows import response_of
+from payouts.responses.reconciliations import PlannedReturnEntry, Reconciliation
 
 _COLUMNS: Final = """
 SELECT r.id, r.payout_id, p.vendor_id, r.transfer_id, r.kind, r.status, p.amount AS amount_minor, p.currency, r.reason, r.postings, r.hash,
@@ -32,28 +32,31 @@ _PAGES: Final = {
 }
 
 
-async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> dict[str, Any]:
+async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> Reconciliation:
     """Raise NotFound."""
     row = await uow.fetch_row(_FIND, reconciliation_id)
     if row is None:
         raise NotFound
-    return response_of(row)
+    return Reconciliation.from_row(row)
 
 
-async def list_planned_entries(uow: UnitOfWork, reconciliation_id: UUID) -> list[dict[str, Any]]:
+async def list_planned_entries(uow: UnitOfWork, reconciliation_id: UUID) -> list[PlannedReturnEntry]:
     """Return each entry of the postings with the balance of its account now, in kobo, debit positive. Raises NotFound."""
-    row = await uow.fetch_row(_FIND, reconciliation_id)
-    if row is None:
-        raise NotFound
-    entries = [entry for posting in response_of(row)["postings"] for entry in posting["entries"]]
-    rows = await uow.fetch(_BALANCES, [entry["account"] for entry in entries])
+    reconciliation = await find_reconciliation(uow, reconciliation_id)
+    entries = [entry for posting in reconciliation.postings for entry in posting.entries]
+    rows = await uow.fetch(_BALANCES, [entry.account for entry in entries])
     balances = {row["account"]: row["balance_minor"] for row in rows}
-    return [{**entry, "balanceMinor": balances[entry["account"]]} for entry in entries]
+    return [
+        PlannedReturnEntry(
+            account=entry.account, amount_minor=entry.amount_minor, balance_minor=balances[entry.account]
+        )
+        for entry in entries
+    ]
 
 
 async def page_of_reconciliations(
     uow: UnitOfWork, page: OffsetPage, status: str | None, payout_id: UUID | None, *, awaiting_approval: bool = False
-) -> Found:
+) -> Found[Reconciliation]:
     """Return one page, newest first by default, and the total; with `awaiting_approval` those that the caller may
     approve.
     """
@@ -61,4 +64,4 @@ async def page_of_reconciliations(
     total: int = await uow.fetch_value(_COUNT.format(awaiting=awaiting), status, payout_id)
     statement = _PAGES[page.descending].format(awaiting=awaiting)
     rows = await uow.fetch(statement, status, payout_id, page.limit, page.offset)
-    return [response_of(row) for row in rows], total
+    return [Reconciliation.from_row(row) for row in rows], total

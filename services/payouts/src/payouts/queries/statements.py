@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
-
-from asyncpg import Record
 
 from common.database.unit_of_work import Reads, UnitOfWork
 from common.primitives.clock import iso
 from payouts.domain.lagos import ZONE, Month
 from payouts.domain.wallet import LineKind
-from payouts.queries.rows import response_of
+from payouts.responses.wallets import StatementLine, StatementMonth, StatementMonthKind
 
 # A line whose transaction started before midnight is written by then.
 LAST_LINES_WITHIN: Final = timedelta(minutes=5)
@@ -62,14 +60,14 @@ class StatementFilter:
 class MonthStatement:
     """A month's public summary, and the positions between which its lines are, however many arrive later."""
 
-    summary: dict[str, Any]
+    summary: StatementMonth
     after: int
     last: int
 
 
 async def page_of_statement(
     reads: Reads, vendor_id: UUID, before: int | None, limit: int, narrowed: StatementFilter
-) -> tuple[list[dict[str, Any]], int | None]:
+) -> tuple[list[StatementLine], int | None]:
     """Return lines from newest to oldest before a position, and the position of the next page."""
     rows = await reads.fetch(
         _PAGE_OF_STATEMENT,
@@ -81,7 +79,9 @@ async def page_of_statement(
         narrowed.kind,
         narrowed.order_id,
     )
-    return [_line(row) for row in rows[:limit]], rows[limit - 1]["position"] if len(rows) > limit else None
+    return [StatementLine.from_row(row) for row in rows[:limit]], rows[limit - 1]["position"] if len(
+        rows
+    ) > limit else None
 
 
 async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: datetime) -> MonthStatement:
@@ -90,44 +90,28 @@ async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: dateti
     kinds = [row for row in rows if row["kind"] is not None]
     opening_minor: int = rows[0]["opening_minor"]
     net_minor = sum(row["net_minor"] for row in kinds)
-    summary = {
-        "vendorId": vendor_id,
-        "month": month.name,
-        "timeZone": ZONE,
-        "from": iso(month.start),
-        "to": iso(month.end),
-        "isOver": now >= month.end + LAST_LINES_WITHIN,
-        "currency": "NGN",
-        "openingBalanceMinor": opening_minor,
-        "closingBalanceMinor": opening_minor + net_minor,
-        "netMinor": net_minor,
-        "lines": sum(row["lines"] for row in kinds),
-        "kinds": [
-            {
-                "kind": row["kind"],
-                "lines": row["lines"],
-                "grossMinor": row["gross_minor"],
-                "commissionMinor": row["commission_minor"],
-                "deliveryFeeMinor": row["delivery_fee_minor"],
-                "netMinor": row["net_minor"],
-            }
-            for row in kinds
-        ],
-    }
+    summary = StatementMonth(
+        vendor_id=vendor_id,
+        month=month.name,
+        time_zone=ZONE,
+        begin=iso(month.start),
+        end=iso(month.end),
+        is_over=now >= month.end + LAST_LINES_WITHIN,
+        currency="NGN",
+        opening_balance_minor=opening_minor,
+        closing_balance_minor=opening_minor + net_minor,
+        net_minor=net_minor,
+        lines=sum(row["lines"] for row in kinds),
+        kinds=[StatementMonthKind.from_row(row) for row in kinds],
+    )
     after = min((row["first_position"] for row in kinds), default=1) - 1
     return MonthStatement(summary, after, max((row["last_position"] for row in kinds), default=0))
 
 
 async def page_of_month(
     uow: UnitOfWork, vendor_id: UUID, after: int, last: int, limit: int
-) -> tuple[list[dict[str, Any]], int | None]:
+) -> tuple[list[StatementLine], int | None]:
     """Return lines after one position up to another, oldest first, and the position of the next page; None at the end."""
     rows = await uow.fetch(_PAGE_OF_MONTH, vendor_id, after, last, limit)
     ends_at = rows[-1]["position"] if rows else last
-    return [_line(row) for row in rows], ends_at if ends_at < last else None
-
-
-def _line(row: Record) -> dict[str, Any]:
-    line = response_of(row)
-    del line["position"]
-    return line
+    return [StatementLine.from_row(row) for row in rows], ends_at if ends_at < last else None

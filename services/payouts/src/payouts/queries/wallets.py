@@ -1,10 +1,10 @@
 """Reads of wallets."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
-from payouts.queries.rows import response_of
+from payouts.responses.wallets import Wallet, WalletEntry, WalletTransaction
 
 _READ_WALLET: Final = """
 SELECT
@@ -32,20 +32,19 @@ GROUP BY t.id ORDER BY t.position
 """
 
 
-async def find_wallet(reads: Reads, vendor_id: UUID, transfer_minimum_minor: int) -> dict[str, Any]:
+async def find_wallet(reads: Reads, vendor_id: UUID, transfer_minimum_minor: int) -> Wallet:
     """Return the amounts available, in escrow, in transit, in debt and held, and the smallest transfer, in kobo."""
     row = await reads.fetch_row(_READ_WALLET, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
-    return {**response_of(row), "transferMinimumMinor": transfer_minimum_minor}
+    return Wallet.from_row(row, transfer_minimum_minor=transfer_minimum_minor)
 
 
-async def list_transactions_of_order(uow: UnitOfWork, order_id: UUID) -> list[dict[str, Any]]:
+async def list_transactions_of_order(uow: UnitOfWork, order_id: UUID) -> list[WalletTransaction]:
     """Return the transactions of the wallets' ledger that an order caused, with their entries, oldest first."""
     return [
-        {
-            **response_of(row),
-            "entries": [{"account": account, "amountMinor": minor} for account, minor in row["entries"]],
-        }
+        WalletTransaction.from_row(
+            row, entries=[WalletEntry(account=account, amount_minor=minor) for account, minor in row["entries"]]
+        )
         for row in await uow.fetch(_TRANSACTIONS_OF_ORDER, order_id)
     ]

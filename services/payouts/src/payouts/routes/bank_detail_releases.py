@@ -15,12 +15,8 @@ from common.web.schemas import DecisionApproval
 from payouts.dependencies import Dependencies
 from payouts.domain.quarantines import ReleaseStatus
 from payouts.queries.bank_detail_releases import find_release, page_of_releases
-from payouts.schemas.bank_detail_releases import (
-    BankDetailRelease,
-    BankDetailReleaseDetail,
-    PrepareBankDetailReleaseRequest,
-    RejectBankDetailReleaseRequest,
-)
+from payouts.responses.bank_detail_releases import BankDetailRelease, BankDetailReleaseDetail
+from payouts.schemas.bank_detail_releases import PrepareBankDetailReleaseRequest, RejectBankDetailReleaseRequest
 from payouts.use_cases.bank_detail_releases.approve_release import approve_release
 from payouts.use_cases.bank_detail_releases.prepare_release import prepare_release
 from payouts.use_cases.bank_detail_releases.reject_release import reject_release

@@ -10,7 +10,7 @@ from common.web.endpoint_table import Quota
 from common.web.endpoints import Endpoints
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import CursorPage, position_in_time, respond_page, time_position
-from payouts import queries, schemas
+from payouts import queries, responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.use_cases.bank_details.change_bank_details import Account, change_bank_details
 from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrder, quarantine_bank_details
@@ -22,7 +22,7 @@ endpoint = Endpoints("bank details")
     "GET",
     "/api/vendors/{id}/bank-details",
     id="bankDetails.get",
-    returns=schemas.BankDetails,
+    returns=responses.BankDetails,
     allow=one_of("bank_details:own", "bank_details:read"),
 )
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
@@ -34,7 +34,7 @@ async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -
     "PUT",
     "/api/vendors/{id}/bank-details",
     id="bankDetails.replace",
-    returns=schemas.BankDetails,
+    returns=responses.BankDetails,
     allow=permission("bank_details:own", step_up=True),
     quota=Quota.SENSITIVE,
 )
@@ -63,7 +63,7 @@ async def replace_bank_details(
     "GET",
     "/api/vendors/{id}/bank-details/history",
     id="bankDetails.listHistory",
-    returns=list[schemas.BankDetailsChange],
+    returns=list[responses.BankDetailsChange],
     allow=one_of("bank_details:own", "payouts:read"),
 )
 async def list_bank_details_history(
@@ -90,7 +90,7 @@ async def list_bank_details_history(
     "POST",
     "/api/vendors/{id}/bank-details/quarantine",
     id="bankDetails.quarantine",
-    returns=schemas.QuarantinedBankDetails,
+    returns=responses.QuarantinedBankDetails,
     allow=permission("bank_details:quarantine", step_up=True),
     quota=Quota.SENSITIVE,
 )

@@ -1,6 +1,6 @@
 """Endpoints of payout exceptions, for finance, operators and auditors."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
@@ -11,7 +11,7 @@ from common.primitives.problems import NotFound
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from payouts import queries, schemas
+from payouts import queries, responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.exceptions import Finding
 from payouts.domain.failure_rate import FAILURE_RATE_KEY, is_alarming
@@ -27,7 +27,7 @@ endpoint = Endpoints("payout exceptions")
     "GET",
     "/api/payout-exceptions",
     id="payoutExceptions.list",
-    returns=list[schemas.PayoutException],
+    returns=list[responses.PayoutException],
     allow=permission("exceptions:read"),
 )
 async def list_payout_exceptions(
@@ -52,7 +52,7 @@ async def list_payout_exceptions(
     "GET",
     "/api/payout-exceptions/observations",
     id="payoutExceptions.observe",
-    returns=schemas.ExceptionObservations,
+    returns=responses.ExceptionObservations,
     allow=permission("exceptions:read"),
 )
 async def read_payout_observations(request: Request, caller: CurrentCaller) -> Response:
@@ -60,17 +60,18 @@ async def read_payout_observations(request: Request, caller: CurrentCaller) -> R
     dependencies = dependencies_of(request, Dependencies)
     policy = dependencies.failure_rate_policy
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        observed, parts = await queries.observe_window(uow, dependencies.clock.now(), policy.window)
+        observed, by_severity, by_cause = await queries.observe_window(uow, dependencies.clock.now(), policy.window)
         open_alert = await queries.find_open_alert(uow, FAILURE_RATE_KEY)
     alarming = is_alarming(observed, policy.attempts_min)
-    seen = {
-        "windowSeconds": int(policy.window.total_seconds()),
-        "attempts": observed.attempts,
-        "failures": observed.failures,
-        "failureRate": observed.rate,
-        "alerting": alarming or open_alert is not None,
-        **parts,
-    }
+    seen = responses.ExceptionObservations(
+        window_seconds=int(policy.window.total_seconds()),
+        attempts=observed.attempts,
+        failures=observed.failures,
+        failure_rate=observed.rate,
+        alerting=alarming or open_alert is not None,
+        by_severity=by_severity,
+        by_cause=by_cause,
+    )
     return ok(request, seen)
 
 
@@ -78,7 +79,7 @@ async def read_payout_observations(request: Request, caller: CurrentCaller) -> R
     "GET",
     "/api/payout-exceptions/{id}",
     id="payoutExceptions.get",
-    returns=schemas.PayoutExceptionDetail,
+    returns=responses.PayoutExceptionDetail,
     allow=permission("exceptions:read"),
 )
 async def read_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
@@ -90,7 +91,7 @@ async def read_payout_exception(request: Request, caller: CurrentCaller, id: UUI
     "POST",
     "/api/payout-exceptions/{id}/query",
     id="payoutExceptions.query",
-    returns=schemas.PayoutExceptionDetail,
+    returns=responses.PayoutExceptionDetail,
     allow=permission("exceptions:classify"),
 )
 async def query_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
@@ -107,7 +108,7 @@ async def query_payout_exception(request: Request, caller: CurrentCaller, id: UU
     "POST",
     "/api/payout-exceptions/{id}/classify",
     id="payoutExceptions.classify",
-    returns=schemas.PayoutExceptionDetail,
+    returns=responses.PayoutExceptionDetail,
     allow=permission("exceptions:classify"),
 )
 async def classify_payout_exception(
@@ -128,7 +129,7 @@ async def classify_payout_exception(
     "POST",
     "/api/payout-exceptions/{id}/close",
     id="payoutExceptions.close",
-    returns=schemas.PayoutExceptionDetail,
+    returns=responses.PayoutExceptionDetail,
     allow=permission("exceptions:classify"),
 )
 async def close_payout_exception(
@@ -144,9 +145,9 @@ async def close_payout_exception(
     return ok(request, await _respond(request, caller, id))
 
 
-async def _respond(request: Request, caller: Caller, exception_id: UUID) -> dict[str, Any]:
+async def _respond(request: Request, caller: Caller, exception_id: UUID) -> responses.PayoutExceptionDetail:
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        exception: dict[str, Any] | None = await queries.find_exception(uow, exception_id)
+        exception = await queries.find_exception(uow, exception_id)
     if exception is None:
         raise NotFound
     return exception

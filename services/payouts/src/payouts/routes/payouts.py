@@ -14,7 +14,7 @@ from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
 from common.web.idempotency import IdempotencyKey, OptionalIdempotencyKey
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import EmptyRequest
-from payouts import queries, schemas
+from payouts import queries, responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.routes.permissions import vendor_of
 from payouts.use_cases.payouts.cancel_payout import cancel_payout
@@ -31,7 +31,7 @@ DISPATCH_SECONDS_MAX: Final = 100.0
     "POST",
     "/api/payouts",
     id="payouts.create",
-    returns=schemas.Payout,
+    returns=responses.Payout,
     status=201,
     allow=permission("wallet:own"),
     quota=Quota.SENSITIVE,
@@ -56,7 +56,7 @@ async def create_payout(
 
 
 @endpoint(
-    "GET", "/api/payouts", id="payouts.list", returns=list[schemas.Payout], allow=one_of("wallet:own", "payouts:read")
+    "GET", "/api/payouts", id="payouts.list", returns=list[responses.Payout], allow=one_of("wallet:own", "payouts:read")
 )
 async def list_payouts(
     request: Request,
@@ -87,7 +87,7 @@ async def list_payouts(
 
 
 @endpoint(
-    "GET", "/api/payouts/{id}", id="payouts.get", returns=schemas.Payout, allow=one_of("wallet:own", "payouts:read")
+    "GET", "/api/payouts/{id}", id="payouts.get", returns=responses.Payout, allow=one_of("wallet:own", "payouts:read")
 )
 async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """Return one payout with its latest transfer and open exception."""
@@ -99,7 +99,7 @@ async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Resp
 
 
 @endpoint(
-    "POST", "/api/payouts/{id}/cancel", id="payouts.cancel", returns=schemas.Payout, allow=permission("wallet:own")
+    "POST", "/api/payouts/{id}/cancel", id="payouts.cancel", returns=responses.Payout, allow=permission("wallet:own")
 )
 async def cancel_payout_route(
     request: Request,
@@ -121,7 +121,7 @@ async def cancel_payout_route(
     "POST",
     "/api/payouts/dispatch",
     id="payouts.dispatch",
-    returns=schemas.PayoutDispatch,
+    returns=responses.PayoutDispatch,
     allow=permission("payouts:dispatch", step_up=True),
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.REQUIRED,
@@ -143,7 +143,7 @@ async def dispatch_payouts_route(
     "GET",
     "/api/payout-batches",
     id="payoutBatches.list",
-    returns=list[schemas.PayoutBatch],
+    returns=list[responses.PayoutBatch],
     allow=permission("payouts:read"),
 )
 async def list_batches(
@@ -160,7 +160,7 @@ async def list_batches(
     "GET",
     "/api/payout-batches/{id}",
     id="payoutBatches.get",
-    returns=schemas.PayoutDispatch,
+    returns=responses.PayoutDispatch,
     allow=permission("payouts:read"),
 )
 async def read_batch(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name

@@ -19,11 +19,10 @@ from payouts.dependencies import Dependencies
 from payouts.domain.returns import ReconciliationStatus
 from payouts.queries.payouts import find_payout
 from payouts.queries.reconciliations import find_reconciliation, list_planned_entries, page_of_reconciliations
-from payouts.schemas.payouts import Payout
+from payouts.responses.payouts import Payout
+from payouts.responses.reconciliations import PlannedReturnEntry, Reconciliation
 from payouts.schemas.reconciliations import (
-    PlannedReturnEntry,
     PrepareReconciliationRequest,
-    Reconciliation,
     RejectReconciliationRequest,
     ResetPayoutRequest,
 )

@@ -8,7 +8,7 @@ from common.auth.guards import one_of, permission
 from common.primitives.problems import NotFound
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
-from payouts import queries, schemas
+from payouts import queries, responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.schedules import Schedule
 from payouts.use_cases.schedules.change_schedule import change_schedule
@@ -20,7 +20,7 @@ endpoint = Endpoints("payout schedules")
     "GET",
     "/api/vendors/{id}/payout-schedule",
     id="payoutSchedules.get",
-    returns=schemas.PayoutSchedule,
+    returns=responses.PayoutSchedule,
     allow=one_of("wallet:own", "payouts:read"),
 )
 async def read_payout_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
@@ -37,7 +37,7 @@ async def read_payout_schedule(request: Request, caller: CurrentCaller, id: UUID
     "PUT",
     "/api/vendors/{id}/payout-schedule",
     id="payoutSchedules.replace",
-    returns=schemas.PayoutSchedule,
+    returns=responses.PayoutSchedule,
     allow=permission("wallet:own", step_up=True),
 )
 async def replace_payout_schedule(

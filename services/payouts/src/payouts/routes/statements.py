@@ -1,7 +1,7 @@
 """Endpoints of a vendor's calendar month in Lagos: a summary, a CSV file and a printable page."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final
 
 from fastapi import Request, Response
 from starlette.responses import StreamingResponse
@@ -11,11 +11,11 @@ from common.auth.guards import permission
 from common.web.csv_export import csv_stream
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
-from payouts import queries, schemas
+from payouts import queries, responses
 from payouts.dependencies import Dependencies
-from payouts.domain.exports import PAGE_LINES, csv_heading, csv_of_lines
 from payouts.domain.lagos import Month
 from payouts.queries.statements import MonthStatement
+from payouts.responses.exports import PAGE_LINES, csv_heading, csv_of_lines
 from payouts.routes.permissions import vendor_of
 from payouts.templates.month_page import POLICY, page_foot, page_head, page_lines
 
@@ -25,7 +25,7 @@ _PATH: Final = "/api/wallets/current/statements/{month}"
 
 
 @endpoint(
-    "GET", _PATH, id="wallets.getMonthlyStatement", returns=schemas.StatementMonth, allow=permission("wallet:own")
+    "GET", _PATH, id="wallets.getMonthlyStatement", returns=responses.StatementMonth, allow=permission("wallet:own")
 )
 async def read_monthly_statement(request: Request, caller: CurrentCaller, month: str) -> Response:
     """Return a month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
@@ -44,7 +44,7 @@ async def export_monthly_statement(request: Request, caller: CurrentCaller, mont
     """Return the lines of the month as a CSV file, streamed page by page."""
     _, statement = await _read(request, caller, month)
     headers = {
-        "Content-Disposition": f'attachment; filename="statement-{statement.summary["month"]}.csv"',
+        "Content-Disposition": f'attachment; filename="statement-{statement.summary.month}.csv"',
         "Cache-Control": "no-store",
     }
     pages = await _pages(request, caller, statement, csv_of_lines, csv_heading(), "")
@@ -82,7 +82,7 @@ async def _pages(
     request: Request,
     caller: Caller,
     statement: MonthStatement,
-    written: Callable[[Sequence[Mapping[str, Any]]], str],
+    written: Callable[[Sequence[responses.StatementLine]], str],
     head: str,
     foot: str,
 ) -> AsyncIterator[str]:

@@ -13,7 +13,7 @@ from common.web.endpoints import Endpoints
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import CursorPage, respond_page
 from common.web.schemas import QueryInstant
-from payouts import queries, schemas
+from payouts import queries, responses, schemas
 from payouts.dependencies import Dependencies
 from payouts.domain.wallet import LineKind
 from payouts.queries.statements import StatementFilter
@@ -37,7 +37,7 @@ Filters = Annotated[StatementFilter, Depends(statement_filter)]
 
 
 @endpoint(
-    "GET", "/api/wallets/current", id="wallets.getCurrent", returns=schemas.Wallet, allow=permission("wallet:own")
+    "GET", "/api/wallets/current", id="wallets.getCurrent", returns=responses.Wallet, allow=permission("wallet:own")
 )
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     """Return the amounts available, in escrow and in transit."""
@@ -51,7 +51,7 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     "POST",
     "/api/wallets/current/waiver",
     id="wallets.waiveRemainder",
-    returns=schemas.Wallet,
+    returns=responses.Wallet,
     allow=permission("wallet:own"),
     quota=Quota.SENSITIVE,
 )
@@ -72,7 +72,7 @@ async def waive_remainder_route(
     "GET",
     "/api/vendors/{id}/wallet",
     id="wallets.getByVendor",
-    returns=schemas.Wallet,
+    returns=responses.Wallet,
     allow=permission("payouts:read"),
 )
 async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
@@ -88,7 +88,7 @@ async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUI
     "GET",
     "/api/wallet-transactions",
     id="wallets.listTransactions",
-    returns=list[schemas.WalletTransaction],
+    returns=list[responses.WalletTransaction],
     allow=permission("payouts:read"),
 )
 async def list_wallet_transactions(
@@ -109,7 +109,7 @@ async def list_wallet_transactions(
     "GET",
     "/api/wallets/current/statement",
     id="wallets.listStatement",
-    returns=list[schemas.StatementLine],
+    returns=list[responses.StatementLine],
     allow=permission("wallet:own"),
 )
 async def read_statement(
@@ -123,7 +123,7 @@ async def read_statement(
     "GET",
     "/api/vendors/{id}/statement",
     id="wallets.listStatementByVendor",
-    returns=list[schemas.StatementLine],
+    returns=list[responses.StatementLine],
     allow=permission("payouts:read"),
 )
 async def read_statement_of_vendor(

@@ -1,14 +1,12 @@
-"""Request body and response of a dispatch."""
+"""Request body of a dispatch."""
 
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field, field_validator
 
-from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
-from payouts.domain.dispatch import BATCH_PAYOUTS_MAX, SkipReason
-from payouts.domain.transitions import State
+from common.web.schemas import PositiveKobo, RequestBody
+from payouts.domain.dispatch import BATCH_PAYOUTS_MAX
 
 
 class DispatchPayoutsRequest(RequestBody):
@@ -22,44 +20,3 @@ class DispatchPayoutsRequest(RequestBody):
         if payout_ids is not None and len(set(payout_ids)) != len(payout_ids):
             raise ValueError("must name each payout once")
         return payout_ids
-
-
-class DispatchedTransfer(ResponseShape):
-    payout_id: UUID
-    amount_minor: int
-    reference: str | None
-    status: Annotated[State | Literal["planned"], Field(description="`planned` in a dry run.")]
-    transfer_code: str | None
-    failure: str | None
-
-
-class SkippedPayout(ResponseShape):
-    payout_id: UUID
-    reason: SkipReason
-
-
-class PayoutDispatch(ResponseShape):
-    batch_id: UUID
-    dry_run: bool
-    submitted: int
-    queued: int
-    remaining: int
-    total_minor: int
-    fees_minor: int = Field(description="The gateway's fees for `totalMinor`, in kobo; its balance must cover both.")
-    gateway_balance_minor: int
-    transfers: list[DispatchedTransfer]
-    skipped: list[SkippedPayout]
-
-
-class PayoutBatch(ResponseShape):
-    """A dispatch that was sent, with the counts of its transfers as they are now."""
-
-    batch_id: UUID
-    dispatched_by: UUID
-    created_at: datetime
-    finished_at: datetime | None = Field(description="When each transfer was submitted once or left to the worker.")
-    payouts: int
-    total_minor: int = Field(description="Kobo, of the payouts that were not skipped.")
-    skipped: int
-    successful: int
-    failed: int

@@ -1,13 +1,11 @@
-"""Request body and response of a payout schedule."""
+"""Request body of a payout schedule."""
 
-from datetime import datetime
-from typing import Annotated, Literal, Self
-from uuid import UUID
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
-from payouts.domain.schedules import Frequency, SkippedReason, Weekday
+from common.web.schemas import PositiveKobo, RequestBody
+from payouts.domain.schedules import Frequency, Weekday
 
 
 class ReplacePayoutScheduleRequest(RequestBody):
@@ -20,23 +18,3 @@ class ReplacePayoutScheduleRequest(RequestBody):
         if (self.frequency == "weekly") != (self.weekday is not None):
             raise ValueError("weekday stands with a weekly schedule, and only with it")
         return self
-
-
-class ScheduledPayout(ResponseShape):
-    period: str
-    outcome: Literal["requested", "skipped"]
-    reason: SkippedReason | None
-    payout_id: UUID | None
-    available_minor: int
-    due_at: datetime
-    decided_at: datetime
-
-
-class PayoutSchedule(ResponseShape):
-    vendor_id: UUID
-    frequency: Frequency
-    weekday: Weekday | None
-    minimum_minor: int | None
-    next_at: datetime | None
-    updated_at: datetime | None
-    latest: ScheduledPayout | None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -11,6 +11,7 @@ from common.primitives.ids import new_id
 from payouts.domain.dispatch import LEASE, Candidate, PlanLine
 from payouts.domain.gateways import GatewayName
 from payouts.domain.release_statements import Cover
+from payouts.responses.batches import PayoutDispatch
 
 _SAVE_PAYOUT: Final = """
 INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at,
@@ -143,7 +144,7 @@ class Batch:
 
     id: UUID
     fingerprint: bytes
-    response: dict[str, Any] | None
+    response: dict[str, object] | None
 
 
 async def find_batch(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Batch | None:
@@ -177,10 +178,10 @@ async def save_remaining(uow: UnitOfWork, batch_id: UUID, remaining: int) -> Non
     await uow.execute(_SAVE_REMAINING, batch_id, remaining)
 
 
-async def finish_batch(uow: UnitOfWork, batch_id: UUID, response: dict[str, Any], at: datetime) -> dict[str, Any]:
+async def finish_batch(uow: UnitOfWork, batch_id: UUID, response: PayoutDispatch, at: datetime) -> dict[str, object]:
     """Save the first response for good, and returns the saved one."""
     await uow.execute(_FINISH_BATCH, batch_id, response, at)
-    stored: dict[str, Any] = await uow.fetch_value(_READ_RESPONSE, batch_id)
+    stored: dict[str, object] = await uow.fetch_value(_READ_RESPONSE, batch_id)
     return stored
 
 

@@ -2,16 +2,17 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 import jinja2
 from markupsafe import Markup
 
-from payouts.domain.exports import format_naira
 from payouts.domain.lagos import LAGOS
+from payouts.domain.naira import format_naira
+from payouts.responses.wallets import StatementLine, StatementMonth
 
 _STYLE: Final = files(__package__).joinpath("month.css").read_text(encoding="utf-8")
 _STYLE_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
@@ -43,15 +44,15 @@ _PAGES: Final = jinja2.Environment(
 _PAGES.filters |= {"naira": _naira, "in_lagos": _in_lagos, "words": _words}
 
 
-def page_head(legal_name: str, summary: Mapping[str, Any]) -> str:
+def page_head(legal_name: str, summary: StatementMonth) -> str:
     # The only text that is not escaped is our own style; the policy has its hash.
     style = Markup(_STYLE)  # noqa: S704 - a constant of this package
     return _PAGES.get_template("month_head.html").render(legal_name=legal_name, summary=summary, style=style)
 
 
-def page_lines(lines: Sequence[Mapping[str, Any]]) -> str:
+def page_lines(lines: Sequence[StatementLine]) -> str:
     return _PAGES.get_template("month_lines.html").render(lines=lines)
 
 
-def page_foot(summary: Mapping[str, Any]) -> str:
+def page_foot(summary: StatementMonth) -> str:
     return _PAGES.get_template("month_foot.html").render(summary=summary)

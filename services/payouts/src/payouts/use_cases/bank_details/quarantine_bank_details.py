@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
+
+import msgspec
 
 from common.auth.caller import THE_SERVICE, Caller
 from common.database.unit_of_work import Database, UnitOfWork
@@ -14,6 +15,7 @@ from payouts import queries, store
 from payouts.clients.gateway import Gateways
 from payouts.domain.bank_accounts import NameCheck
 from payouts.domain.quarantines import quarantine_action
+from payouts.responses.bank_details import QuarantinedBankDetails
 from payouts.store import returns
 from payouts.store.account_numbers import AccountNumbers
 from payouts.use_cases.payouts.restitute_payout import restitute_payout
@@ -36,7 +38,7 @@ async def quarantine_bank_details(
     numbers: AccountNumbers,
     caller: Caller,
     order: QuarantineOrder,
-) -> dict[str, Any]:
+) -> QuarantinedBankDetails:
     """Unverifies the details. A payout never submitted returns to the wallet in the same transaction.
 
     A payout requested with an earlier account quarantines that account. Other vendors' present details of the account are
@@ -57,7 +59,9 @@ async def quarantine_bank_details(
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         details = await queries.find_bank_details(uow, order.vendor_id)
         payout = None if order.payout_id is None else await queries.find_quarantined_payout(uow, order.payout_id)
-    return {**(details or {}), "payout": payout}
+    if details is None:
+        raise NotFound
+    return QuarantinedBankDetails(**msgspec.structs.asdict(details), payout=payout)
 
 
 async def _stop(

@@ -23,7 +23,7 @@ from payouts.store import open_alerts
 
 async def check_failure_rate(uow: UnitOfWork, policy: FailureRatePolicy, now: datetime) -> DueStep:
     """Raise or clears the SEV-2 alert. Of several workers with the same result, one publishes it."""
-    observed, _ = await queries.observe_window(uow, now, policy.window)
+    observed, *_ = await queries.observe_window(uow, now, policy.window)
     PAYOUT_ATTEMPTS.set(observed.attempts)
     PAYOUT_FAILURE_RATE.set(observed.rate)
     open_alert = await queries.find_open_alert(uow, FAILURE_RATE_KEY)

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import time
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -50,7 +49,7 @@ class DispatchOrder:
 
 async def dispatch_payouts(
     database: Database, gateways: Gateways, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Create the batch of this caller and key once, continues it after a crash, and always returns the same response.
 
     The gateway's balance is read first; a short one stops the batch before the first transfer. Batch, lines and

@@ -1,0 +1,53 @@
+"""Responses of bank details."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta
+
+from common.web.response_models import ResponseModel, Timestamp
+
+
+class BankAccountFields(ResponseModel):
+    vendor_id: UUID
+    account_last4: str
+    bank_code: str
+    bank_name: str | None
+    account_name: str | None
+    verified: bool
+    reason: str | None
+    warning: str | None
+
+
+class BankDetails(BankAccountFields):
+    quarantined: bool
+    quarantine_reason: str | None
+    payouts_from: Annotated[
+        Timestamp | None, Meta(description="From when payouts to this account are sent; null while it is not verified.")
+    ]
+    updated_at: Timestamp
+
+
+class BankDetailsChange(BankAccountFields):
+    id: UUID
+    change: Annotated[
+        Literal["set", "legal_name_changed", "quarantined", "released"], Meta(description="What changed.")
+    ]
+    changed_by: Annotated[UUID | None, Meta(description="Null when the vendor's legal name changed.")]
+    changed_at: Annotated[Timestamp, Meta(description="The time of the change.")]
+
+
+class QuarantinedPayout(ResponseModel):
+    id: UUID
+    status: Literal["pending", "processed", "failed"]
+    restitution: Annotated[
+        Literal["done", "awaited"] | None,
+        Meta(
+            description="done: its amount is the wallet's again. awaited: it goes back as soon as the gateway has settled "
+            "that the transfer failed or came back. null: its money left."
+        ),
+    ]
+
+
+class QuarantinedBankDetails(BankDetails):
+    payout: Annotated[QuarantinedPayout | None, Meta(description="The payout that it was about; null without one.")]

@@ -1,0 +1,55 @@
+"""Response of a dispatch."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta
+
+from common.web.response_models import ResponseModel, Timestamp
+from payouts.domain.dispatch import SkipReason
+from payouts.domain.transitions import State
+
+
+class DispatchedTransfer(ResponseModel):
+    payout_id: UUID
+    amount_minor: int
+    reference: str | None
+    status: Annotated[State | Literal["planned"], Meta(description="`planned` in a dry run.")]
+    transfer_code: str | None
+    failure: str | None
+
+
+class SkippedPayout(ResponseModel):
+    payout_id: UUID
+    reason: SkipReason
+
+
+class PayoutDispatch(ResponseModel):
+    batch_id: UUID
+    dry_run: bool
+    submitted: Annotated[int, Meta(description="Transfers that the payment gateway has accepted.")]
+    queued: int
+    remaining: Annotated[int, Meta(description="Waiting payouts beyond the largest batch.")]
+    total_minor: int
+    fees_minor: Annotated[
+        int, Meta(description="The gateway's fees for `totalMinor`, in kobo; its balance must cover both.")
+    ]
+    gateway_balance_minor: Annotated[int, Meta(description="The platform's balance at the payment gateway in kobo.")]
+    transfers: Annotated[list[DispatchedTransfer], Meta(description="The transfers of this dispatch.")]
+    skipped: list[SkippedPayout]
+
+
+class PayoutBatch(ResponseModel):
+    """A dispatch that was sent, with the counts of its transfers as they are now."""
+
+    batch_id: UUID
+    dispatched_by: Annotated[UUID, Meta(description="The member of staff who sent the batch.")]
+    created_at: Timestamp
+    finished_at: Annotated[
+        Timestamp | None, Meta(description="When each transfer was submitted once or left to the worker.")
+    ]
+    payouts: Annotated[int, Meta(description="The number of its payouts.")]
+    total_minor: Annotated[int, Meta(description="Kobo, of the payouts that were not skipped.")]
+    skipped: int
+    successful: Annotated[int, Meta(description="The number of transfers that succeeded.")]
+    failed: Annotated[int, Meta(description="The number of transfers that failed or were reversed.")]

@@ -1,0 +1,53 @@
+"""Responses of payouts."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta
+
+from common.web.response_models import ResponseModel, Timestamp
+from payouts.domain.severity import Cause, Severity
+from payouts.domain.transitions import State
+
+
+class Transfer(ResponseModel):
+    id: UUID
+    attempt: int
+    reference: str
+    status: State
+    transfer_code: str | None
+    failure: str | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class OpenPayoutException(ResponseModel):
+    id: UUID
+    cause: Cause
+    severity: Severity
+    respond_by: Timestamp
+    opened_at: Timestamp
+
+
+class Payout(ResponseModel):
+    id: UUID
+    number: Annotated[str, Meta(description="The number for people: `PO-XXXX-XXXX`.")]
+    vendor_id: UUID
+    amount_minor: int
+    currency: str
+    status: Literal["pending", "processed", "failed"]
+    bank_code: str
+    account_last4: str
+    retry_count: Annotated[int, Meta(description="The number of resets so far.")]
+    transfer_reference: Annotated[str | None, Meta(description="The reference of the latest transfer.")]
+    transfer_code: str | None
+    transfer_failure: Annotated[str | None, Meta(description="Why the latest transfer failed; null otherwise.")]
+    transfer: Transfer | None
+    open_exception: Annotated[
+        OpenPayoutException | None, Meta(description="The exception that holds it; null without one.")
+    ]
+    created_at: Timestamp
+    updated_at: Timestamp
+    processed_at: Annotated[
+        Timestamp | None, Meta(description="The time at which the bank transfer succeeded; null before.")
+    ]

@@ -1,0 +1,54 @@
+"""Responses of resets and of four-eyes reconciliations (contract section 8)."""
+
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
+from pydantic import StringConstraints
+
+from common.web.response_models import ResponseModel, Timestamp
+from payouts.domain.returns import ReconciliationStatus, ReturnKind
+
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class PreparedEntry(ResponseModel):
+    account: str
+    amount_minor: Annotated[int, Meta(description="In kobo, debit positive.")]
+
+
+class PlannedReturnEntry(PreparedEntry):
+    balance_minor: Annotated[int, Meta(description="The account's balance now, in kobo, debit positive.")]
+
+
+class PreparedPosting(ResponseModel):
+    type: ReturnKind
+    posting_key: str
+    currency: str
+    entries: list[PreparedEntry]
+
+
+class Reconciliation(ResponseModel):
+    id: UUID
+    payout_id: UUID
+    vendor_id: UUID
+    transfer_id: Annotated[
+        UUID | None, Meta(description="With `recovery` and `recovery_returned`: the unrecorded transfer.")
+    ]
+    kind: ReturnKind
+    status: ReconciliationStatus
+    amount_minor: int
+    currency: str
+    reason: str
+    postings: Annotated[list[PreparedPosting], Meta(description="The prepared ledger postings.")]
+    hash: Annotated[
+        str,
+        Meta(
+            description="SHA-256, in hex, of payout, kind and postings; `/approve` must repeat it, calculated again before the posting."
+        ),
+    ]
+    prepared_by: UUID
+    prepared_at: Timestamp
+    decided_by: UUID | None
+    decided_at: Timestamp | None
+    rejection_reason: str | None
