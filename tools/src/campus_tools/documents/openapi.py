@@ -95,7 +95,7 @@ def _operation(
     }
     if description:
         shown["description"] = description
-    parameters = [_parameter(entry.path, parameter, samples) for parameter in operation.get("parameters", [])]
+    parameters = [_parameter(parameter, samples) for parameter in operation.get("parameters", [])]
     parameters = [parameter for parameter in parameters if parameter["name"].lower() != "idempotency-key"]
     if route.idempotency is not Idempotency.IGNORED:
         parameters.append(_idempotency_key(route))
@@ -164,8 +164,8 @@ def _described_with_guard(description: str, guard: Guard) -> str:
     return "\n\n".join(sentences)
 
 
-def _parameter(path: str, parameter: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
-    shown = shown_parameter(path, parameter)
+def _parameter(parameter: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+    shown = shown_parameter(parameter)
     if shown["name"] == "If-Match":
         shown["example"] = '"3"'
     elif shown["name"] != "cursor":

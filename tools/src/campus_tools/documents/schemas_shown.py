@@ -7,8 +7,6 @@ from typing import Any, Final
 from campus_tools.documents.field_descriptions import FIELDS, PARAMETERS
 
 _INT32_MAX: Final = 2**31 - 1
-# The noun of a path's `{id}`, where the collection before it is no plural of it.
-_SINGULARS: Final[Mapping[str, str]] = {"campuses": "campus", "categories": "category", "staff": "user"}
 
 
 def shown_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,11 +24,11 @@ def shown_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return shown if "properties" in schema or schema.get("type", "object") == "object" else _plain(schema)
 
 
-def shown_parameter(path: str, parameter: Mapping[str, Any]) -> dict[str, Any]:
+def shown_parameter(parameter: Mapping[str, Any]) -> dict[str, Any]:
     """Return a parameter with a description and without a generated title."""
     name = {"last-event-id": "Last-Event-ID", "if-match": "If-Match"}.get(parameter["name"], parameter["name"])
     own = parameter.get("description") or parameter.get("schema", {}).get("description")
-    described = own or PARAMETERS.get(name) or (_id_in(path, name) if parameter["in"] == "path" else None)
+    described = own or PARAMETERS.get(name) or (_id_named(name) if parameter["in"] == "path" else None)
     schema = {word: value for word, value in _plain(parameter.get("schema", {})).items() if word != "description"}
     shown = {**parameter, "name": name, "schema": _with_format(name, schema)}
     return shown if described is None else {**shown, "description": described}
@@ -86,13 +84,9 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _id_in(path: str, name: str) -> str:
-    """`{order_id}` and the `{id}` after `/payouts/` are the ids of an order and of a payout."""
-    noun = name.removesuffix("_id")
-    if name == "id":
-        collection = path.split("/{id}")[0].rsplit("/", 1)[-1]
-        noun = _SINGULARS.get(collection, collection.removesuffix("s"))
-    return f"The id of the {re.sub('[-_]', ' ', noun)}."
+def _id_named(name: str) -> str:
+    """Return the description of `{order_id}`: the id of an order."""
+    return f"The id of the {name.removesuffix('_id').replace('_', ' ')}."
 
 
 def _words(name: str) -> str:

@@ -30,7 +30,7 @@ endpoint = Endpoints("campuses")
 
 
 @endpoint("GET", "/api/campuses", id="campuses.list", returns=list[Campus], allow=PUBLIC, compressed=True)
-async def list_campuses_route(
+async def list_campuses(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
     """Return the active campuses, oldest first."""
@@ -51,7 +51,7 @@ async def list_campuses_route(
 
 
 @endpoint("GET", "/api/campuses/{campus_id}", id="campuses.get", returns=Campus, allow=PUBLIC, compressed=True)
-async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
+async def read_campus(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
     """One campus."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -60,7 +60,7 @@ async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: 
 
 
 @endpoint("GET", "/api/campuses/{campus_id}/hubs", id="hubs.list", returns=list[Hub], allow=PUBLIC, compressed=True)
-async def list_hubs_route(
+async def list_hubs(
     request: Request, caller: CurrentCaller, campus_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
     """Return the active hubs of a campus, oldest first."""
@@ -127,7 +127,7 @@ async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUI
 
 
 @endpoint("GET", "/api/hubs/{hub_id}", id="hubs.get", returns=Hub, allow=PUBLIC, compressed=True)
-async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
+async def read_hub(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
     """One hub."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -120,7 +120,7 @@ async def verify_code_route(request: Request, caller: OptionalCaller, body: Veri
     allow=CREDENTIALS,
     quota=Quota.ACCOUNT,
 )
-async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -> Response:
+async def forgot_password(request: Request, body: ForgotPasswordRequest) -> Response:
     """Mails a token to reset the password. The response is the same without an account.
 
     429 when no further mail is sent; the last two tokens stay valid.

@@ -30,7 +30,7 @@ endpoint = Endpoints("commission changes")
     returns=list[CommissionChange],
     allow=one_of("vendors:commission", "vendors:read"),
 )
-async def list_commission_changes_route(
+async def list_commission_changes(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
@@ -57,7 +57,7 @@ async def list_commission_changes_route(
     returns=CommissionChange,
     allow=one_of("vendors:commission", "vendors:read"),
 )
-async def read_commission_change_route(request: Request, caller: CurrentCaller, change_id: UUID) -> Response:
+async def read_commission_change(request: Request, caller: CurrentCaller, change_id: UUID) -> Response:
     """One commission change."""
     return await _respond(request, caller, change_id)
 

@@ -26,7 +26,7 @@ CREATING_USERS = ServiceItself("the create-user function")
     returns=CreatedUser,
     allow=SERVICE_KEY,
 )
-async def create_user_route(request: Request, body: CreateUserRequest) -> Response:
+async def create_user(request: Request, body: CreateUserRequest) -> Response:
     """Create the profile of a user of another system. Repeating it returns the same profile."""
     dependencies = dependencies_of(request, Dependencies)
     metadata = body.user.user_metadata or ExternalUserMetadata()

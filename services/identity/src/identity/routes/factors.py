@@ -86,7 +86,7 @@ async def verify_factor_route(request: Request, caller: CurrentCaller, body: Ver
 
 
 @endpoint("GET", "/api/auth/mfa/factors", id="auth.listFactors", returns=list[Factor], allow=SIGNED_IN)
-async def list_factors_route(request: Request, caller: CurrentCaller) -> Response:
+async def list_factors(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's second factors, oldest first."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
@@ -128,7 +128,7 @@ async def renew_recovery_codes_route(
 @endpoint(
     "GET", "/api/auth/mfa/recovery-codes", id="auth.countRecoveryCodes", returns=RecoveryCodeCount, allow=SIGNED_IN
 )
-async def count_recovery_codes_route(request: Request, caller: CurrentCaller) -> Response:
+async def count_recovery_codes(request: Request, caller: CurrentCaller) -> Response:
     """Return the number of unused recovery codes."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:

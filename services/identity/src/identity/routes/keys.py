@@ -52,7 +52,7 @@ async def list_public_keys_route(request: Request) -> Response:
     returns=list[SigningKey],
     allow=one_of("settings:manage", "audits:read"),
 )
-async def list_signing_keys_route(
+async def list_signing_keys(
     request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
 ) -> Response:
     """List all keys with their age, newest first. Retired ones stay listed."""

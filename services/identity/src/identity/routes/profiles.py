@@ -20,7 +20,7 @@ endpoint = Endpoints("profiles")
 
 
 @endpoint("GET", "/api/profiles/current", id="profiles.getCurrent", returns=Profile, allow=SIGNED_IN)
-async def read_profile_route(request: Request, caller: CurrentCaller) -> Response:
+async def read_profile(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's own profile."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -78,7 +78,7 @@ async def request_erasure_route(
 @endpoint(
     "GET", "/api/profiles/current/erasure", id="profiles.getErasure", returns=Erasure, errors=(404,), allow=SIGNED_IN
 )
-async def read_erasure_route(request: Request, caller: CurrentCaller) -> Response:
+async def read_erasure(request: Request, caller: CurrentCaller) -> Response:
     """Return the newest erasure request. `openMatters` lists the obligations that caused a rejection."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -89,7 +89,7 @@ async def read_erasure_route(request: Request, caller: CurrentCaller) -> Respons
 
 
 @endpoint("GET", "/api/referrals/current", id="profiles.getReferral", returns=Referral, allow=SIGNED_IN)
-async def read_referral_route(request: Request, caller: CurrentCaller) -> Response:
+async def read_referral(request: Request, caller: CurrentCaller) -> Response:
     """Return the caller's referral token, and the number of users who signed up with it."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

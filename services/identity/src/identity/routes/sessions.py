@@ -92,7 +92,7 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
 
 
 @endpoint("POST", "/api/auth/refresh", id="auth.refresh", returns=Tokens, allow=CREDENTIALS, quota=Quota.SESSION)
-async def refresh_tokens_route(request: Request, body: RefreshRequest) -> Response:
+async def refresh_tokens(request: Request, body: RefreshRequest) -> Response:
     """Exchanges the refresh token for new tokens.
 
     For 30 s after that the old one returns the same successor; later use ends the session.
@@ -138,9 +138,7 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: EmptyRequ
     quota=Quota.SENSITIVE,
     idempotency=Idempotency.IGNORED,
 )
-async def log_out_everywhere_route(
-    request: Request, caller: CurrentCaller, body: EmptyRequest | None = None
-) -> Response:
+async def log_out_everywhere(request: Request, caller: CurrentCaller, body: EmptyRequest | None = None) -> Response:
     """End all sessions of the caller."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
@@ -152,7 +150,7 @@ async def log_out_everywhere_route(
 
 
 @endpoint("GET", "/api/auth/sessions", id="auth.listSessions", returns=list[Session], allow=SIGNED_IN)
-async def list_sessions_route(
+async def list_sessions(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
     """Return the caller's active sessions, newest first."""
@@ -173,7 +171,7 @@ async def list_sessions_route(
 
 
 @endpoint("DELETE", "/api/auth/sessions/{session_id}", id="auth.endSession", returns=EndedSession, allow=SIGNED_IN)
-async def end_session_route(request: Request, caller: CurrentCaller, session_id: UUID) -> Response:
+async def end_session(request: Request, caller: CurrentCaller, session_id: UUID) -> Response:
     """End one of the caller's sessions."""
     dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()

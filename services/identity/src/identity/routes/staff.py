@@ -52,7 +52,7 @@ UserIdFilter = Annotated[UUID | None, Query(alias="userId")]
 
 
 @endpoint("GET", "/api/staff", id="staff.list", returns=list[StaffMember], allow=permission("staff:read"))
-async def list_staff_route(
+async def list_staff(
     request: Request,
     caller: CurrentCaller,
     page: Page,
@@ -71,7 +71,7 @@ async def list_staff_route(
 
 
 @endpoint("GET", "/api/staff/{user_id}", id="staff.get", returns=StaffMember, allow=permission("staff:read"))
-async def read_staff_member_route(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
+async def read_staff_member(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
     """One user with their roles."""
     return await _respond_member(request, caller, user_id)
 
@@ -166,7 +166,7 @@ async def reinstate_user_route(
 
 
 @endpoint("GET", "/api/staff-grants", id="staffGrants.list", returns=list[StaffGrant], allow=permission("staff:read"))
-async def list_staff_grants_route(
+async def list_staff_grants(
     request: Request,
     caller: CurrentCaller,
     page: Page,
@@ -187,7 +187,7 @@ async def list_staff_grants_route(
 @endpoint(
     "GET", "/api/staff-grants/{grant_id}", id="staffGrants.get", returns=StaffGrant, allow=permission("staff:read")
 )
-async def read_staff_grant_route(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
+async def read_staff_grant(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
     """One grant of a role."""
     return await _respond_grant(request, caller, grant_id)
 
@@ -233,7 +233,7 @@ async def reject_staff_grant_route(
 
 
 @endpoint("GET", "/api/staff-acts", id="staff.listActions", returns=list[StaffAction], allow=permission("staff:read"))
-async def list_staff_actions_route(
+async def list_staff_actions(
     request: Request,
     caller: CurrentCaller,
     page: Page,
@@ -251,7 +251,7 @@ async def list_staff_actions_route(
 @endpoint(
     "GET", "/api/staff-names", id="staff.listNames", returns=list[StaffName], allow=permission("staff_names:read")
 )
-async def list_staff_names_route(
+async def list_staff_names(
     request: Request,
     page: Annotated[OffsetPage, Depends(offset_page("name"))],
     ids: Annotated[

@@ -21,7 +21,7 @@ PUBLISHING = ServiceItself("user lookup for another service")
 
 
 @endpoint("GET", USER_STATUS_PATH, returns=AuthorizationProfileResponse, allow=SIGNED_IN)
-async def user_lookup_route(request: Request, caller: CurrentCaller) -> Response:
+async def user_lookup(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     # The guard's own lookup may be a minute old, and the calling service caches this one for another minute.
     async with dependencies.database.unit_of_work(acting_as=PUBLISHING) as uow:

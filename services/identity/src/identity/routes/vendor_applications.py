@@ -47,7 +47,7 @@ async def apply_as_vendor_route(
 @endpoint(
     "GET", "/api/vendor-applications", id="vendorApplications.list", returns=list[VendorApplication], allow=SIGNED_IN
 )
-async def list_vendor_applications_route(
+async def list_vendor_applications(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
@@ -75,7 +75,7 @@ async def list_vendor_applications_route(
     returns=VendorApplication,
     allow=SIGNED_IN,
 )
-async def read_vendor_application_route(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
+async def read_vendor_application(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
     """One application, for its applicant and the staff of the campus."""
     return await _respond(request, caller, application_id)
 

@@ -39,7 +39,7 @@ endpoint = Endpoints("vendors")
 
 
 @endpoint("GET", "/api/vendors", id="vendors.list", returns=list[Vendor], allow=PUBLIC, compressed=True)
-async def list_vendors_route(
+async def list_vendors(
     request: Request,
     caller: CurrentCaller,
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
@@ -69,7 +69,7 @@ async def list_vendors_route(
 
 
 @endpoint("GET", "/api/vendors/{vendor_id}", id="vendors.get", returns=Vendor, allow=PUBLIC, compressed=True)
-async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
+async def read_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """One vendor. The owner and staff see more fields than the public."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

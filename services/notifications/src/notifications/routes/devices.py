@@ -59,7 +59,7 @@ async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID
 
 
 @endpoint("GET", "/api/devices/vapid-key", id="devices.getVapidKey", returns=VapidKey, errors=(404,), allow=PUBLIC)
-async def show_vapid_key_route(request: Request) -> Response:
+async def show_vapid_key(request: Request) -> Response:
     """Return the public key of browser subscriptions; 404 without web push."""
     key = dependencies_of(request, Dependencies).push_settings.vapid_key
     if key is None:

@@ -70,7 +70,7 @@ async def show_unsubscribe_page(request: Request) -> Response:
     openapi_extra=_QUERY,
     body_bytes_max=16 * KIB,
 )
-async def unsubscribe_route(request: Request) -> Response:
+async def unsubscribe(request: Request) -> Response:
     """Switch off the optional mails of the link's user. The body, `List-Unsubscribe=One-Click` or empty, is not read."""
     dependencies = dependencies_of(request, Dependencies)
     user_id = dependencies.delivery_sender.unsubscribe_links.user_of(request.query_params.get("token"))

@@ -26,7 +26,7 @@ endpoint = Endpoints("bank details")
 
 @endpoint(
     "POST",
-    "/api/vendors/{id}/bank-details/release",
+    "/api/vendors/{vendor_id}/bank-details/release",
     id="bankDetailReleases.prepare",
     returns=BankDetailReleaseDetail,
     status=201,
@@ -35,14 +35,14 @@ endpoint = Endpoints("bank details")
 async def prepare_release_route(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    vendor_id: UUID,
     body: PrepareBankDetailReleaseRequest,
     command: OptionalIdempotentCommand,
 ) -> Response:
     """Prepare the end of the newest quarantine of the vendor's account, for every vendor; another user decides."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        release_id = await prepare_release(uow, id, body.reason, caller.id, dependencies.clock.now(), command)
+        release_id = await prepare_release(uow, vendor_id, body.reason, caller.id, dependencies.clock.now(), command)
     return await _respond(request, caller, release_id, status=201)
 
 
@@ -71,19 +71,19 @@ async def list_releases(
 
 @endpoint(
     "GET",
-    "/api/bank-detail-releases/{id}",
+    "/api/bank-detail-releases/{release_id}",
     id="bankDetailReleases.get",
     returns=BankDetailReleaseDetail,
     allow=permission("payouts:read"),
 )
-async def read_release(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_release(request: Request, caller: CurrentCaller, release_id: UUID) -> Response:
     """One release with the quarantines that it ends."""
-    return await _respond(request, caller, id)
+    return await _respond(request, caller, release_id)
 
 
 @endpoint(
     "POST",
-    "/api/bank-detail-releases/{id}/approve",
+    "/api/bank-detail-releases/{release_id}/approve",
     id="bankDetailReleases.approve",
     returns=BankDetailReleaseDetail,
     allow=permission("bank_details:release", step_up=True),
@@ -91,20 +91,20 @@ async def read_release(request: Request, caller: CurrentCaller, id: UUID) -> Res
 async def approve_release_route(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    release_id: UUID,
     body: DecisionApproval,
 ) -> Response:
     """End the quarantines that have this hash, once, and notifies the vendors. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         now = dependencies.clock.now()
-        await approve_release(uow, dependencies.account_numbers, id, body.hash, caller.id, now)
-    return await _respond(request, caller, id)
+        await approve_release(uow, dependencies.account_numbers, release_id, body.hash, caller.id, now)
+    return await _respond(request, caller, release_id)
 
 
 @endpoint(
     "POST",
-    "/api/bank-detail-releases/{id}/reject",
+    "/api/bank-detail-releases/{release_id}/reject",
     id="bankDetailReleases.reject",
     returns=BankDetailReleaseDetail,
     allow=permission("bank_details:release", step_up=True),
@@ -112,14 +112,14 @@ async def approve_release_route(
 async def reject_release_route(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    release_id: UUID,
     body: RejectBankDetailReleaseRequest,
 ) -> Response:
     """Rejects; the account stays quarantined, and a release may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await reject_release(uow, id, body.reason, caller.id, dependencies.clock.now())
-    return await _respond(request, caller, id)
+        await reject_release(uow, release_id, body.reason, caller.id, dependencies.clock.now())
+    return await _respond(request, caller, release_id)
 
 
 async def _respond(request: Request, caller: CurrentCaller, release_id: UUID, status: int = 200) -> Response:

@@ -20,19 +20,19 @@ endpoint = Endpoints("bank details")
 
 @endpoint(
     "GET",
-    "/api/vendors/{id}/bank-details",
+    "/api/vendors/{vendor_id}/bank-details",
     id="bankDetails.get",
     returns=responses.BankDetails,
     allow=one_of("bank_details:own", "bank_details:read"),
 )
-async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_bank_details(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """Return the present details, by the last four digits of the account."""
-    return await _respond(request, caller, id)
+    return await _respond(request, caller, vendor_id)
 
 
 @endpoint(
     "PUT",
-    "/api/vendors/{id}/bank-details",
+    "/api/vendors/{vendor_id}/bank-details",
     id="bankDetails.replace",
     returns=responses.BankDetails,
     allow=permission("bank_details:own", step_up=True),
@@ -41,7 +41,7 @@ async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -
 async def replace_bank_details(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    vendor_id: UUID,
     body: schemas.ReplaceBankDetailsRequest,
 ) -> Response:
     """Replace the details; `verified` is false, with a reason, when the account's name is not the vendor's legal name."""
@@ -53,15 +53,15 @@ async def replace_bank_details(
         dependencies.account_numbers,
         dependencies.cooling,
         caller,
-        id,
+        vendor_id,
         Account(body.account_number, body.bank_code),
     )
-    return await _respond(request, caller, id)
+    return await _respond(request, caller, vendor_id)
 
 
 @endpoint(
     "GET",
-    "/api/vendors/{id}/bank-details/history",
+    "/api/vendors/{vendor_id}/bank-details/history",
     id="bankDetails.listHistory",
     returns=list[responses.BankDetailsChange],
     allow=one_of("bank_details:own", "payouts:read"),
@@ -69,17 +69,17 @@ async def replace_bank_details(
 async def list_bank_details_history(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    vendor_id: UUID,
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
     """List each change of the details, newest first, with its author and time."""
     dependencies = dependencies_of(request, Dependencies)
-    scope = ["bank details history", id, caller.id]
+    scope = ["bank details history", vendor_id, caller.id]
     before = time_position(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        changes, ends_at = await queries.page_of_bank_details_history(uow, id, before, limit)
-    if not changes and caller.vendor_id != id:
+        changes, ends_at = await queries.page_of_bank_details_history(uow, vendor_id, before, limit)
+    if not changes and caller.vendor_id != vendor_id:
         # Row policies hide other merchants' rows: a vendor without details gets the response of an unknown one.
         raise NotFound
     next_cursor = None if ends_at is None else dependencies.cursors.sign(scope, position_in_time(*ends_at))
@@ -88,7 +88,7 @@ async def list_bank_details_history(
 
 @endpoint(
     "POST",
-    "/api/vendors/{id}/bank-details/quarantine",
+    "/api/vendors/{vendor_id}/bank-details/quarantine",
     id="bankDetails.quarantine",
     returns=responses.QuarantinedBankDetails,
     allow=permission("bank_details:quarantine", step_up=True),
@@ -97,7 +97,7 @@ async def list_bank_details_history(
 async def quarantine_bank_details_route(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    vendor_id: UUID,
     body: schemas.QuarantineBankDetailsRequest,
 ) -> Response:
     """Stop payouts to the present account. The named payout returns to the wallet unless its money has left."""
@@ -108,7 +108,7 @@ async def quarantine_bank_details_route(
         dependencies.clock,
         dependencies.account_numbers,
         caller,
-        QuarantineOrder(id, body.reason, body.payout_id),
+        QuarantineOrder(vendor_id, body.reason, body.payout_id),
     )
     return ok(request, done)
 

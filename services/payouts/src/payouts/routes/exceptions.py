@@ -77,36 +77,36 @@ async def read_payout_observations(request: Request, caller: CurrentCaller) -> R
 
 @endpoint(
     "GET",
-    "/api/payout-exceptions/{id}",
+    "/api/payout-exceptions/{exception_id}",
     id="payoutExceptions.get",
     returns=responses.PayoutExceptionDetail,
     allow=permission("exceptions:read"),
 )
-async def read_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_payout_exception(request: Request, caller: CurrentCaller, exception_id: UUID) -> Response:
     """Return one exception with its attempt and its history."""
-    return ok(request, await _respond(request, caller, id))
+    return ok(request, await _respond(request, caller, exception_id))
 
 
 @endpoint(
     "POST",
-    "/api/payout-exceptions/{id}/query",
+    "/api/payout-exceptions/{exception_id}/query",
     id="payoutExceptions.query",
     returns=responses.PayoutExceptionDetail,
     allow=permission("exceptions:classify"),
 )
-async def query_payout_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def query_payout_exception(request: Request, caller: CurrentCaller, exception_id: UUID) -> Response:
     """Query the gateway about every transfer of the payout and records its responses. A confirmed success closes the
     exception. 409 when the gateway contradicts itself, 503 without its response.
     """
     dependencies = dependencies_of(request, Dependencies)
-    await _respond(request, caller, id)
-    await query_exception(dependencies.database, dependencies.gateways, dependencies.clock, id)
-    return ok(request, await _respond(request, caller, id))
+    await _respond(request, caller, exception_id)
+    await query_exception(dependencies.database, dependencies.gateways, dependencies.clock, exception_id)
+    return ok(request, await _respond(request, caller, exception_id))
 
 
 @endpoint(
     "POST",
-    "/api/payout-exceptions/{id}/classify",
+    "/api/payout-exceptions/{exception_id}/classify",
     id="payoutExceptions.classify",
     returns=responses.PayoutExceptionDetail,
     allow=permission("exceptions:classify"),
@@ -114,20 +114,20 @@ async def query_payout_exception(request: Request, caller: CurrentCaller, id: UU
 async def classify_payout_exception(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    exception_id: UUID,
     body: schemas.ClassifyExceptionRequest,
 ) -> Response:
     """Set cause and severity. 409 when the exception is closed; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         finding = Finding(body.cause, body.severity)
-        await classify_exception(uow, id, finding, body.note, caller.id, dependencies.clock.now())
-    return ok(request, await _respond(request, caller, id))
+        await classify_exception(uow, exception_id, finding, body.note, caller.id, dependencies.clock.now())
+    return ok(request, await _respond(request, caller, exception_id))
 
 
 @endpoint(
     "POST",
-    "/api/payout-exceptions/{id}/close",
+    "/api/payout-exceptions/{exception_id}/close",
     id="payoutExceptions.close",
     returns=responses.PayoutExceptionDetail,
     allow=permission("exceptions:classify"),
@@ -135,14 +135,14 @@ async def classify_payout_exception(
 async def close_payout_exception(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    exception_id: UUID,
     body: schemas.CloseExceptionRequest,
 ) -> Response:
     """Close with evidence. 409 while the payout's money is unsettled; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await close_exception(uow, id, body.evidence, caller.id, dependencies.clock.now())
-    return ok(request, await _respond(request, caller, id))
+        await close_exception(uow, exception_id, body.evidence, caller.id, dependencies.clock.now())
+    return ok(request, await _respond(request, caller, exception_id))
 
 
 async def _respond(request: Request, caller: Caller, exception_id: UUID) -> responses.PayoutExceptionDetail:

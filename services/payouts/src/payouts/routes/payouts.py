@@ -87,33 +87,41 @@ async def list_payouts(
 
 
 @endpoint(
-    "GET", "/api/payouts/{id}", id="payouts.get", returns=responses.Payout, allow=one_of("wallet:own", "payouts:read")
+    "GET",
+    "/api/payouts/{payout_id}",
+    id="payouts.get",
+    returns=responses.Payout,
+    allow=one_of("wallet:own", "payouts:read"),
 )
-async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_payout(request: Request, caller: CurrentCaller, payout_id: UUID) -> Response:
     """Return one payout with its latest transfer and open exception."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        payout = await queries.find_payout(uow, id)
+        payout = await queries.find_payout(uow, payout_id)
     if payout is None:
         raise NotFound
     return ok(request, payout)
 
 
 @endpoint(
-    "POST", "/api/payouts/{id}/cancel", id="payouts.cancel", returns=responses.Payout, allow=permission("wallet:own")
+    "POST",
+    "/api/payouts/{payout_id}/cancel",
+    id="payouts.cancel",
+    returns=responses.Payout,
+    allow=permission("wallet:own"),
 )
 async def cancel_payout_route(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    payout_id: UUID,
     body: EmptyRequest | None = None,
 ) -> Response:
     """Return the amount of a payout that was never sent to the wallet. 409 for one that was sent or is not pending."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     # Acts as the service: a merchant's role cannot change a payout.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await cancel_payout(uow, id, vendor_id, caller.id, dependencies.clock.now())
+        await cancel_payout(uow, payout_id, vendor_id, caller.id, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        payout = await queries.find_payout(uow, id)
+        payout = await queries.find_payout(uow, payout_id)
     return ok(request, payout)
 
 
@@ -158,14 +166,14 @@ async def list_batches(
 
 @endpoint(
     "GET",
-    "/api/payout-batches/{id}",
+    "/api/payout-batches/{batch_id}",
     id="payoutBatches.get",
     returns=responses.PayoutDispatch,
     allow=permission("payouts:read"),
 )
-async def read_batch(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_batch(request: Request, caller: CurrentCaller, batch_id: UUID) -> Response:
     """Return a dispatch with its transfers as they are now: the progress of a batch."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        batch = await queries.describe_batch(uow, id, dependencies.gateway.fees)
+        batch = await queries.describe_batch(uow, batch_id, dependencies.gateway.fees)
     return ok(request, batch)

@@ -36,7 +36,7 @@ endpoint = Endpoints("reconciliations")
 
 @endpoint(
     "POST",
-    "/api/payouts/{id}/reset",
+    "/api/payouts/{payout_id}/reset",
     id="payouts.reset",
     returns=Payout,
     allow=permission("payouts:reset", step_up=True),
@@ -44,7 +44,7 @@ endpoint = Endpoints("reconciliations")
 async def reset_payout_route(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    payout_id: UUID,
     body: ResetPayoutRequest,
     command: OptionalIdempotentCommand,
 ) -> Response:
@@ -54,15 +54,15 @@ async def reset_payout_route(
     dependencies = dependencies_of(request, Dependencies)
     first_wait = timedelta(seconds=dependencies.settings.payout_retry_seconds)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
-    await reset_payout(*parts, caller, id, body.reason, first_wait, command)
+    await reset_payout(*parts, caller, payout_id, body.reason, first_wait, command)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        payout = await find_payout(uow, id)
+        payout = await find_payout(uow, payout_id)
     return ok(request, payout)
 
 
 @endpoint(
     "POST",
-    "/api/payouts/{id}/reconciliations",
+    "/api/payouts/{payout_id}/reconciliations",
     id="reconciliations.prepare",
     returns=Reconciliation,
     status=201,
@@ -71,14 +71,14 @@ async def reset_payout_route(
 async def prepare_reconciliation_route(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    payout_id: UUID,
     body: PrepareReconciliationRequest,
     command: OptionalIdempotentCommand,
 ) -> Response:
     """Prepare the posting that makes the ledger agree with the gateway; another user decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
-    reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason, command)
+    reconciliation_id = await prepare_reconciliation(*parts, caller, payout_id, body.reason, command)
     return await _respond(request, caller, reconciliation_id, status=201)
 
 
@@ -107,34 +107,34 @@ async def list_reconciliations(
 
 @endpoint(
     "GET",
-    "/api/reconciliations/{id}",
+    "/api/reconciliations/{reconciliation_id}",
     id="reconciliations.get",
     returns=Reconciliation,
     allow=permission("payouts:read"),
 )
-async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_reconciliation(request: Request, caller: CurrentCaller, reconciliation_id: UUID) -> Response:
     """One reconciliation with its prepared postings."""
-    return await _respond(request, caller, id)
+    return await _respond(request, caller, reconciliation_id)
 
 
 @endpoint(
     "GET",
-    "/api/reconciliations/{id}/postings",
+    "/api/reconciliations/{reconciliation_id}/postings",
     id="reconciliations.listPostings",
     returns=list[PlannedReturnEntry],
     allow=permission("payouts:read"),
 )
-async def read_postings(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_postings(request: Request, caller: CurrentCaller, reconciliation_id: UUID) -> Response:
     """Return the entries of its postings with the balance of each account now."""
     # Acts as the service: the accounts of vendors are invisible to finance.
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        entries = await list_planned_entries(uow, id)
+        entries = await list_planned_entries(uow, reconciliation_id)
     return ok(request, entries)
 
 
 @endpoint(
     "POST",
-    "/api/reconciliations/{id}/approve",
+    "/api/reconciliations/{reconciliation_id}/approve",
     id="reconciliations.approve",
     returns=Reconciliation,
     allow=permission("reconciliations:approve", step_up=True),
@@ -142,19 +142,19 @@ async def read_postings(request: Request, caller: CurrentCaller, id: UUID) -> Re
 async def approve_reconciliation_route(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    reconciliation_id: UUID,
     body: DecisionApproval,
 ) -> Response:
     """Post exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateways, dependencies.clock)
-    await approve_reconciliation(*parts, caller, id, body.hash)
-    return await _respond(request, caller, id)
+    await approve_reconciliation(*parts, caller, reconciliation_id, body.hash)
+    return await _respond(request, caller, reconciliation_id)
 
 
 @endpoint(
     "POST",
-    "/api/reconciliations/{id}/reject",
+    "/api/reconciliations/{reconciliation_id}/reject",
     id="reconciliations.reject",
     returns=Reconciliation,
     allow=permission("reconciliations:approve", step_up=True),
@@ -162,14 +162,14 @@ async def approve_reconciliation_route(
 async def reject_reconciliation_route(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    reconciliation_id: UUID,
     body: RejectReconciliationRequest,
 ) -> Response:
     """Rejects without a posting; the payout may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await reject_reconciliation(uow, id, body.reason, caller.id, dependencies.clock.now())
-    return await _respond(request, caller, id)
+        await reject_reconciliation(uow, reconciliation_id, body.reason, caller.id, dependencies.clock.now())
+    return await _respond(request, caller, reconciliation_id)
 
 
 async def _respond(request: Request, caller: CurrentCaller, reconciliation_id: UUID, status: int = 200) -> Response:

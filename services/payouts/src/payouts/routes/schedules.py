@@ -18,24 +18,24 @@ endpoint = Endpoints("payout schedules")
 
 @endpoint(
     "GET",
-    "/api/vendors/{id}/payout-schedule",
+    "/api/vendors/{vendor_id}/payout-schedule",
     id="payoutSchedules.get",
     returns=responses.PayoutSchedule,
     allow=one_of("wallet:own", "payouts:read"),
 )
-async def read_payout_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_payout_schedule(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """Return the schedule and the decision of its latest period; `none` until one is set."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         # Finance and auditors see existing vendors; a merchant sees the own one even before its approval was received.
-        if id != caller.vendor_id and await queries.find_legal_name(uow, id) is None:
+        if vendor_id != caller.vendor_id and await queries.find_legal_name(uow, vendor_id) is None:
             raise NotFound
-        schedule = await queries.find_schedule(uow, id)
+        schedule = await queries.find_schedule(uow, vendor_id)
     return ok(request, schedule)
 
 
 @endpoint(
     "PUT",
-    "/api/vendors/{id}/payout-schedule",
+    "/api/vendors/{vendor_id}/payout-schedule",
     id="payoutSchedules.replace",
     returns=responses.PayoutSchedule,
     allow=permission("wallet:own", step_up=True),
@@ -43,16 +43,16 @@ async def read_payout_schedule(request: Request, caller: CurrentCaller, id: UUID
 async def replace_payout_schedule(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    vendor_id: UUID,
     body: schemas.ReplacePayoutScheduleRequest,
 ) -> Response:
     """Request all that is available on each of its days, at 06:00 in Lagos; staff dispatch it as any other payout."""
-    if id != caller.vendor_id:
+    if vendor_id != caller.vendor_id:
         raise NotFound
     dependencies = dependencies_of(request, Dependencies)
     schedule = Schedule(body.frequency, body.weekday, body.minimum_minor)
     minimum_minor, now = dependencies.payout_minimum_minor, dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await change_schedule(uow, id, schedule, minimum_minor, caller.id, now)
-        changed = await queries.find_schedule(uow, id)
+        await change_schedule(uow, vendor_id, schedule, minimum_minor, caller.id, now)
+        changed = await queries.find_schedule(uow, vendor_id)
     return ok(request, changed)

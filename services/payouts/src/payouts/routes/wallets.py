@@ -70,18 +70,18 @@ async def waive_remainder_route(
 
 @endpoint(
     "GET",
-    "/api/vendors/{id}/wallet",
+    "/api/vendors/{vendor_id}/wallet",
     id="wallets.getByVendor",
     returns=responses.Wallet,
     allow=permission("payouts:read"),
 )
-async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     """Return any vendor's wallet."""
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
-    if await queries.find_legal_name(reads, id) is None:
+    if await queries.find_legal_name(reads, vendor_id) is None:
         raise NotFound
-    return ok(request, await queries.find_wallet(reads, id, dependencies.transfer_minimum_minor))
+    return ok(request, await queries.find_wallet(reads, vendor_id, dependencies.transfer_minimum_minor))
 
 
 @endpoint(
@@ -121,7 +121,7 @@ async def read_statement(
 
 @endpoint(
     "GET",
-    "/api/vendors/{id}/statement",
+    "/api/vendors/{vendor_id}/statement",
     id="wallets.listStatementByVendor",
     returns=list[responses.StatementLine],
     allow=permission("payouts:read"),
@@ -129,13 +129,13 @@ async def read_statement(
 async def read_statement_of_vendor(
     request: Request,
     caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
+    vendor_id: UUID,
     filters: Filters,
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
     """List every movement of any vendor's wallet."""
-    return await _statement(request, caller, id, filters, limit, cursor)
+    return await _statement(request, caller, vendor_id, filters, limit, cursor)
 
 
 async def _statement(
