@@ -23,8 +23,6 @@ WITHIN_OTHER_ACTIONS = {
     ("chargeback_opened", "delivered"),
     ("refund_settled", "delivered"),
     ("refund_failed", "delivered"),
-    # The bank returns a settled refund; the gateway of the races settles one for good.
-    ("refund_failed", "refunded"),
     ("escrow_held_without_stock", "Processing"),
 }
 
@@ -170,7 +168,7 @@ async def test_an_error_of_a_preparation_is_raised() -> None:
 def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:
     names = [pair.name for pair in chosen(["paid: staff_release/chargeback", "queried as otp: quarantine"])]
     assert names == ["paid: staff_release/chargeback", "queried as otp: quarantine/quarantine"]
-    assert len(chosen(None)) == 296
+    assert len(chosen(None)) == 318
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from lab.races.marketplace import RacingMarketplace
 _AUDITOR: Final = User.of("AUDITOR")
 _BUYER2: Final = User.of("BUYER2")
 _COMPLAINT: Final = {"reason": "half is missing", "details": "One of two boxes was empty."}
+_ACCOUNT: Final = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
 _UNITS: Final = 2
 _TIMES: Final = 2
 # As many races share the passing of time and the audit.
@@ -85,6 +86,7 @@ LATE_CHARGE: Final = _webhook("charge", "escrow_held_without_stock", "charge", p
 CHARGEBACK: Final = _webhook("chargeback", "chargeback_opened", "chargeback", prepare=_disputed_at_gateway)
 REFUND_SETTLED: Final = _webhook("refund_settled", "refund_settled", "refunded")
 REFUND_FAILED: Final = _webhook("refund_failed", "refund_failed", "refund failed")
+REFUND_RETURNED: Final = _webhook("refund_returned", "refund_failed", "refund returned")
 PAYMENT_WINDOW: Final = _timer("payment_window_ended", "payment_window")
 VENDOR_IDLE: Final = _timer("vendor_idle", "vendor_idle")
 PIN_WINDOW: Final = _timer("pin_window_ended", "pin_window")
@@ -212,6 +214,24 @@ async def _refund_pending(market: RacingMarketplace, end: str) -> Given:
     return order
 
 
+async def _refund_returned(market: RacingMarketplace) -> Given:
+    """Return an order whose refund reached a bank account and came back; the webhook is on its way."""
+    order = await _refund_pending(market, "fail")
+    await market.send_webhook(order["refund failed"])
+    await market.run_until_idle()
+    [refund] = await market.get(f"/api/refunds?orderId={order['id']}", MAKER)
+    path, destination = f"/api/refunds/{refund['id']}", {"action": "other_destination", "destination": _ACCOUNT}
+    await market.name_account(_ACCOUNT["bankCode"], _ACCOUNT["accountNumber"], _ACCOUNT["accountName"])
+    prepared = await market.post(f"{path}/prepare", MAKER, {**_REASON, **destination})
+    await market.post(f"{path}/approve", CHECKER, {"hash": prepared["hash"]})
+    await market.run_until_idle()
+    reference = (await market.get(path, MAKER))["reference"]
+    await market.act(f"transfers/{reference}/succeed")
+    await market.run_until_idle()
+    await market.act(f"transfers/{reference}/reverse")
+    return {**order, "refund returned": await market.claim_webhook(reference)}
+
+
 async def _return_failed(market: RacingMarketplace) -> Given:
     """Paid, a unit was returned, and the gateway has failed the refund; its webhook is on its way."""
     order = await _returned(market)
@@ -251,7 +271,10 @@ async def read(market: RacingMarketplace, order: Given) -> End:
 
 
 async def settle(market: RacingMarketplace, orders: Sequence[Given]) -> None:
-    """Pay the refunds out, as the bank, and let minutes pass."""
+    """Pay the refunds out, as the bank, and let minutes pass. The gateway repeats the webhook of a returned one."""
+    for order in orders:
+        if "refund returned" in order:
+            await market.send_webhook(order["refund returned"])
     for _ in range(_TIMES):
         for pending in await asyncio.gather(*(_pending_refunds(market, order) for order in orders)):
             for refund_id in pending:
@@ -359,6 +382,14 @@ SITUATIONS: Final = (
         "refund_pending",
         partial(_refund_pending, end="process"),
         REFUND_SETTLED,
+        SETTLE_REFUNDS,
+        STAFF_CANCELS,
+    ),
+    _situation(
+        "refund returned by the bank",
+        "refunded",
+        _refund_returned,
+        REFUND_RETURNED,
         SETTLE_REFUNDS,
         STAFF_CANCELS,
     ),

@@ -203,6 +203,28 @@ async def _reversed(market: RacingMarketplace) -> Given:
     return await _with_return(market, await _received(market, payout))
 
 
+async def _recovered(market: RacingMarketplace) -> Given:
+    """Return a failed payout that the bank paid after its amount was returned, and whose vendor paid it back."""
+    payout = await _approved(market, await _failed(market))
+    await market.act(f"transfers/{payout['reference']}/succeed")
+    payout["webhook"] = await market.claim_webhook(payout["reference"])
+    return {**await _approved(market, await _with_return(market, await _received(market, payout))), "recovered": True}
+
+
+async def _recovery_returned(market: RacingMarketplace) -> Given:
+    """Return a recovered payout that the bank returned, with an open exception and a prepared return."""
+    payout = await _recovered(market)
+    await _bank_returns(market, payout)
+    return await _with_return(market, await _received(market, payout))
+
+
+async def _approved(market: RacingMarketplace, payout: Given) -> Given:
+    path = f"/api/reconciliations/{payout['reconciliation']}/approve"
+    await market.post(path, CHECKER, {"hash": payout["hash"]})
+    await market.run_until_idle()
+    return payout
+
+
 async def _received(market: RacingMarketplace, payout: Given) -> Given:
     await market.send_webhook(payout["webhook"])
     await market.run_until_idle()
@@ -266,6 +288,7 @@ async def read(market: RacingMarketplace, payout: Given) -> End:
             "transfers": [row["status"] for row in attempts],
             "gateway": sorted(line["status"] for line in await _transfers(market, payout)),
             "wallet": {name: change / amount_minor for name, change in changes.items()},
+            "recovered": payout.get("recovered"),
         }
     )
 
@@ -277,7 +300,20 @@ def check(end: End) -> None:
     facts, sent = end.facts, end.facts["gateway"].count("success")
     assert sent <= 1, "the bank paid twice"
     debited = {"availableMinor": -1.0}
-    if facts["status"] == "processed":
+    if facts["exception"] == "transfer_contradicted":
+        # A late report of a success: its money waits for a decision of staff.
+        assert facts["wallet"] == {**debited, "heldMinor": 1.0}, (
+            f"contradicted, the wallet changed by {facts['wallet']}"
+        )
+        assert facts["status"] in ("processed", "failed"), f"contradicted, and {facts['status']}"
+    elif facts["recovered"]:
+        # A returned recovery is credited by a decision of staff.
+        assert facts["wallet"] in ([debited] if sent else [debited, {}]), (
+            f"{sent} paid, the wallet changed by {facts['wallet']}"
+        )
+        assert facts["status"] == "failed", f"recovered, and {facts['status']}"
+        assert sent or facts["wallet"] == {} or facts["exception"] == "reversed", "not credited, and nobody knows"
+    elif facts["status"] == "processed":
         # A reversal is credited by a decision of staff.
         assert facts["wallet"] in ([debited] if sent else [debited, {}]), (
             f"{sent} paid, the wallet changed by {facts['wallet']}"
@@ -339,6 +375,8 @@ SITUATIONS: Final = (
         "returned by the bank", "success", _processed, REVERSED, SUCCESS, COMPARE, QUARANTINE, start=_bank_returns
     ),
     _situation("reversed", "reversed", _reversed, APPROVE, REJECT, QUERY, CLOSE, SUCCESS),
+    _situation("recovered", "success", _recovered, REVERSED, SUCCESS, COMPARE, start=_bank_returns),
+    _situation("recovery returned", "reversed", _recovery_returned, APPROVE, REJECT, QUERY, SUCCESS),
     _situation(
         "unanswered",
         "unknown",

@@ -40,6 +40,9 @@ async def next_vendor(market: RacingMarketplace) -> User:
         vendor, product_id = await _open_vendor(market)
     else:
         vendor, product_id = pool.free.popleft()
+        if (await wallet(market, vendor))["heldMinor"]:
+            # A contradicted transfer, which staff have not decided, holds every later payout.
+            vendor, product_id = await _open_vendor(market)
     pool.free.append((vendor, product_id))
     if (await wallet(market, vendor))["availableMinor"] < _FUNDS_MINOR:
         await _sell(market, vendor, product_id)
