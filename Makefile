@@ -163,10 +163,9 @@ replay-check: setup ## Rebuild both ledgers of simulated seeds from recorded inp
 crash-points: setup ## Kill a process before and after each effect of each scenario, and audit
 	@exec $(PYTHON) -m lab.crash_points $(ARGS)
 
-# ARGS="--pair cancel/charge", ARGS="--list". ARGS="--rounds 200" sends requests to the running system instead,
-# started with RATE_TIER_2 to _4 raised.
+# ARGS="--pair cancel/charge", ARGS="--list".
 races: setup ## Interleave two actions at every effect, 200 schedules for each pair, and audit
-	@exec $(PYTHON) -m $(if $(findstring --rounds,$(ARGS)),lab.soak races,lab.races) $(ARGS)
+	@exec $(PYTHON) -m lab.races $(ARGS)
 
 # MODEL_SCHEDULES=20000; MODEL_SEED runs one again.
 model-check: setup ## Drive the dispatch of payouts through random schedules in memory

@@ -6,14 +6,11 @@
 moved.
 `notifications` starts a separate system and sends messages over four channels; one channel has an outage, the worker is
 killed.
-`races` sends two conflicting requests at once to the running system, a number of rounds for each race.
 """
 
 import argparse
 import asyncio
-import os
 import sys
-from pathlib import Path
 
 import httpx
 from rich.console import Console
@@ -23,16 +20,12 @@ from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
 from lab.bench.programs import BenchFailed
 from lab.counts import one_or_more
-from lab.soak import races
 from lab.soak.notifications import DOWN_CHANNELS, MessageFigures, MessageLoad, soak_messages
 from lab.soak.outages import OutageFigures, Outages, count_outlasting, soak_outages
 from lab.soak.payouts import PayoutFigures, PayoutLoad, soak_payouts
 from lab.soak.webhooks import Figures, Load, soak_webhooks
 from lab.systems import logger, temporary_system
-from operations.audit import audit_system
-from operations.journey import Marketplace, StepFailed
-from operations.ports import port_base_of
-from operations.secrets import read_secrets
+from operations.journey import StepFailed
 
 _log = logger("soak")
 # The objective of the intake at the specified rate: 99 of 100 responses within this time.
@@ -46,7 +39,7 @@ def main() -> int:
     options = _parser().parse_args()
     try:
         holds: bool = asyncio.run(options.run(options))
-    except (*_STOPPED, races.RacesImpossible) as error:
+    except _STOPPED as error:
         sys.stderr.write(f"{error or type(error).__name__}\n")
         return 1
     return 0 if holds else 1
@@ -83,11 +76,6 @@ def _parser() -> argparse.ArgumentParser:
     messages.add_argument("--how", choices=("refusing", "hanging"), default="hanging", help="behaviour of its provider")
     messages.add_argument("--kills", type=int, default=3, help="kills of the worker")
     messages.set_defaults(run=_notifications)
-    two = kinds.add_parser("races", help="conflicting requests against the running system")
-    two.add_argument("--rounds", type=one_or_more, default=200, help="rounds of each race")
-    two.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
-    two.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
-    two.set_defaults(run=_races)
     return parser
 
 
@@ -115,25 +103,6 @@ async def _notifications(options: argparse.Namespace) -> bool:
     load = MessageLoad(options.count, options.rate, options.down, options.down_seconds, options.kills, options.how)
     async with temporary_system("soak", _log) as (system, market):
         return _show_messages(await soak_messages(system, market, load, _log))
-
-
-async def _races(options: argparse.Namespace) -> bool:
-    known = read_secrets(options.state_dir / "secrets.env")
-    # In containers both URLs are set; otherwise the ports follow from the port base.
-    base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{options.port_base}"
-    sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{options.port_base + 90}"
-    market = Marketplace.at(base_url, sandbox_url, known, patient=True)
-    try:
-        figures = await races.run_races(market, options.rounds, _log)
-        table = Table("race", "rounds", "ended", "wrong")
-        for line in figures:
-            ended = "\n".join(f"{count} {outcome}" for outcome, count in line.outcomes.items())
-            table.add_row(line.race, str(line.rounds), ended, "\n".join(line.wrong[:10]) or "none")
-        Console(width=150).print(table)
-        clean = await audit_system(known, market.sandbox, Console(highlight=False))
-        return clean and not any(line.wrong for line in figures)
-    finally:
-        await market.close()
 
 
 def _show(figures: Figures) -> bool:
