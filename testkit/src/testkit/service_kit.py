@@ -42,6 +42,7 @@ from contracts.event import Event
 from contracts.identity import SessionRevoked
 from contracts.permissions import SECOND_FACTOR_ROLES, leading_role
 from testkit.fixtures import PATIENT, DatabaseUrls
+from testkit.published_responses import PublishedResponses
 
 BASE_URL = "http://localhost:8080"
 CURSOR_KEY = "a cursor key for tests"
@@ -311,6 +312,6 @@ async def opened(
                 account_required=runtime.account_required,
                 lock_by=service.lock_by,
             )
-            transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+            transport = httpx.ASGITransport(app=PublishedResponses(app), raise_app_exceptions=False)
             async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
                 yield OpenService(service, configured, runtime, dependencies, client, issuer, consumers, urls)

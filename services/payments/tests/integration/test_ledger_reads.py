@@ -4,7 +4,7 @@ import csv
 import io
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -12,7 +12,9 @@ from common.auth.caller import THE_SERVICE
 from common.ledger import posting as ledger
 from common.ledger.hash_chain import extend_chain_once
 from common.primitives.ids import new_id
-from payments.domain import exports, postings
+from payments.domain import postings
+from payments.responses import exports
+from payments.responses.ledger import LedgerEntry, LedgerTransaction
 
 from .conftest import PaymentsApp
 
@@ -206,10 +208,12 @@ async def test_auditors_export_the_ledger_and_an_empty_period_is_rejected(app: P
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "  =1"])
 def test_what_a_spreadsheet_would_run_is_written_as_text(text: str) -> None:
-    entry = {"account": text, "amountMinor": -5}
-    transaction = {"id": 1, "type": "x", "postingKey": text, "currency": "NGN", "createdAt": "t", "entries": [entry]}
+    entry = LedgerEntry(account=text, amount_minor=-5)
+    transaction = LedgerTransaction(
+        id=UUID(int=1), type="charge", posting_key=text, currency="NGN", created_at="t", entries=[entry]
+    )
     [line] = csv.reader(io.StringIO(exports.csv_of_transactions([transaction])))
-    assert line == ["1", "x", f"'{text}", "NGN", "t", f"'{text}", "-5"]
+    assert line == [str(UUID(int=1)), "charge", f"'{text}", "NGN", "t", f"'{text}", "-5"]
 
 
 async def test_a_trial_balance_sums_all_entries_by_kind_and_currency(app: PaymentsApp) -> None:

@@ -1,20 +1,23 @@
 """The ledger as a CSV file."""
 
-from typing import Any
+from uuid import UUID
 
-from payments.domain.exports import csv_heading, csv_of_transactions
+from msgspec.structs import replace
 
-CHARGE: dict[str, Any] = {
-    "id": "018cc251-f400-7000-8000-000000000001",
-    "type": "charge",
-    "postingKey": "charge:ch-1/7",
-    "currency": "NGN",
-    "createdAt": "2026-03-01T12:00:00.000Z",
-    "entries": [
-        {"account": "gateway_cash", "amountMinor": 500_000},
-        {"account": "escrow:018cc251-f400-7000-8000-000000000002", "amountMinor": -500_000},
+from payments.responses.exports import csv_heading, csv_of_transactions
+from payments.responses.ledger import LedgerEntry, LedgerTransaction
+
+CHARGE = LedgerTransaction(
+    id=UUID("018cc251-f400-7000-8000-000000000001"),
+    type="charge",
+    posting_key="charge:ch-1/7",
+    currency="NGN",
+    created_at="2026-03-01T12:00:00.000Z",
+    entries=[
+        LedgerEntry(account="gateway_cash", amount_minor=500_000),
+        LedgerEntry(account="escrow:018cc251-f400-7000-8000-000000000002", amount_minor=-500_000),
     ],
-}
+)
 
 
 def test_the_header_names_the_columns() -> None:
@@ -32,6 +35,6 @@ def test_each_entry_is_a_line_in_kobo_debit_positive() -> None:
 
 
 def test_a_formula_of_a_spreadsheet_is_text() -> None:
-    odd = {**CHARGE, "postingKey": "=1+1", "entries": [{"account": "+quarantine:x", "amountMinor": -1}]}
+    odd = replace(CHARGE, posting_key="=1+1", entries=[LedgerEntry(account="+quarantine:x", amount_minor=-1)])
     end = '"\'=1+1","NGN","2026-03-01T12:00:00.000Z","\'+quarantine:x",-1\r\n'
     assert csv_of_transactions([odd]).endswith(end)

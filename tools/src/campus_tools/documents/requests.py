@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orders.domain.exports
 import orders.domain.sales
-import payments.domain.exports
+import payments.responses.exports
 import payouts.responses.exports
 from common.web.csv_export import csv_lines
 from contracts.demo import ADA, AKOKA_HUB, USERS
@@ -77,7 +77,7 @@ FILES: Final[Mapping[str, str]] = {
     "/api/campus-orders/export": "".join(orders.domain.exports.csv_of_orders([])),
     "/api/sales": _SALES_HEADING,
     "/api/vendors/:id/sales": _SALES_HEADING,
-    "/api/transactions/export": payments.domain.exports.csv_heading(),
+    "/api/transactions/export": payments.responses.exports.csv_heading(),
     "/api/wallets/current/statements/:month/export": payouts.responses.exports.csv_heading(),
     "/api/wallets/current/statements/:month/print": "<!doctype html><title>Statement 2026-01</title>",
     "/api/messaging/webhook": "1158201444",

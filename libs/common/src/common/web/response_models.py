@@ -29,7 +29,12 @@ from pydantic import BaseModel, Field, GetCoreSchemaHandler, create_model
 from common.primitives.clock import iso
 
 # An instant in the text form of the contract (section 1): ISO 8601 UTC with milliseconds and `Z`, from `iso`.
-Timestamp = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+# The pattern holds where a test reads a response again.
+Timestamp = Annotated[
+    str,
+    Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"),
+    Field(json_schema_extra={"format": "date-time"}),
+]
 _SHOWN: Final = ("description", "examples", "ge", "le")
 
 

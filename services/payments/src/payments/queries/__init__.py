@@ -1,1 +1,1 @@
-"""Reads for GET: SQL to dicts in the response shape (contract section 12), one module for each noun."""
+"""Reads for GET: SQL to response models (contract section 12), one module for each noun."""

@@ -1,17 +1,15 @@
 """Recorded audits with their findings."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-import asyncpg
-
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
+from payments.responses.audits import Audit
 
 _AUDIT: Final = """
-SELECT a.id, a.started_at, a.finished_at, a.verdict, a.gateway_reason, (
+SELECT a.id, a.started_at, a.finished_at, a.verdict, a.gateway_reason IS NULL AS gateway_compared, a.gateway_reason, (
     SELECT coalesce(jsonb_agg(
         jsonb_build_object(
             'check', f.check_name, 'kind', f.kind, 'subject', f.subject, 'expected', f.expected, 'actual', f.actual
@@ -23,29 +21,17 @@ FROM audits a
 _FILTER: Final = "WHERE ($1::text IS NULL OR a.verdict = $1)"
 
 
-async def page_of_audits(uow: UnitOfWork, page: OffsetPage, verdict: str | None) -> Found[dict[str, Any]]:
+async def page_of_audits(uow: UnitOfWork, page: OffsetPage, verdict: str | None) -> Found[Audit]:
     """Audits by verdict."""
     total = await uow.fetch_value(f"SELECT count(*) FROM audits a {_FILTER}", verdict)
     order = page.order_by("a.started_at", "a.id")
     rows = await uow.fetch(f"{_AUDIT} {_FILTER} {order} LIMIT $2 OFFSET $3", verdict, page.limit, page.offset)
-    return [_audit(row) for row in rows], total
+    return [Audit.from_row(row) for row in rows], total
 
 
-async def find_audit(uow: UnitOfWork, audit_id: UUID) -> dict[str, Any]:
+async def find_audit(uow: UnitOfWork, audit_id: UUID) -> Audit:
     """Raise NotFound."""
     row = await uow.fetch_row(f"{_AUDIT} WHERE a.id = $1", audit_id)
     if row is None:
         raise NotFound
-    return _audit(row)
-
-
-def _audit(row: asyncpg.Record) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "startedAt": iso(row["started_at"]),
-        "finishedAt": iso(row["finished_at"]),
-        "verdict": row["verdict"],
-        "gatewayCompared": row["gateway_reason"] is None,
-        "gatewayReason": row["gateway_reason"],
-        "findings": row["findings"],
-    }
+    return Audit.from_row(row)

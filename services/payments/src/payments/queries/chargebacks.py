@@ -1,18 +1,16 @@
 """Disputes of charges, for finance and auditors."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-import asyncpg
-
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
+from payments.responses.chargebacks import Chargeback, ChargebackDetail, ChargebackSubmission
 
 _CHARGEBACK: Final = """
-SELECT b.id, b.identity, b.order_id, number_of_order(b.order_id) AS order_number,
-       b.amount_minor, b.currency, b.status, b.reason, b.loss_minor, b.due_at, b.responded_at, b.opened_at,
+SELECT b.id, b.identity AS dispute_id, b.order_id, number_of_order(b.order_id) AS order_number,
+       b.amount_minor, b.currency, b.status, b.reason, b.loss_minor, b.due_at, b.responded_at, b.opened_at AS created_at,
        b.decided_at
 FROM chargebacks b
 """
@@ -34,7 +32,7 @@ FROM chargeback_responses WHERE chargeback_id = $1 ORDER BY created_at, id
 
 async def page_of_chargebacks(
     uow: UnitOfWork, page: OffsetPage, status: str | None, order_id: UUID | None, *, awaiting_response: bool = False
-) -> Found[dict[str, Any]]:
+) -> Found[Chargeback]:
     """Chargebacks by status and order, and those that await a response. `lossMinor` is the uncovered part of a loss."""
     where = f"WHERE {_FILTER} AND {AWAITING_RESPONSE if awaiting_response else 'true'}"
     total = await uow.fetch_value(f"SELECT count(*) FROM chargebacks b {where}", status, order_id)
@@ -42,46 +40,13 @@ async def page_of_chargebacks(
     rows = await uow.fetch(
         f"{_CHARGEBACK} {where} {order} LIMIT $3 OFFSET $4", status, order_id, page.limit, page.offset
     )
-    return [_chargeback(row) for row in rows], total
+    return [Chargeback.from_row(row) for row in rows], total
 
 
-async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> dict[str, Any]:
+async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> ChargebackDetail:
     """Return a chargeback with the responses to it, oldest first. Raises NotFound."""
     row = await uow.fetch_row(f"{_CHARGEBACK} WHERE b.id = $1", chargeback_id)
     if row is None:
         raise NotFound
-    return {**_chargeback(row), "responses": [_response(one) for one in await uow.fetch(_RESPONSES, chargeback_id)]}
-
-
-def _chargeback(row: asyncpg.Record) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "disputeId": row["identity"],
-        "orderId": row["order_id"],
-        "orderNumber": row["order_number"],
-        "amountMinor": row["amount_minor"],
-        "currency": row["currency"],
-        "status": row["status"],
-        "reason": row["reason"],
-        "lossMinor": row["loss_minor"],
-        "dueAt": iso_or_none(row["due_at"]),
-        "respondedAt": iso_or_none(row["responded_at"]),
-        "createdAt": iso(row["opened_at"]),
-        "decidedAt": iso_or_none(row["decided_at"]),
-    }
-
-
-def _response(row: asyncpg.Record) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "kind": row["kind"],
-        "resolution": row["resolution"],
-        "message": row["message"],
-        "amountMinor": row["amount_minor"],
-        "contentHash": row["content_hash"],
-        "status": row["status"],
-        "failure": row["failure"],
-        "createdBy": row["created_by"],
-        "createdAt": iso(row["created_at"]),
-        "finishedAt": iso_or_none(row["finished_at"]),
-    }
+    responses = await uow.fetch(_RESPONSES, chargeback_id)
+    return ChargebackDetail.from_row(row, responses=[ChargebackSubmission.from_row(each) for each in responses])

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import Reads, UnitOfWork
 from common.web.pages import Found, OffsetPage
 from payments.domain.accounts import buyer_reward, side_of
+from payments.responses.ledger import LedgerAccount, TrialBalanceLine
 
 # Sorts after every name in the index (`text_pattern_ops`), which orders by bytes.
 _LAST_CHARACTER: Final = "\U0010ffff"
@@ -38,20 +39,14 @@ WHERE $1::timestamptz IS NULL OR t.created_at <= $1 GROUP BY 1, 2 ORDER BY t.cur
 """
 
 
-async def trial_balance(uow: UnitOfWork, at: datetime | None) -> list[dict[str, Any]]:
+async def trial_balance(uow: UnitOfWork, at: datetime | None) -> list[TrialBalanceLine]:
     """Return the sums of all entries by kind of account and currency, now or at an instant. Costs all entries of the
     ledger.
     """
     return [
-        {
-            "kind": row["kind"],
-            "currency": row["currency"],
-            "accounts": row["accounts"],
-            "debitMinor": row["debit_minor"],
-            "creditMinor": row["credit_minor"],
-            "balanceMinor": row["debit_minor"] - row["credit_minor"],
-            "side": side_of(row["kind"]),
-        }
+        TrialBalanceLine.from_row(
+            row, balance_minor=row["debit_minor"] - row["credit_minor"], side=side_of(row["kind"])
+        )
         for row in await uow.fetch(_TRIAL_BALANCE, at)
     ]
 
@@ -64,7 +59,7 @@ async def find_balances(uow: UnitOfWork, accounts: Sequence[str]) -> dict[str, i
 
 async def page_of_accounts(
     uow: UnitOfWork, page: OffsetPage, prefix: str | None, at: datetime | None
-) -> Found[dict[str, Any]]:
+) -> Found[LedgerAccount]:
     """Return the accounts with a name prefix, with their balance in kobo now or at an instant, debit positive.
 
     An account is opened by its first entry; one that was opened after `at` is not listed. A page costs the entries of its
@@ -83,12 +78,7 @@ async def page_of_accounts(
     found = await (uow.fetch(_BALANCES_NOW, names) if at is None else uow.fetch(_BALANCES_AT, names, at))
     balances: dict[str, int] = {row["account"]: row["balance_minor"] for row in found}
     return [
-        {
-            "account": row["account"],
-            "currency": row["currency"],
-            "balanceMinor": balances.get(row["account"], 0),
-            "side": side_of(row["account"]),
-        }
+        LedgerAccount.from_row(row, balance_minor=balances.get(row["account"], 0), side=side_of(row["account"]))
         for row in rows
     ], total
 

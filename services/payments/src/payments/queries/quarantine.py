@@ -1,24 +1,25 @@
 """Quarantined charges with their newest decision."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
-from payments.domain.decisions import QuarantineDecision
+from payments.domain import decisions
 from payments.domain.quarantine import QuarantineStep
+from payments.responses.decisions import QuarantinedCharge, QuarantineDecision
 
 # Only the newest decision counts; the earlier ones were rejected.
 _CHARGE: Final = """
 SELECT q.id, q.reference, q.order_id, number_of_order(q.order_id) AS order_number,
        q.amount_minor, q.currency, q.reason, q.status, q.refund_id, q.created_at,
-       d.id AS decision_id, d.outcome, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at, d.decided_by,
-       d.decided_at, d.rejection
+       d.id AS decision_id, d.outcome AS decision__outcome, d.status AS decision__status, d.reason AS decision__reason,
+       d.prepared_by AS decision__prepared_by, d.prepared_at AS decision__prepared_at, d.decided_by AS decision__decided_by,
+       d.decided_at AS decision__decided_at, d.rejection AS decision__rejection_reason
 FROM quarantined_charges q LEFT JOIN LATERAL (
     SELECT * FROM quarantine_decisions WHERE quarantined_charge_id = q.id ORDER BY prepared_at DESC, id DESC LIMIT 1
 ) d ON true
@@ -35,7 +36,7 @@ AWAITING_CHARGES: Final[Mapping[QuarantineStep, str]] = {
 
 async def page_of_quarantined_charges(
     uow: UnitOfWork, page: OffsetPage, status: str | None, awaiting: QuarantineStep | None = None
-) -> Found[dict[str, Any]]:
+) -> Found[QuarantinedCharge]:
     """Quarantined charges by status, and those that await a step of the caller."""
     where = f"WHERE {_FILTER} AND {AWAITING_CHARGES[awaiting] if awaiting else 'true'}"
     total = await uow.fetch_value(f"SELECT count(*) FROM quarantined_charges q {where}", status)
@@ -44,7 +45,7 @@ async def page_of_quarantined_charges(
     return [_charge(row) for row in rows], total
 
 
-async def find_quarantined_charge(uow: UnitOfWork, charge_id: UUID) -> dict[str, Any]:
+async def find_quarantined_charge(uow: UnitOfWork, charge_id: UUID) -> QuarantinedCharge:
     """Raise NotFound."""
     row = await uow.fetch_row(f"{_CHARGE} WHERE q.id = $1", charge_id)
     if row is None:
@@ -52,50 +53,22 @@ async def find_quarantined_charge(uow: UnitOfWork, charge_id: UUID) -> dict[str,
     return _charge(row)
 
 
-def _charge(row: asyncpg.Record) -> dict[str, Any]:
-    prepared_hash = _hash_of(row)
-    return {
-        "id": row["id"],
-        "reference": row["reference"],
-        "orderId": row["order_id"],
-        "orderNumber": row["order_number"],
-        "amountMinor": row["amount_minor"],
-        "currency": row["currency"],
-        "reason": row["reason"],
-        # Every quarantined charge is one (specification: Lifecycle rules).
-        "fraudFlag": True,
-        "status": row["status"],
-        "refundId": row["refund_id"],
-        "createdAt": iso(row["created_at"]),
-        "hash": prepared_hash,
-        "decision": None if prepared_hash is None else {"outcome": row["outcome"], **decision_view(row, prepared_hash)},
-    }
+def _charge(row: asyncpg.Record) -> QuarantinedCharge:
+    prepared = None
+    if row["decision_id"] is not None:
+        prepared = QuarantineDecision.from_row(row, "decision__", hash=_hash_of(row))
+    # Every quarantined charge is one for fraud (specification: Lifecycle rules).
+    return QuarantinedCharge.from_row(row, fraud_flag=True, hash=prepared and prepared.hash, decision=prepared)
 
 
-def _hash_of(row: asyncpg.Record) -> str | None:
-    if row["decision_id"] is None:
-        return None
-    return QuarantineDecision(
+def _hash_of(row: asyncpg.Record) -> str:
+    return decisions.QuarantineDecision(
         row["decision_id"],
         row["id"],
         row["reference"],
         row["amount_minor"],
         row["currency"],
-        row["outcome"],
-        row["decision_reason"],
-        row["prepared_by"],
+        row["decision__outcome"],
+        row["decision__reason"],
+        row["decision__prepared_by"],
     ).hash
-
-
-def decision_view(row: asyncpg.Record, prepared_hash: str) -> dict[str, Any]:
-    """Maker, checker and state of the newest decision in a row."""
-    return {
-        "hash": prepared_hash,
-        "status": row["decision_status"],
-        "reason": row["decision_reason"],
-        "preparedBy": row["prepared_by"],
-        "preparedAt": iso(row["prepared_at"]),
-        "decidedBy": row["decided_by"],
-        "decidedAt": iso_or_none(row["decided_at"]),
-        "rejectionReason": row["rejection"],
-    }

@@ -1,16 +1,19 @@
 """What the outcomes of a quarantined charge would post, for its maker and checker."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger.posting import Posting
 from common.primitives.problems import NotFound
+from common.web.response_models import Row
 from payments.domain import identifiers, postings
 from payments.domain.charges import ExpectedPayment
 from payments.domain.errors import ChargeCannotBeAccepted
 from payments.domain.quarantine import Acceptance, Outcome, evaluate_acceptance
 from payments.queries.ledger import find_balances
+from payments.responses.decisions import QuarantinePlan
+from payments.responses.ledger import PlannedEntry
 
 _UNDECIDED: Final = ("quarantined", "prepared")
 _CHARGE: Final = """
@@ -25,7 +28,7 @@ WHERE q.id = $1
 _DISPUTED: Final = "The payer's bank disputes the charge, or has taken it back: it pays no order."
 
 
-async def plan_outcomes(uow: UnitOfWork, charge_id: UUID) -> list[dict[str, Any]]:
+async def plan_outcomes(uow: UnitOfWork, charge_id: UUID) -> list[QuarantinePlan]:
     """Both outcomes with their entries and the balances before them, in kobo, debit positive; none once it is decided.
 
     The approval evaluates again: an order that another charge pays in the meantime turns an acceptance into a refund.
@@ -45,14 +48,14 @@ async def plan_outcomes(uow: UnitOfWork, charge_id: UUID) -> list[dict[str, Any]
         if row["is_disputed"]:
             raise ChargeCannotBeAccepted(_DISPUTED)
     except ChargeCannotBeAccepted as error:
-        accept: dict[str, Any] = {"outcome": "accept", "reason": error.explanation, "entries": []}
+        accept = QuarantinePlan(outcome="accept", reason=error.explanation, entries=[])
     else:
         accept = await _plan(uow, "accept", _posting(row, acceptance, "accept"))
     returned = Acceptance(0, row["amount_minor"])
     return [accept, await _plan(uow, "return", _posting(row, returned, "return"))]
 
 
-def _posting(row: Any, acceptance: Acceptance, outcome: Outcome) -> Posting:
+def _posting(row: Row, acceptance: Acceptance, outcome: Outcome) -> Posting:
     identity = row["identity"]
     refund_id = (
         identifiers.refund_of_overpayment(identity)
@@ -70,14 +73,14 @@ def _posting(row: Any, acceptance: Acceptance, outcome: Outcome) -> Posting:
     )
 
 
-async def _plan(uow: UnitOfWork, outcome: Outcome, posting: Posting) -> dict[str, Any]:
+async def _plan(uow: UnitOfWork, outcome: Outcome, posting: Posting) -> QuarantinePlan:
     balances = await find_balances(uow, [entry.account.name for entry in posting.entries])
     entries = [
-        {
-            "account": entry.account.name,
-            "amountMinor": entry.amount_minor,
-            "balanceMinor": balances[entry.account.name],
-        }
+        PlannedEntry(
+            account=entry.account.name,
+            amount_minor=entry.amount_minor,
+            balance_minor=balances[entry.account.name],
+        )
         for entry in posting.entries
     ]
-    return {"outcome": outcome, "reason": None, "entries": entries}
+    return QuarantinePlan(outcome=outcome, reason=None, entries=entries)

@@ -1,27 +1,29 @@
 """Refunds: the buyer's own, and all for finance, support and auditors."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
-from payments.domain.decisions import RefundDecision
+from payments.domain import decisions
 from payments.domain.destinations import names_match
 from payments.domain.identifiers import refund_reference
 from payments.domain.refunds import RefundStep
-from payments.queries.quarantine import decision_view
+from payments.responses.decisions import Refund, RefundDecision, RefundDestination
 
 _REFUND: Final = """
 SELECT f.id, f.order_id, number_of_order(f.order_id) AS order_number,
-       f.kind, f.amount_minor, f.currency, f.status, f.reason AS why, f.failure,
+       f.kind, f.amount_minor, f.currency, f.status, f.reason, f.failure,
        f.needs_account_at IS NOT NULL AS needs_account, f.attempt_id, f.created_at,
-       f.settled_at, d.id AS decision_id, d.action, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at,
-       d.decided_by, d.decided_at, d.rejection, d.recipient_code, d.account_last4, d.bank_code, d.account_name, d.name_at_bank
+       f.settled_at, d.id AS decision_id, d.action AS decision__action, d.status AS decision__status, d.reason AS decision__reason,
+       d.prepared_by AS decision__prepared_by, d.prepared_at AS decision__prepared_at, d.decided_by AS decision__decided_by,
+       d.decided_at AS decision__decided_at, d.rejection AS decision__rejection_reason, d.recipient_code,
+       d.account_last4 AS destination__last4, d.bank_code AS destination__bank_code,
+       d.account_name AS destination__account_name, d.name_at_bank AS destination__name_at_bank
 FROM refunds f LEFT JOIN LATERAL (
     SELECT * FROM refund_decisions WHERE refund_id = f.id ORDER BY prepared_at DESC, id DESC LIMIT 1
 ) d ON true
@@ -51,7 +53,7 @@ async def page_of_refunds(
     kind: str | None,
     order_id: UUID | None,
     awaiting: RefundStep | None = None,
-) -> Found[dict[str, Any]]:
+) -> Found[Refund]:
     """Refunds by status, kind and order, and those that await a step of the caller."""
     filters = (status, kind, order_id)
     where = f"WHERE {_FILTER} AND {AWAITING_REFUNDS[awaiting] if awaiting else 'true'}"
@@ -61,7 +63,7 @@ async def page_of_refunds(
     return [_refund(row) for row in rows], total
 
 
-async def find_refund(uow: UnitOfWork, refund_id: UUID) -> dict[str, Any]:
+async def find_refund(uow: UnitOfWork, refund_id: UUID) -> Refund:
     """Raise NotFound."""
     row = await uow.fetch_row(f"{_REFUND} WHERE f.id = $1", refund_id)
     if row is None:
@@ -69,55 +71,34 @@ async def find_refund(uow: UnitOfWork, refund_id: UUID) -> dict[str, Any]:
     return _refund(row)
 
 
-def _refund(row: asyncpg.Record) -> dict[str, Any]:
-    prepared_hash = _hash_of(row)
-    return {
-        "id": row["id"],
-        "orderId": row["order_id"],
-        "orderNumber": row["order_number"],
-        "kind": row["kind"],
-        "amountMinor": row["amount_minor"],
-        "currency": row["currency"],
-        "status": row["status"],
-        "reason": row["why"],
-        "failure": row["failure"],
-        "needsAccount": row["needs_account"],
-        "reference": refund_reference(row["attempt_id"]),
-        "createdAt": iso(row["created_at"]),
-        "settledAt": iso_or_none(row["settled_at"]),
-        "hash": prepared_hash,
-        "decision": None
-        if prepared_hash is None
-        else {"action": row["action"], **decision_view(row, prepared_hash), "destination": _destination(row)},
-    }
+def _refund(row: asyncpg.Record) -> Refund:
+    prepared = None
+    if row["decision_id"] is not None:
+        prepared = RefundDecision.from_row(row, "decision__", hash=_hash_of(row), destination=_destination(row))
+    return Refund.from_row(
+        row, reference=refund_reference(row["attempt_id"]), hash=prepared and prepared.hash, decision=prepared
+    )
 
 
-def _hash_of(row: asyncpg.Record) -> str | None:
-    if row["decision_id"] is None:
-        return None
-    return RefundDecision(
+def _hash_of(row: asyncpg.Record) -> str:
+    return decisions.RefundDecision(
         row["decision_id"],
         row["id"],
         row["amount_minor"],
         row["currency"],
-        row["action"],
-        row["decision_reason"],
-        row["prepared_by"],
+        row["decision__action"],
+        row["decision__reason"],
+        row["decision__prepared_by"],
         row["recipient_code"],
-        row["account_last4"],
-        row["bank_code"],
-        row["account_name"],
-        row["name_at_bank"],
+        row["destination__last4"],
+        row["destination__bank_code"],
+        row["destination__account_name"],
+        row["destination__name_at_bank"],
     ).hash
 
 
-def _destination(row: asyncpg.Record) -> dict[str, Any] | None:
-    if row["account_last4"] is None:
+def _destination(row: asyncpg.Record) -> RefundDestination | None:
+    if row["destination__last4"] is None:
         return None
-    return {
-        "last4": row["account_last4"],
-        "bankCode": row["bank_code"],
-        "accountName": row["account_name"],
-        "nameAtBank": row["name_at_bank"],
-        "verified": names_match(row["account_name"], row["name_at_bank"]),
-    }
+    verified = names_match(row["destination__account_name"], row["destination__name_at_bank"])
+    return RefundDestination.from_row(row, "destination__", verified=verified)

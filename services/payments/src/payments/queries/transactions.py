@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
 from payments.domain.transaction_types import TransactionType
+from payments.responses.ledger import LedgerEntry, LedgerTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,9 @@ ORDER BY t.created_at, t.id LIMIT $5
 """
 
 
-async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, filters: TransactionFilter) -> Found[dict[str, Any]]:
+async def page_of_transactions(
+    uow: UnitOfWork, page: OffsetPage, filters: TransactionFilter
+) -> Found[LedgerTransaction]:
     """Transactions with their entries in kobo, debit positive. The sort `amount` is the sum of the debits."""
     given = {name: value for name in _CONDITIONS if (value := getattr(filters, name)) is not None}
     values = list(given.values())
@@ -83,7 +85,7 @@ async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, filters: Trans
     return await _with_entries(uow, rows), total
 
 
-async def find_transaction(uow: UnitOfWork, transaction_id: UUID) -> dict[str, Any]:
+async def find_transaction(uow: UnitOfWork, transaction_id: UUID) -> LedgerTransaction:
     """One transaction with its entries. Raises NotFound."""
     rows = await uow.fetch(f"{_TRANSACTIONS} WHERE t.id = $1", transaction_id)
     if not rows:
@@ -102,7 +104,7 @@ class ExportPosition:
 
 async def list_transactions_after(
     uow: UnitOfWork, start: datetime, end: datetime, position: ExportPosition | None, limit: int
-) -> tuple[list[dict[str, Any]], ExportPosition | None]:
+) -> tuple[list[LedgerTransaction], ExportPosition | None]:
     """Return the next transactions of a period, oldest first, and the position after them; None at the end."""
     after = position or ExportPosition(start, UUID(int=0))
     rows = await uow.fetch(_NEXT_PIECE, start, end, after.created_at, after.id, limit)
@@ -110,18 +112,8 @@ async def list_transactions_after(
     return await _with_entries(uow, rows), last
 
 
-async def _with_entries(uow: UnitOfWork, rows: list[asyncpg.Record]) -> list[dict[str, Any]]:
-    entries: dict[UUID, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
+async def _with_entries(uow: UnitOfWork, rows: list[asyncpg.Record]) -> list[LedgerTransaction]:
+    entries: dict[UUID, list[LedgerEntry]] = {row["id"]: [] for row in rows}
     for entry in await uow.fetch(_ENTRIES, list(entries)):
-        entries[entry["transaction_id"]].append({"account": entry["account"], "amountMinor": entry["amount_minor"]})
-    return [
-        {
-            "id": row["id"],
-            "type": row["type"],
-            "postingKey": row["posting_key"],
-            "currency": row["currency"],
-            "createdAt": iso(row["created_at"]),
-            "entries": entries[row["id"]],
-        }
-        for row in rows
-    ]
+        entries[entry["transaction_id"]].append(LedgerEntry.from_row(entry))
+    return [LedgerTransaction.from_row(row, entries=entries[row["id"]]) for row in rows]

@@ -16,13 +16,14 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.domain.audits import Audit, AuditFinding, Verdict
 from payments.queries.audits import find_audit, page_of_audits
+from payments.responses import audits as responses
 from payments.schemas import audits as schemas
 from payments.use_cases.audits.record_audit import record_audit
 
 endpoint = Endpoints("audits")
 
 
-@endpoint("GET", "/api/audits", id="audits.list", returns=list[schemas.Audit], allow=permission("audits:read"))
+@endpoint("GET", "/api/audits", id="audits.list", returns=list[responses.Audit], allow=permission("audits:read"))
 async def list_audits(
     request: Request,
     caller: CurrentCaller,
@@ -36,7 +37,7 @@ async def list_audits(
     return respond_offset_page(request, page, found)
 
 
-@endpoint("GET", "/api/audits/{audit_id}", id="audits.get", returns=schemas.Audit, allow=permission("audits:read"))
+@endpoint("GET", "/api/audits/{audit_id}", id="audits.get", returns=responses.Audit, allow=permission("audits:read"))
 async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) -> Response:
     """One audit with its findings."""
     dependencies = dependencies_of(request, Dependencies)
@@ -49,7 +50,7 @@ async def show_audit(request: Request, caller: CurrentCaller, audit_id: UUID) ->
     "POST",
     "/functions/v1/record-audit",
     id="functions.recordAudit",
-    returns=schemas.Audit,
+    returns=responses.Audit,
     allow=SERVICE_KEY,
     body_bytes_max=MIB,
 )

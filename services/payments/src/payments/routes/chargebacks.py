@@ -16,12 +16,8 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.domain.chargeback_responses import DisputeEvidence
 from payments.queries.chargebacks import find_chargeback, page_of_chargebacks
-from payments.schemas.chargebacks import (
-    Chargeback,
-    ChargebackDetail,
-    ResolveChargebackRequest,
-    SubmitChargebackEvidenceRequest,
-)
+from payments.responses.chargebacks import Chargeback, ChargebackDetail
+from payments.schemas.chargebacks import ResolveChargebackRequest, SubmitChargebackEvidenceRequest
 from payments.use_cases.chargebacks.add_evidence import add_evidence
 from payments.use_cases.chargebacks.resolve_chargeback import resolve_chargeback
 

@@ -12,7 +12,8 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from payments.dependencies import Dependencies
-from payments.schemas.escrow import EscrowRelease, ReleaseEscrowRequest
+from payments.responses.escrow import EscrowRelease
+from payments.schemas.escrow import ReleaseEscrowRequest
 from payments.use_cases.escrow.release_by_staff import release_by_staff
 
 endpoint = Endpoints("escrow")
@@ -40,4 +41,4 @@ async def release_escrow(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         done = await release_by_staff(uow, order_id, body.amount_minor, caller, dependencies.clock.now(), command)
-    return ok(request, {"releasedMinor": done.released_minor, "remainingLockedMinor": done.locked_minor})
+    return ok(request, EscrowRelease(released_minor=done.released_minor, remaining_locked_minor=done.locked_minor))

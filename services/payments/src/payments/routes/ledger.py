@@ -16,13 +16,6 @@ from common.web.http import CurrentCaller, QueryText, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
-from payments.domain.exports import (
-    AFTER_EVERYTHING,
-    BEFORE_EVERYTHING,
-    EXPORT_BATCH_TRANSACTIONS,
-    csv_heading,
-    csv_of_transactions,
-)
 from payments.domain.transaction_types import TransactionType
 from payments.queries.ledger import page_of_accounts, trial_balance
 from payments.queries.transactions import (
@@ -32,7 +25,14 @@ from payments.queries.transactions import (
     list_transactions_after,
     page_of_transactions,
 )
-from payments.schemas.ledger import LedgerAccount, LedgerTransaction, TrialBalanceLine
+from payments.responses.exports import (
+    AFTER_EVERYTHING,
+    BEFORE_EVERYTHING,
+    EXPORT_BATCH_TRANSACTIONS,
+    csv_heading,
+    csv_of_transactions,
+)
+from payments.responses.ledger import LedgerAccount, LedgerTransaction, TrialBalanceLine
 
 endpoint = Endpoints("ledger")
 

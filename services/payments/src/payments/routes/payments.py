@@ -20,7 +20,8 @@ from payments.domain.errors import CallbackNotAllowed
 from payments.domain.transitions import PaymentStatus
 from payments.queries.ledger import find_reward_balance
 from payments.queries.payments import find_payment, intent_view, page_of_payments
-from payments.schemas.payments import CreatePaymentIntentRequest, Payment, PaymentIntent, RewardBalance
+from payments.responses.payments import Payment, PaymentIntent, RewardBalance
+from payments.schemas.payments import CreatePaymentIntentRequest
 from payments.use_cases.intents.prepare_intent import PaymentRequest
 from payments.use_cases.intents.start_payment import start_payment
 
@@ -82,4 +83,4 @@ async def show_reward_balance(request: Request, caller: CurrentCaller) -> Respon
     """Return the caller's referral rewards."""
     dependencies = dependencies_of(request, Dependencies)
     balance_minor = await find_reward_balance(dependencies.database.reads_for(caller), caller.id)
-    return ok(request, {"balanceMinor": balance_minor})
+    return ok(request, RewardBalance(balance_minor=balance_minor))

@@ -19,12 +19,8 @@ from payments.domain.quarantine import QuarantineStep
 from payments.domain.transitions import QuarantinedChargeStatus
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
 from payments.queries.quarantine_plans import plan_outcomes
-from payments.schemas.decisions import (
-    PrepareQuarantineDecisionRequest,
-    QuarantinedCharge,
-    QuarantinePlan,
-    RejectDecisionRequest,
-)
+from payments.responses.decisions import QuarantinedCharge, QuarantinePlan
+from payments.schemas.decisions import PrepareQuarantineDecisionRequest, RejectDecisionRequest
 from payments.use_cases.quarantine.approve_quarantine import approve_quarantine
 from payments.use_cases.quarantine.prepare_quarantine import prepare_quarantine
 from payments.use_cases.quarantine.reject_quarantine import reject_quarantine

@@ -14,7 +14,8 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from payments.dependencies import Dependencies
 from payments.domain.reconciliation import Kind
 from payments.queries.reconciliation import find_case, page_of_cases
-from payments.schemas.reconciliation import CloseReconciliationCaseRequest, ReconciliationCase
+from payments.responses.reconciliation import ReconciliationCase
+from payments.schemas.reconciliation import CloseReconciliationCaseRequest
 from payments.use_cases.reconciliation.close_case import close_case
 
 endpoint = Endpoints("reconciliation")

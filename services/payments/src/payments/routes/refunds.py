@@ -18,11 +18,8 @@ from payments.domain.destinations import Destination
 from payments.domain.refunds import RefundKind, RefundStep
 from payments.domain.transitions import RefundStatus
 from payments.queries.refunds import find_refund, page_of_refunds
-from payments.schemas.decisions import (
-    PrepareRefundDecisionRequest,
-    Refund,
-    RejectDecisionRequest,
-)
+from payments.responses.decisions import Refund
+from payments.schemas.decisions import PrepareRefundDecisionRequest, RejectDecisionRequest
 from payments.use_cases.outside_refunds.prepare_correction import prepare_correction
 from payments.use_cases.refunds.approve_refund import approve_refund
 from payments.use_cases.refunds.prepare_refund import RefundPlan, prepare_refund

@@ -1,1 +1,1 @@
-"""Request and response models (contract section 7), one module for each noun. Amounts in kobo."""
+"""Request models (contract section 7), one module for each noun. Amounts in kobo."""

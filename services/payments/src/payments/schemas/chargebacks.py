@@ -2,18 +2,15 @@
 
 import base64
 import binascii
-from datetime import date, datetime
-from typing import Annotated, Literal
-from uuid import UUID
+from datetime import date
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
+from common.web.schemas import PositiveKobo, RequestBody
 from payments.domain.chargeback_responses import (
     ATTACHMENT_BYTES_MAX,
     Resolution,
-    ResponseKind,
-    ResponseStatus,
     media_type_of,
 )
 
@@ -67,39 +64,3 @@ class ResolveChargebackRequest(RequestBody):
         if self.resolution == "contest" and self.amount_minor is not None:
             raise ValueError("an amount is given with accept only")
         return self
-
-
-class ChargebackSubmission(ResponseShape):
-    id: UUID
-    kind: ResponseKind
-    resolution: Resolution | None
-    message: str | None
-    amount_minor: int | None
-    content_hash: str = Field(description="SHA-256, in hex, of what is sent; evidence and file are erased afterwards.")
-    status: ResponseStatus
-    failure: str | None
-    created_by: UUID
-    created_at: datetime
-    finished_at: datetime | None
-
-
-class Chargeback(ResponseShape):
-    id: UUID
-    dispute_id: str
-    order_id: UUID | None
-    order_number: str | None = Field(
-        description="The order's number for people; null without an order, and where it is not known."
-    )
-    amount_minor: int
-    currency: str
-    status: Literal["opened", "won", "lost"]
-    reason: str | None
-    loss_minor: int
-    due_at: datetime | None = Field(description="Without a response by then, the gateway decides for the payer.")
-    responded_at: datetime | None = Field(description="When the gateway had our response.")
-    created_at: datetime
-    decided_at: datetime | None
-
-
-class ChargebackDetail(Chargeback):
-    responses: list[ChargebackSubmission]

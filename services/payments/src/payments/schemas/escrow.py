@@ -1,14 +1,9 @@
 """Release of escrow by staff."""
 
-from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
+from common.web.schemas import PositiveKobo, RequestBody
 
 
 class ReleaseEscrowRequest(RequestBody):
     """`POST /api/orders/:id/release`."""
 
     amount_minor: PositiveKobo
-
-
-class EscrowRelease(ResponseShape):
-    released_minor: int
-    remaining_locked_minor: int

@@ -39,7 +39,7 @@ class Intent(NamedTuple):
     reference: str
     amount_minor: int
     currency: str
-    status: str
+    status: PaymentStatus
     channel: str | None
     callback_url: str | None
     authorization_url: str | None

@@ -1,10 +1,11 @@
 """The ledger as a CSV file."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from common.web.csv_export import csv_head, csv_lines
+from payments.responses.ledger import LedgerTransaction
 
 # The bounds of a period that names none.
 BEFORE_EVERYTHING: Final = datetime(1, 1, 1, tzinfo=UTC)
@@ -19,18 +20,18 @@ def csv_heading() -> str:
     return csv_head(COLUMNS)
 
 
-def csv_of_transactions(transactions: Iterable[Mapping[str, Any]]) -> str:
+def csv_of_transactions(transactions: Iterable[LedgerTransaction]) -> str:
     """One line for each entry, in kobo, debit positive."""
     return csv_lines(
         (
-            transaction["id"],
-            transaction["type"],
-            transaction["postingKey"],
-            transaction["currency"],
-            transaction["createdAt"],
-            entry["account"],
-            entry["amountMinor"],
+            transaction.id,
+            transaction.type,
+            transaction.posting_key,
+            transaction.currency,
+            transaction.created_at,
+            entry.account,
+            entry.amount_minor,
         )
         for transaction in transactions
-        for entry in transaction["entries"]
+        for entry in transaction.entries
     )

@@ -1,0 +1,1 @@
+"""Response models (contract section 7), one module for each noun. Amounts in kobo."""

@@ -1,0 +1,50 @@
+"""Transactions and accounts of the ledger."""
+
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
+
+from common.ledger.posting import Side
+from common.web.response_models import ResponseModel, Timestamp
+from payments.domain.accounts import AccountKind
+from payments.domain.transaction_types import TransactionType
+
+
+class LedgerEntry(ResponseModel):
+    account: str
+    amount_minor: Annotated[int, Meta(description="Kobo, debit positive.")]
+
+
+class LedgerTransaction(ResponseModel):
+    id: UUID
+    type: TransactionType
+    posting_key: str
+    currency: str
+    created_at: Timestamp
+    entries: list[LedgerEntry]
+
+
+class TrialBalanceLine(ResponseModel):
+    """All accounts of one kind and currency: `escrow` sums every `escrow:<order>`."""
+
+    kind: Annotated[AccountKind, Meta(description="The name of the accounts up to its colon.")]
+    currency: str
+    accounts: Annotated[int, Meta(description="Number of accounts.")]
+    debit_minor: Annotated[int, Meta(description="Sum of the debits in kobo.")]
+    credit_minor: Annotated[int, Meta(description="Sum of the credits in kobo.")]
+    balance_minor: Annotated[int, Meta(description="Debits less credits. All lines of a currency sum to zero.")]
+    side: Annotated[Side, Meta(description="Where the balance normally stands.")]
+
+
+class PlannedEntry(ResponseModel):
+    account: str
+    amount_minor: Annotated[int, Meta(description="Kobo, debit positive.")]
+    balance_minor: Annotated[int, Meta(description="The account's balance before it, in kobo, debit positive.")]
+
+
+class LedgerAccount(ResponseModel):
+    account: str
+    currency: str
+    balance_minor: Annotated[int, Meta(description="The sum of the entries in kobo, debit positive.")]
+    side: Annotated[Side, Meta(description="Where the balance normally stands.")]

@@ -1,0 +1,61 @@
+"""The check of responses finds each departure from the published model."""
+
+from types import SimpleNamespace
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from common.web.response_models import ResponseModel, Timestamp
+from testkit.published_responses import check_published
+
+ID = str(UUID(int=1))
+
+
+class Part(ResponseModel):
+    at: Timestamp
+
+
+class Thing(ResponseModel):
+    id: UUID
+    count: int | None
+    part: Part | None
+
+
+ONE = SimpleNamespace(path="/things/1", responses={200: {"model": Thing}})
+MANY = SimpleNamespace(path="/things", responses={200: {"model": list[Thing]}})
+GOOD = {"id": ID, "count": 1, "part": {"at": "2026-01-01T00:00:00.000Z"}}
+
+
+def body_of(data: object) -> bytes:
+    return msgspec.json.encode({"success": True, "data": data, "meta": {}})
+
+
+def test_a_response_of_its_model_passes() -> None:
+    check_published(ONE, 200, body_of(GOOD))
+    check_published(MANY, 200, body_of([GOOD, {**GOOD, "part": None, "count": None}]))
+    check_published(ONE, 201, body_of({"other": 1}))
+    check_published(None, 200, body_of(1))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"count": "1"},
+        {"id": "x"},
+        {"extra": 1},
+        {"part": {"at": "2026-01-01T00:00:00Z"}},
+        {"part": {"at": None}},
+        {"part": {"at": "2026-01-01T00:00:00.000Z", "more": 1}},
+    ],
+)
+def test_any_other_response_fails(change: dict[str, object]) -> None:
+    with pytest.raises((msgspec.ValidationError, AssertionError)):
+        check_published(ONE, 200, body_of({**GOOD, **change}))
+    with pytest.raises((msgspec.ValidationError, AssertionError)):
+        check_published(MANY, 200, body_of([GOOD, {**GOOD, **change}]))
+
+
+def test_a_missing_member_fails() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        check_published(ONE, 200, body_of({"id": ID, "part": None}))
