@@ -14,7 +14,7 @@ CLIENT := clients/python/src/campus_client/public_events.py
 
 .PHONY: setup run demo dev storefront clean help test lint format audit fuzz openapi-check postman-check \
     typescript-check new-endpoint documents schemas guides typescript console-shots storefront-shots ctl k8s-check lock \
-    audit-dependencies sbom release-notes bench bench-quick capacity simulate replay-check crash-points races \
+    audit-dependencies sbom release-notes bench bench-quick simulate replay-check crash-points races \
     model-check mutants soak payout-soak notify-soak audit-scale freeze-drill scale-drill restore-drill start-drill \
     upgrade-drill rotation-drill compromise-drill
 
@@ -149,10 +149,6 @@ bench: setup ## Measure each hot path as a ratio to its limit
 
 bench-quick: setup ## The same in six minutes, with less precision
 	@exec $(PYTHON) -m lab.bench --quick
-
-# ARGS=--kept: calculate only.
-capacity: setup ## Measure the cost of an order, and write docs/capacity.md
-	@exec $(PYTHON) -m lab.capacity $(ARGS)
 
 # Broken schedules are shrunk. SEEDS=200; ARGS="--hours 8", ARGS="--seed 4711".
 simulate: setup ## Seeded schedules of the marketplace on a virtual clock, with crashes and faults

@@ -7,17 +7,16 @@ import asyncpg
 
 from campus_tools.servers import Server, Servers
 from common.primitives.ids import new_id
+from lab.bench.counting import Changes, Idle, Step
 from lab.bench.cpu import own_seconds, tree_seconds
 from lab.bench.paths.order import Measured, Sample, rows, total
-from lab.capacity.counting import Idle
-from lab.capacity.figures import Step, Table
 from lab.orders import Watch
 
 STEP = Step(
     count=10,
     cpu_ms={"orders-api": 20, "orders-db": 8, "postgresql": 2, "broker": 10},
     commits={"orders": 4, "payments": 2},
-    tables={"orders.orders": Table(1, 3, 0, 0)},
+    tables={"orders.orders": Changes(1, 3)},
     messages={"orders.payments": 2},
     log_bytes=1_000,
 )
@@ -32,7 +31,7 @@ def measured(*steps: Step, idle_ms: float = 60) -> Measured:
 
 
 def test_an_order_is_the_mean_of_its_rounds() -> None:
-    dearer = replace(STEP, cpu_ms={**STEP.cpu_ms, "orders-api": 40}, tables={"orders.orders": Table(1, 1, 0, 0)})
+    dearer = replace(STEP, cpu_ms={**STEP.cpu_ms, "orders-api": 40}, tables={"orders.orders": Changes(1, 1)})
     found = {row.path.partition(",")[0]: row for row in rows({"": measured(STEP, dearer)})}
     assert (found["order"].figures.cpu_us, found["order"].figures.database_cpu_us) == (50_000, 10_000)
     assert found["order"].figures.rate == 5

@@ -1,1 +1,1 @@
-"""Experiments on a whole system: bench, capacity, soak, drills, fuzz, cluster check."""
+"""Experiments on a whole system: bench, soak, drills, fuzz, cluster check."""

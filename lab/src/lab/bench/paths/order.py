@@ -14,10 +14,9 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
+from lab.bench.counting import Counters, Idle, Reading, Step, cpu_between, cpu_of_a_second, idle_between, step_between
 from lab.bench.environment import BenchEnvironment
 from lab.bench.figures import Effort, Figures, Goal, Row, percentile
-from lab.capacity.counting import Counters, Idle, Reading, cpu_between, cpu_of_a_second, idle_between, step_between
-from lab.capacity.figures import Step
 from lab.orders import Trade
 from lab.systems import Log, RunningSystem
 
@@ -79,7 +78,7 @@ class Measured:
         usual = {name: statistics.median(rest.cpu_ms.get(name, 0.0) for rest in resting) for name in names}
         measured = cls(Idle(usual, resting[0].commits))
         for run in runs:
-            step = step_between(run.before, run.after, run.count, measured.idle, {})
+            step = step_between(run.before, run.after, run.count, measured.idle)
             idle_ms = sum(usual.values()) * (run.after.spent.at - run.before.spent.at) / run.count
             measured.samples[run.phase].append(Sample(step, run.seconds, run.times_ms, idle_ms))
         return measured

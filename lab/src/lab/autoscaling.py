@@ -1,4 +1,4 @@
-"""A simulation of the busiest hour with a seeded random: workers, their queues, and the autoscaler.
+"""The busiest hour, simulated with a seeded random: workers, their queues, and the autoscaler of deploy/k8s.
 
 One step is half a second. Orders arrive at random (Poisson) with a wave over the hour. The payment gateway has one
 outage and then sends the delayed webhooks. A worker is killed at intervals; its messages return to the head of its
@@ -10,10 +10,13 @@ import math
 import random
 from collections import deque
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
-from lab.capacity.assumed import SECONDS_AN_HOUR
-from lab.capacity.shipped import Scaling
+import yaml
+
+_FOLDER: Final = Path(__file__).parents[3] / "deploy/k8s"
+_SECONDS_AN_HOUR: Final = 3_600
 
 STEP_SECONDS: Final = 0.5
 # Above this mean a normal distribution approximates Poisson.
@@ -22,14 +25,43 @@ _LEAD_SECONDS: Final = 900.0
 """Simulated before the hour and not counted: the autoscaler is stable when the hour starts."""
 
 
+MESSAGES: Final = {
+    "notifications.deliveries": 1.0,
+    "notifications.deliveries.email": 5.05,
+    "notifications.deliveries.sms": 1.0,
+    "notifications.orders": 4.0,
+    "notifications.payments": 2.0,
+    "notifications.payouts": 0.05,
+    "orders.payments": 2.0,
+    "payments.orders": 2.0,
+    "payments.webhooks": 1.05,
+    "payouts.payments": 2.05,
+}
+"""Messages per order by queue, as docs/capacity.md measured them."""
+CPU_MS: Final = {"notifications-worker": 52.28, "orders-worker": 7.54, "payments-worker": 10.97, "payouts-worker": 5.22}
+"""Processor time per order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """The minimum and maximum of instances, and the autoscaling targets of workers."""
+
+    least: int
+    most: int
+    queue_length: int | None = None
+    """Messages in one queue per worker."""
+    busy_cores: float | None = None
+    """Mean use of a core per worker."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hour:
     """The load and the failures of the hour."""
 
-    orders_a_second: float
-    """The mean of the hour."""
-    burst: float
-    """The busiest second relative to that mean."""
+    orders_a_second: float = 105.0
+    """The mean of the hour in one of two cells with ten million orders a day."""
+    burst: float = 1.5
+    """The busiest second relative to that mean: lectures end at the full hour."""
     outage_at: float = 1_200.0
     outage_seconds: float = 120.0
     """The payment gateway sends no webhooks for this long; none is lost."""
@@ -83,6 +115,42 @@ class Played:
     """Messages in the queue at the end."""
 
 
+def workers(scaling_of: dict[str, Scaling]) -> list[Worker]:
+    """Return the workers with the queues that an order fills, and their processor time per message."""
+    found = []
+    for name, cpu_ms in CPU_MS.items():
+        service = name.removesuffix("-worker")
+        messages = {queue: share for queue, share in MESSAGES.items() if queue.startswith(f"{service}.")}
+        found.append(Worker(name, messages, cpu_ms / sum(messages.values()), scaling_of[name]))
+    return found
+
+
+def scalings(folder: Path = _FOLDER) -> dict[str, Scaling]:
+    """APIs by their HorizontalPodAutoscalers, workers by their ScaledObjects; by process name."""
+    found = {}
+    for path in [*folder.glob("base/*/api.yaml"), *folder.glob("components/autoscaling/*.yaml")]:
+        for resource in yaml.safe_load_all(path.read_text()):
+            if resource["kind"] == "HorizontalPodAutoscaler":
+                spec = resource["spec"]
+                found[_process_name(spec)] = Scaling(spec["minReplicas"], spec["maxReplicas"])
+            elif resource["kind"] == "ScaledObject":
+                spec = resource["spec"]
+                triggers = {trigger["type"]: str(trigger["metadata"]["value"]) for trigger in spec["triggers"]}
+                found[_process_name(spec)] = Scaling(
+                    spec["minReplicaCount"],
+                    spec["maxReplicaCount"],
+                    int(triggers["rabbitmq"]) if "rabbitmq" in triggers else None,
+                    int(triggers["cpu"].removesuffix("m")) / 1000 if "cpu" in triggers else None,
+                )
+    return found
+
+
+def _process_name(spec: dict[str, Any]) -> str:
+    """Return the launcher names the API gateway's process after its service."""
+    name = str(spec["scaleTargetRef"]["name"])
+    return "api-gateway" if name == "api-gateway-api" else name
+
+
 def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float) -> Played:
     """Simulate one hour of one worker."""
     chance = random.Random(f"{hour.seed} {worker.name}")
@@ -92,7 +160,7 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float)
     waits: list[tuple[float, int, float]] = []
     held = 0.0
     credit, total, longest = 0.0, 0, 0
-    for number in range(int(-_LEAD_SECONDS / STEP_SECONDS), int(SECONDS_AN_HOUR / STEP_SECONDS)):
+    for number in range(int(-_LEAD_SECONDS / STEP_SECONDS), int(_SECONDS_AN_HOUR / STEP_SECONDS)):
         now = number * STEP_SECONDS
         rate, held = _rate(now, hour, held)
         for name, share in worker.messages_an_order.items():
@@ -186,7 +254,7 @@ class _Crew:
 def _rate(now: float, hour: Hour, held: float) -> tuple[float, float]:
     """Orders per second, and the number that the gateway delays during its outage."""
     # A wave with one peak: its mean is the hour's mean, its peak the busiest second.
-    rate = hour.orders_a_second * (1 - (hour.burst - 1) * math.cos(2 * math.pi * max(now, 0.0) / SECONDS_AN_HOUR))
+    rate = hour.orders_a_second * (1 - (hour.burst - 1) * math.cos(2 * math.pi * max(now, 0.0) / _SECONDS_AN_HOUR))
     ended = hour.outage_at + hour.outage_seconds
     if hour.outage_at <= now < ended:
         return 0.0, held + rate * STEP_SECONDS

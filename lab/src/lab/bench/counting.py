@@ -13,36 +13,39 @@ import httpx
 import psutil
 
 from lab.bench.cpu import own_seconds, tree_seconds
-from lab.capacity.figures import Step, Table
 from lab.systems import RunningSystem
 from operations.services import SERVICES
 
 # PostgreSQL reports an idle connection's last transactions within ten seconds, the broker its queues within five.
 SETTLE_SECONDS: Final = 11.0
-_TUPLE_BYTES: Final = 28
-"""The header of a row (24 bytes, aligned) and its pointer in the page (4)."""
-_ENTRY_BYTES: Final = 12
-"""The header and the pointer of an index entry (8 and 4)."""
-_INDEX_FILL: Final = 0.7
-"""The fill of the pages of a tree with keys in random order."""
-
 _ROWS = "SELECT relname, n_tup_ins, n_tup_upd + n_tup_del FROM pg_stat_user_tables WHERE schemaname = 'public'"
-_WIDTHS = """
-SELECT c.relname, coalesce(sum(s.avg_width * (1 - s.null_frac)), 0)::float8
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-LEFT JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname
-WHERE n.nspname = 'public' AND c.relkind = 'r' GROUP BY c.relname
-"""
-# A partial index has a share of the rows, estimated from both row counts after ANALYZE.
-_INDEXES = """
-SELECT t.relname, i.indexrelid::regclass::text,
-       greatest(least(x.reltuples / nullif(greatest(t.reltuples, 1), 0), 1), 0)::float8,
-       coalesce((SELECT sum(coalesce(s.avg_width, 16)) FROM unnest(i.indkey) AS key(number)
-                 JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = key.number
-                 LEFT JOIN pg_stats s ON s.schemaname = 'public' AND s.tablename = t.relname AND s.attname = a.attname), 16)::float8
-FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
-JOIN pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = 'public'
-"""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The rows of one table written per step, and those updated or deleted."""
+
+    rows: float
+    changes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The cost of one step (a purchase, an order, a payout) without idle time."""
+
+    count: int
+    cpu_ms: dict[str, float]
+    """User and system time by process; `<service>-db` are databases, `postgresql` is their shared part, and `broker`."""
+    commits: dict[str, float]
+    """Transactions by service."""
+    tables: dict[str, Changes]
+    """By `<service>.<table>`."""
+    messages: dict[str, float]
+    """Acknowledged messages by queue."""
+    log_bytes: float
+    """Write-ahead log (WAL) of all databases."""
+    published: float = 0.0
+    """Messages that processes published to the broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +141,6 @@ class Counters:
     async def _broker_reports(self, path: str, **parameters: str) -> Any:
         return (await self.broker.get(path, params=parameters)).raise_for_status().json()
 
-    async def widths(self) -> dict[str, tuple[float, float]]:
-        """Bytes of a row and of its index entries by table, from the statistics of the written rows."""
-        found = {}
-        for name, connection in self.administrator.items():
-            await connection.execute("ANALYZE")
-            entries = defaultdict[str, float](float)
-            for table, _, share, width in await connection.fetch(_INDEXES):
-                entries[table] += share * (_ENTRY_BYTES + width) / _INDEX_FILL
-            for table, width in await connection.fetch(_WIDTHS):
-                found[f"{name}.{table}"] = (_TUPLE_BYTES + width, entries[table])
-        return found
-
     async def _backends(self) -> dict[int, tuple[str, float]]:
         first = next(iter(self.administrator.values()))
         known = {service.database: service.name for service in SERVICES}
@@ -198,36 +189,23 @@ def idle_between(before: Reading, after: Reading) -> Idle:
     )
 
 
-def step_between(
-    before: Reading,
-    after: Reading,
-    count: int,
-    idle: Idle,
-    widths: dict[str, tuple[float, float]],
-    parts: frozenset[str] | None = None,
-) -> Step:
-    """Return the cost of each of `count` steps between two readings; `parts` limits it to the processes of the step.
-
-    For other processes a cheap step would count the noise of their idle time.
-    """
+def step_between(before: Reading, after: Reading, count: int, idle: Idle) -> Step:
+    """Return the cost of each of `count` steps between two readings."""
     lasted, counted = after.spent.at - before.spent.at, after.counts.at - before.counts.at
     cpu = {
         name: max(0.0, (seconds * 1000 - idle.cpu_ms.get(name, 0.0) * lasted) / count)
         for name, seconds in cpu_between(before.spent, after.spent).items()
-        if parts is None or name in parts
     }
     commits = {
         name: max(0.0, (done - before.counts.commits[name] - idle.commits.get(name, 0.0) * counted) / count)
         for name, done in after.counts.commits.items()
-        if parts is None or f"{name}-db" in parts
     }
     tables = {}
     for name, (inserted, changed) in after.counts.tables.items():
         earlier = before.counts.tables.get(name, (0, 0))
         rows, changes = (inserted - earlier[0]) / count, (changed - earlier[1]) / count
         if rows or changes:
-            row_bytes, index_bytes = widths.get(name, (0.0, 0.0))
-            tables[name] = Table(round(rows, 3), round(changes, 3), round(row_bytes), round(index_bytes))
+            tables[name] = Changes(round(rows, 3), round(changes, 3))
     messages = {
         name: (done - before.counts.messages.get(name, 0)) / count for name, done in after.counts.messages.items()
     }
