@@ -15,7 +15,7 @@ CLIENT := clients/python/src/campus_client/public_events.py
 .PHONY: setup run demo dev storefront clean help test lint format audit fuzz openapi-check postman-check \
     typescript-check new-endpoint documents schemas guides typescript console-shots storefront-shots ctl k8s-check lock \
     audit-dependencies sbom release-notes bench bench-quick simulate replay-check crash-points races \
-    model-check mutants soak payout-soak notify-soak audit-scale freeze-drill scale-drill restore-drill start-drill \
+    mutants soak payout-soak notify-soak audit-scale freeze-drill scale-drill restore-drill start-drill \
     upgrade-drill rotation-drill compromise-drill
 
 # Any other word: a slip of the fingers.
@@ -166,10 +166,6 @@ crash-points: setup ## Kill a process before and after each effect of each scena
 # ARGS="--pair cancel/charge", ARGS="--list".
 races: setup ## Interleave two actions at every effect, 200 schedules for each pair, and audit
 	@exec $(PYTHON) -m lab.races $(ARGS)
-
-# MODEL_SCHEDULES=20000; MODEL_SEED runs one again.
-model-check: setup ## Drive the dispatch of payouts through random schedules in memory
-	@MODEL_SCHEDULES=$${MODEL_SCHEDULES:-20000} exec .venv/bin/pytest -q -s services/payouts/tests/model $(ARGS)
 
 # ARGS="--service payments --kind sql --sample 20" takes minutes, ARGS="--kind guard" one.
 mutants: setup ## One fault at a time in code, SQL and database; a test must detect it (hours)

@@ -79,6 +79,30 @@ class MortalTransport(httpx.AsyncBaseTransport):
         return response
 
 
+class LateTransport(httpx.AsyncBaseTransport):
+    """The real network, except that the first transfer's call times out and is kept until `arrive`; later ones are
+    refused.
+    """
+
+    def __init__(self, inner):
+        self.inner, self.kept = inner, None
+
+    async def handle_async_request(self, request):
+        if request.method == "POST" and request.url.path.endswith("/transfer"):
+            if self.kept is not None:
+                return httpx.Response(
+                    400, json={"status": False, "message": "Account number is invalid"}, request=request
+                )
+            self.kept = request
+            raise httpx.ReadTimeout("given up", request=request)
+        return await self.inner.handle_async_request(request)
+
+    async def arrive(self):
+        response = await self.inner.handle_async_request(self.kept)
+        await response.aread()
+        return response.status_code
+
+
 def gateways_over(scenario: Scenario, transport) -> Gateways:
     """Return the scenario's gateway over another network."""
     client = scenario.app.dependencies.gateway.client

@@ -1,4 +1,4 @@
-"""The model's schedules on the real database, against the sandbox's own ledger: with random sends, losses, repetitions,
+"""Schedules on the real database, against the sandbox's own ledger: with random sends, losses, repetitions, late calls,
 holds and deaths each payout is sent once and none is lost. `SCHEDULES_SEED` repeats a run, `SCHEDULES_EXAMPLES` sets
 their number.
 """
@@ -9,7 +9,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -25,13 +25,13 @@ from contracts.identity import VendorReinstated, VendorSuspended
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from contracts.permissions import permissions_of
 from operations.audit.invariants import INVARIANTS
-from payouts.domain.dispatch import LEASE
+from payouts.domain.dispatch import LEASE, LOST_CALL
 from payouts.domain.errors import GatewayUnavailable
 from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX
-from .dispatch_steps import Died, MortalDatabase, MortalTransport, gateways_over
+from .dispatch_steps import Died, LateTransport, MortalDatabase, MortalTransport, gateways_over
 
 Result = TypeVar("Answer")
 
@@ -74,6 +74,7 @@ class Schedules(RuleBasedStateMachine):
         self.vendor = self.run(self.scenario.ready_vendor(100_000))
         self.payouts = [self.run(self.scenario.payout(self.vendor, AMOUNT_MINOR)) for _ in range(3)]
         self.sequence = 10
+        self.on_their_way: list[tuple[httpx.Request, datetime]] = []
 
     def transfers(self) -> dict[str, list[Any]]:
         """Return the sandbox's transfers by payout."""
@@ -109,6 +110,32 @@ class Schedules(RuleBasedStateMachine):
 
         self.run(self.sandbox.faults(transfer_call=fault))
         self.run(dispatch())
+
+    @rule()
+    def staff_dispatch_and_the_first_call_is_late(self) -> None:
+        async def dispatch() -> None:
+            async with httpx.AsyncHTTPTransport() as inner:
+                late, called_at = LateTransport(inner), self.scenario.clock.now()
+                await self._dispatch(self.scenario.app.dependencies.database, gateways_over(self.scenario, late))
+                if late.kept is not None:
+                    self.on_their_way.append((late.kept, called_at))
+
+        self.run(self.sandbox.faults(transfer_call=None))
+        self.run(dispatch())
+
+    @rule()
+    def a_late_call_arrives(self) -> None:
+        """Let the gateway receive it, unless that is out of bounds."""
+
+        async def arrive(request: httpx.Request) -> None:
+            async with httpx.AsyncHTTPTransport() as transport:
+                await (await transport.handle_async_request(request)).aread()
+
+        self.run(self.sandbox.faults(transfer_call=None))
+        for request, called_at in self.on_their_way[:1]:
+            self.on_their_way.remove((request, called_at))
+            if self.scenario.clock.now() < called_at + LOST_CALL:
+                self.run(arrive(request))
 
     @rule()
     def two_dispatch_at_once(self) -> None:

@@ -16,7 +16,7 @@ from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR, Sandbox, Scenario
-from .dispatch_steps import EVERYTHING, KEY, OTHER_KEY, assert_paid_once, gateways_over, maker, recover
+from .dispatch_steps import EVERYTHING, KEY, OTHER_KEY, LateTransport, assert_paid_once, gateways_over, maker, recover
 
 
 @pytest.mark.parametrize("fault", [{"timeout": True}, {"error_after": True}])
@@ -61,30 +61,6 @@ async def test_failing_queries_open_an_exception(scenario: Scenario, immediate: 
     await recover(scenario)
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
     assert (await scenario.read_payout(payout_id))["openException"] is None
-
-
-class LateTransport(httpx.AsyncBaseTransport):
-    """The real network, except that the first transfer's call times out and is kept until `arrive`; later ones are
-    refused.
-    """
-
-    def __init__(self, inner):
-        self.inner, self.kept = inner, None
-
-    async def handle_async_request(self, request):
-        if request.method == "POST" and request.url.path.endswith("/transfer"):
-            if self.kept is not None:
-                return httpx.Response(
-                    400, json={"status": False, "message": "Account number is invalid"}, request=request
-                )
-            self.kept = request
-            raise httpx.ReadTimeout("given up", request=request)
-        return await self.inner.handle_async_request(request)
-
-    async def arrive(self):
-        response = await self.inner.handle_async_request(self.kept)
-        await response.aread()
-        return response.status_code
 
 
 @asynccontextmanager
