@@ -1,7 +1,7 @@
 """All endpoints of all services with their guards, read from the running code. Used by the reference and the tests of roles."""
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -96,23 +96,24 @@ def endpoints_by_permission() -> Mapping[str, tuple[Endpoint, ...]]:
 
 
 def public_routes() -> tuple[tuple[Route, EndpointRoute], ...]:
-    """Return each endpoint that the edge routes with the route of its first service, in the order of declaration.
+    """Return each endpoint that the edge routes with the route of its first service, in the order of declaration."""
+    return merge_parts(endpoint for endpoint in _declared() if not endpoint.path.startswith(_INTERNAL))
+
+
+def merge_parts(declared: Iterable[Endpoint]) -> tuple[tuple[Route, EndpointRoute], ...]:
+    """Return the routes of endpoints. The services of a `merged` one are the parts of one route.
 
     Raises ValueError when two services declare one endpoint that is not `merged`, or declare it differently.
     """
     found: dict[str, tuple[Route, EndpointRoute]] = {}
-    for endpoint in _declared():
-        if endpoint.path.startswith(_INTERNAL):
+    for endpoint in declared:
+        first, route = found.get(endpoint.name, (None, endpoint.route))
+        if first is None:
+            found[endpoint.name] = (replace(route.declared, upstream=endpoint.service), route)
             continue
-        if endpoint.name not in found:
-            found[endpoint.name] = (replace(endpoint.route.declared, upstream=endpoint.service), endpoint.route)
-            continue
-        first, route = found[endpoint.name]
-        alone = replace(first, upstream="", parts=())
-        if not (route.is_merged and endpoint.route.is_merged) or alone != endpoint.route.declared:
+        if not endpoint.route.is_merged or (route.declared, route.is_merged) != (endpoint.route.declared, True):
             raise ValueError(f"{first.upstream} and {endpoint.service} declare {endpoint.name}")
-        parts = (*(first.parts or (first.upstream,)), endpoint.service)
-        found[endpoint.name] = (replace(first, parts=parts), route)
+        found[endpoint.name] = (replace(first, parts=(*(first.parts or (first.upstream,)), endpoint.service)), route)
     return tuple(found.values())
 
 

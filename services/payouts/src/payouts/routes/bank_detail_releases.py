@@ -3,7 +3,9 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission

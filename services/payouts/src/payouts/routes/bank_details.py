@@ -2,7 +2,8 @@
 
 from uuid import UUID
 
-from fastapi import Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
 
 from common.auth.guards import one_of, permission
 from common.primitives.problems import NotFound

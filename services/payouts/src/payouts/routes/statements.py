@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
-from fastapi import Request, Response
-from starlette.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
 from common.auth.caller import Caller
 from common.auth.guards import permission
