@@ -1,13 +1,14 @@
 """Response models: from a row to the bytes of the response, and to OpenAPI."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from types import SimpleNamespace
 from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
 import pytest
 from fastapi import FastAPI
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from common.web.response_models import ResponseModel, Timestamp
 
@@ -76,6 +77,14 @@ def test_a_prefix_names_the_columns_of_a_part() -> None:
     assert Part.from_row(ROW, "part__", seen_at="later") == Part(id=ID, seen_at="later")
 
 
+def test_a_record_of_the_domain_becomes_a_model() -> None:
+    record = SimpleNamespace(id=ID, seen_at=INSTANT)
+    assert Part.from_record(record) == Part(id=ID, seen_at="2026-01-31T12:00:00.000Z")
+    assert Part.from_record(record, seen_at=None) == Part(id=ID, seen_at=None)
+    with pytest.raises(KeyError, match="seen_at"):
+        Part.from_record(SimpleNamespace(id=ID))
+
+
 def test_fields_that_no_column_gives_are_passed() -> None:
     part = Part(id=ID, seen_at=None)
     assert Detail.from_row(ROW, amount_minor=6, parts=[part]) == Detail(
@@ -86,6 +95,22 @@ def test_fields_that_no_column_gives_are_passed() -> None:
 def test_a_list_of_models_comes_from_a_json_column() -> None:
     detail = Detail.from_row({**ROW, "parts": [{"id": str(ID), "seenAt": "2026-01-31T12:00:00.000Z"}]})
     assert detail.parts == [Part(id=ID, seen_at="2026-01-31T12:00:00.000Z")]
+
+
+class Guarded(ResponseModel):
+    id: UUID
+    owner: Annotated[str | UnsetType | None, Meta(description="For staff only.")] = UNSET
+
+
+def test_an_unset_field_is_absent_and_a_null_one_is_not() -> None:
+    assert msgspec.json.encode(Guarded.from_row({"id": ID})).decode() == f'{{"id":"{ID}"}}'
+    assert msgspec.json.encode(Guarded.from_row({"id": ID, "owner": None})).decode() == f'{{"id":"{ID}","owner":null}}'
+    app = FastAPI()
+    app.add_api_route("/guarded", lambda: None, responses={200: {"model": Guarded}})
+    shown = app.openapi()["components"]["schemas"]["Guarded"]
+    assert shown["required"] == ["id"]
+    assert shown["properties"]["owner"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+    assert shown["properties"]["owner"]["description"] == "For staff only."
 
 
 def test_a_field_without_a_column_is_an_error() -> None:

@@ -1,8 +1,7 @@
 """The revision that a change is based on (contract section 1)."""
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import Header
 
@@ -29,6 +28,6 @@ def revision_meant(if_match: str | None, revision: int | None) -> int | None:
     return int(tag[1])
 
 
-def etag(shown: Mapping[str, Any]) -> dict[str, str]:
+def etag(revision: int) -> dict[str, str]:
     """Return the ETag header that a client repeats in `If-Match`."""
-    return {"ETag": f'"{shown["revision"]}"'}
+    return {"ETag": f'"{revision}"'}

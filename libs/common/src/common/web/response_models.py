@@ -23,7 +23,7 @@ from typing import (
 )
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, create_model
 
 from common.primitives.clock import iso
@@ -65,17 +65,33 @@ class ResponseModel(msgspec.Struct, metaclass=_ModelMeta):
 
         A column has the name of its field, after the prefix. A field that is a model takes the columns `<field>__<column>`,
         and is None where the first of them is null. Instants become text. A list of models comes from a JSON column with
-        public names. Columns without a field are ignored; a field without a column raises KeyError.
+        public names. Columns without a field are ignored. A field without a column has its default, or raises KeyError.
         """
-        values = others
-        for name, value_of in _columns_of(cls, prefix):
-            if name not in values:
-                values[name] = value_of(row)
-        return cls(**values)
+        return cls(**_values_of(row, cls, prefix, others))
+
+    @classmethod
+    def from_record(cls, record: object, /, **others: object) -> Self:
+        """Return the model of a record whose attributes are named as the fields; see `from_row`."""
+        return cls.from_row(_Attributes(record), **others)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> object:
         return handler.generate_schema(_published(cls))
+
+
+class _Attributes:
+    """A record as a row."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, record: object) -> None:
+        self._record = record
+
+    def __getitem__(self, column: str, /) -> object:
+        try:
+            return getattr(self._record, column)
+        except AttributeError:
+            raise KeyError(column) from None
 
 
 @cache
@@ -83,17 +99,26 @@ def _published(model: type[ResponseModel]) -> type[BaseModel]:
     """Return the pydantic model of the same name, fields and descriptions, for OpenAPI alone."""
     hints = get_type_hints(model, include_extras=True)
     fields: dict[str, Any] = {
-        field.name: (_shown(hints[field.name]), Field(alias=field.encode_name))
+        field.name: (_shown(hints[field.name]), Field(**_default_of(field), alias=field.encode_name))
         for field in msgspec.structs.fields(model)
     }
     return create_model(model.__name__, __module__=model.__module__, __doc__=model.__doc__, **fields)
 
 
+def _default_of(field: msgspec.structs.FieldInfo) -> dict[str, Any]:
+    if field.required:
+        return {}
+    return {"default": None if field.default is UNSET else field.default}
+
+
 def _shown(hint: Any) -> Any:
     """Return the type of a field for pydantic, with the metadata of msgspec as that of pydantic."""
+    if get_origin(hint) in (Union, UnionType):
+        return Union[tuple(choice for choice in get_args(hint) if choice is not UnsetType)]  # noqa: UP007 - made from a tuple
     if get_origin(hint) is not Annotated:
         return hint
     kind, *metadata = get_args(hint)
+    kind = _shown(kind)
     for place, each in enumerate(metadata):
         if isinstance(each, Meta):
             given = {name: value for name in _SHOWN if (value := getattr(each, name)) is not None}
@@ -101,11 +126,26 @@ def _shown(hint: Any) -> Any:
     return Annotated[(kind, *metadata)]
 
 
+def _values_of(row: Row, model: type[ResponseModel], prefix: str, values: dict[str, object]) -> dict[str, object]:
+    """Add the fields that have a column to the values that are given."""
+    for name, value_of, is_required in _columns_of(model, prefix):
+        if name not in values:
+            try:
+                values[name] = value_of(row)
+            except KeyError:
+                if is_required:
+                    raise
+    return values
+
+
 @cache
-def _columns_of(model: type[ResponseModel], prefix: str) -> tuple[tuple[str, Callable[[Row], object]], ...]:
-    """Return each field with the function that reads its value from a row."""
+def _columns_of(model: type[ResponseModel], prefix: str) -> tuple[tuple[str, Callable[[Row], object], bool], ...]:
+    """Return each field with the function that reads its value from a row, and whether it must have a column."""
     hints = get_type_hints(model)
-    return tuple((field, _reader(f"{prefix}{field}", hints[field])) for field in hints)
+    return tuple(
+        (field.name, _reader(f"{prefix}{field.name}", hints[field.name]), field.required)
+        for field in msgspec.structs.fields(model)
+    )
 
 
 def _reader(column: str, hint: Any) -> Callable[[Row], object]:
@@ -126,12 +166,12 @@ def _reader(column: str, hint: Any) -> Callable[[Row], object]:
 
 
 def _nested_reader(column: str, model: type[ResponseModel], *, optional: bool) -> Callable[[Row], object]:
-    members = _columns_of(model, f"{column}__")
-    first = f"{column}__{members[0][0]}"
+    prefix = f"{column}__"
+    first = f"{prefix}{model.__struct_fields__[0]}"
 
     def nested(row: Row) -> object:
         if optional and row[first] is None:
             return None
-        return model(**{name: value_of(row) for name, value_of in members})
+        return model(**_values_of(row, model, prefix, {}))
 
     return nested

@@ -25,7 +25,7 @@ async def read_profile(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         profile = (await profile_of(uow, caller.id)).response(caller)
-    return ok(request, profile, headers=etag(profile))
+    return ok(request, profile, headers=etag(profile["revision"]))
 
 
 @endpoint("PATCH", "/api/profiles/current", id="profiles.updateCurrent", returns=Profile, allow=SIGNED_IN)
@@ -44,7 +44,7 @@ async def change_profile_route(
             uow, caller, changes, revision, text_policy=dependencies.text_policy, now=dependencies.clock.now()
         )
         profile = changed.response(caller)
-    return ok(request, profile, headers=etag(profile))
+    return ok(request, profile, headers=etag(profile["revision"]))
 
 
 @endpoint(

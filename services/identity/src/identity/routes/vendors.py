@@ -77,7 +77,7 @@ async def read_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) 
     if vendor is None:
         raise NotFound
     shown = vendor.response()
-    return ok(request, shown, headers=etag(shown) if isinstance(vendor, VendorInFull) else None)
+    return ok(request, shown, headers=etag(shown["revision"]) if isinstance(vendor, VendorInFull) else None)
 
 
 @endpoint(
@@ -170,4 +170,4 @@ async def _respond(request: Request, caller: Caller, vendor_id: UUID, change_id:
         shown = (await _find_manageable_vendor(uow, vendor_id)).response()
         if change_id is not None:
             shown["commissionChange"] = await find_commission_change(uow, change_id, now=dependencies.clock.now())
-    return ok(request, shown, headers=etag(shown))
+    return ok(request, shown, headers=etag(shown["revision"]))

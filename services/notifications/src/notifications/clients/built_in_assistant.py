@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from notifications.domain import built_in_assistant
-from notifications.domain.conversations import ChatMessage, Completion
+from notifications.domain.conversations import ChatMessage, Completion, Provider
 
 
 class BuiltIn:
     """Deterministic: the same question with the same tool results gives the same reply."""
 
-    provider = "built-in"
+    provider: Provider = "built-in"
 
     async def complete(
         self,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx
 import msgspec
 
-from notifications.domain.conversations import ChatMessage, Completion, Ending, TokenUsage, ToolCall
+from notifications.domain.conversations import ChatMessage, Completion, Ending, Provider, TokenUsage, ToolCall
 from notifications.domain.errors import AssistantUnavailable
 from notifications.domain.model_errors import fault_in_stream, fault_of_status, read_model_error
 
@@ -34,7 +34,7 @@ OnText = Callable[[str], Awaitable[None]]
 class LanguageModel:
     """One model of one provider. `silence_seconds` limits the time between two pieces."""
 
-    provider = "openai-compatible"
+    provider: Provider = "openai-compatible"
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from uuid import UUID
 
 Role = Literal["user", "assistant", "tool"]
 Ending = Literal["complete", "cut", "filtered"]
+Provider = Literal["built-in", "openai-compatible"]
 
 # A hundred turns; longer topics start a new conversation.
 MESSAGES_MAX: Final = 200

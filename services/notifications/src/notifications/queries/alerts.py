@@ -1,11 +1,12 @@
 """Reads of alerts, for pages and for staff."""
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso, iso_or_none
-from common.web.pages import OffsetPage
+from common.web.pages import Found, OffsetPage
+from notifications import responses
 from notifications.domain.alerts import Alert
 
 _ALERT: Final = """
@@ -44,7 +45,7 @@ async def find_alert(uow: UnitOfWork, alert_id: UUID) -> Alert | None:
 
 async def page_of_alerts(
     uow: UnitOfWork, page: OffsetPage, status: Literal["open", "closed"] | None
-) -> tuple[list[dict[str, Any]], int]:
+) -> Found[responses.Alert]:
     """Return one page of the alerts and their total number."""
     total: int = await uow.fetch_value(_ALERT_COUNT, status)
     rows = await uow.fetch(
@@ -53,21 +54,4 @@ async def page_of_alerts(
         page.limit,
         page.offset,
     )
-    return [_alert_response(row) for row in rows], total
-
-
-def _alert_response(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row["id"]),
-        "severity": row["severity"],
-        "title": row["title"],
-        "detail": row["detail"],
-        "subject": row["subject"],
-        "runbook": row["runbook"],
-        "source": row["source"],
-        "repetitions": row["repetitions"],
-        "raisedAt": iso(row["raised_at"]),
-        "lastRaisedAt": iso(row["last_raised_at"]),
-        "pagedAt": iso_or_none(row["paged_at"]),
-        "closedAt": iso_or_none(row["closed_at"]),
-    }
+    return [responses.Alert.from_row(row) for row in rows], total

@@ -1,12 +1,12 @@
 """Reads of a user's conversations with the assistant."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso
 from notifications.domain.conversations import ChatMessage
+from notifications.responses.assistant import Conversation, ConversationMessage
 
 _LIST: Final = """
 SELECT id, title, created_at, last_message_at FROM conversations
@@ -25,13 +25,10 @@ SELECT role, text FROM conversation_messages WHERE conversation_id = $1 ORDER BY
 
 async def list_conversations(
     uow: UnitOfWork, user_id: UUID, after: tuple[datetime, UUID] | None, rows_max: int
-) -> list[dict[str, Any]]:
+) -> list[Conversation]:
     """Return the user's conversations, newest first, after a cursor position."""
     at, conversation_id = after or (None, None)
-    return [
-        {"id": str(one_id), "title": title, "createdAt": iso(created_at), "lastMessageAt": iso(last_message_at)}
-        for one_id, title, created_at, last_message_at in await uow.fetch(_LIST, user_id, at, conversation_id, rows_max)
-    ]
+    return [Conversation.from_row(row) for row in await uow.fetch(_LIST, user_id, at, conversation_id, rows_max)]
 
 
 async def count_messages(uow: UnitOfWork, conversation_id: UUID) -> int | None:
@@ -42,17 +39,10 @@ async def count_messages(uow: UnitOfWork, conversation_id: UUID) -> int | None:
 
 async def list_messages(
     uow: UnitOfWork, conversation_id: UUID, after_position: int, rows_max: int
-) -> list[tuple[int, dict[str, Any]]]:
+) -> list[tuple[int, ConversationMessage]]:
     """Return the messages after a position in their order, each with its position."""
-    return [
-        (
-            position,
-            {"id": str(one_id), "role": role, "text": text, "provider": provider, "createdAt": iso(created_at)},
-        )
-        for position, one_id, role, text, provider, created_at in await uow.fetch(
-            _MESSAGES, conversation_id, after_position, rows_max
-        )
-    ]
+    rows = await uow.fetch(_MESSAGES, conversation_id, after_position, rows_max)
+    return [(row["position"], ConversationMessage.from_row(row)) for row in rows]
 
 
 async def list_recent_messages(uow: UnitOfWork, conversation_id: UUID, rows_max: int) -> list[ChatMessage]:

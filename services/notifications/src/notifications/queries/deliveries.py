@@ -1,13 +1,13 @@
 """Reads of deliveries and their attempts."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
-from common.web.pages import OffsetPage
+from common.web.pages import Found, OffsetPage
 from notifications.domain.statuses import furthest
+from notifications.responses.deliveries import DeliveryLog, NotificationDelivery
 
 _DELIVERY: Final = """
 SELECT notification_id, status, provider_message_id FROM notification_deliveries
@@ -32,15 +32,13 @@ LOG_SORTS: Final = {"created_at": "attempted_at"}
 
 async def find_delivery(
     uow: UnitOfWork, notification_id: UUID, channel: str, recipients: Collection[str]
-) -> dict[str, Any]:
+) -> NotificationDelivery:
     """Return the status of a recorded delivery (contract section 12).
 
     The status of a push to several devices is the furthest one.
     """
     rows = await uow.fetch(_DELIVERY, notification_id, channel, list(recipients))
-    row = rows[furthest([row["status"] for row in rows])]
-    message_id = {"providerMessageId": row["provider_message_id"]} if row["provider_message_id"] is not None else {}
-    return {"notificationId": str(row["notification_id"]), "status": row["status"], **message_id}
+    return NotificationDelivery.from_row(rows[furthest([row["status"] for row in rows])])
 
 
 async def find_delivery_of_attempt(uow: UnitOfWork, log_id: UUID) -> UUID | None:
@@ -51,7 +49,7 @@ async def find_delivery_of_attempt(uow: UnitOfWork, log_id: UUID) -> UUID | None
 
 async def page_of_delivery_logs(
     uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, UUID | str]
-) -> tuple[list[dict[str, Any]], int]:
+) -> Found[DeliveryLog]:
     """Return one page of the attempts and their total number. `filters` are values of LOG_FILTERS."""
     values = list(filters.values())
     conditions = " AND ".join(LOG_FILTERS[name].format(f"${place}") for place, name in enumerate(filters, 1)) or "true"
@@ -63,21 +61,4 @@ async def page_of_delivery_logs(
         page.limit,
         page.offset,
     )
-    return [_log_response(row) for row in rows], total
-
-
-def _log_response(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row["id"]),
-        "notificationId": str(row["notification_id"]),
-        "userId": None if row["user_id"] is None else str(row["user_id"]),
-        "channel": row["channel"],
-        "template": row["template"],
-        "recipient": row["recipient"],
-        "status": row["status"],
-        "provider": row["provider"],
-        "providerMessageId": row["provider_message_id"],
-        "error": row["error"],
-        "attemptedAt": iso(row["attempted_at"]),
-        "toldAt": iso_or_none(row["told_at"]),
-    }
+    return [DeliveryLog.from_row(row) for row in rows], total

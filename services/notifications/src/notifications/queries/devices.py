@@ -1,11 +1,11 @@
 """Reads of a user's devices."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso
+from notifications import responses
 from notifications.domain.devices import Device, RegisteredDevice
 
 _LIST: Final = """
@@ -41,10 +41,5 @@ async def devices_of(uow: UnitOfWork, owners: Mapping[UUID, UUID]) -> dict[str, 
     return {str(row["id"]): Device(*row) for row in rows}
 
 
-def device_response(device: RegisteredDevice) -> dict[str, Any]:
-    return {
-        "id": str(device.id),
-        "kind": device.kind,
-        "createdAt": iso(device.created_at),
-        "registeredAt": iso(device.registered_at),
-    }
+def device_response(device: RegisteredDevice) -> responses.Device:
+    return responses.Device.from_record(device)

@@ -2,12 +2,14 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
+import msgspec
+
 from common.database.unit_of_work import Reads, UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from notifications.domain.feed import FEED_START, FeedItem
+from notifications.responses.feed import Notification, NotificationSubject
 
 _COLUMNS: Final = "SELECT id, template, title, body, created_at, read_at, place, subject FROM notifications"
 _BEFORE: Final = """
@@ -63,13 +65,5 @@ async def list_last_positions(uow: UnitOfWork, user_ids: Collection[UUID]) -> di
     return {user_id: last for user_id, last in rows}  # noqa: C416 - records are no tuples
 
 
-def notification_response(item: FeedItem) -> dict[str, Any]:
-    return {
-        "id": str(item.id),
-        "template": item.template,
-        "title": item.title,
-        "body": item.body,
-        "createdAt": iso(item.created_at),
-        "readAt": iso_or_none(item.read_at),
-        "subject": item.subject,
-    }
+def notification_response(item: FeedItem) -> Notification:
+    return Notification.from_record(item, subject=msgspec.convert(item.subject, NotificationSubject | None))

@@ -1,11 +1,13 @@
 """Reads of notification preferences."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.web.response_models import Row
 from notifications.domain.channels import CHANNELS, Preferences
 from notifications.domain.quiet_hours import QuietHours
+from notifications.responses.preferences import NotificationPreferences, QuietHoursWindow
 
 _PREFERENCES: Final = """
 SELECT channels, quiet_from, quiet_to, timezone, locale, revision, optional_mail
@@ -19,7 +21,7 @@ async def find_preferences(uow: UnitOfWork, user_id: UUID) -> Preferences:
     return Preferences() if row is None else preferences_of(row)
 
 
-def preferences_of(row: Any) -> Preferences:
+def preferences_of(row: Row) -> Preferences:
     """Return the preferences of a row with the columns of `notification_preferences`."""
     start, end = row["quiet_from"], row["quiet_to"]
     quiet = None if start is None else QuietHours(start, end, row["timezone"])
@@ -27,19 +29,17 @@ def preferences_of(row: Any) -> Preferences:
     return Preferences(channels, quiet, timezone, locale, row["revision"], optional_mail=row["optional_mail"])
 
 
-def preferences_response(preferences: Preferences) -> dict[str, Any]:
+def preferences_response(preferences: Preferences) -> NotificationPreferences:
     """Return the effective preferences as the API shows them."""
     quiet = preferences.quiet
-    return {
-        "channels": {channel: preferences.allows(channel) for channel in CHANNELS},
-        "quietHours": None
+    return NotificationPreferences(
+        channels={channel: preferences.allows(channel) for channel in CHANNELS},
+        quiet_hours=None
         if quiet is None
-        else {
-            "from": quiet.start.strftime("%H:%M"),
-            "to": quiet.end.strftime("%H:%M"),
-            "timezone": quiet.timezone,
-        },
-        "optionalMail": preferences.optional_mail,
-        "locale": preferences.locale,
-        "revision": preferences.revision,
-    }
+        else QuietHoursWindow(
+            start=quiet.start.strftime("%H:%M"), end=quiet.end.strftime("%H:%M"), timezone=quiet.timezone
+        ),
+        optional_mail=preferences.optional_mail,
+        locale=preferences.locale,
+        revision=preferences.revision,
+    )

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
+from common.web.response_models import Row
 from notifications.domain.deliveries import Contact, masked
 from notifications.domain.incoming_texts import shown_kind
+from notifications.responses.tickets import Ticket, TicketAttachment, TicketCustomer, TicketMessage
 
 _TICKET: Final = """
 SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff,
@@ -31,12 +32,12 @@ ORDER BY created_at DESC, id DESC LIMIT $6
 """
 )
 _MESSAGES: Final = """
-SELECT id, ticket_id, author, author_id, source, kind, body, created_at FROM support_messages
+SELECT id, ticket_id, author, author_id, source, kind, body AS text, created_at FROM support_messages
 WHERE ticket_id = $1 AND ($2::timestamptz IS NULL OR (created_at, id) > ($2, $3))
 ORDER BY created_at, id LIMIT $4
 """
 _MESSAGE: Final = """
-SELECT id, ticket_id, author, author_id, source, kind, body, created_at FROM support_messages WHERE id = $1
+SELECT id, ticket_id, author, author_id, source, kind, body AS text, created_at FROM support_messages WHERE id = $1
 """
 _ATTACHMENTS: Final = """
 SELECT id, ticket_id, author, author_id, byte_count, created_at FROM support_attachments
@@ -111,20 +112,21 @@ async def list_tickets(
 
 async def list_ticket_messages(
     uow: UnitOfWork, ticket_id: UUID, after: tuple[datetime, UUID] | None, rows_max: int
-) -> list[dict[str, Any]]:
+) -> list[TicketMessage]:
     """Return the messages of a ticket, oldest first, after a cursor position."""
     at, message_id = after or (None, None)
-    return [_message_response(row) for row in await uow.fetch(_MESSAGES, ticket_id, at, message_id, rows_max)]
+    return [_message(row) for row in await uow.fetch(_MESSAGES, ticket_id, at, message_id, rows_max)]
 
 
-async def find_ticket_message(uow: UnitOfWork, message_id: UUID) -> dict[str, Any]:
+async def find_ticket_message(uow: UnitOfWork, message_id: UUID) -> TicketMessage:
     """Return a message that was just written."""
-    return _message_response(await uow.fetch_row(_MESSAGE, message_id))
+    [row] = await uow.fetch(_MESSAGE, message_id)
+    return _message(row)
 
 
-async def list_attachments(uow: UnitOfWork, ticket_id: UUID) -> list[dict[str, Any]]:
+async def list_attachments(uow: UnitOfWork, ticket_id: UUID) -> list[TicketAttachment]:
     """Return the images of a ticket, oldest first."""
-    return [_attachment_response(row) for row in await uow.fetch(_ATTACHMENTS, ticket_id)]
+    return [_attachment(row) for row in await uow.fetch(_ATTACHMENTS, ticket_id)]
 
 
 async def has_attachment(uow: UnitOfWork, ticket_id: UUID, attachment_id: UUID) -> bool:
@@ -148,63 +150,27 @@ async def find_free_text(uow: UnitOfWork, message_id: UUID) -> FreeText | None:
     return None if row is None else FreeText(*row)
 
 
-def ticket_response(
-    ticket: TicketRow, reader_id: UUID, customers: Mapping[UUID, Contact] | None = None
-) -> dict[str, Any]:
+def ticket_response(ticket: TicketRow, reader_id: UUID, customers: Mapping[UUID, Contact] | None = None) -> Ticket:
     """Return the ticket for its customer; with `customers` for staff, including the customer with masked addresses."""
-    is_own = ticket.user_id == reader_id
-    response: dict[str, Any] = {
-        "id": str(ticket.id),
-        "number": ticket.number,
-        "subject": ticket.subject,
-        "status": ticket.status,
-        "priority": ticket.priority,
-        "source": ticket.source,
-        "orderId": _text(ticket.order_id),
-        "orderNumber": ticket.order_number,
-        "assigneeId": _text(ticket.assignee_id),
-        "unread": ticket.unread_by_customer if is_own else ticket.unread_by_staff,
-        "revision": ticket.revision,
-        "createdAt": iso(ticket.created_at),
-        "updatedAt": iso(ticket.updated_at),
-        "closedAt": iso_or_none(ticket.closed_at),
-    }
-    if customers is None:
-        return response
+    unread = ticket.unread_by_customer if ticket.user_id == reader_id else ticket.unread_by_staff
+    customer = None if customers is None else _customer(ticket, customers)
+    return Ticket.from_record(ticket, unread=unread, customer=customer)
+
+
+def _customer(ticket: TicketRow, customers: Mapping[UUID, Contact]) -> TicketCustomer:
     contact = None if ticket.user_id is None else customers.get(ticket.user_id)
     email, phone = (contact.email, contact.phone) if contact else ("", None)
-    response["customer"] = {
-        "id": _text(ticket.user_id),
-        "name": contact.full_name if contact else None,
-        "email": masked(email) if email else None,
-        "phone": ticket.phone_masked or (masked(phone) if phone else None),
-    }
-    return response
+    return TicketCustomer(
+        id=ticket.user_id,
+        name=contact.full_name if contact else None,
+        email=masked(email) if email else None,
+        phone=ticket.phone_masked or (masked(phone) if phone else None),
+    )
 
 
-def _message_response(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row["id"]),
-        "ticketId": str(row["ticket_id"]),
-        "author": row["author"],
-        "authorId": _text(row["author_id"]),
-        "source": row["source"],
-        "kind": shown_kind(row["kind"]),
-        "text": row["body"],
-        "createdAt": iso(row["created_at"]),
-    }
+def _message(row: Row) -> TicketMessage:
+    return TicketMessage.from_row(row, kind=shown_kind(row["kind"]))
 
 
-def _attachment_response(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row["id"]),
-        "ticketId": str(row["ticket_id"]),
-        "author": row["author"],
-        "byteCount": row["byte_count"],
-        "url": f"/api/support-tickets/{row['ticket_id']}/attachments/{row['id']}",
-        "createdAt": iso(row["created_at"]),
-    }
-
-
-def _text(identifier: UUID | None) -> str | None:
-    return None if identifier is None else str(identifier)
+def _attachment(row: Row) -> TicketAttachment:
+    return TicketAttachment.from_row(row, url=f"/api/support-tickets/{row['ticket_id']}/attachments/{row['id']}")

@@ -1,14 +1,15 @@
 """Reads of outgoing webhooks for their owners."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, created_position, cursor_page, position_in_time, time_position
 from notifications.domain.webhooks import DeliveryStatus, WebhookEndpoint
+from notifications.responses import webhooks as responses
 
 _ENDPOINTS: Final = """
 SELECT id, vendor_id, url, event_types, description, status, disabled_reason, created_at
@@ -18,7 +19,7 @@ ORDER BY created_at DESC, id DESC LIMIT $3
 """
 _IS_VISIBLE: Final = "SELECT EXISTS (SELECT FROM webhook_endpoints WHERE id = $1)"
 _DELIVERIES: Final = """
-SELECT delivery.id, delivery.event_id, event.type, delivery.status, delivery.attempts, delivery.next_attempt_at,
+SELECT delivery.id, delivery.event_id, event.type AS event_type, delivery.status, delivery.attempts, delivery.next_attempt_at,
     delivery.response_status, delivery.response_excerpt, delivery.error, delivery.created_at, delivery.finished_at
 FROM webhook_deliveries AS delivery JOIN webhook_events AS event ON event.id = delivery.event_id
 WHERE delivery.endpoint_id = $1 AND ($2::text IS NULL OR delivery.status = $2)
@@ -36,8 +37,8 @@ SELECT id FROM webhook_events WHERE id = $1 AND recorded_at >= $2 AND ($3::uuid 
 
 
 async def page_of_webhook_endpoints(
-    uow: UnitOfWork, signer: CursorSigner, scope: list[Any], limit: int, cursor: str | None
-) -> CursorPage[dict[str, Any]]:
+    uow: UnitOfWork, signer: CursorSigner, scope: Sequence[object], limit: int, cursor: str | None
+) -> CursorPage[responses.WebhookEndpoint]:
     """Return one page of the endpoints that the caller may see, newest first."""
     at, last_id = time_position(signer, scope, cursor) or (None, None)
     rows = [WebhookEndpoint(*row) for row in await uow.fetch(_ENDPOINTS, at, last_id, limit + 1)]
@@ -52,12 +53,12 @@ async def is_webhook_endpoint_visible(uow: UnitOfWork, endpoint_id: UUID) -> boo
 async def page_of_webhook_deliveries(
     uow: UnitOfWork,
     signer: CursorSigner,
-    scope: list[Any],
+    scope: Sequence[object],
     endpoint_id: UUID,
     status: DeliveryStatus | None,
     limit: int,
     cursor: str | None,
-) -> CursorPage[dict[str, Any]]:
+) -> CursorPage[responses.WebhookDelivery]:
     """Return one page of the endpoint's deliveries, newest first."""
     at, last_id = time_position(signer, scope, cursor) or (None, None)
     rows = await uow.fetch(_DELIVERIES, endpoint_id, status, at, last_id, limit + 1)
@@ -67,7 +68,7 @@ async def page_of_webhook_deliveries(
         rows,
         limit,
         position_of=lambda row: position_in_time(row["created_at"], row["id"]),
-        item_of=_delivery_response,
+        item_of=responses.WebhookDelivery.from_row,
     )
 
 
@@ -87,30 +88,5 @@ async def find_webhook_event(
     return found
 
 
-def webhook_endpoint_response(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    return {
-        "id": str(endpoint.id),
-        "vendorId": None if endpoint.vendor_id is None else str(endpoint.vendor_id),
-        "url": endpoint.url,
-        "eventTypes": endpoint.event_types,
-        "description": endpoint.description,
-        "status": endpoint.status,
-        "disabledReason": endpoint.disabled_reason,
-        "createdAt": iso(endpoint.created_at),
-    }
-
-
-def _delivery_response(row: Any) -> dict[str, Any]:
-    return {
-        "id": str(row["id"]),
-        "eventId": str(row["event_id"]),
-        "eventType": row["type"],
-        "status": row["status"],
-        "attempts": row["attempts"],
-        "nextAttemptAt": iso_or_none(row["next_attempt_at"]),
-        "responseStatus": row["response_status"],
-        "responseExcerpt": row["response_excerpt"],
-        "error": row["error"],
-        "createdAt": iso(row["created_at"]),
-        "finishedAt": iso_or_none(row["finished_at"]),
-    }
+def webhook_endpoint_response(endpoint: WebhookEndpoint) -> responses.WebhookEndpoint:
+    return responses.WebhookEndpoint.from_record(endpoint)

@@ -12,7 +12,7 @@ from common.web.http import CurrentCaller, dependencies_of
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import Alert
+from notifications.responses import Alert
 
 endpoint = Endpoints("operations")
 

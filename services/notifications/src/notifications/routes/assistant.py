@@ -23,7 +23,16 @@ from common.web.pages import cursor_page, respond_page, time_position
 from common.web.request_path import client_path
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import STREAM_RESPONSE, ChatReply, ChatRequest, Conversation, ConversationMessage
+from notifications.responses.assistant import (
+    STREAM_RESPONSE,
+    AssistantDone,
+    AssistantToken,
+    ChatReply,
+    Conversation,
+    ConversationMessage,
+    TokenUsage,
+)
+from notifications.schemas import ChatRequest
 from notifications.use_cases.assistant.open_turn import Turn, open_turn
 from notifications.use_cases.assistant.query_model import OnText
 from notifications.use_cases.assistant.remove_conversation import remove_conversation
@@ -56,7 +65,7 @@ async def chat_with_assistant(request: Request, caller: CurrentCaller, body: Cha
     reply = await _until_disconnect(request, _reply(dependencies, request, turn, caller, _discard))
     return ok(
         request,
-        {"conversationId": str(turn.conversation_id), "reply": reply.text, "provider": reply.provider},
+        ChatReply(conversation_id=turn.conversation_id, reply=reply.text, provider=reply.provider),
     )
 
 
@@ -101,8 +110,8 @@ async def list_conversations(
         scope,
         conversations,
         limit,
-        position_of=lambda row: (row["createdAt"], row["id"]),
-        item_of=dict,
+        position_of=lambda conversation: (conversation.created_at, conversation.id),
+        item_of=lambda conversation: conversation,
     )
     return respond_page(request, page)
 
@@ -208,7 +217,7 @@ async def _produce(
     """Put the events of a reply into the queue, then None."""
 
     async def send(text: str) -> None:
-        await events.put(event_bytes("token", {"text": text}))
+        await events.put(event_bytes("token", AssistantToken(text=text)))
 
     try:
         last = _done_event(turn, await _reply(dependencies, request, turn, caller, send))
@@ -236,13 +245,11 @@ async def _events(events: "asyncio.Queue[bytes | None]", ping_seconds: float) ->
 
 
 def _done_event(turn: Turn, reply: Reply) -> bytes:
-    payload: dict[str, Any] = {"conversationId": str(turn.conversation_id), "provider": reply.provider}
+    usage = None
     if reply.usage is not None:
-        payload["usage"] = {
-            "promptTokens": reply.usage.prompt_tokens,
-            "completionTokens": reply.usage.completion_tokens,
-        }
-    return event_bytes("done", payload)
+        usage = TokenUsage(prompt_tokens=reply.usage.prompt_tokens, completion_tokens=reply.usage.completion_tokens)
+    done = AssistantDone(conversation_id=turn.conversation_id, provider=reply.provider, usage=usage)
+    return event_bytes("done", done)
 
 
 def _error_event(request: Request, problem: Problem) -> bytes:

@@ -14,7 +14,8 @@ from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import Channel, DeliveryLog, NotificationDelivery
+from notifications.responses import DeliveryLog, NotificationDelivery
+from notifications.schemas import Channel
 from notifications.use_cases.deliveries.resend_delivery import resend_delivery
 
 endpoint = Endpoints("notifications")

@@ -12,7 +12,8 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import Device, RegisterDeviceRequest, VapidKey
+from notifications.responses import Device, VapidKey
+from notifications.schemas import RegisterDeviceRequest
 from notifications.use_cases.devices.register_device import register_device
 from notifications.use_cases.devices.remove_device import remove_device
 
@@ -64,4 +65,4 @@ async def show_vapid_key(request: Request) -> Response:
     key = dependencies_of(request, Dependencies).push_settings.vapid_key
     if key is None:
         raise NotFound
-    return ok(request, {"publicKey": key})
+    return ok(request, VapidKey(public_key=key))

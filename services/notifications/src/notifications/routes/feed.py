@@ -16,7 +16,8 @@ from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, depende
 from common.web.pages import created_position, cursor_page, respond_page, time_position
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import MarkAllReadRequest, MarkedRead, Notification, UnreadCount
+from notifications.responses import MarkedRead, Notification, UnreadCount
+from notifications.schemas import MarkAllReadRequest
 from notifications.use_cases.feed.read_all_notifications import read_all_notifications
 from notifications.use_cases.feed.read_notification import read_notification
 
@@ -55,7 +56,7 @@ async def list_notifications(
 async def count_unread_notifications(request: Request, caller: CurrentCaller) -> Response:
     """Return the number of the caller's unread notifications."""
     reads = dependencies_of(request, Dependencies).database.reads_for(caller)
-    return ok(request, {"unreadCount": await queries.count_unread(reads, caller.id)})
+    return ok(request, UnreadCount(unread_count=await queries.count_unread(reads, caller.id)))
 
 
 @endpoint(
@@ -103,7 +104,7 @@ async def mark_all_notifications_read(
     before = body.before if body is not None else None
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         read = await read_all_notifications(uow, caller.id, dependencies.clock.now(), before)
-    return ok(request, {"read": read})
+    return ok(request, MarkedRead(read=read))
 
 
 @endpoint(

@@ -8,7 +8,8 @@ from common.auth.guards import SERVICE_KEY
 from common.web.endpoints import Endpoints
 from common.web.http import dependencies_of, ok
 from notifications.dependencies import Dependencies
-from notifications.schemas import DeliverNotificationRequest, NotificationDelivery
+from notifications.responses import NotificationDelivery
+from notifications.schemas import DeliverNotificationRequest
 from notifications.use_cases.deliveries.accept_message import accept_message
 
 endpoint = Endpoints("functions")

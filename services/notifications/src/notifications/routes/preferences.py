@@ -9,7 +9,8 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from notifications import queries
 from notifications.dependencies import Dependencies
-from notifications.schemas import NotificationPreferences, ReplacePreferencesRequest
+from notifications.responses import NotificationPreferences
+from notifications.schemas import ReplacePreferencesRequest
 from notifications.use_cases.feed.change_preferences import change_preferences
 
 endpoint = Endpoints("notifications")
@@ -28,7 +29,7 @@ async def show_notification_preferences(request: Request, caller: CurrentCaller)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         preferences = await queries.find_preferences(uow, caller.id)
     shown = queries.preferences_response(preferences)
-    return ok(request, shown, headers=etag(shown))
+    return ok(request, shown, headers=etag(shown.revision))
 
 
 @endpoint(
@@ -54,4 +55,4 @@ async def replace_notification_preferences(
             keeps_optional_mail=body.optional_mail is None,
         )
     shown = queries.preferences_response(preferences)
-    return ok(request, shown, headers=etag(shown))
+    return ok(request, shown, headers=etag(shown.revision))

@@ -25,12 +25,10 @@ from notifications.domain.attachments import image_name
 from notifications.domain.deliveries import Contact
 from notifications.domain.tickets import Priority, Status
 from notifications.queries import tickets as queries
+from notifications.responses.tickets import Ticket, TicketAttachment, TicketMessage
 from notifications.schemas.tickets import (
     AssignTicketRequest,
     OpenTicketRequest,
-    Ticket,
-    TicketAttachment,
-    TicketMessage,
     UpdateTicketRequest,
     WriteTicketMessageRequest,
 )
@@ -193,8 +191,8 @@ async def list_ticket_messages(
         scope,
         messages,
         limit,
-        position_of=lambda row: (row["createdAt"], row["id"]),
-        item_of=dict,
+        position_of=lambda message: (message.created_at, message.id),
+        item_of=lambda message: message,
     )
     return respond_page(request, page)
 
@@ -258,7 +256,7 @@ async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id
         now = dependencies.clock.now()
         await attach_image(uow, caller, ticket_id, attachment_id, len(image.image), now)
         shown = await queries.list_attachments(uow, ticket_id)
-    return ok(request, next(one for one in shown if one["id"] == str(attachment_id)), status=201)
+    return ok(request, next(each for each in shown if each.id == attachment_id), status=201)
 
 
 @endpoint(
@@ -296,7 +294,7 @@ async def _ticket_response(request: Request, caller: Caller, ticket_id: UUID, *,
     ticket = await _visible_ticket(dependencies, caller, ticket_id)
     customers = await _customers(dependencies, caller, [ticket])
     shown = queries.ticket_response(ticket, caller.id, customers)
-    return ok(request, shown, status=status, headers=etag(shown))
+    return ok(request, shown, status=status, headers=etag(shown.revision))
 
 
 async def _customers(

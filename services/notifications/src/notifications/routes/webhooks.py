@@ -1,6 +1,6 @@
 """Webhook endpoints of vendors and of the platform (contract section 9.5)."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from starlette.requests import Request
@@ -15,14 +15,11 @@ from common.web.pages import respond_page
 from notifications.dependencies import Dependencies
 from notifications.domain.webhooks import EVENT_LIFETIME, DeliveryStatus
 from notifications.queries import webhooks as queries
+from notifications.responses.webhooks import WebhookDelivery, WebhookEndpoint, WebhookEndpointWithSecret, WebhookReplay
 from notifications.schemas.webhooks import (
     ChangeWebhookEndpointRequest,
     CreateWebhookEndpointRequest,
     ReplayWebhooksRequest,
-    WebhookDelivery,
-    WebhookEndpoint,
-    WebhookEndpointWithSecret,
-    WebhookReplay,
 )
 from notifications.use_cases.webhooks.change_endpoint import change_endpoint
 from notifications.use_cases.webhooks.create_endpoint import create_endpoint
@@ -43,7 +40,7 @@ async def list_webhook_endpoints(
 ) -> Response:
     """Return the caller's endpoints, newest first, without their secrets; a platform_admin sees all."""
     dependencies = dependencies_of(request, Dependencies)
-    scope: list[Any] = ["webhook-endpoints", caller.id]
+    scope: list[object] = ["webhook-endpoints", caller.id]
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await queries.page_of_webhook_endpoints(uow, dependencies.cursors, scope, limit, cursor)
     return respond_page(request, page)
@@ -74,7 +71,7 @@ async def create_webhook_endpoint(
             description=body.description,
             now=dependencies.clock.now(),
         )
-    return ok(request, {**queries.webhook_endpoint_response(endpoint), "secret": secret}, status=201)
+    return ok(request, WebhookEndpointWithSecret.from_record(endpoint, secret=secret), status=201)
 
 
 @endpoint("PATCH", ENDPOINT, id="webhookEndpoints.update", returns=WebhookEndpoint, allow=one_of(*_OWNERS))
@@ -126,7 +123,7 @@ async def rotate_webhook_secret(request: Request, caller: CurrentCaller, endpoin
     encryptor, now = dependencies.encryption.webhook_secrets, dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         endpoint, secret = await rotate_secret(uow, caller, endpoint_id, encryptor, now)
-    return ok(request, {**queries.webhook_endpoint_response(endpoint), "secret": secret})
+    return ok(request, WebhookEndpointWithSecret.from_record(endpoint, secret=secret))
 
 
 @endpoint("POST", f"{ENDPOINT}/replay", id="webhookEndpoints.replay", returns=WebhookReplay, allow=one_of(*_OWNERS))
@@ -140,7 +137,7 @@ async def replay_webhooks(
         raise ValidationFailed.of("since", f"must be at most {EVENT_LIFETIME.days} days ago")
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         queued = await replay_events(uow, endpoint_id, event_id=body.event_id, since=body.since, now=now)
-    return ok(request, {"queued": queued})
+    return ok(request, WebhookReplay(queued=queued))
 
 
 @endpoint(
@@ -160,7 +157,7 @@ async def list_webhook_deliveries(
 ) -> Response:
     """Return the deliveries of an endpoint with their last attempts, newest first, for 30 days."""
     dependencies = dependencies_of(request, Dependencies)
-    scope: list[Any] = ["webhook-deliveries", endpoint_id, status or "", caller.id]
+    scope: list[object] = ["webhook-deliveries", endpoint_id, status or "", caller.id]
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if not await queries.is_webhook_endpoint_visible(uow, endpoint_id):
             raise NotFound

@@ -1,13 +1,11 @@
-"""Request and response models of deliveries and their attempts (contract section 12)."""
+"""Request models of deliveries and their attempts (contract section 12)."""
 
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from pydantic import Field, StrictBool
 
-from common.web.schemas import RequestBody, ResponseShape
-from notifications.domain.statuses import Status
+from common.web.schemas import RequestBody
 from notifications.domain.templates import CATALOG, parameters_of
 
 _PARAMETERS: Final = "The parameters of each template; `?` marks optional ones." + "; ".join(
@@ -32,28 +30,3 @@ class DeliverNotificationRequest(RequestBody):
     data: Annotated[dict[str, Any], Field(description=_PARAMETERS)]
     locale: Annotated[str, Field(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)] | None = None
     sensitive: StrictBool = False
-
-
-class NotificationDelivery(ResponseShape):
-    """The status of the delivery: `queued` after the request, later `sent`, `delivered`, `read`, `failed` or `bounced`."""
-
-    notification_id: UUID
-    status: Literal["queued", Status]
-    provider_message_id: str | None = None
-
-
-class DeliveryLog(ResponseShape):
-    """One delivery attempt. The recipient is masked, and the message itself is not stored."""
-
-    id: UUID
-    notification_id: UUID
-    user_id: UUID | None
-    channel: Channel
-    template: Template
-    recipient: str
-    status: Literal["sending", "unknown", Status]
-    provider: str | None
-    provider_message_id: str | None
-    error: str | None
-    attempted_at: datetime
-    told_at: datetime | None

@@ -1,15 +1,13 @@
-"""Request and response models of devices and of the public key for browsers (contract section 12)."""
+"""Request models of devices and of the public key for browsers (contract section 12)."""
 
 import base64
 import binascii
-from datetime import datetime
 from typing import Annotated, Any, Literal, Self
-from uuid import UUID
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from common.web.outbound_addresses import ADDRESS_MAX
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody
 
 # An uncompressed P-256 point, and the secret of RFC 8291.
 _POINT_BYTES = 65
@@ -70,18 +68,3 @@ class RegisterDeviceRequest(RequestBody):
         if self.kind != "web" and (self.token is None or self.subscription is not None):
             raise ValueError(f"{self.kind} needs token, and no subscription")
         return self
-
-
-class Device(ResponseShape):
-    """A device of the caller, without its token."""
-
-    id: UUID
-    kind: Literal["web", "android", "ios"]
-    created_at: datetime
-    registered_at: datetime
-
-
-class VapidKey(ResponseShape):
-    """`applicationServerKey` of `PushManager.subscribe`, base64url."""
-
-    public_key: str

@@ -1,11 +1,11 @@
-"""Request and response models of the preferences (contract section 12)."""
+"""Request models of the preferences (contract section 12)."""
 
 from datetime import time
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody
 from notifications.domain.channels import Preferences
 from notifications.domain.quiet_hours import TIMEZONE_DEFAULT, QuietHours, is_timezone
 
@@ -62,22 +62,3 @@ class ReplacePreferencesRequest(RequestBody):
         zone = TIMEZONE_DEFAULT if window is None else window.timezone
         is_enabled = self.optional_mail is not False
         return Preferences(self.channels.model_dump(), quiet, zone, self.locale, optional_mail=is_enabled)
-
-
-class QuietHoursWindow(ResponseShape):
-    start: Annotated[str, Field(alias="from")]
-    end: Annotated[str, Field(alias="to")]
-    timezone: str
-
-
-class NotificationPreferences(ResponseShape):
-    """The effective preferences, defaults included. `revision` is 0 before the first change.
-
-    `optionalMail`: mails with a link to unsubscribe, about orders and tickets that the app shows as well.
-    """
-
-    channels: ChannelPreferences
-    quiet_hours: QuietHoursWindow | None
-    optional_mail: bool
-    locale: str
-    revision: int

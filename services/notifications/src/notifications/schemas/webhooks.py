@@ -1,15 +1,14 @@
-"""Request and response models of webhook endpoints (contract section 9.5)."""
+"""Request models of webhook endpoints (contract section 9.5)."""
 
-from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
 from common.web.outbound_addresses import ADDRESS_MAX
-from common.web.schemas import Instant, RequestBody, ResponseShape
+from common.web.schemas import Instant, RequestBody
 from notifications.domain.webhook_events import EVENT_TYPES
-from notifications.domain.webhooks import DeliveryStatus, DisabledReason, EndpointStatus
+from notifications.domain.webhooks import EndpointStatus
 
 DESCRIPTION_MAX = 200
 
@@ -66,47 +65,3 @@ class ReplayWebhooksRequest(RequestBody):
         if (self.event_id is None) == (self.since is None):
             raise ValueError("needs either eventId or since")
         return self
-
-
-class WebhookEndpoint(ResponseShape):
-    """An endpoint without its secret. `vendorId` null: it belongs to the platform and receives all events.
-
-    `disabledReason`: `owner`, `gone` (it responded 410) or `failing` (no success for five days).
-    """
-
-    id: UUID
-    vendor_id: UUID | None
-    url: str
-    event_types: list[str]
-    description: str
-    status: EndpointStatus
-    disabled_reason: DisabledReason | None
-    created_at: datetime
-
-
-class WebhookEndpointWithSecret(WebhookEndpoint):
-    """`secret` verifies the signatures. It is shown at creation and rotation only."""
-
-    secret: str
-
-
-class WebhookReplay(ResponseShape):
-    """The number of events that are queued again."""
-
-    queued: int
-
-
-class WebhookDelivery(ResponseShape):
-    """An event for one endpoint. `eventId` is the `webhook-id`; the last attempt shows status or error."""
-
-    id: UUID
-    event_id: UUID
-    event_type: str
-    status: DeliveryStatus
-    attempts: int
-    next_attempt_at: datetime | None
-    response_status: int | None
-    response_excerpt: str | None
-    error: str | None
-    created_at: datetime
-    finished_at: datetime | None

@@ -4,13 +4,10 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from msgspec import Meta
-from pydantic import StringConstraints
 
 from common.web.response_models import ResponseModel, Timestamp
 from payouts.domain.severity import Cause, Severity
 from payouts.domain.transitions import State
-
-_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 
 
 class PayoutException(ResponseModel):

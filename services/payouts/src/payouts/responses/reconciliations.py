@@ -4,12 +4,9 @@ from typing import Annotated
 from uuid import UUID
 
 from msgspec import Meta
-from pydantic import StringConstraints
 
 from common.web.response_models import ResponseModel, Timestamp
 from payouts.domain.returns import ReconciliationStatus, ReturnKind
-
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
 class PreparedEntry(ResponseModel):

@@ -10,7 +10,7 @@ from common.primitives.circuit_breaker import Circuit
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
-from notifications.domain.conversations import ChatMessage, Completion
+from notifications.domain.conversations import ChatMessage, Completion, Provider
 from notifications.domain.errors import AssistantUnavailable
 
 RUNBOOK: Final = "assistant-unavailable"
@@ -23,7 +23,7 @@ class Model(Protocol):
     """A language model of a provider, or the built-in assistant."""
 
     @property
-    def provider(self) -> str: ...
+    def provider(self) -> Provider: ...
 
     async def complete(
         self,

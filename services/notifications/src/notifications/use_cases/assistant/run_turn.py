@@ -20,7 +20,7 @@ from notifications.domain.assistant_tools import (
     result_text,
     visible_result,
 )
-from notifications.domain.conversations import ChatMessage, Ending, Requester, TokenUsage, ToolCall
+from notifications.domain.conversations import ChatMessage, Ending, Provider, Requester, TokenUsage, ToolCall
 from notifications.domain.errors import AssistantUnavailable
 from notifications.domain.reply_sanitizer import ReplySanitizer
 from notifications.use_cases.assistant.open_turn import Turn, TurnLimits
@@ -67,7 +67,7 @@ class Reply:
     """A saved reply. `usage` is None when the provider counts no tokens."""
 
     text: str
-    provider: str
+    provider: Provider
     usage: TokenUsage | None
 
 

@@ -11,6 +11,7 @@ from notifications import queries, store
 from notifications.domain.deliveries import EncryptedValue, NotificationRequest
 from notifications.domain.errors import ChannelNotConfigured
 from notifications.domain.templates import Template, names_to_encrypt, read_parameters, template_of
+from notifications.responses.deliveries import NotificationDelivery
 from notifications.use_cases.deliveries.deliver_notification import deliver_notification
 from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
 
@@ -26,7 +27,7 @@ async def accept_message(
     template: str,
     values: Mapping[str, Any],
     sensitive: bool,
-) -> dict[str, Any]:
+) -> NotificationDelivery:
     """Encrypt the secrets, record the delivery and return its status (contract section 12).
 
     `values` is the caller's `data`, see `read_parameters`. A PIN without a receipt continues on the next channel. A channel

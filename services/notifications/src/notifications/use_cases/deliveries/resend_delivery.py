@@ -1,7 +1,6 @@
 """Send a message again on request."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -11,6 +10,7 @@ from notifications import queries, store
 from notifications.domain.channels import is_expired
 from notifications.domain.errors import DeliveryInProgress, RecipientDeleted, SecretExpired
 from notifications.domain.templates import CATALOG
+from notifications.responses.deliveries import NotificationDelivery
 from notifications.store import LockedDelivery
 
 log = get_logger(__name__)
@@ -18,7 +18,7 @@ log = get_logger(__name__)
 
 async def resend_delivery(
     uow: UnitOfWork, log_id: UUID, requested_by: UUID, key: str | None, now: datetime
-) -> dict[str, Any]:
+) -> NotificationDelivery:
     """Queue a new attempt of the delivery of a log row; a repeated idempotency key changes nothing.
 
     Raises NotFound, DeliveryInProgress, RecipientDeleted for an erased user or a removed device, and SecretExpired for a PIN
