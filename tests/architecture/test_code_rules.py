@@ -140,6 +140,16 @@ def test_tests_wait_with_a_probe_and_never_sleep(path) -> None:
     assert not {"time.sleep"} & set(calls_of(path))
 
 
+@for_each([path for path in [*ALL, *python_files(ROOT / "clients")] if "tests" in path.relative_to(ROOT).parts])
+def test_no_test_imports_a_module_of_tests(path) -> None:
+    """Steps of several tests are in a module of steps or in testkit, so that a test may be removed alone."""
+    imports = [node for node in nodes_of(path) if isinstance(node, ast.Import | ast.ImportFrom)]
+    named = [getattr(node, "module", None) or "" for node in imports] + [
+        one.name for node in imports for one in node.names
+    ]
+    assert not re.findall(r"\btest_\w+", " ".join(named))
+
+
 @for_each([path for path in ALL if path.name.startswith("test_")])
 def test_no_test_is_skipped_silently(path) -> None:
     marks = {ast.unparse(node) for node in nodes_of(path) if isinstance(node, ast.Attribute)}

@@ -12,9 +12,7 @@ from operations.campusctl.app import app
 from operations.journey import Marketplace, SignedInUser
 from tests.console.browser import Visitor
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import placed_order
-from tests.end_to_end.test_money_that_does_not_fit import quarantined
-from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
+from tests.end_to_end.steps import newcomer, placed_order, quarantined, stepped_up
 
 CODE_SECONDS_MAX = 100
 """A code works once in its 30 seconds, and another test may have used it."""

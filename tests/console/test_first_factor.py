@@ -11,7 +11,7 @@ from console.session import Session, Tokens
 from operations.journey import Marketplace, SignedInUser
 from tests.console.browser import sessions_of
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.test_roles_and_routes import newcomer
+from tests.end_to_end.steps import newcomer
 
 
 def client_of(system: System, user: SignedInUser) -> httpx.AsyncClient:

@@ -8,8 +8,7 @@ import pytest
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import paid_order
-from tests.end_to_end.test_chargebacks import dispute, reference_of
+from tests.end_to_end.steps import dispute_charge, paid_order, reference_of
 
 PAGES = (
     "/quarantined-charges",
@@ -70,7 +69,7 @@ async def test_finance_contests_a_chargeback_before_its_due_date(
     visitor: Arrival, market: Marketplace, users: Users
 ) -> None:
     order = await paid_order(market, users)
-    await dispute(market, await reference_of(market, users, order["id"]))
+    await dispute_charge(market, await reference_of(market, users, order["id"]))
 
     async def opened() -> str | None:
         found = await market.get("/api/chargebacks", users.auditor, params={"orderId": order["id"]})

@@ -10,9 +10,7 @@ from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import open_shop
-from tests.end_to_end.test_money_that_does_not_fit import signed
-from tests.end_to_end.test_operator_actions import given_up
+from tests.end_to_end.steps import insert_dead_webhook, open_shop, signed
 
 AMOUNT_MINOR = 50_000
 SCREENS = (
@@ -126,7 +124,7 @@ async def test_a_dead_webhook_is_read_and_replayed(
     visitor: Arrival, market: Marketplace, users: Users, system: System
 ) -> None:
     key = await _unheard_webhook(market, system)
-    letter_id = await given_up(system, key)
+    letter_id = await insert_dead_webhook(system, key)
     one = await visitor("ops")
     await one.open("/dead-letters")
     assert "webhooks" in await one.text()
@@ -147,7 +145,7 @@ async def test_a_dead_webhook_is_read_and_replayed(
 async def test_a_dead_webhook_is_closed_with_a_reason(
     visitor: Arrival, market: Marketplace, users: Users, system: System
 ) -> None:
-    letter_id = await given_up(system, await _unheard_webhook(market, system))
+    letter_id = await insert_dead_webhook(system, await _unheard_webhook(market, system))
     one = await visitor("ops")
     await one.open(f"/dead-letter-webhooks/{letter_id}")
     await one.open_section("Close without a replay…")

@@ -9,8 +9,7 @@ from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import delivered_order
-from tests.end_to_end.test_reconciliations import bank, exception_of
+from tests.end_to_end.steps import delivered_order, exception_of, move_transfer
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -48,8 +47,8 @@ async def test_a_run_is_previewed_sent_and_watched_to_its_end(
 
     sent = {one["id"]: one for one in await market.get("/api/payouts", users.auditor, params={"status": "pending"})}
     reference = {payout["id"]: sent[payout["id"]]["transfer"]["reference"] for payout in (good, bad)}
-    await bank(market, reference[good["id"]], "succeed")
-    await bank(market, reference[bad["id"]], "fail")
+    await move_transfer(market, reference[good["id"]], "succeed")
+    await move_transfer(market, reference[bad["id"]], "fail")
     # The page follows by itself.
     await maker.page.get_by_text("1 arrived, 1 with an exception for the people on call").wait_for(timeout=60_000)
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "auto"})
@@ -82,7 +81,7 @@ async def test_a_second_click_sends_one_batch(
     await maker.click("Reload", "link")
     assert "0 of 1 transfers are decided" in await maker.text()
     shown = await market.get(f"/api/payouts/{payout['id']}", users.auditor)
-    await bank(market, shown["transfer"]["reference"], "succeed")
+    await move_transfer(market, shown["transfer"]["reference"], "succeed")
     await market.payout_reaches(users.vendor, payout["id"], "processed")
 
 
@@ -93,9 +92,9 @@ async def test_a_payout_that_came_back_is_reconciled_by_two_users(
     payout = await market.request_payout(users.vendor, 20_000)
     batch = await market.dispatch_payouts(users.maker, [payout["id"]])
     reference = batch["transfers"][0]["reference"]
-    await bank(market, reference, "succeed")
+    await move_transfer(market, reference, "succeed")
     await market.payout_reaches(users.vendor, payout["id"], "processed")
-    await bank(market, reference, "reverse")
+    await move_transfer(market, reference, "reverse")
     await exception_of(market, users, payout["id"])
     maker = await visitor("maker")
     await maker.open(f"/payouts/{payout['id']}")

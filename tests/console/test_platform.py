@@ -10,8 +10,8 @@ from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from operations.journey import Marketplace, SignedInUser
 from tests.console.conftest import Arrival
-from tests.end_to_end.test_operator_actions import cli_of_the_machine
-from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
+from tests.end_to_end.command_line import cli_of_the_machine
+from tests.end_to_end.steps import newcomer, stepped_up
 from tests.running_system import with_old_factor
 
 SCREENS = (

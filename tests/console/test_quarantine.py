@@ -6,7 +6,7 @@ from operations.journey import Marketplace
 from tests.console.conftest import Arrival
 from tests.console.decisions import confirm, post_as, prepared_return, second_checker, short_charge
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.test_decisions_of_two import refund_reaches
+from tests.end_to_end.steps import refund_reaches
 from tests.running_system import with_old_factor
 
 

@@ -7,8 +7,7 @@ from operations.audit import findings_of
 from operations.journey import Marketplace
 from tests.console.conftest import Arrival
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import paid_order, placed_order
-from tests.end_to_end.test_decisions_of_two import refund_reaches
+from tests.end_to_end.steps import paid_order, placed_order, refund_reaches
 
 
 async def failed_refund(market: Marketplace, users: Users) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from tests.console.browser import NARROW, PAGE_BYTES_MAX, sessions_of
 from tests.console.conftest import Arrival
 from tests.console.decisions import confirm
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import paid_order
-from tests.end_to_end.test_roles_and_routes import newcomer
+from tests.end_to_end.steps import newcomer, paid_order
 
 
 @pytest.mark.usefixtures("unused_codes")

@@ -5,8 +5,7 @@ import pytest_asyncio
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
-from tests.end_to_end.steps import open_shop
-from tests.end_to_end.test_becoming_a_vendor import mail_of
+from tests.end_to_end.steps import mail_of, open_shop
 
 from .conftest import Users
 

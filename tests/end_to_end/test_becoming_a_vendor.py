@@ -9,7 +9,7 @@ import pytest_asyncio
 from common.auth.tokens import AUDIENCE
 from contracts.demo import ADA, LAGOS
 from operations.journey import Marketplace, StepFailed
-from tests.end_to_end.steps import a_product, delivered_order, paid_order
+from tests.end_to_end.steps import a_product, delivered_order, mail_of, paid_order
 
 from .conftest import Users
 
@@ -41,13 +41,6 @@ def claims_of(user):
 
 def metadata_of(user):
     return claims_of(user)["app_metadata"]
-
-
-async def mail_of(market: Marketplace, address, subject):
-    async def probe():
-        return next((mail for mail in await market.messages(address, "email") if subject in str(mail)), None)
-
-    return await market.until(f"mail: {subject}", probe, 60)
 
 
 async def test_a_student_applies_again_after_a_rejection_and_sells_from_the_next_token_on(

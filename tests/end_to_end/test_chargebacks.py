@@ -3,23 +3,9 @@
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
-from tests.end_to_end.steps import delivered_order, paid_order
+from tests.end_to_end.steps import decide_dispute, delivered_order, dispute_charge, paid_order, reference_of, types_of
 
 from .conftest import Users
-
-
-async def reference_of(market: Marketplace, users: Users, order_id: str) -> str:
-    payments = await market.get("/api/payments", users.auditor, params={"limit": 100})
-    return next(line["reference"] for line in payments if line["orderId"] == order_id and line["status"] == "paid")
-
-
-async def dispute(market: Marketplace, reference: str) -> int:
-    response = await market.sandbox.post(f"/control/charges/{reference}/dispute")
-    return int(response.raise_for_status().json()["id"])
-
-
-async def decide(market: Marketplace, dispute_id: int, act: str) -> None:
-    (await market.sandbox.post(f"/control/disputes/{dispute_id}/{act}")).raise_for_status()
 
 
 async def refunds_of(market: Marketplace, reference: str) -> list[int]:
@@ -29,19 +15,14 @@ async def refunds_of(market: Marketplace, reference: str) -> list[int]:
     return [refund["id"] for refund in response.raise_for_status().json()["data"]]
 
 
-async def types_of(market: Marketplace, users: Users, order_id: str) -> list[str]:
-    lines = await market.get("/api/transactions", users.auditor, params={"orderId": order_id, "limit": 100})
-    return sorted(line["type"] for line in lines)
-
-
 async def test_a_chargeback_before_delivery_freezes_the_order_and_its_refund_is_not_paid_twice(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await paid_order(market, users)
     reference = await reference_of(market, users, order["id"])
-    dispute_id = await dispute(market, reference)
+    dispute_id = await dispute_charge(market, reference)
     await market.order_reaches(users.buyer, order["id"], "disputed")
-    await decide(market, dispute_id, "lose")
+    await decide_dispute(market, dispute_id, "lose")
 
     async def charged_back():
         return "chargeback" in await types_of(market, users, order["id"]) or None
@@ -68,7 +49,7 @@ async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_debited_
 
     net_minor = (await market.until("the release in the wallet", credited, 60))["netMinor"]
     before = await market.wallet(users.vendor)
-    dispute_id = await dispute(market, await reference_of(market, users, order["id"]))
+    dispute_id = await dispute_charge(market, await reference_of(market, users, order["id"]))
 
     async def held():
         wallet = await market.wallet(users.vendor)
@@ -77,7 +58,7 @@ async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_debited_
     wallet = await market.until("the hold", held, 60)
     assert wallet["availableMinor"] == before["availableMinor"] - net_minor
     assert (await market.order(users.buyer, order["id"]))["status"] == "paid"
-    await decide(market, dispute_id, "lose")
+    await decide_dispute(market, dispute_id, "lose")
 
     async def recorded():
         wallet = await market.wallet(users.vendor)
@@ -94,13 +75,13 @@ async def test_a_won_chargeback_gives_the_wallet_back_what_was_held(
     order = await delivered_order(market, users)
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
     before = await market.wallet(users.vendor)
-    dispute_id = await dispute(market, await reference_of(market, users, order["id"]))
+    dispute_id = await dispute_charge(market, await reference_of(market, users, order["id"]))
 
     async def held():
         return (await market.wallet(users.vendor))["heldMinor"] > before["heldMinor"] or None
 
     await market.until("the hold", held, 60)
-    await decide(market, dispute_id, "win")
+    await decide_dispute(market, dispute_id, "win")
 
     async def free():
         return (await market.wallet(users.vendor))["heldMinor"] == before["heldMinor"] or None
@@ -117,7 +98,7 @@ async def test_finance_contests_a_chargeback_with_evidence_and_the_fee_of_its_ch
     order = await paid_order(market, users)
     (await market.sandbox.put("/control/settings", json={"charge_fees": "none"})).raise_for_status()
     assert "gateway_fee" in await types_of(market, users, order["id"])
-    dispute_id = await dispute(market, await reference_of(market, users, order["id"]))
+    dispute_id = await dispute_charge(market, await reference_of(market, users, order["id"]))
 
     async def opened():
         listed = await market.get("/api/chargebacks", users.auditor, params={"orderId": order["id"]})
@@ -141,7 +122,7 @@ async def test_finance_contests_a_chargeback_with_evidence_and_the_fee_of_its_ch
             return all(one["status"] == "submitted" for one in responses) or None
 
         await market.until("the response at the gateway", submitted, 60)
-    await decide(market, dispute_id, "win")
+    await decide_dispute(market, dispute_id, "win")
 
     async def won():
         return (await market.get(path, users.auditor))["status"] == "won" or None

@@ -5,25 +5,11 @@ import asyncio
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
-from tests.end_to_end.steps import placed_order
-from tests.end_to_end.test_money_that_does_not_fit import quarantined
+from tests.end_to_end.steps import placed_order, quarantined, refund_reaches, status_and_code
 
 from .conftest import Users
 
 ACCOUNT = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
-
-
-async def status_of(market: Marketplace, user, method: str, path: str, **arguments) -> tuple[int, str]:
-    response = await market.http.request(method, path, headers=user.headers, **arguments)
-    return response.status_code, response.json().get("code", "")
-
-
-async def refund_reaches(market: Marketplace, users: Users, refund_id: str, status: str):
-    async def probe():
-        refund = await market.get(f"/api/refunds/{refund_id}", users.auditor)
-        return refund if refund["status"] == status else None
-
-    return await market.until(f"the refund to be {status}", probe, 60)
 
 
 async def returned(market: Marketplace, users: Users, charge) -> str:
@@ -31,11 +17,11 @@ async def returned(market: Marketplace, users: Users, charge) -> str:
     path = f"/api/quarantined-charges/{charge['id']}"
     prepared = await market.post(f"{path}/prepare", {"outcome": "return", "reason": "does not pay"}, users.maker)
     assert prepared["status"] == "prepared"
-    assert await status_of(market, users.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
-    assert await status_of(market, users.buyer, "GET", path) == (403, "AUTH_FORBIDDEN")
+    assert await status_and_code(market, users.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
+    assert await status_and_code(market, users.buyer, "GET", path) == (403, "AUTH_FORBIDDEN")
     read = await market.get(path, users.checker)
     assert read["hash"] == prepared["hash"]
-    other = await status_of(market, users.checker, "POST", f"{path}/approve", json={"hash": "0" * 64})
+    other = await status_and_code(market, users.checker, "POST", f"{path}/approve", json={"hash": "0" * 64})
     assert other == (409, "CONCURRENCY_CONFLICT")
     approved = await market.post(f"{path}/approve", {"hash": read["hash"]}, users.checker)
     decision = approved["decision"]
@@ -70,7 +56,7 @@ async def test_a_short_payment_cannot_be_accepted_for_its_order(market: Marketpl
     charge = await quarantined(market, users, intent["reference"])
     path = f"/api/quarantined-charges/{charge['id']}"
     accept = {"outcome": "accept", "reason": "one kobo only"}
-    refused = await status_of(market, users.maker, "POST", f"{path}/prepare", json=accept)
+    refused = await status_and_code(market, users.maker, "POST", f"{path}/prepare", json=accept)
     assert refused == (409, "CONCURRENCY_CONFLICT")
     assert (await market.get(path, users.auditor))["status"] == "quarantined"
 
@@ -98,10 +84,10 @@ async def test_a_failed_refund_is_sent_to_another_destination_and_updates_the_or
     elsewhere = {"action": "other_destination", "destination": destination, "reason": "the card is closed"}
     prepared = await market.post(f"{path}/prepare", elsewhere, users.maker)
     assert (prepared["status"], prepared["decision"]["destination"]["last4"]) == ("prepared", "6789")
-    assert await status_of(market, users.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
+    assert await status_and_code(market, users.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
     responses = await asyncio.gather(
         *(
-            status_of(market, users.checker, "POST", f"{path}/approve", json={"hash": prepared["hash"]})
+            status_and_code(market, users.checker, "POST", f"{path}/approve", json={"hash": prepared["hash"]})
             for _ in range(3)
         )
     )

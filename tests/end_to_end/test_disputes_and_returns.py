@@ -6,71 +6,21 @@ import io
 from uuid import uuid4
 
 from campus_tools.launcher.system import System
-from operations.audit import findings_of
 from operations.journey import Marketplace
-from tests.end_to_end.steps import delivered_order, paid_order, placed_order
+from tests.end_to_end.steps import (
+    delivered_order,
+    dispute_order,
+    frozen,
+    ledgers_agree,
+    paid_order,
+    placed_order,
+    refunded_at_the_gateway,
+    release,
+)
 
 from .conftest import Users
 
-COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
 ROUNDS = 6
-
-
-async def dispute(market: Marketplace, user, order):
-    return await market.http.post(f"/api/orders/{order['id']}/dispute", json=COMPLAINT, headers=user.headers)
-
-
-async def release(market: Marketplace, users: Users, order, amount_minor):
-    body = {"amountMinor": amount_minor}
-    return await market.http.post(f"/api/orders/{order['id']}/release", json=body, headers=users.checker.headers)
-
-
-async def frozen(market: Marketplace, users: Users, order):
-    """Payments has consumed the dispute: nothing is released any more."""
-
-    async def probe():
-        response = await release(market, users, order, order["totalMinor"] + 1)
-        return response if response.status_code == 423 else None
-
-    response = await market.until("the freeze", probe, 60)
-    assert response.json()["code"] == "ESCROW_LOCKED"
-
-
-async def ledgers_agree(system: System, market: Marketplace):
-    """Every invariant of the audit holds, once what is under way has arrived."""
-    found: list[object] = []
-
-    async def probe():
-        found[:] = await findings_of(system.secrets, market.sandbox)
-        return True if not found else None
-
-    try:
-        await market.until("the books to agree", probe, 60)
-    except TimeoutError:
-        assert found == []
-
-
-async def refunded_at_the_gateway(market: Marketplace, users: Users, order, refunded_minor, *refund_ids):
-    """Check that the order shows the refunds, the gateway has sent them, and the ledger has settled them."""
-
-    async def posted():
-        shown = await market.order(users.buyer, order["id"])
-        return shown if shown["refundedMinor"] == refunded_minor else None
-
-    async def settled():
-        lines = await market.get("/api/transactions", users.auditor, params={"limit": 100})
-        paid = {
-            entry["account"]
-            for line in lines
-            if line["type"] == "refund_settled"
-            for entry in line["entries"]
-            if entry["amountMinor"] > 0
-        }
-        return True if {f"refund_payable:{refund_id}" for refund_id in refund_ids} <= paid else None
-
-    shown = await market.until("the refund to be posted", posted, 60)
-    await market.until("the gateway to pay the refund out", settled, 60)
-    return shown
 
 
 async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_ledgers_agree(
@@ -81,7 +31,7 @@ async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_
     assert (await release(market, users, order, total // 5)).json()["data"][
         "remainingLockedMinor"
     ] == total - total // 5
-    assert (await dispute(market, users.buyer, order)).json()["data"]["status"] == "disputed"
+    assert (await dispute_order(market, users.buyer, order)).json()["data"]["status"] == "disputed"
     await frozen(market, users, order)
     refund_minor = total // 2
     body = {"outcome": "split", "refundMinor": refund_minor}
@@ -111,7 +61,7 @@ async def test_a_dispute_resolved_for_the_buyer_ends_refunded(
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await paid_order(market, users)
-    await dispute(market, users.buyer, order)
+    await dispute_order(market, users.buyer, order)
     await frozen(market, users, order)
     prepared = await market.post(f"/api/orders/{order['id']}/resolve", {"outcome": "buyer"}, users.support)
     url = f"/api/dispute-resolutions/{prepared['resolutionId']}/approve"
@@ -167,7 +117,7 @@ async def test_dispute_and_right_pin_at_once_have_one_end_and_the_money_follows(
         pin = await market.delivery_pin(users.buyer, order["id"])
         headers = {**users.vendor.headers, "Idempotency-Key": str(uuid4())}
         verify = market.http.post(f"/api/orders/{order['id']}/verify-delivery", json={"pin": pin}, headers=headers)
-        both = [dispute(market, users.buyer, order), verify]
+        both = [dispute_order(market, users.buyer, order), verify]
         responses = await asyncio.gather(*(both if number % 2 else both[::-1]))
         assert sorted(response.status_code for response in responses) == [200, 409]
         if (await market.order(users.buyer, order["id"]))["status"] == "disputed":

@@ -27,7 +27,7 @@ from contracts.permissions import PERMISSIONS_BY_ROLE, SECOND_FACTOR_ROLES, perm
 from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.issuers import FurtherIssuers
-from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
+from tests.end_to_end.steps import newcomer, stepped_up
 
 ROUTES = read_routes()
 ENDPOINTS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}

@@ -1,38 +1,13 @@
 """Charges that do not pay their order, and charges that are reported many times."""
 
 import asyncio
-import hashlib
-import hmac
-import json
 from typing import Any
 
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace, SignedInUser
-from tests.end_to_end.steps import placed_order
+from tests.end_to_end.steps import charge_success, placed_order, quarantined, signed
 
 from .conftest import Users
-
-
-def signed(system: System, body: bytes) -> dict[str, str]:
-    key = system.secrets["GATEWAY_SECRET_KEY"].encode()
-    return {"x-gateway-signature": hmac.new(key, body, hashlib.sha512).hexdigest(), "Content-Type": "application/json"}
-
-
-def charge_success(reference: str, amount_minor: int, event_id: int, currency: str = "NGN", **metadata) -> bytes:
-    content = {
-        "id": event_id, "domain": "test", "status": "success", "reference": reference, "amount": amount_minor, "currency": currency,
-        "gateway_response": "Approved", "paid_at": "2026-01-01T00:00:00.000Z", "created_at": "2026-01-01T00:00:00.000Z", "channel": "card",
-        "authorization": {}, "customer": {"id": 1, "email": "x@example.com"}, "metadata": metadata or 0,
-    }  # fmt: skip
-    return json.dumps({"event": "charge.success", "data": content}).encode()
-
-
-async def quarantined(market: Marketplace, users: Users, reference: str):
-    async def probe():
-        charges = await market.get("/api/quarantined-charges", users.auditor, params={"limit": 100})
-        return next((charge for charge in charges if charge["reference"] == reference), None)
-
-    return await market.until("the quarantine", probe, 60)
 
 
 async def test_one_kobo_too_little_is_quarantined_and_the_order_stays(market: Marketplace, users: Users) -> None:

@@ -14,19 +14,14 @@ from typing import Any
 from uuid import uuid4
 
 import aio_pika
-import asyncpg
 import httpx
 
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
-from operations.services import SERVICES
 from testkit.fixtures import eventually
 from tests.end_to_end.conftest import Users
-from tests.end_to_end.steps import a_product
+from tests.end_to_end.steps import a_product, rows_with
 
-# A text of columns and rows, with a bytea as hexadecimal digits.
-ROWS = "SELECT t::text FROM {table} t WHERE t::text ~ $1"
-TABLES = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"
 HAD_A_SECRET = {"api-gateway", "identity-api", "orders-api", "orders-worker", "notifications-worker"}
 PEEK = {"count": 1000, "ackmode": "ack_requeue_true", "encoding": "auto"}
 
@@ -102,21 +97,6 @@ def logs_of(system: System) -> Iterator[tuple[str, str]]:
     for path in sorted(system.state_dir.rglob("*.log*")):
         if path.is_file():
             yield str(path.relative_to(system.state_dir)), path.read_text(errors="replace")
-
-
-async def rows_with(system: System, pattern: str) -> list[str]:
-    """Its table and row in a database."""
-    found = []
-    for service in SERVICES:
-        address = system.servers.postgresql.url.rsplit("/", 1)[0] + f"/{service.database}"
-        connection = await asyncpg.connect(address)
-        try:
-            for (table,) in await connection.fetch(TABLES):
-                rows = await connection.fetch(ROWS.format(table=table), pattern)
-                found += [f"{service.database}.{table}: {row[0]}" for row in rows]
-        finally:
-            await connection.close()
-    return found
 
 
 async def waiting_messages(system: System) -> list[str]:

@@ -1,56 +1,23 @@
 """Operators' changes by the command line, each once against the running system: staff, payouts, dead letters, keys, demo data."""
 
-import asyncio
 import json
-import re
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
-import asyncpg
 import pytest
-from typer.testing import CliRunner
 
 from campus_tools.launcher.system import System
-from operations.campusctl.app import app
 from operations.campusctl.sign_ins import SignIn, SignIns
 from operations.journey import Marketplace, SignedInUser
-from testkit.fixtures import eventually
-from tests.end_to_end.steps import open_shop
-from tests.end_to_end.test_money_that_does_not_fit import signed
-from tests.end_to_end.test_operator_commands import TOKEN
-from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
+from tests.end_to_end.command_line import CommandLine, cli_of_the_machine
+from tests.end_to_end.steps import insert_dead_webhook, newcomer, open_shop, signed, stepped_up
 
 from .conftest import Users
 
 # As long as a token given now is surely good.
 FRESH_SECONDS = 600
 AT_THE_GATEWAY = ("pending", "received", "otp")
-
-
-class CommandLine:
-    """The command line of a signed-in user, or of the machine itself."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = dict(environment)
-
-    async def call(self, *arguments: str) -> tuple[int, dict[str, Any]]:
-        """Exit code and document."""
-        result = await asyncio.to_thread(
-            CliRunner().invoke, app, [*arguments, "--json"], env={"CAMPUS_TOTP": None, **self._environment}
-        )
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        assert not re.search(TOKEN, result.stdout), "a token was printed"
-        return result.exit_code, json.loads(result.stdout)
-
-    async def done(self, *arguments: str) -> Any:
-        """Return the output of a command that succeeds."""
-        code, output = await self.call(*arguments)
-        assert (code, output["ok"], output["error"]) == (0, True, None), output
-        return output["data"]
 
 
 @pytest.fixture
@@ -62,17 +29,6 @@ def cli_of(system: System, tmp_path: Path):
         return CommandLine({"STATE_DIR": str(folder), "CAMPUS_URL": system.base_url})
 
     return signed_in_cli
-
-
-def cli_of_the_machine(system: System) -> CommandLine:
-    """Return the command line of an operator who may read the system's secrets."""
-    return CommandLine(
-        {
-            "STATE_DIR": str(system.state_dir),
-            "PORT_BASE": str(system.port_base),
-            "CAMPUS_URL": system.base_url,
-        }
-    )
 
 
 @pytest.fixture
@@ -180,7 +136,7 @@ async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, users: Use
     response = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
     assert response.status_code == 200
     event_id = f"unheard.of:{json.loads(body)['data']['id']}"
-    letter_id = await given_up(system, event_id)
+    letter_id = await insert_dead_webhook(system, event_id)
     listed = await ops.done("webhooks", "dead", "list", "--outcome", "dead", "--event-type", "unheard.of")
     assert letter_id in [character["id"] for character in listed]
     assert (await ops.done("webhooks", "dead", "show", event_id))["id"] == letter_id
@@ -191,34 +147,10 @@ async def test_a_dead_webhook_is_worked_on_again(market: Marketplace, users: Use
         return bool((await ops.done("webhooks", "dead", "show", letter_id))["outcome"] == "ignored")
 
     assert await market.until("the end of the work", worked_on, 60)
-    again = await given_up(system, event_id)
+    again = await insert_dead_webhook(system, event_id)
     closed = await ops.done("webhooks", "dead", "close", again, "--reason", "a test")
     assert (closed["id"], closed["closeReason"]) == (again, "a test")
     assert (await ops.call("webhooks", "dead", "replay", again))[1]["error"]["status"] == 409
-
-
-async def given_up(system: System, webhook_id: str) -> str:
-    """Write down that a webhook was tried in vain, as the ladder's last step does; the id of its dead letter."""
-    letter_id = uuid4()
-    url = urlsplit(system.secrets["DATABASE_URL"])._replace(path="/campus_payments").geturl()
-    connection = await asyncpg.connect(url)
-
-    async def worked_on() -> bool:
-        done = "SELECT outcome = 'ignored' FROM processed_webhook_events WHERE id = $1"
-        return bool(await connection.fetchval(done, webhook_id))
-
-    try:
-        # The worker's run is over: it writes nothing after the rows below.
-        await eventually(worked_on)
-        await connection.execute("UPDATE processed_webhook_events SET outcome = 'dead' WHERE id = $1", webhook_id)
-        await connection.execute(
-            "INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts) VALUES ($1, $2, 'unheard.of', 'a test', 6)",
-            letter_id,
-            webhook_id,
-        )
-    finally:
-        await connection.close()
-    return str(letter_id)
 
 
 async def test_keys_are_shown_and_demo_data_loads_under_load(

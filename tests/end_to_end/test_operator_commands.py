@@ -13,9 +13,7 @@ import pyotp
 from campus_tools.launcher.system import System
 from operations.campusctl.commands.dead_letters import Service
 from operations.journey import Marketplace
-
-# The start of a token: three letters alone may also occur in a random key or cursor.
-TOKEN = r"eyJ[\w-]{8,}\.eyJ"
+from tests.end_to_end.command_line import TOKEN
 
 
 async def test_an_operator_signs_in_reads_and_checks_the_ledgers(market: Marketplace, system: System) -> None:

@@ -4,8 +4,7 @@ import json
 
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
-from tests.end_to_end.steps import placed_order
-from tests.end_to_end.test_money_that_does_not_fit import charge_success, quarantined, signed
+from tests.end_to_end.steps import charge_success, placed_order, quarantined, signed
 
 from .conftest import Users
 

@@ -14,8 +14,7 @@ from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace, SignedInUser
 from testkit.fixtures import eventually
-from tests.end_to_end.steps import a_product
-from tests.end_to_end.test_no_secret_is_left import rows_with
+from tests.end_to_end.steps import a_product, rows_with
 
 from .conftest import Users
 

@@ -7,8 +7,7 @@ import pytest
 from campus_tools.launcher.system import System
 from operations.audit import findings_of
 from operations.journey import Marketplace
-from tests.end_to_end.steps import delivered_order
-from tests.end_to_end.test_decisions_of_two import status_of
+from tests.end_to_end.steps import delivered_order, exception_of, move_transfer, status_and_code
 
 from .conftest import Users
 
@@ -34,34 +33,23 @@ async def submitted(system: System, market: Marketplace, users: Users):
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "auto"})
 
 
-async def bank(market: Marketplace, reference: str, move: str) -> None:
-    assert (await market.sandbox.post(f"/control/transfers/{reference}/{move}", json={})).is_success
-
-
-async def exception_of(market: Marketplace, users: Users, payout_id: str):
-    async def probe():
-        return (await market.get(f"/api/payouts/{payout_id}", users.auditor))["openException"]
-
-    return await market.until("the exception opens", probe, 60)
-
-
 async def test_a_reversed_payout_is_the_wallets_again_when_a_second_user_approves(
     system: System, market: Marketplace, users: Users, submitted
 ) -> None:
     payout_id, reference, before = submitted
-    await bank(market, reference, "succeed")
+    await move_transfer(market, reference, "succeed")
     await market.payout_reaches(users.vendor, payout_id, "processed")
-    await bank(market, reference, "reverse")
+    await move_transfer(market, reference, "reverse")
     assert (await exception_of(market, users, payout_id))["cause"] == "reversed"
 
     path = f"/api/payouts/{payout_id}/reconciliations"
     prepared = await market.post(path, {"reason": "the bank sent it back"}, users.maker, key=uuid4())
     assert (prepared["kind"], prepared["status"], prepared["decidedBy"]) == ("reversal", "prepared", None)
     one = f"/api/reconciliations/{prepared['id']}"
-    assert await status_of(market, users.maker, "POST", f"{one}/approve", json={}) == (403, "AUTH_FORBIDDEN")
+    assert await status_and_code(market, users.maker, "POST", f"{one}/approve", json={}) == (403, "AUTH_FORBIDDEN")
     again = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
-    assert await status_of(market, again, "POST", f"{one}/approve", json={}) == (403, "AUTH_FORBIDDEN")
-    assert await status_of(market, users.vendor, "GET", one) == (403, "AUTH_FORBIDDEN")
+    assert await status_and_code(market, again, "POST", f"{one}/approve", json={}) == (403, "AUTH_FORBIDDEN")
+    assert await status_and_code(market, users.vendor, "GET", one) == (403, "AUTH_FORBIDDEN")
 
     approved = await market.post(f"{one}/approve", {"hash": prepared["hash"]}, users.checker, key=uuid4())
     assert (approved["status"], approved["hash"]) == ("approved", prepared["hash"])
@@ -81,14 +69,17 @@ async def test_a_payout_that_the_bank_did_not_accept_is_sent_again_by_itself_and
     system: System, market: Marketplace, users: Users, submitted
 ) -> None:
     payout_id, reference, before = submitted
-    await bank(market, reference, "fail")
+    await move_transfer(market, reference, "fail")
     await exception_of(market, users, payout_id)
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "auto"})
     path = f"/api/payouts/{payout_id}/reset"
-    assert await status_of(market, users.maker, "POST", path, json={"reason": "x"}) == (403, "AUTH_FORBIDDEN")
+    assert await status_and_code(market, users.maker, "POST", path, json={"reason": "x"}) == (403, "AUTH_FORBIDDEN")
     payout = await market.post(path, {"reason": "the bank's switch was down"}, users.ops, key=uuid4())
     assert (payout["status"], payout["retryCount"]) == ("pending", 1)
-    assert await status_of(market, users.ops, "POST", path, json={"reason": "again"}) == (409, "CONCURRENCY_CONFLICT")
+    assert await status_and_code(market, users.ops, "POST", path, json={"reason": "again"}) == (
+        409,
+        "CONCURRENCY_CONFLICT",
+    )
 
     processed = await market.payout_reaches(users.vendor, payout_id, "processed")
     assert processed["transfer"]["reference"] != reference

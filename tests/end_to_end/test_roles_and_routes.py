@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-import pyotp
 import pytest_asyncio
 
 from campus_tools.endpoints import Endpoint, endpoints
@@ -17,6 +16,7 @@ from contracts import demo
 from contracts.permissions import SECOND_FACTOR_ROLES, STAFF_ROLES, permissions_of
 from operations.journey import Marketplace, SignedInUser
 from tests.end_to_end.conftest import new_address
+from tests.end_to_end.steps import newcomer, stepped_up
 
 ENDPOINTS = {(endpoint.service, endpoint.name): endpoint for endpoint in endpoints()}
 # Endpoints that end the caller's session or change its credentials. The services' own tests check their guards.
@@ -60,29 +60,6 @@ async def knockers(system: System) -> list[Knocker]:
 async def admin(knockers: list[Knocker]) -> SignedInUser:
     """Return the demo's platform_admin at AAL2."""
     return next(knocker.signed_in for knocker in knockers if knocker.name == "ADMIN" and knocker.stepped_up)
-
-
-@dataclass(frozen=True)
-class Newcomer:
-    """A student of one test alone."""
-
-    id: str
-    email: str
-
-
-async def newcomer(market: Marketplace) -> Newcomer:
-    number = f"{uuid4().int % 10**7:07}"
-    email = f"steward{number}@unilag.edu.ng"
-    signed_in = await market.sign_up(email, "Ngozi Eze", f"+234805{number}")
-    return Newcomer((await market.get("/api/profiles/current", signed_in))["id"], email)
-
-
-async def stepped_up(market: Marketplace, email: str) -> SignedInUser:
-    """Signed in with a second factor that is enrolled here."""
-    signed_in = await market.sign_in(email)
-    secret = (await market.post("/api/auth/mfa/enroll", {}, signed_in))["secret"]
-    tokens = await market.post("/api/auth/mfa/verify", {"code": pyotp.TOTP(secret).now()}, signed_in)
-    return SignedInUser(email, tokens["accessToken"], tokens["refreshToken"])
 
 
 def expected(endpoint: Endpoint, knocker: Knocker) -> tuple[int, str] | None:

@@ -8,8 +8,15 @@ from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from operations.journey import Marketplace, SignedInUser
 from payouts.domain.release_statements import RECEIVED_KINDS
-from tests.end_to_end.steps import delivered_order, paid_order, placed_order
-from tests.end_to_end.test_disputes_and_returns import dispute, frozen, ledgers_agree, refunded_at_the_gateway
+from tests.end_to_end.steps import (
+    delivered_order,
+    dispute_order,
+    frozen,
+    ledgers_agree,
+    paid_order,
+    placed_order,
+    refunded_at_the_gateway,
+)
 
 from .conftest import Users
 
@@ -52,7 +59,7 @@ async def cancelled_after_the_payment(market: Marketplace, users: Users) -> None
 
 async def split_by_staff(market: Marketplace, users: Users) -> None:
     order = await paid_order(market, users)
-    await dispute(market, users.buyer, order)
+    await dispute_order(market, users.buyer, order)
     await frozen(market, users, order)
     body = {"outcome": "split", "refundMinor": order["totalMinor"] // 3}
     prepared = await market.post(f"/api/orders/{order['id']}/resolve", body, users.support)

@@ -14,10 +14,16 @@ from operations.audit import findings_of
 from operations.journey import Marketplace
 from testkit.workers import throwaway_state
 from tests.end_to_end.conftest import SETTINGS, Users, new_address
-from tests.end_to_end.steps import placed_order
-from tests.end_to_end.test_chargebacks import decide, dispute, reference_of, types_of
-from tests.end_to_end.test_disputes_and_returns import COMPLAINT
-from tests.end_to_end.test_reconciliations import bank, exception_of
+from tests.end_to_end.steps import (
+    COMPLAINT,
+    decide_dispute,
+    dispute_charge,
+    exception_of,
+    move_transfer,
+    placed_order,
+    reference_of,
+    types_of,
+)
 from tests.running_system import restart_processes
 
 pytestmark = pytest.mark.long
@@ -114,9 +120,9 @@ async def _purchases(market: Marketplace, users: Users) -> None:
 
     assert await market.until("the refund at the gateway", refunded, 60) == disputed["totalMinor"]
 
-    dispute_id = await dispute(market, await reference_of(market, users, charged_back["id"]))
+    dispute_id = await dispute_charge(market, await reference_of(market, users, charged_back["id"]))
     await market.order_reaches(users.buyer, charged_back["id"], "disputed")
-    await decide(market, dispute_id, "lose")
+    await decide_dispute(market, dispute_id, "lose")
 
     async def posted() -> bool | None:
         return "chargeback" in await types_of(market, users, charged_back["id"]) or None
@@ -128,12 +134,12 @@ async def _payouts(market: Marketplace, users: Users) -> None:
     """Run a payout that arrives, one that fails and is sent again, and one that the bank returns."""
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual", "transfer_fees": "standard"})
     arrived, reference = await submitted(market, users)
-    await bank(market, reference, "succeed")
+    await move_transfer(market, reference, "succeed")
     await market.payout_reaches(users.vendor, arrived, "processed")
     assert [row["status"] for row in await flutterwave(market, "transfers", reference=reference)] == ["SUCCESSFUL"]
 
     failed, reference = await submitted(market, users)
-    await bank(market, reference, "fail")
+    await move_transfer(market, reference, "fail")
     assert (await exception_of(market, users, failed))["cause"] != "unclassified"
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "auto"})
     await market.post(f"/api/payouts/{failed}/reset", {"reason": "the switch was down"}, users.ops, key=uuid4())
@@ -141,9 +147,9 @@ async def _payouts(market: Marketplace, users: Users) -> None:
 
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
     returned, reference = await submitted(market, users)
-    await bank(market, reference, "succeed")
+    await move_transfer(market, reference, "succeed")
     await market.payout_reaches(users.vendor, returned, "processed")
-    await bank(market, reference, "reverse")
+    await move_transfer(market, reference, "reverse")
     assert (await exception_of(market, users, returned))["cause"] == "reversed"
     path, reason = f"/api/payouts/{returned}/reconciliations", {"reason": "the bank sent it back"}
     prepared = await market.post(path, reason, users.maker, key=uuid4())

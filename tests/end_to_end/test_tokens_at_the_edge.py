@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from campus_tools.launcher.system import System
 from operations.journey import Marketplace
 from operations.processes import API_PORTS
+from tests.end_to_end.command_line import cli_of_the_machine
 from tests.end_to_end.issuers import CLUB, CLUB_SECRET, SCHOOL, FurtherIssuers
-from tests.end_to_end.test_operator_actions import cli_of_the_machine
 
 from .conftest import Users
 

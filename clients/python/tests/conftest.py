@@ -11,6 +11,10 @@ from campus_client import AsyncCampus, Campus, session
 
 from .wire import AsynchronousCalls, BlockingCalls, Calls, Server, running_server
 
+NEW_TOKENS = {
+    "accessToken": "second", "refreshToken": "second-refresh", "tokenType": "Bearer", "expiresIn": 900, "aal": "aal1",
+    "mfaRequired": False,
+}  # fmt: skip
 Connect = Callable[..., Calls]
 # To read the system's certificates for each client would take most of the time.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -14,16 +14,12 @@ import pytest
 
 from campus_client import ApiError, AsyncCampus, Campus, CampusError, Tokens, TransportError, errors, models
 
-from .conftest import Connect
+from .conftest import NEW_TOKENS, Connect
 from .wire import LOST, Received, Reply, Server, enveloped, problem
 
 ORDER = UUID("018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47")
 INTENT = models.CreatePaymentIntentRequest(order_id=ORDER)
 LOCKED = problem(409, "ESCROW_LOCKED")
-NEW_TOKENS = {
-    "accessToken": "second", "refreshToken": "second-refresh", "tokenType": "Bearer", "expiresIn": 900, "aal": "aal1",
-    "mfaRequired": False,
-}  # fmt: skip
 SESSION = Tokens("first", "first-refresh")
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from campus_client import Tokens, TransportError, errors, models
 
-from .conftest import Connect
-from .test_calls import NEW_TOKENS
+from .conftest import NEW_TOKENS, Connect
 from .wire import Server, enveloped, event_stream, problem
 
 CHAT = models.ChatRequest(message="Where is my order?")

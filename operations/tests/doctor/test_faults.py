@@ -13,9 +13,8 @@ from operations.doctor import edge, examination, gateway, mail, messages, run, s
 from operations.doctor.findings import Finding
 from operations.doctor.run import CHECKS
 
-from .conftest import DKIM_SELECTOR, FLUTTERWAVE_KEY, Sandbox, findings_of, heal
+from .conftest import DKIM_SELECTOR, FLUTTERWAVE_KEY, PRODUCTION, Sandbox, findings_of, heal
 from .plants import ACCOUNT_SID, PLANTS, TEMPLATE, Plant
-from .test_settings import PRODUCTION
 
 MODULES: tuple[ModuleType, ...] = (edge, examination, gateway, mail, messages, run, servers, settings)
 # A check that the clock needs: it compares the times of earlier responses.

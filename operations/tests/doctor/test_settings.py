@@ -7,33 +7,7 @@ import pytest
 
 from operations.doctor.settings_files import read_settings
 
-from .conftest import findings_of, lines
-
-PRODUCTION = {
-    "BASE_URL": "https://api.campus.ng",
-    "GATEWAY_API_URL": "https://api.paystack.co",
-    "GATEWAY_SECRET_KEY": "sk_live_1",
-    "GATEWAY_SIGNATURE_HEADER": "x-paystack-signature",
-    "SMS_API_URL": "https://api.ng.termii.com",
-    "SMS_API_KEY": "TL1",
-    "SMS_FALLBACK_API_URL": "https://campus@api.africastalking.com",
-    "SMS_RECEIPT_KEY": "key",
-    "SMTP_URL": "smtp+starttls://campus:p@mail.campus.ng:587",
-    "MAIL_FROM": "Campus <no-reply@campus.ng>",
-    "MESSAGING_API_URL": "https://graph.facebook.com",
-    "MESSAGING_API_TOKEN": "EAA1",
-    "MESSAGING_PHONE_NUMBER_ID": "1",
-    "MESSAGING_BUSINESS_ACCOUNT_ID": "1",
-    "MESSAGING_APP_SECRET": "secret",
-    "MESSAGING_VERIFY_TOKEN": "token",
-    "VAPID_PRIVATE_KEY": "key",
-    "VAPID_SUBJECT": "mailto:push@campus.ng",
-    "FCM_SERVICE_ACCOUNT": "{}",
-    "ON_CALL_URL": "https://events.pagerduty.com/v2/enqueue",
-    "RATE_LIMIT_STORE_URL": "rediss://valkey.campus.ng:6379",
-    "MEDIA_S3_ENDPOINT": "https://s3.af-south-1.amazonaws.com",
-    "DEMO_DATA": "0",
-}
+from .conftest import PRODUCTION, findings_of, lines
 
 
 async def test_production_settings_have_no_fault() -> None:

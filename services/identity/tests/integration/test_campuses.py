@@ -15,7 +15,7 @@ from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 from .conftest import USERS, IdentityApp
 from .responses import CONFLICT, data_of, error_of
 from .staff_steps import StaffAdministration
-from .test_row_security import caller_named
+from .steps import caller_named
 
 LAGOS, IBADAN = f"/api/campuses/{demo.LAGOS.id}", f"/api/campuses/{demo.IBADAN.id}"
 HUB = f"/api/hubs/{demo.MOREMI_HUB.id}"

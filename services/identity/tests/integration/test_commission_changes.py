@@ -1,69 +1,17 @@
 """A vendor's commission is changed by two platform_admins (contract section 5.5)."""
 
 import asyncio
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 from uuid import uuid4
 
 import asyncpg
-import httpx
 import pytest
 import pytest_asyncio
-
-from contracts import demo
 
 from .conftest import USERS, IdentityApp
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of
 from .staff_steps import StaffAdministration
-
-ADA = f"/api/vendors/{demo.ADA.id}"
-CHANGES = "/api/commission-changes"
-CHANGED = "identity.vendor_changed.v1"
-
-
-@dataclass
-class Platform:
-    """ADMIN prepares, BUYER2 is the second administrator."""
-
-    staff: StaffAdministration
-
-    @property
-    def app(self) -> IdentityApp:
-        return self.staff.app
-
-    async def send(self, method: str, path: str, body: Any, by: str, **headers: str) -> httpx.Response:
-        headers["Authorization"] = f"Bearer {await self.staff.token(by)}"
-        return await self.app.client.request(method, path, json=body, headers=headers)
-
-    async def patch(self, points: int | None, by: str = "ADMIN", **headers: str) -> httpx.Response:
-        return await self.send("PATCH", ADA, {"commissionBasisPoints": points}, by, **headers)
-
-    async def prepared(self, points: int | None) -> dict[str, Any]:
-        change: dict[str, Any] = data_of(await self.patch(points))["commissionChange"]
-        assert change["status"] == "prepared"
-        return change
-
-    async def approve(self, change: dict[str, Any], by: str = "BUYER2") -> httpx.Response:
-        return await self.send("POST", f"{CHANGES}/{change['id']}/approve", {"hash": change["hash"]}, by)
-
-    async def reject(self, change: dict[str, Any], by: str = "BUYER2") -> httpx.Response:
-        return await self.send("POST", f"{CHANGES}/{change['id']}/reject", {"reason": "too low"}, by)
-
-    async def commission(self) -> int | None:
-        [row] = await self.app.service.fetch(
-            "SELECT commission_basis_points AS points FROM vendors WHERE id = $1", demo.ADA.id
-        )
-        return row["points"]
-
-    async def published(self) -> list[dict[str, Any]]:
-        return await self.app.service.published(CHANGED)
-
-    async def state(self) -> list[Any]:
-        return [
-            await self.app.service.fetch(f"SELECT * FROM {table} ORDER BY id")
-            for table in ("vendors", "commission_changes", "staff_acts", "outbox")
-        ]
+from .steps import CHANGES, Platform
 
 
 @pytest_asyncio.fixture

@@ -4,9 +4,7 @@ import asyncio
 import json
 from importlib.resources import files
 from typing import Any
-from uuid import UUID, uuid4
-
-import httpx
+from uuid import uuid4
 
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.primitives.clock import ManualClock
@@ -23,7 +21,7 @@ from .conftest import (
     SERVICE_ROLE_KEY,
     IdentityApp,
 )
-from .responses import data_of
+from .steps import create_user, created_user, referral_count_of, referral_token_of
 
 ENTRIES = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
 
@@ -57,34 +55,9 @@ SIMILAR_ADDRESSES = (
 )
 
 
-async def create_user(
-    app: IdentityApp, email: str, *, user_id: UUID | None = None, key: str = SERVICE_ROLE_KEY, **more: Any
-) -> httpx.Response:
-    metadata = {name: more.pop(name) for name in ("referral_token", "full_name") if name in more}
-    user = {"id": str(user_id or uuid4()), "email": email, "user_metadata": metadata, **more}
-    return await app.client.post(
-        "/functions/v1/create-user", json={"user": user}, headers={"Authorization": f"Bearer {key}"}
-    )
-
-
-async def created(app: IdentityApp, email: str, **more: Any) -> dict[str, Any]:
-    return data_of(await create_user(app, email, **more))
-
-
 async def new_referrer(app: IdentityApp, email: str = "ada@unilag.edu.ng") -> str:
     await app.sign_up(email)
     return email
-
-
-async def referral_token_of(app: IdentityApp, email: str) -> str:
-    rows = await app.service.fetch("SELECT referral_token FROM profiles WHERE email = $1", email)
-    return str(rows[0]["referral_token"])
-
-
-async def referral_count_of(app: IdentityApp, email: str) -> int:
-    tokens = await app.log_in(email)
-    response = await app.get("/api/referrals/current", token=tokens["accessToken"])
-    return int(response.json()["data"]["count"])
 
 
 async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_campus(app: IdentityApp) -> None:
@@ -93,7 +66,7 @@ async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_cam
     for domain, name in universities.items():
         campus_ids = set()
         for form in (domain, f"student.{domain}", f"live.mail.{domain.upper()}"):
-            campus_ids.add((await created(app, f"Fresher+2026@{form}"))["campusId"])
+            campus_ids.add((await created_user(app, f"Fresher+2026@{form}"))["campusId"])
         campus = await app.get(f"/api/campuses/{campus_ids.pop()}")
         assert (campus.json()["data"]["name"], campus_ids) == (name, set())
     events = await app.service.published("identity.campus_changed.v1")
@@ -110,13 +83,13 @@ async def test_a_sign_up_uses_the_same_rule(app: IdentityApp) -> None:
 
 async def test_a_similar_domain_is_a_user_without_a_campus(app: IdentityApp) -> None:
     for email in SIMILAR_ADDRESSES:
-        assert (email, (await created(app, email))["campusId"]) == (email, None)
+        assert (email, (await created_user(app, email))["campusId"]) == (email, None)
     assert await app.count("campuses") == 0
 
 
 async def test_it_responses_the_shape_of_the_contract(app: IdentityApp) -> None:
     user_id = uuid4()
-    data = await created(app, "tola@unilag.edu.ng", user_id=user_id, phone="not a number")
+    data = await created_user(app, "tola@unilag.edu.ng", user_id=user_id, phone="not a number")
     assert data["profileId"] == str(user_id)
     assert data["role"] == "buyer"
     assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0}
@@ -129,10 +102,10 @@ async def test_it_responses_the_shape_of_the_contract(app: IdentityApp) -> None:
 async def test_it_is_idempotent_on_the_users_id_whatever_later_calls_contain(app: IdentityApp) -> None:
     token = await referral_token_of(app, await new_referrer(app))
     user_id = uuid4()
-    first = await created(app, "tola@ui.edu.ng", user_id=user_id)
+    first = await created_user(app, "tola@ui.edu.ng", user_id=user_id)
     for later in (
-        await created(app, "other@ashesi.edu.gh", user_id=user_id, referral_token=token, phone="+2348031234567"),
-        await created(app, "tola@ui.edu.ng", user_id=user_id, referral_token=token, full_name="Tola Ade"),
+        await created_user(app, "other@ashesi.edu.gh", user_id=user_id, referral_token=token, phone="+2348031234567"),
+        await created_user(app, "tola@ui.edu.ng", user_id=user_id, referral_token=token, full_name="Tola Ade"),
     ):
         assert later == first
     assert len(await app.service.published("identity.user_provisioned.v1")) == 2
@@ -146,7 +119,10 @@ async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(app:
     token = await referral_token_of(app, await new_referrer(app))
     user_id = uuid4()
     responses = await asyncio.gather(
-        *(created(app, f"tola{number % 3}@ui.edu.ng", user_id=user_id, referral_token=token) for number in range(100))
+        *(
+            created_user(app, f"tola{number % 3}@ui.edu.ng", user_id=user_id, referral_token=token)
+            for number in range(100)
+        )
     )
     assert all(response == responses[0] for response in responses)
     assert responses[0]["referral"] == {"applied": True, "pending": True, "rewardMinor": 50_000}
@@ -162,7 +138,7 @@ async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(app:
 async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each(app: IdentityApp) -> None:
     token = await referral_token_of(app, await new_referrer(app))
     responses = await asyncio.gather(
-        *(created(app, f"fresher{number}@ui.edu.ng", referral_token=token) for number in range(100))
+        *(created_user(app, f"fresher{number}@ui.edu.ng", referral_token=token) for number in range(100))
     )
     assert all(
         response["referral"] == {"applied": True, "pending": True, "rewardMinor": 50_000} for response in responses
@@ -174,7 +150,7 @@ async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each
 
 
 async def test_students_of_one_new_campus_at_once_make_one_campus(app: IdentityApp) -> None:
-    responses = await asyncio.gather(*(created(app, f"s{number}@ashesi.edu.gh") for number in range(20)))
+    responses = await asyncio.gather(*(created_user(app, f"s{number}@ashesi.edu.gh") for number in range(20)))
     assert len({response["campusId"] for response in responses}) == 1
     assert len(await app.service.published("identity.campus_changed.v1")) == 1
 
@@ -183,7 +159,7 @@ async def test_a_referral_is_never_applied_for_ones_own_mailbox(app: IdentityApp
     await app.sign_up("ada.obi@gmail.com")
     token = await referral_token_of(app, "ada.obi@gmail.com")
     for spelling in ("adaobi+more@gmail.com", "a.d.a.o.b.i@googlemail.com"):
-        data = await created(app, spelling, referral_token=token)
+        data = await created_user(app, spelling, referral_token=token)
         assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "own_token"}
     assert await referral_count_of(app, "ada.obi@gmail.com") == 0
 
@@ -191,7 +167,7 @@ async def test_a_referral_is_never_applied_for_ones_own_mailbox(app: IdentityApp
 async def test_one_mailbox_is_rewarded_once_under_all_its_spellings(app: IdentityApp) -> None:
     token = await referral_token_of(app, await new_referrer(app))
     spellings = [f"tola+{number}@ui.edu.ng" for number in range(20)]
-    responses = await asyncio.gather(*(created(app, email, referral_token=token) for email in spellings))
+    responses = await asyncio.gather(*(created_user(app, email, referral_token=token) for email in spellings))
     assert [response["referral"]["applied"] for response in responses].count(True) == 1
     assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
 
@@ -202,7 +178,7 @@ async def test_a_referrer_is_not_rewarded_by_a_referred_users_token(app: Identit
     await app.sign_up("bola@unilag.edu.ng", referralToken=token)
     tokens = await referral_token_of(app, "bola@unilag.edu.ng")
     for spelling in ("a.da@gmail.com", "ada+2@googlemail.com", "ada@gmail.com"):
-        data = await created(app, spelling, referral_token=tokens)
+        data = await created_user(app, spelling, referral_token=tokens)
         assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "mailbox_known"}
     assert await referral_count_of(app, "bola@unilag.edu.ng") == 0
 
@@ -216,30 +192,30 @@ async def test_an_address_that_cannot_be_compared_earns_nothing(app: IdentityApp
         "ada@\uff47mail.com",
         "\u00e1da@gmail.com",
     ):
-        data = await created(app, spelling, referral_token=token)
+        data = await created_user(app, spelling, referral_token=token)
         assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "unusual_address"}
 
 
 async def test_an_odd_referral_token_never_fails_the_sign_up(app: IdentityApp) -> None:
     for token in ("nobody's", "x" * 10_000, "\u00e9\U0001f600", "' OR 1=1 --", "%", "null"):
-        data = await created(app, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
+        data = await created_user(app, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
         assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "unknown_token"}
     await app.sign_up("bola@unilag.edu.ng", referralToken="x" * 10_000)
 
 
 async def test_no_token_is_no_reason(app: IdentityApp) -> None:
     for token in (None, "", "  "):
-        data = await created(app, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
+        data = await created_user(app, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
         assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0}
 
 
 async def test_an_odd_number_never_fails_the_sign_up(app: IdentityApp) -> None:
     for phone in ("", "0", "+", "call me", "x" * 5_000, "+999123456789", "\u0660\u0661", "+234" * 20, None):
-        data = await created(app, f"tola{uuid4()}@unilag.edu.ng", phone=phone)
+        data = await created_user(app, f"tola{uuid4()}@unilag.edu.ng", phone=phone)
         assert data["campusId"] is not None
     rows = await app.service.fetch("SELECT DISTINCT phone FROM profiles")
     assert [row["phone"] for row in rows] == [None]
-    await created(app, "dami@unilag.edu.ng", phone="0803 123 4567")
+    await created_user(app, "dami@unilag.edu.ng", phone="0803 123 4567")
     events = (await app.service.published("identity.user_provisioned.v1"))[-1]
     assert events["phone"] == "+2348031234567"
 

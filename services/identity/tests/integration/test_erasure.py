@@ -14,7 +14,7 @@ from identity.timers import record_erasure_age_once
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, IdentityApp
 from .responses import CONFLICT, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of, invalid_field_of
-from .test_create_user import created, referral_count_of, referral_token_of
+from .steps import created_user, referral_count_of, referral_token_of
 
 TOLA = "tola@unilag.edu.ng"
 
@@ -121,12 +121,12 @@ async def test_the_address_is_free_but_the_same_mailbox_earns_no_second_reward(a
     old_token = await referral_token_of(app, "tola@gmail.com")
     await erase(app, tokens["accessToken"])
     for spelling in ("to.la+new@googlemail.com", "tola@gmail.com"):
-        data = await created(app, spelling, referral_token=token)
+        data = await created_user(app, spelling, referral_token=token)
         assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0, "reason": "mailbox_known"}
     assert (await user(app, "tola@gmail.com"))[1]["accessToken"]
     assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
     for dead in (old_token, f"erased:{await erased_id(app)}"):
-        data = await created(app, f"dami{len(dead)}@unilag.edu.ng", referral_token=dead)
+        data = await created_user(app, f"dami{len(dead)}@unilag.edu.ng", referral_token=dead)
         assert data["referral"]["reason"] == "unknown_token"
 
 
@@ -137,9 +137,9 @@ async def erased_id(app: IdentityApp) -> UUID:
 
 async def test_create_user_of_an_erased_id_returns_the_first_response_and_restores_nothing(app: IdentityApp) -> None:
     user_id, tokens = await user(app)
-    before = await created(app, TOLA, user_id=user_id)
+    before = await created_user(app, TOLA, user_id=user_id)
     await erase(app, tokens["accessToken"])
-    assert await created(app, TOLA, user_id=user_id) == before
+    assert await created_user(app, TOLA, user_id=user_id) == before
     assert await traces_of(app, "tola@unilag") == set()
 
 

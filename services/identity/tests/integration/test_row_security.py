@@ -8,10 +8,10 @@ import pytest
 
 from common.auth.caller import ANONYMOUS, Caller
 from contracts import demo
-from contracts.permissions import permissions_of
 from identity.tables import metadata
 
 from .conftest import USERS, IdentityApp
+from .steps import caller_named
 
 ALL = {"*"}
 CREDENTIALS = (
@@ -30,12 +30,6 @@ CREDENTIALS = (
     "sign_up_passwords",
     "login_failures",
 )
-
-
-def caller_named(name: str) -> Caller:
-    user = USERS[name]
-    roles = frozenset(user.roles)
-    return Caller(user.id, roles=roles, permissions=permissions_of(roles), campus_id=user.campus_id)
 
 
 async def seen_by(app: IdentityApp, caller: Caller, statement: str) -> list[Any]:

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
-import httpx
 import pytest
 import pytest_asyncio
 
@@ -18,73 +17,7 @@ from identity.use_cases.vendors.approve_vendor_application import approve_vendor
 
 from .conftest import USERS, IdentityApp
 from .responses import CONFLICT, FORBIDDEN, data_of, error_of, invalid_field_of
-from .staff_steps import StaffAdministration
-
-APPLICATION = {
-    "businessName": "Dami's Books",
-    "legalName": "Dami Bello Enterprises",
-    "campusId": str(demo.LAGOS.id),
-    "category": "books",
-    "description": "Used textbooks in good state.",
-}
-PATH = "/api/vendor-applications"
-EVENTS = ("identity.vendor_approved.v1", "identity.vendor_application_decided.v1")
-
-
-class Campus:
-    """The service with the demo data, and its users, signed in when they are first needed."""
-
-    def __init__(self, app: IdentityApp) -> None:
-        self.app = app
-        self._tokens: dict[str, str] = {}
-
-    async def token(self, name: str) -> str:
-        if name not in self._tokens:
-            self._tokens[name] = await StaffAdministration(self.app).token(name)
-        return self._tokens[name]
-
-    def sign_in_again(self, name: str) -> None:
-        self._tokens.pop(name, None)
-
-    async def grant(self, name: str, role: str, campus_id: UUID) -> None:
-        await self.app.service.fetch(
-            "INSERT INTO role_grants (user_id, role, campus_id, granted_at) VALUES ($1, $2, $3, now())",
-            USERS[name].id,
-            role,
-            campus_id,
-        )
-        self.sign_in_again(name)
-
-    async def apply(self, name: str = "BUYER2", **changes: Any) -> httpx.Response:
-        return await self.app.post(PATH, {**APPLICATION, **changes}, token=await self.token(name))
-
-    async def applied(self, name: str = "BUYER2") -> str:
-        return str(data_of(await self.apply(name), 201)["id"])
-
-    async def approve(self, application_id: str, by: str = "CAMPUS") -> httpx.Response:
-        return await self.app.post(f"{PATH}/{application_id}/approve", token=await self.token(by))
-
-    async def reject(self, application_id: str, by: str = "CAMPUS", reason: str = "Which books?") -> httpx.Response:
-        return await self.app.post(f"{PATH}/{application_id}/reject", {"reason": reason}, token=await self.token(by))
-
-    async def events(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the published events of applications, without the vendors of the demo data."""
-        shown = {name: await self.app.service.published(name) for name in EVENTS}
-        shown[EVENTS[0]] = shown[EVENTS[0]][len(demo.VENDORS) :]
-        return shown
-
-    async def state(self) -> list[Any]:
-        """Everything that a decision writes."""
-        return [
-            await self.app.service.fetch(statement)
-            for statement in (
-                "SELECT id, status, reason, decided_by FROM vendor_applications ORDER BY id",
-                "SELECT id, owner_user_id, status, revision FROM vendors ORDER BY id",
-                "SELECT user_id, role FROM role_grants ORDER BY user_id, role",
-                "SELECT id FROM outbox ORDER BY position",
-                "SELECT id FROM staff_acts ORDER BY id",
-            )
-        ]
+from .steps import APPLICATION, EVENTS, PATH, Campus
 
 
 @pytest_asyncio.fixture

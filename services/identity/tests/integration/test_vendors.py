@@ -15,7 +15,7 @@ from contracts import demo
 from .conftest import USERS, IdentityApp
 from .responses import FORBIDDEN, STEP_UP_REQUIRED, data_of, error_of
 from .staff_steps import StaffAdministration
-from .test_row_security import caller_named
+from .steps import caller_named
 
 ADA = f"/api/vendors/{demo.ADA.id}"
 SUSPENDED, REINSTATED, CHANGED = (f"identity.vendor_{fact}.v1" for fact in ("suspended", "reinstated", "changed"))

@@ -11,8 +11,7 @@ from testkit.work import work_of
 
 from .conftest import IdentityApp
 from .staff_steps import StaffAdministration
-from .test_commission_changes import Platform
-from .test_vendor_applications import Campus
+from .steps import Campus, Platform
 
 
 @pytest_asyncio.fixture

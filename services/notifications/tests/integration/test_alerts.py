@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
-from contracts.operations import AlertCleared, AlertRaised
+from contracts.operations import AlertCleared
 from notifications.consumers import WORK
 from notifications.domain.alerts import PAGE_AGAIN_AFTER, REPEAT_AFTER
 from notifications.domain.errors import AlertNotRaisedYet, ProviderUnavailable
@@ -18,20 +18,9 @@ from notifications.timers import repeat_open_alerts_once
 from testkit.service_kit import served
 
 from .conftest import OpenScenario, Providers, Scenario
+from .steps import alert_raised
 
 QUEUE = "notifications.deliveries"
-
-
-def alert(severity="SEV-2", dedup_key="balance:low"):
-    return AlertRaised(
-        alert_id=new_id(),
-        severity=severity,
-        title="Gateway balance is short",
-        detail="1,000 kobo are missing",
-        runbook="gateway-balance",
-        dedup_key=dedup_key,
-        about="batch-1",
-    )
 
 
 async def listed(scenario: Scenario, **query):
@@ -42,7 +31,7 @@ async def listed(scenario: Scenario, **query):
 async def test_an_alert_is_logged_listed_and_paged(
     scenario: Scenario, providers: Providers, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    raised = alert()
+    raised = alert_raised()
     await scenario.receive_twice(raised)
     await scenario.send_queued()
     assert [path for path, _ in providers.pages] == ["/on-call/webhook"]
@@ -63,7 +52,7 @@ async def test_an_alert_is_logged_listed_and_paged(
 
 async def test_finance_reads_the_alerts_of_money_only(scenario: Scenario) -> None:
     for source in ("payments", "payouts", "orders"):
-        raised = alert(dedup_key=f"{source}:low")
+        raised = alert_raised(dedup_key=f"{source}:low")
         await scenario.receive(raised)
         await scenario.fetch("UPDATE alerts SET source = $2 WHERE id = $1 RETURNING id", raised.alert_id, source)
     for role in ("finance_maker", "finance_checker"):
@@ -88,7 +77,7 @@ async def test_a_page_has_the_format_of_its_receiver(
     open_scenario: OpenScenario, providers: Providers, path: str, key: str, severity_of
 ) -> None:
     async with open_scenario(on_call_url=f"{providers.url}{path}", on_call_key=key) as scenario:
-        await scenario.receive(alert("SEV-1"))
+        await scenario.receive(alert_raised("SEV-1"))
         await scenario.send_queued()
     [(called, page)] = providers.pages
     assert (called, severity_of(page)) == (path, "SEV-1")
@@ -96,7 +85,7 @@ async def test_a_page_has_the_format_of_its_receiver(
 
 async def test_without_a_receiver_alerts_are_listed(open_scenario: OpenScenario, providers: Providers) -> None:
     async with open_scenario(on_call_url="") as scenario:
-        await scenario.receive(alert())
+        await scenario.receive(alert_raised())
         await scenario.send_queued()
         assert [(shown["severity"], shown["pagedAt"]) for shown in (await listed(scenario))["data"]] == [
             ("SEV-2", None)
@@ -108,7 +97,7 @@ async def test_a_repeated_alert_is_paged_again_when_worse_or_old(
     scenario: Scenario, providers: Providers, clock: ManualClock
 ) -> None:
     async def raise_and_page(severity):
-        await scenario.receive(alert(severity))
+        await scenario.receive(alert_raised(severity))
         await scenario.send_queued()
 
     await raise_and_page("SEV-2")
@@ -139,7 +128,7 @@ async def test_open_alerts_are_repeated_to_alertmanager(
             return repeated
 
         for key in ("still:open", "open:too", "over:soon"):
-            await scenario.receive(alert(dedup_key=key))
+            await scenario.receive(alert_raised(dedup_key=key))
         await scenario.send_queued()
         clock.advance(REPEAT_AFTER)
         await scenario.receive(cleared("over:soon"))
@@ -153,7 +142,7 @@ async def test_a_page_that_fails_for_good_is_recorded_without_a_new_alert(
     scenario: Scenario, providers: Providers
 ) -> None:
     providers.page_faults = [500, 503]
-    raised = alert()
+    raised = alert_raised()
     await scenario.receive(raised)
     with pytest.raises(ProviderUnavailable):
         await scenario.send_queued()
@@ -170,7 +159,7 @@ async def test_alerts_are_sorted_by_time_or_severity(
     scenario: Scenario, clock: ManualClock, client: httpx.AsyncClient
 ) -> None:
     for severity in ("SEV-3", "SEV-1", "SEV-2"):
-        await scenario.receive(alert(severity, dedup_key=severity))
+        await scenario.receive(alert_raised(severity, dedup_key=severity))
         clock.advance(timedelta(seconds=1))
     newest = [shown["severity"] for shown in (await listed(scenario))["data"]]
     worst = [shown["severity"] for shown in (await listed(scenario, sort="severity", order="desc"))["data"]]
@@ -198,7 +187,7 @@ async def test_a_closed_alert_is_reported_to_the_users_on_call(
     open_scenario: OpenScenario, providers: Providers, path: str, key: str, is_closed
 ) -> None:
     async with open_scenario(on_call_url=f"{providers.url}{path}", on_call_key=key) as scenario:
-        await scenario.receive(alert("SEV-1"))
+        await scenario.receive(alert_raised("SEV-1"))
         await scenario.send_queued()
         scenario.clock.advance(timedelta(minutes=1))
         await scenario.receive_twice(cleared())
@@ -210,16 +199,16 @@ async def test_a_closed_alert_is_reported_to_the_users_on_call(
 
 
 async def test_an_alert_raised_after_its_clearing_is_a_new_alert(scenario: Scenario, clock: ManualClock) -> None:
-    await scenario.receive(alert("SEV-2"))
+    await scenario.receive(alert_raised("SEV-2"))
     clock.advance(timedelta(minutes=1))
     await scenario.receive(cleared())
     # A late alert of the same time or earlier is closed too; a second clearing changes nothing.
-    await scenario.receive(alert("SEV-1"))
+    await scenario.receive(alert_raised("SEV-1"))
     await scenario.receive(cleared())
     [first] = (await listed(scenario))["data"]
     assert (first["severity"], first["closedAt"] is None) == ("SEV-2", False)
     clock.advance(timedelta(minutes=1))
-    await scenario.receive(alert("SEV-3"))
+    await scenario.receive(alert_raised("SEV-3"))
     [again] = (await listed(scenario, status="open"))["data"]
     assert (again["severity"], (await listed(scenario))["meta"]["total"]) == ("SEV-3", 2)
 
@@ -227,7 +216,7 @@ async def test_an_alert_raised_after_its_clearing_is_a_new_alert(scenario: Scena
 async def test_a_clearing_before_its_alert_is_retried(scenario: Scenario, clock: ManualClock) -> None:
     with pytest.raises(AlertNotRaisedYet):
         await scenario.receive(cleared())
-    await scenario.receive(alert())
+    await scenario.receive(alert_raised())
     clock.advance(timedelta(seconds=5))
     await scenario.receive(cleared())
     with pytest.raises(AlertNotRaisedYet):
@@ -238,7 +227,7 @@ async def test_a_clearing_before_its_alert_is_retried(scenario: Scenario, clock:
 async def test_an_alert_closed_before_its_page_is_paged_as_closed(
     scenario: Scenario, providers: Providers, clock: ManualClock
 ) -> None:
-    await scenario.receive(alert())
+    await scenario.receive(alert_raised())
     clock.advance(timedelta(seconds=1))
     await scenario.receive(cleared())
     await scenario.send_queued()
@@ -259,7 +248,7 @@ async def test_an_alert_closed_during_its_page_is_closed_once_more(open_scenario
 
     app = Starlette(routes=[Route("/page", receive_page, methods=["POST"])])
     async with served(app) as url, open_scenario(on_call_url=f"{url}/page") as scenario:
-        await scenario.receive(alert())
+        await scenario.receive(alert_raised())
         await scenario.send_queued()
         await scenario.send_queued()
     assert [page["closedAt"] is None for page in pages] == [True, False, False]

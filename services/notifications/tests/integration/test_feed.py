@@ -1,9 +1,8 @@
 """The feed: unread counts, reading all, and the live stream (README, Live updates)."""
 
 import asyncio
-import json
 import socket
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, closing, contextmanager
 from datetime import timedelta
 
 import httpx
@@ -17,65 +16,11 @@ from common.web.event_streams import EventStream
 from contracts.identity import SessionRevoked
 from contracts.orders import OrderDispatched
 from notifications.app import SERVICE
-from testkit.fixtures import WAIT_SECONDS_MAX, eventually
+from testkit.fixtures import eventually
 from testkit.service_kit import served
 
-from .conftest import OpenScenario, Scenario, running_tasks
-
-STREAM = "/api/notifications/stream"
-
-
-class Events:
-    """The events of a stream, as a client reads them."""
-
-    def __init__(self, response):
-        self.response, self._lines = response, response.aiter_lines()
-
-    async def next(self, *, within=WAIT_SECONDS_MAX):
-        """Return the next event as (event, id, data); (None, None, None) for a ping or the like, StopAsyncIteration at
-        the end.
-        """
-        fields = {}
-        async with asyncio.timeout(within):
-            while line := await anext(self._lines):
-                name, _, value = line.partition(":")
-                fields[name] = value.strip()
-        data = fields.get("data")
-        return fields.get("event"), fields.get("id"), None if data is None else json.loads(data)
-
-    async def next_notification(self):
-        """Return the next notification, after any pings."""
-        while True:
-            event, event_id, shown = await self.next()
-            if event is not None:
-                assert (event, event_id) == ("notification", shown["id"])
-                return shown
-
-
-@asynccontextmanager
-async def listening(scenario: Scenario, *, send_buffer_bytes=None):
-    """Yield the service on a socket, with the background tasks of its API process."""
-    app = scenario.app
-    asgi_app = http_app(SERVICE, app.settings, app.runtime, app.dependencies)
-    async with (
-        running_tasks(app, "api"),
-        served(asgi_app, send_buffer_bytes=send_buffer_bytes) as url,
-        httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
-    ):
-        yield client
-
-
-@asynccontextmanager
-async def following(scenario: Scenario, client: httpx.AsyncClient, user_id=None, *, last=None, **claims):
-    headers = scenario.headers(user_id or scenario.buyer_id, **claims)
-    headers |= {"Last-Event-ID": last} if last else {}
-    async with client.stream("GET", STREAM, headers=headers) as response:
-        assert (response.status_code, response.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
-        events = Events(response)
-        event, events.start_id, data = await events.next()
-        assert (event, data) == (None, None)
-        assert last is None or events.start_id == last
-        yield events
+from .conftest import OpenScenario, Scenario
+from .steps import STREAM, following, listening
 
 
 async def notify(scenario: Scenario, *, vendor_id=None):

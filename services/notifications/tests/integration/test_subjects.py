@@ -11,7 +11,7 @@ from contracts.orders import OrderDispatched, ReturnDecided, ReturnRequested
 from contracts.payments import PaymentFailed
 
 from .conftest import DELIVER_NOTIFICATION, OpenScenario, Providers, Scenario
-from .test_feed import following, listening
+from .steps import following, listening
 
 
 async def shown_subjects(scenario: Scenario, user_id=None) -> list:

@@ -8,7 +8,7 @@ from contracts.operations import AlertCleared
 from testkit.work import work_of
 
 from .conftest import Scenario
-from .test_alerts import alert
+from .steps import alert_raised
 
 
 async def _kinds(scenario: Scenario, *roles: str, user: UUID | None = None) -> dict[str, int]:
@@ -25,7 +25,7 @@ async def _open_ticket(scenario: Scenario, user: UUID) -> dict[str, Any]:
 
 
 async def test_an_open_alert_waits_for_on_call_staff(scenario: Scenario) -> None:
-    raised = alert()
+    raised = alert_raised()
     await scenario.receive(raised)
     assert await _kinds(scenario, "ops_oncall") == {"alerts": 1}
     assert await _kinds(scenario, "auditor") == {}

@@ -36,3 +36,6 @@ async def events(market: Market, event):
 async def shown_dispute(market: Market, order, headers=None):
     url = f"/api/orders/{order['id']}/dispute"
     return data_of(await market.client.get(url, headers=headers or market.as_buyer()))
+
+
+ROUNDS = 200

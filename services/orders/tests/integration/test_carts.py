@@ -11,11 +11,7 @@ from contracts.permissions import permissions_of
 
 from .conftest import Market
 from .responses import NOT_FOUND, data_of, error_of, invalid_field_of
-
-
-async def put(market: Any, product_id: UUID, quantity: Any = 1, buyer_id: UUID | None = None) -> Any:
-    path = f"/api/carts/current/items/{product_id}"
-    return await market.client.put(path, json={"quantity": quantity}, headers=market.as_buyer(buyer_id))
+from .steps import put_in_cart
 
 
 async def cart(market: Any, buyer_id: UUID | None = None) -> dict[str, Any]:
@@ -31,7 +27,7 @@ async def test_the_cart_shows_current_prices_and_stock(market: Market) -> None:
     rice, stew = await market.sell(price_minor=1_000, stock=5), await market.sell(price_minor=500, stock=5, name="Stew")
     removed = await market.sell(price_minor=700)
     for product_id, quantity in ((rice, 2), (stew, 3), (removed, 1)):
-        assert (await put(market, product_id, quantity)).status_code == 200
+        assert (await put_in_cart(market, product_id, quantity)).status_code == 200
         market.clock.advance(timedelta(seconds=1))
     shown = await cart(market)
     assert [(item["quantity"], item["priceChanged"], item["inStock"]) for item in shown["items"]] == [
@@ -49,25 +45,25 @@ async def test_the_cart_shows_current_prices_and_stock(market: Market) -> None:
         for item in shown["items"]
     ] == [(str(rice), 1_200, True, True, 5), (str(stew), 500, False, False, 2), (str(removed), 700, False, False, 0)]
     assert shown["totalMinor"] == 2 * 1_200
-    seen = (await put(market, rice, 1)).json()["data"]
+    seen = (await put_in_cart(market, rice, 1)).json()["data"]
     assert (seen["items"][0]["priceChanged"], seen["items"][0]["quantity"]) == (False, 1)
     assert (seen["id"], (await cart(market))["id"]) == (shown["id"], shown["id"])
 
 
 async def test_invalid_items_are_rejected_and_removing_an_absent_item_changes_nothing(market: Market) -> None:
     rice = await market.sell()
-    assert (await put(market, new_id())).status_code == 404
-    assert (await put(market, rice, 0)).status_code == 422
-    assert (await put(market, rice, 100)).status_code == 422
-    assert (await put(market, rice, "2")).status_code == 422
+    assert (await put_in_cart(market, new_id())).status_code == 404
+    assert (await put_in_cart(market, rice, 0)).status_code == 422
+    assert (await put_in_cart(market, rice, 100)).status_code == 422
+    assert (await put_in_cart(market, rice, "2")).status_code == 422
     client, path = market.client, f"/api/carts/current/items/{rice}"
     assert (await client.put(path, json={"quantity": 1})).status_code == 401
     assert (await client.put(path, json={"quantity": 1, "price": 1}, headers=market.as_buyer())).status_code == 422
     assert (await cart(market))["items"] == []
     assert (await client.delete(path, headers=market.as_buyer())).json()["data"]["items"] == []
-    await put(market, rice)
+    await put_in_cart(market, rice)
     assert (await client.delete(path, headers=market.as_buyer())).json()["data"]["items"] == []
-    await put(market, rice)
+    await put_in_cart(market, rice)
     assert (await client.delete("/api/carts/current", headers=market.as_buyer())).json()["data"]["items"] == []
 
 
@@ -76,15 +72,15 @@ async def test_a_full_cart_accepts_no_further_product_and_still_changes_its_own(
     for row in rows:
         await market.fetch("INSERT INTO cart_items VALUES ($1, $2, $3, $4, $5, $6, $7)", *row)
     rice, stew = await market.sell(), await market.sell()
-    assert (await put(market, rice)).status_code == 200
-    assert (await put(market, stew)).status_code == 409
-    assert (await put(market, rice, 4)).status_code == 200
+    assert (await put_in_cart(market, rice)).status_code == 200
+    assert (await put_in_cart(market, stew)).status_code == 409
+    assert (await put_in_cart(market, rice, 4)).status_code == 200
     assert len((await cart(market))["items"]) == 100
 
 
 async def test_no_user_sees_or_writes_another_s_cart(market: Market) -> None:
     rice = await market.sell()
-    await put(market, rice)
+    await put_in_cart(market, rice)
     outsider = new_id()
     assert (await cart(market, outsider))["items"] == []
     assert error_of(await check_out(market, {"cartId": (await cart(market))["id"]}, buyer_id=outsider)) == NOT_FOUND
@@ -100,7 +96,7 @@ async def test_checkout_removes_only_the_vendor_s_lines_from_the_cart(market: Ma
     rice, stew = await market.sell(price_minor=1_000), await market.sell(price_minor=500)
     phone = await market.sell(price_minor=9_000, vendor_id=other_vendor)
     for product_id in (rice, stew, phone):
-        await put(market, product_id, 2)
+        await put_in_cart(market, product_id, 2)
     cart_id = (await cart(market))["id"]
 
     assert invalid_field_of(await check_out(market, {"cartId": cart_id})) == (422, "vendorId")
@@ -132,13 +128,13 @@ async def test_items_and_cart_exclude_each_other(market: Market) -> None:
 
 async def test_of_ten_checkouts_of_one_cart_at_once_one_places_the_order(market: Market) -> None:
     rice = await market.sell(stock=50)
-    await put(market, rice, 3)
+    await put_in_cart(market, rice, 3)
     body = {"cartId": (await cart(market))["id"]}
     responses = await asyncio.gather(*(check_out(market, body) for _ in range(10)))
     assert sorted(response.status_code for response in responses) == [201] + [422] * 9
     assert await market.stock_of(rice) == 47
 
-    await put(market, rice, 3)
+    await put_in_cart(market, rice, 3)
     key = uuid4()
     responses = await asyncio.gather(*(check_out(market, body, key) for _ in range(10)))
     assert {response.status_code for response in responses} == {201}

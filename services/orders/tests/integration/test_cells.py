@@ -15,7 +15,7 @@ from testkit.service_kit import opened
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
 from .responses import INVALID, data_of, error_of
-from .test_checkout import nothing_happened
+from .steps import nothing_happened
 
 IBADAN_CAMPUS = UUID("0192f0c1-7b1e-7cc0-8b30-3a1f3f6f0002")
 CELLS: list[dict[str, Any]] = [

@@ -10,7 +10,7 @@ from orders.domain.order_updates import OrderNotReceived
 
 from .conftest import Market
 from .responses import FORBIDDEN, NOT_FOUND, data_of, error_of
-from .test_order_reads import listed, visible
+from .steps import list_order_ids, visible_ids
 
 FINANCE = ("finance_maker", "finance_checker")
 
@@ -61,7 +61,7 @@ async def test_finance_finds_no_order_without_a_charge(market: Market, role: str
 async def test_finance_lists_no_orders(market: Market, role: str) -> None:
     order, finance = await market.paid(), market.as_staff(role)
     for query in ({}, {"as": "buyer"}, {"q": order["number"]}, {"q": order["id"]}):
-        assert await listed(market, finance, **query) == []
+        assert await list_order_ids(market, finance, **query) == []
     for path in ("", "/export"):
         assert error_of(await market.client.get(f"/api/campus-orders{path}", headers=finance)) == FORBIDDEN
 
@@ -102,7 +102,7 @@ async def test_row_security_shows_finance_charged_orders_only(market: Market) ->
     paid, quarantined_one = await market.paid(), await quarantined_order(market)
     await market.ordered()
     for table in ("orders", "order_items"):
-        shown = await visible(market, table, UUID(int=1), roles=FINANCE)
+        shown = await visible_ids(market, table, UUID(int=1), roles=FINANCE)
         assert shown == {paid["id"], quarantined_one["id"]}
 
 

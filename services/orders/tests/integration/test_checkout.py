@@ -11,12 +11,7 @@ from contracts.identity import CampusChanged, HubChanged, VendorApproved
 
 from .conftest import Market
 from .responses import CONFLICT, FORBIDDEN, UNAUTHORIZED, data_of, error_of, invalid_field_of
-
-
-async def nothing_happened(market: Market, product_id, stock):
-    assert await market.stock_of(product_id) == stock
-    assert await market.fetch("SELECT 1 FROM orders") == []
-    assert await market.fetch("SELECT 1 FROM outbox") == []
+from .steps import nothing_happened
 
 
 async def test_checkout_freezes_prices_reserves_stock_and_publishes(market: Market) -> None:

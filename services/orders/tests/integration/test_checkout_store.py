@@ -14,9 +14,8 @@ from orders.store import checkout, flash_sales
 from orders.store.checkout import CheckoutFacts, IdempotencyRecord
 
 from .conftest import Market
+from .steps import change_profile, created_sale, proposed_sale
 from .stored import unit_of_work
-from .test_flash_sales import created_sale, proposed
-from .test_order_contacts import profile
 
 
 async def facts(market: Market, *product_ids: UUID, key: UUID | None = None, **where: UUID) -> CheckoutFacts:
@@ -39,9 +38,9 @@ async def test_only_listed_products_are_offered(market: Market) -> None:
 
 async def test_the_buyers_name_is_that_of_the_caller(market: Market) -> None:
     product = await market.sell()
-    await profile(market, new_id(), "Yetunde Bello", "+2348030000002")
+    await change_profile(market, new_id(), "Yetunde Bello", "+2348030000002")
     assert (await facts(market, product)).buyer_name is None
-    await profile(market, market.buyer_id, "Ada Ngozi Obi", "+2348030000001")
+    await change_profile(market, market.buyer_id, "Ada Ngozi Obi", "+2348030000001")
     assert (await facts(market, product)).buyer_name is not None
 
 
@@ -84,7 +83,7 @@ async def test_a_sale_counts_what_the_buyer_has_of_it(market: Market) -> None:
 async def test_only_an_approved_sale_runs_and_only_in_its_time(market: Market) -> None:
     now = market.clock.now()
     prepared = await market.sell(price_minor=1_000, stock=100)
-    await proposed(market, prepared)
+    await proposed_sale(market, prepared)
     product = await market.sell(price_minor=1_000, stock=100)
     starts_at, ends_at = now + timedelta(minutes=1), now + timedelta(minutes=2)
     await created_sale(market, product, startsAt=iso(starts_at), endsAt=iso(ends_at))
@@ -131,7 +130,7 @@ async def test_other_sales_of_a_product_are_approved_and_not_over(market: Market
     product, another = await market.sell(price_minor=1_000, stock=100), await market.sell(price_minor=1_000, stock=100)
     ends_at = now + timedelta(minutes=2)
     times = {"startsAt": iso(now), "endsAt": iso(ends_at)}
-    await proposed(market, product, **times)
+    await proposed_sale(market, product, **times)
     own, theirs = await created_sale(market, product, **times), await created_sale(market, another, **times)
     moment = timedelta(milliseconds=1)
 

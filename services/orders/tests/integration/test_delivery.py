@@ -13,11 +13,7 @@ from contracts.orders import PIN_DELIVERY
 
 from .conftest import PIN_DELIVERY_KEY, Market
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
-
-
-def another(pin):
-    """Another PIN than this one."""
-    return f"{(int(pin) + 1) % 10 ** len(pin):0{len(pin)}d}"
+from .steps import another_pin
 
 
 async def wrong_tries_of(market: Market, order):
@@ -105,7 +101,7 @@ async def test_five_wrong_attempts_in_total_lock_the_pin(market: Market) -> None
     pin = await market.pin_of(order)
     callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
     for turn in range(5):
-        response = await market.verify(order, another(pin), headers=callers[turn % 3])
+        response = await market.verify(order, another_pin(pin), headers=callers[turn % 3])
         assert error_of(response) == (400, "DELIVERY_PIN_INVALID")
         assert response.json()["attemptsRemaining"] == 4 - turn
     locked = await market.verify(order, pin)
@@ -121,7 +117,7 @@ async def test_parallel_guesses_never_exceed_five(market: Market) -> None:
     pin = await market.pin_of(order)
     callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
     responses = await asyncio.gather(
-        *(market.verify(order, another(pin), headers=callers[turn % 3]) for turn in range(30))
+        *(market.verify(order, another_pin(pin), headers=callers[turn % 3]) for turn in range(30))
     )
     assert sorted(response.status_code for response in responses) == [400] * 5 + [429] * 25
     remaining = sorted(response.json()["attemptsRemaining"] for response in responses if response.status_code == 400)
@@ -133,7 +129,7 @@ async def test_a_reissue_opens_the_lock_and_shuts_the_old_pin_three_times_at_mos
     order = await market.paid()
     first = await market.pin_of(order)
     for _ in range(5):
-        await market.verify(order, another(first))
+        await market.verify(order, another_pin(first))
     pins = [first]
     for left in (2, 1, 0):
         issued = data_of(await market.post(order, "delivery-pin/reissue", market.as_buyer()))
@@ -162,13 +158,13 @@ async def test_the_right_pin_again_is_a_success_without_effect_also_when_paid(ma
     paid = await market.verify(order, pin)
     assert (paid.status_code, paid.json()["data"]["status"]) == (200, "paid")
     assert len(await market.published("orders.order_delivered.v1")) == 1
-    assert (await market.verify(order, another(pin))).status_code == 400
+    assert (await market.verify(order, another_pin(pin))).status_code == 400
 
 
 async def test_one_key_is_one_attempt(market: Market) -> None:
     order = await market.paid()
     pin, key = await market.pin_of(order), uuid4()
-    responses = await asyncio.gather(*(market.verify(order, another(pin), key=key) for _ in range(10)))
+    responses = await asyncio.gather(*(market.verify(order, another_pin(pin), key=key) for _ in range(10)))
     assert {(response.status_code, response.json()["attemptsRemaining"]) for response in responses} == {(400, 4)}
     assert await wrong_tries_of(market, order) == 1
     assert invalid_field_of(await market.verify(order, pin, key=key)) == (422, "Idempotency-Key")
@@ -217,7 +213,7 @@ async def test_other_states_are_409_and_count_no_attempt(market: Market) -> None
     pin = await market.pin_of(order)
     for status in ("Processing", "expired", "cancelled", "disputed", "refund_pending", "refunded"):
         await market.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
-        for shown in (pin, another(pin)):
+        for shown in (pin, another_pin(pin)):
             assert error_of(await market.verify(order, shown)) == CONFLICT
         assert (await market.post(order, "delivery-pin/reissue", market.as_buyer())).status_code == 409
     assert await wrong_tries_of(market, order) == 0

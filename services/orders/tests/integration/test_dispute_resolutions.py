@@ -229,9 +229,6 @@ async def test_a_bare_select_shows_disputes_to_parties_and_staff_and_resolutions
             assert tuple([len(await uow.fetch(f"SELECT * FROM {table}")) for table in tables]) == seen
 
 
-ROUNDS = 200
-
-
 async def test_a_resolution_prepared_again_under_its_key_is_the_first_one(market: Market) -> None:
     order = await disputed(market)
     support = new_id()

@@ -10,9 +10,8 @@ from common.primitives.ids import new_id
 from orders.timers import fire_timers_once
 
 from .conftest import Market
-from .dispute_steps import COMPLAINT, decide, disputed, events, prepared, shown_dispute
+from .dispute_steps import COMPLAINT, ROUNDS, decide, disputed, events, prepared, shown_dispute
 from .factories import escrow_refunded, refund_settled
-from .test_dispute_resolutions import ROUNDS
 
 
 @pytest.mark.parametrize("dispatched", [False, True])

@@ -17,25 +17,8 @@ from operations.audit.invariants import INVARIANTS
 from orders.timers import fire_timers_once
 
 from .conftest import Market
-from .responses import CONFLICT, STEP_UP_REQUIRED, data_of, error_of
-
-
-async def create_sale(market: Any, product_id: UUID, headers: dict[str, str] | None = None, **terms: Any) -> Any:
-    now = market.clock.now()
-    body = {
-        "productId": str(product_id),
-        "priceMinor": 600,
-        "quantity": 20,
-        "perBuyerLimit": 2,
-        "startsAt": iso(now),
-        "endsAt": iso(now + timedelta(hours=1)),
-        **terms,
-    }
-    return await market.client.post("/api/flash-sales", json=body, headers=headers or market.as_merchant())
-
-
-async def created_sale(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
-    return data_of(await create_sale(market, product_id, **terms), 201)
+from .responses import CONFLICT, STEP_UP_REQUIRED, error_of
+from .steps import approve_sale, create_sale, created_sale, proposed_sale
 
 
 async def sale_of(market: Any, sale: dict[str, Any]) -> dict[str, Any]:
@@ -186,22 +169,9 @@ async def test_a_sale_needs_the_right_caller_and_valid_terms(market: Market) -> 
     assert (await create_sale(market, product_id)).status_code == 409
 
 
-async def proposed(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
-    """Return a sale that staff of the campus propose."""
-    staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
-    response = await create_sale(market, product_id, staff, **terms)
-    assert (response.status_code, response.json()["data"]["status"]) == (201, "prepared"), response.text
-    return response.json()["data"]
-
-
-async def approve(market: Any, sale: dict[str, Any], headers: Any = None, body: Any = None) -> httpx.Response:
-    path = f"/api/flash-sales/{sale['id']}/approve"
-    return await market.client.post(path, json=body, headers=headers or market.as_merchant())
-
-
 async def test_a_sale_of_staff_holds_nothing_before_the_vendor_consents(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
-    sale, client = await proposed(market, product_id), market.client
+    sale, client = await proposed_sale(market, product_id), market.client
     assert (await market.ordered(product_id))["totalMinor"] == 1_000
     assert (await client.get(f"/api/products/{product_id}")).json()["data"]["flashSale"] is None
     mine = (await client.get("/api/products/mine", headers=market.as_merchant())).json()["data"]
@@ -209,19 +179,19 @@ async def test_a_sale_of_staff_holds_nothing_before_the_vendor_consents(market: 
     cart = await client.put(f"/api/carts/current/items/{product_id}", json={"quantity": 1}, headers=market.as_buyer())
     assert cart.json()["data"]["totalMinor"] == 1_000
 
-    approved = await approve(market, sale)
+    approved = await approve_sale(market, sale)
 
     assert approved.status_code == 200, approved.text
     assert (approved.json()["data"]["status"], approved.json()["data"]["hash"]) == ("running", None)
     assert approved.json()["data"]["approvedAt"] is not None
     assert (await market.ordered(product_id))["totalMinor"] == 600
     assert (await sale_of(market, sale))["remaining"] == 19
-    again = await approve(market, sale, body={"hash": sale["hash"]})
+    again = await approve_sale(market, sale, body={"hash": sale["hash"]})
     assert (again.status_code, again.json()["data"]["approvedAt"]) == (200, approved.json()["data"]["approvedAt"])
 
 
 async def test_a_proposed_sale_is_shown_to_its_vendor_and_the_campus_staff_only(market: Market) -> None:
-    sale, client = await proposed(market, await market.sell(price_minor=1_000, stock=30)), market.client
+    sale, client = await proposed_sale(market, await market.sell(price_minor=1_000, stock=30)), market.client
     staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
     for headers, sees in (
         (market.as_merchant(), True),
@@ -242,24 +212,24 @@ async def test_a_proposed_sale_is_shown_to_its_vendor_and_the_campus_staff_only(
 
 async def test_only_the_vendor_consents_and_to_what_was_read(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
-    sale, other = await proposed(market, product_id), await proposed(market, product_id, priceMinor=1)
+    sale, other = await proposed_sale(market, product_id), await proposed_sale(market, product_id, priceMinor=1)
     rows = await market.fetch("SELECT * FROM flash_sales ORDER BY id")
     staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
     for headers, status in ((staff, 403), (market.as_buyer(), 403), (market.as_merchant(new_id()), 404)):
-        assert (await approve(market, sale, headers)).status_code == status
-    assert (await approve(market, sale, body={"hash": other["hash"]})).status_code == 409
-    assert (await approve(market, {"id": uuid4()})).status_code == 404
+        assert (await approve_sale(market, sale, headers)).status_code == status
+    assert (await approve_sale(market, sale, body={"hash": other["hash"]})).status_code == 409
+    assert (await approve_sale(market, {"id": uuid4()})).status_code == 404
     assert await market.fetch("SELECT * FROM flash_sales ORDER BY id") == rows
-    assert (await approve(market, sale, body={"hash": sale["hash"]})).status_code == 200
+    assert (await approve_sale(market, sale, body={"hash": sale["hash"]})).status_code == 200
 
 
 async def test_a_consent_that_comes_too_late_is_none(market: Market) -> None:
     now = market.clock.now()
     product_id = await market.sell(price_minor=1_000, stock=30)
-    past = await proposed(market, product_id, endsAt=iso(now + timedelta(minutes=1)))
-    dearer = await proposed(market, product_id, priceMinor=999)
+    past = await proposed_sale(market, product_id, endsAt=iso(now + timedelta(minutes=1)))
+    dearer = await proposed_sale(market, product_id, priceMinor=999)
     await market.fetch("UPDATE products SET price_minor = 900 RETURNING id")
-    declined = await proposed(
+    declined = await proposed_sale(
         market, product_id, startsAt=iso(now + timedelta(hours=1)), endsAt=iso(now + timedelta(hours=2))
     )
     path = f"/api/flash-sales/{declined['id']}/end"
@@ -268,7 +238,7 @@ async def test_a_consent_that_comes_too_late_is_none(market: Market) -> None:
     market.clock.advance(timedelta(minutes=2))
     rows = await market.fetch("SELECT * FROM flash_sales ORDER BY id")
     for sale in (past, dearer, declined):
-        assert error_of(await approve(market, sale)) == CONFLICT
+        assert error_of(await approve_sale(market, sale)) == CONFLICT
     shown = await market.client.get(f"/api/flash-sales/{past['id']}", headers=market.as_merchant())
     assert shown.json()["data"]["status"] == "expired"
     assert await market.fetch("SELECT * FROM flash_sales ORDER BY id") == rows
@@ -277,8 +247,8 @@ async def test_a_consent_that_comes_too_late_is_none(market: Market) -> None:
 
 async def test_of_two_proposals_for_one_time_one_holds(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
-    sales = [await proposed(market, product_id) for _ in range(4)]
-    responses = await asyncio.gather(*(approve(market, sale) for sale in sales))
+    sales = [await proposed_sale(market, product_id) for _ in range(4)]
+    responses = await asyncio.gather(*(approve_sale(market, sale) for sale in sales))
     assert sorted(response.status_code for response in responses) == [200, 409, 409, 409]
 
 
@@ -294,7 +264,7 @@ async def test_staff_touch_sales_with_a_second_factor_only(market: Market) -> No
 
 async def test_the_database_gives_no_role_the_vendors_consent(market: Market) -> None:
     product_id = await market.sell(price_minor=1_000, stock=30)
-    sale = await proposed(market, product_id)
+    sale = await proposed_sale(market, product_id)
     permissions = permissions_of(["campus_admin"])
     staff = Caller(user_id=new_id(), campus_id=market.campus_id, permissions=permissions)
     merchant = Caller(user_id=market.merchant_id, vendor_id=market.vendor_id, permissions=permissions_of(["merchant"]))

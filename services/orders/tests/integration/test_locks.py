@@ -10,8 +10,8 @@ from orders.timers import fire_timers_once
 from testkit.locks import Locks, assert_locks, waits_for
 
 from .conftest import Market
-from .test_flash_sales import created_sale
-from .test_neighbours import sale_story
+from .steps import created_sale
+from .stories import sale_story
 
 
 async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> bool:

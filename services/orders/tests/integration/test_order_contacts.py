@@ -3,7 +3,6 @@
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import (
-    ProfileChanged,
     ReferralOutcome,
     UserErased,
     UserProvisioned,
@@ -15,17 +14,11 @@ from contracts.permissions import permissions_of
 from .conftest import Market
 from .dispute_steps import COMPLAINT
 from .responses import data_of
+from .steps import change_profile
 
 BUYER_PHONE, OWNER_PHONE = "+2348030000001", "+2348030000002"
 BUYER = {"name": "Ada Ngozi Obi", "phone": BUYER_PHONE}
 OWNER = {"name": "Yetunde Bello", "phone": OWNER_PHONE}
-
-
-async def profile(market: Market, user_id, name, phone, *, proven=True, **delivery):
-    event = ProfileChanged(
-        user_id=user_id, email=f"{user_id}@unilag.edu.ng", phone=phone, full_name=name, phone_confirmed=proven
-    )
-    return await market.receive(event, **delivery)
 
 
 async def known_parties(market: Market):
@@ -38,8 +31,8 @@ async def known_parties(market: Market):
             campus_id=market.campus_id,
         )
     )
-    await profile(market, market.buyer_id, BUYER["name"], BUYER_PHONE)
-    await profile(market, market.merchant_id, OWNER["name"], OWNER_PHONE)
+    await change_profile(market, market.buyer_id, BUYER["name"], BUYER_PHONE)
+    await change_profile(market, market.merchant_id, OWNER["name"], OWNER_PHONE)
 
 
 async def contacts_of(market: Market, order, *readers):
@@ -101,10 +94,10 @@ async def test_only_a_proven_number_is_shown_and_a_late_event_restores_none(mark
         sequence=1,
     )
     assert await contacts_of(market, order, market.as_merchant()) == [{"name": "Ada Obi", "phone": None}]
-    await profile(market, market.buyer_id, "Ada Obi", BUYER_PHONE, sequence=3)
-    await profile(market, market.buyer_id, "Late Name", "+2348039999999", sequence=2)
+    await change_profile(market, market.buyer_id, "Ada Obi", BUYER_PHONE, sequence=3)
+    await change_profile(market, market.buyer_id, "Late Name", "+2348039999999", sequence=2)
     assert await contacts_of(market, order, market.as_merchant()) == [{"name": "Ada Obi", "phone": BUYER_PHONE}]
-    await profile(market, market.buyer_id, "Ada Obi", BUYER_PHONE, proven=False, sequence=4)
+    await change_profile(market, market.buyer_id, "Ada Obi", BUYER_PHONE, proven=False, sequence=4)
     assert await contacts_of(market, order, market.as_merchant()) == [{"name": "Ada Obi", "phone": None}]
 
 
@@ -112,7 +105,7 @@ async def test_erasure_empties_names_and_contacts(market: Market) -> None:
     await known_parties(market)
     order = await market.paid()
     await market.receive(UserErased(user_id=market.buyer_id), sequence=9)
-    await profile(market, market.buyer_id, "Ada Obi", BUYER_PHONE, sequence=8)
+    await change_profile(market, market.buyer_id, "Ada Obi", BUYER_PHONE, sequence=8)
     await market.receive(UserErased(user_id=market.merchant_id), sequence=9)
     closed = VendorClosed(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, campus_id=market.campus_id)
     await market.receive(closed, sequence=9)

@@ -8,19 +8,8 @@ import pytest
 from common.primitives.ids import new_id
 
 from .conftest import Market
-from .responses import NOT_FOUND, UNAUTHORIZED, data_of, error_of, invalid_field_of
-
-
-async def listed(market: Market, headers, **query):
-    return [order["id"] for order in data_of(await market.client.get("/api/orders", params=query, headers=headers))]
-
-
-async def visible(market: Market, table, user_id, **claims):
-    """Return the rows of a query without its filter, for this caller."""
-    caller = await market.app.runtime.verifier.caller_of(market.app.token(user_id, **claims))
-    column = "id" if table == "orders" else "order_id"
-    async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
-        return {str(row[0]) for row in await uow.fetch(f"SELECT {column} FROM {table}")}
+from .responses import NOT_FOUND, UNAUTHORIZED, error_of, invalid_field_of
+from .steps import list_order_ids, visible_ids
 
 
 @pytest.fixture
@@ -36,30 +25,32 @@ async def test_row_security_holds_even_when_the_query_forgets_its_filter(market:
     mine, theirs = two_orders
     both = {mine["id"], theirs["id"]}
     for table in ("orders", "order_items"):
-        assert await visible(market, table, market.buyer_id) == {mine["id"]}
-        assert await visible(market, table, new_id()) == set()
-        assert await visible(market, table, new_id(), roles=("buyer", "merchant"), vendor_id=market.vendor_id) == {
+        assert await visible_ids(market, table, market.buyer_id) == {mine["id"]}
+        assert await visible_ids(market, table, new_id()) == set()
+        assert await visible_ids(market, table, new_id(), roles=("buyer", "merchant"), vendor_id=market.vendor_id) == {
             mine["id"]
         }
-        assert await visible(market, table, new_id(), roles=("buyer",), vendor_id=market.vendor_id) == set()
-        assert await visible(market, table, new_id(), roles=("hub_agent",), campus_id=market.campus_id) == {mine["id"]}
-        assert await visible(market, table, new_id(), roles=("buyer",), campus_id=market.campus_id) == set()
-        assert await visible(market, table, new_id(), roles=("support_agent",)) == both
-        assert await visible(market, table, new_id(), roles=("auditor",)) == both
-        assert await visible(market, table, new_id(), roles=("finance_maker",)) == both
-        assert await visible(market, table, new_id(), roles=("ops_oncall", "platform_admin")) == set()
+        assert await visible_ids(market, table, new_id(), roles=("buyer",), vendor_id=market.vendor_id) == set()
+        assert await visible_ids(market, table, new_id(), roles=("hub_agent",), campus_id=market.campus_id) == {
+            mine["id"]
+        }
+        assert await visible_ids(market, table, new_id(), roles=("buyer",), campus_id=market.campus_id) == set()
+        assert await visible_ids(market, table, new_id(), roles=("support_agent",)) == both
+        assert await visible_ids(market, table, new_id(), roles=("auditor",)) == both
+        assert await visible_ids(market, table, new_id(), roles=("finance_maker",)) == both
+        assert await visible_ids(market, table, new_id(), roles=("ops_oncall", "platform_admin")) == set()
 
 
 async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market: Market, two_orders) -> None:
     mine, _ = two_orders
-    assert await visible(market, "delivery_pins", market.buyer_id) == {mine["id"]}
+    assert await visible_ids(market, "delivery_pins", market.buyer_id) == {mine["id"]}
     for claims in (
         {"roles": ("buyer", "merchant"), "vendor_id": market.vendor_id},
         {"roles": ("hub_agent",), "campus_id": market.campus_id},
         {"roles": ("support_agent",)},
         {"roles": ("auditor",)},
     ):
-        assert await visible(market, "delivery_pins", new_id(), **claims) == set()
+        assert await visible_ids(market, "delivery_pins", new_id(), **claims) == set()
     caller = await market.app.runtime.verifier.caller_of(market.app.token(market.buyer_id))
     for statement in (
         "SELECT digest FROM delivery_pins",
@@ -111,12 +102,12 @@ async def test_a_foreign_order_equals_an_absent_one(market: Market, two_orders) 
 async def test_lists_show_each_party_their_orders(market: Market, two_orders) -> None:
     mine, theirs = two_orders
     bought = await market.ordered(await market.sell(vendor_id=new_id()), buyer_id=market.merchant_id)
-    assert await listed(market, market.as_buyer()) == [mine["id"]]
-    assert await listed(market, market.as_buyer(new_id())) == []
-    assert sorted(await listed(market, market.as_merchant())) == sorted([mine["id"], bought["id"]])
-    assert mine["id"] in await listed(market, market.as_staff("hub_agent", market.campus_id))
-    assert theirs["id"] not in await listed(market, market.as_staff("hub_agent", market.campus_id))
-    assert len(await listed(market, market.as_staff("support_agent"))) == 3
+    assert await list_order_ids(market, market.as_buyer()) == [mine["id"]]
+    assert await list_order_ids(market, market.as_buyer(new_id())) == []
+    assert sorted(await list_order_ids(market, market.as_merchant())) == sorted([mine["id"], bought["id"]])
+    assert mine["id"] in await list_order_ids(market, market.as_staff("hub_agent", market.campus_id))
+    assert theirs["id"] not in await list_order_ids(market, market.as_staff("hub_agent", market.campus_id))
+    assert len(await list_order_ids(market, market.as_staff("support_agent"))) == 3
     assert error_of(await market.client.get("/api/orders")) == UNAUTHORIZED
 
 
@@ -134,14 +125,14 @@ async def three_parts(market: Market):
 async def test_a_list_is_narrowed_to_the_caller_s_part(market: Market, three_parts) -> None:
     bought, sold, at_hub = three_parts
     merchant = market.as_merchant()
-    assert await listed(market, merchant, **{"as": "buyer"}) == [bought["id"]]
-    assert await listed(market, merchant, **{"as": "vendor"}) == [sold["id"]]
-    assert await listed(market, merchant, **{"as": "hub"}) == []
+    assert await list_order_ids(market, merchant, **{"as": "buyer"}) == [bought["id"]]
+    assert await list_order_ids(market, merchant, **{"as": "vendor"}) == [sold["id"]]
+    assert await list_order_ids(market, merchant, **{"as": "hub"}) == []
     hub = market.as_staff("hub_agent", market.campus_id)
-    assert await listed(market, hub, **{"as": "hub"}) == [at_hub["id"], sold["id"]]
-    assert await listed(market, hub, **{"as": "buyer"}) == []
-    assert await listed(market, market.as_staff("support_agent"), **{"as": "buyer"}) == []
-    assert await listed(market, market.as_buyer(), **{"as": "vendor"}) == []
+    assert await list_order_ids(market, hub, **{"as": "hub"}) == [at_hub["id"], sold["id"]]
+    assert await list_order_ids(market, hub, **{"as": "buyer"}) == []
+    assert await list_order_ids(market, market.as_staff("support_agent"), **{"as": "buyer"}) == []
+    assert await list_order_ids(market, market.as_buyer(), **{"as": "vendor"}) == []
 
 
 async def test_a_list_is_narrowed_by_status_and_time(market: Market) -> None:
@@ -150,12 +141,12 @@ async def test_a_list_is_narrowed_by_status_and_time(market: Market) -> None:
     market.clock.advance(timedelta(hours=1))
     second = await market.ordered(product)
     for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("auditor")):
-        assert await listed(market, headers, status="paid_escrow") == [first["id"]]
-        assert await listed(market, headers, status="disputed") == []
-        assert await listed(market, headers, **{"from": second["createdAt"]}) == [second["id"]]
-        assert await listed(market, headers, to=second["createdAt"]) == [first["id"]]
+        assert await list_order_ids(market, headers, status="paid_escrow") == [first["id"]]
+        assert await list_order_ids(market, headers, status="disputed") == []
+        assert await list_order_ids(market, headers, **{"from": second["createdAt"]}) == [second["id"]]
+        assert await list_order_ids(market, headers, to=second["createdAt"]) == [first["id"]]
         narrowed = {"from": first["createdAt"], "to": second["createdAt"], "status": "paid_escrow"}
-        assert await listed(market, headers, **narrowed) == [first["id"]]
+        assert await list_order_ids(market, headers, **narrowed) == [first["id"]]
 
 
 async def test_q_finds_own_orders_with_all_words_in_one_item(market: Market) -> None:
@@ -163,13 +154,13 @@ async def test_q_finds_own_orders_with_all_words_in_one_item(market: Market) -> 
     fried = await market.ordered(await market.sell(name="Fried rice"))
     foreign = await market.ordered(await market.sell(name="Jollof rice"), buyer_id=new_id())
     mine = market.as_buyer()
-    assert await listed(market, mine, q="rice") == [fried["id"], jollof["id"]]
-    assert await listed(market, mine, q="JOL ric") == [jollof["id"]]
-    assert await listed(market, mine, q="ewa") == [jollof["id"]]
+    assert await list_order_ids(market, mine, q="rice") == [fried["id"], jollof["id"]]
+    assert await list_order_ids(market, mine, q="JOL ric") == [jollof["id"]]
+    assert await list_order_ids(market, mine, q="ewa") == [jollof["id"]]
     for nothing in ("fried jollof", "beans", "!!!", "rice' | '"):
-        assert foreign["id"] not in await listed(market, mine, q=nothing)
-    assert await listed(market, mine, q="fried jollof") == await listed(market, mine, q="!!!") == []
-    assert foreign["id"] in await listed(market, market.as_staff("support_agent"), q="jollof")
+        assert foreign["id"] not in await list_order_ids(market, mine, q=nothing)
+    assert await list_order_ids(market, mine, q="fried jollof") == await list_order_ids(market, mine, q="!!!") == []
+    assert foreign["id"] in await list_order_ids(market, market.as_staff("support_agent"), q="jollof")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +187,7 @@ async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market: Mar
     query = {"status": "paid_escrow", "limit": 2}
     first = (await market.client.get("/api/orders", params=query, headers=market.as_buyer())).json()
     cursor = first["meta"]["next_cursor"]
-    rest = await listed(market, market.as_buyer(), **query, cursor=cursor)
+    rest = await list_order_ids(market, market.as_buyer(), **query, cursor=cursor)
     assert {order["id"] for order in first["data"]} | set(rest) == set(paid)
     for other in ({"status": "delivered"}, {}, {"status": "paid_escrow", "as": "buyer"}):
         response = await market.client.get("/api/orders", params={**other, "cursor": cursor}, headers=market.as_buyer())

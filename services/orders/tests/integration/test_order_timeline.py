@@ -11,7 +11,7 @@ from common.primitives.ids import new_id
 from .conftest import Market
 from .dispute_steps import decide, disputed, prepared
 from .responses import NOT_FOUND, data_of, error_of
-from .test_delivery import another
+from .steps import another_pin
 
 
 async def timeline_of(market: Market, order: dict[str, Any], headers: dict[str, str] | None = None) -> Any:
@@ -46,7 +46,7 @@ async def test_a_timeline_has_each_transition_with_its_instant(market: Market) -
 async def test_wrong_attempts_a_lock_and_a_new_pin_are_in_the_timeline(market: Market) -> None:
     order = await market.paid()
     for _ in range(6):
-        await market.verify(order, another(await market.pin_of(order)))
+        await market.verify(order, another_pin(await market.pin_of(order)))
     await market.post(order, "delivery-pin/reissue", market.as_buyer())
     assert (await steps_of(market, order))[2:] == [
         ("pin_issued", None),
@@ -65,7 +65,7 @@ async def test_a_repeated_trigger_is_recorded_once(market: Market) -> None:
     pin = await market.pin_of(order)
     key = new_id()
     for _ in range(2):
-        await market.verify(order, another(pin), key=UUID(int=key.int, version=4))
+        await market.verify(order, another_pin(pin), key=UUID(int=key.int, version=4))
     events = [event for event, _ in await steps_of(market, order)]
     assert events == ["placed", "escrow_held", "pin_issued", "vendor_dispatches", "pin_rejected"]
 

@@ -15,9 +15,8 @@ from orders.store.pins import Verification
 from orders.store.refunds import Refund
 
 from .conftest import Market
+from .steps import created_sale, delivered_order, requested_return
 from .stored import unit_of_work
-from .test_flash_sales import created_sale
-from .test_returns import delivered, requested_return
 
 WINDOWS = Windows(*[timedelta(days=1)] * 4)
 
@@ -104,8 +103,8 @@ async def test_a_refund_counts_once_in_its_own_order(market: Market) -> None:
 
 
 async def test_a_return_request_has_its_own_items(market: Market) -> None:
-    other = await requested_return(market, await delivered(market, (1_000, 2)), 2)
-    own = await requested_return(market, await delivered(market, (1_000, 3), (500, 1)), 3, 1)
+    other = await requested_return(market, await delivered_order(market, (1_000, 2)), 2)
+    own = await requested_return(market, await delivered_order(market, (1_000, 3), (500, 1)), 3, 1)
     async with unit_of_work(market) as uow:
         for shown in (own, other):
             locked = await returns.lock_request(uow, UUID(shown["id"]))

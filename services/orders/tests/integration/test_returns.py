@@ -13,58 +13,11 @@ from contracts.permissions import permissions_of
 from .conftest import Market
 from .factories import escrow_refunded, refund_failed, refund_settled
 from .responses import CONFLICT, FORBIDDEN, INVALID, STEP_UP_REQUIRED, data_of, error_of, invalid_field_of
-
-REASON = "It is not what I ordered."
-
-
-async def delivered(market: Market, *lines, fee_minor=0):
-    """Return a delivered order of these (price in kobo, quantity), brought to a hub for the fee."""
-    products = [await market.sell(price_minor=price, stock=99) for price, _ in lines]
-    body = {
-        "items": [
-            {"productId": str(product), "quantity": quantity}
-            for product, (_, quantity) in zip(products, lines, strict=True)
-        ]
-    }
-    if fee_minor:
-        hub = new_id()
-        await market.fetch(
-            "INSERT INTO hubs (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, 'Gate', $3, true, 1)",
-            hub,
-            market.campus_id,
-            fee_minor,
-        )
-        body["hubId"] = str(hub)
-    headers = market.as_buyer(idempotency_key=uuid4())
-    order = (await market.client.post("/api/orders/checkout", json=body, headers=headers)).json()["data"]
-    await market.pay(order)
-    response = await market.verify(order, await market.pin_of(order), headers=market.as_merchant())
-    assert response.status_code == 200, response.text
-    return order
-
-
-async def request_return(market: Market, order, *quantities, headers=None, **more):
-    """Return a return request for so many of the order's lines."""
-    items = [
-        {"itemId": item["id"], "quantity": quantity}
-        for item, quantity in zip(order["items"], quantities, strict=False)
-        if quantity
-    ]
-    body = {"items": items, "reason": REASON, **more}
-    return await market.post(order, "return-requests", headers or market.as_buyer(), body)
-
-
-async def requested_return(market: Market, order, *quantities):
-    return data_of(await request_return(market, order, *quantities), 201)
-
-
-async def decide(market: Market, request, verb="approve", headers=None, body=None):
-    url = f"/api/return-requests/{request['id']}/{verb}"
-    return await market.client.post(url, json=body or {}, headers=headers or market.as_merchant())
+from .steps import decide_return, delivered_order, request_return, requested_return
 
 
 async def approved(market: Market, order, *quantities):
-    return data_of(await decide(market, await requested_return(market, order, *quantities)))
+    return data_of(await decide_return(market, await requested_return(market, order, *quantities)))
 
 
 async def refunds(market: Market):
@@ -72,7 +25,7 @@ async def refunds(market: Market):
 
 
 async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(market: Market) -> None:
-    order = await delivered(market, (150_000, 3))
+    order = await delivered_order(market, (150_000, 3))
     request = await requested_return(market, order, 2)
     item = order["items"][0]
     assert (request["status"], request["orderId"], request["refundMinor"]) == ("requested", order["id"], None)
@@ -100,15 +53,15 @@ async def test_a_return_request_of_a_delivered_order_is_visible_to_its_parties(m
         for path in (f"/api/return-requests/{request['id']}", f"/api/orders/{order['id']}/return-requests"):
             assert (await market.client.get(path, headers=headers)).status_code == 404
         assert (await request_return(market, order, 1, headers=headers)).status_code == 404
-    assert (await decide(market, request, headers=market.as_merchant(vendor_id=new_id()))).status_code == 404
+    assert (await decide_return(market, request, headers=market.as_merchant(vendor_id=new_id()))).status_code == 404
 
 
 async def test_staff_decide_a_return_only_with_a_recent_second_factor(market: Market) -> None:
-    order = await delivered(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
+    order = await delivered_order(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
     request = await requested_return(market, order, 1)
     for factor in ({"stepped_up": False}, {"factor_age": timedelta(minutes=16)}):
         for verb in ("approve", "reject"):
-            refused = await decide(market, request, verb, market.as_staff("support_agent", **factor))
+            refused = await decide_return(market, request, verb, market.as_staff("support_agent", **factor))
             assert error_of(refused) == STEP_UP_REQUIRED
     shown = await market.client.get(f"/api/return-requests/{request['id']}", headers=market.as_buyer())
     assert shown.json()["data"]["status"] == "requested"
@@ -116,11 +69,11 @@ async def test_staff_decide_a_return_only_with_a_recent_second_factor(market: Ma
 
 @pytest.mark.parametrize("by", ["vendor", "support"])
 async def test_an_approval_refunds_the_items_once(market: Market, by: str) -> None:
-    order = await delivered(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
+    order = await delivered_order(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
     request = await requested_return(market, order, 2)
     headers = market.as_merchant() if by == "vendor" else market.as_staff("support_agent")
     responses = await asyncio.gather(
-        *(decide(market, request, headers=headers, body={"reason": "sorry"}) for _ in range(5))
+        *(decide_return(market, request, headers=headers, body={"reason": "sorry"}) for _ in range(5))
     )
     assert {response.status_code for response in responses} == {200}
     decided = responses[0].json()["data"]
@@ -130,11 +83,11 @@ async def test_an_approval_refunds_the_items_once(market: Market, by: str) -> No
     [event] = await market.published("orders.return_decided.v1")
     assert (event["outcome"], event["refundMinor"]) == ("approved", 300_000)
     assert await market.status_of(order) == "delivered"
-    assert (await decide(market, request, "reject", headers)).status_code == 409
+    assert (await decide_return(market, request, "reject", headers)).status_code == 409
 
 
 async def test_a_refund_of_items_states_their_commission_and_no_delivery_fee(market: Market) -> None:
-    order = await delivered(market, (1_000_000, 1), (100, 1), fee_minor=30_000)
+    order = await delivered_order(market, (1_000_000, 1), (100, 1), fee_minor=30_000)
     await approved(market, order, 1)
     [refund] = await market.published("orders.refund_requested.v1")
     parts = (refund["amountMinor"], refund["commissionMinor"], refund["deliveryFeeMinor"])
@@ -149,7 +102,7 @@ async def test_a_refund_of_items_states_their_commission_and_no_delivery_fee(mar
 async def test_refunded_minor_grows_when_the_refund_is_posted_before_and_after_the_release(
     market: Market, released: bool
 ) -> None:
-    order = await delivered(market, (100_000, 2))
+    order = await delivered_order(market, (100_000, 2))
     if released:
         await market.release(order)
     await approved(market, order, 1)
@@ -169,7 +122,7 @@ async def test_refunded_minor_grows_when_the_refund_is_posted_before_and_after_t
 async def test_when_everything_came_back_the_order_is_refunded_with_its_delivery_fee(
     market: Market, released: bool
 ) -> None:
-    order = await delivered(market, (100_000, 2), (50_000, 1), fee_minor=30_000)
+    order = await delivered_order(market, (100_000, 2), (50_000, 1), fee_minor=30_000)
     if released:
         await market.release(order)
     assert (await approved(market, order, 1))["refundMinor"] == 100_000
@@ -184,7 +137,7 @@ async def test_when_everything_came_back_the_order_is_refunded_with_its_delivery
 async def test_a_completely_returned_order_is_refunded_when_none_of_its_refunds_is_failed(
     market: Market, fails_first: bool
 ) -> None:
-    order = await delivered(market, (100_000, 2))
+    order = await delivered_order(market, (100_000, 2))
     await approved(market, order, 1)
     first = (await market.published("orders.refund_requested.v1"))[-1]["refundId"]
     if fails_first:
@@ -203,7 +156,7 @@ async def test_a_completely_returned_order_is_refunded_when_none_of_its_refunds_
 
 
 async def test_returned_units_do_not_return_to_the_stock(market: Market) -> None:
-    order = await delivered(market, (100_000, 1))
+    order = await delivered_order(market, (100_000, 1))
     await approved(market, order, 1)
     assert await market.stock_of(UUID(order["items"][0]["productId"])) == 98
 
@@ -222,13 +175,13 @@ async def test_after_a_split_dispute_returns_are_refunded_in_proportion(market: 
 
 
 async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_free_it(market: Market) -> None:
-    order = await delivered(market, (100_000, 3))
+    order = await delivered_order(market, (100_000, 3))
     first = await requested_return(market, order, 2)
     assert invalid_field_of(await request_return(market, order, 2)) == (409, "items.0.quantity")
-    rejected = await decide(market, first, "reject", body={"reason": "worn"})
+    rejected = await decide_return(market, first, "reject", body={"reason": "worn"})
     assert (rejected.json()["data"]["status"], rejected.json()["data"]["decisionReason"]) == ("rejected", "worn")
-    assert (await decide(market, first, "reject")).status_code == 200
-    assert (await decide(market, first)).status_code == 409
+    assert (await decide_return(market, first, "reject")).status_code == 200
+    assert (await decide_return(market, first)).status_code == 409
     assert await refunds(market) == []
     [event] = await market.published("orders.return_decided.v1")
     assert event["outcome"] == "rejected"
@@ -239,17 +192,17 @@ async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_f
 
 
 async def test_twenty_concurrent_return_requests_never_exceed_the_quantity_bought(market: Market) -> None:
-    order = await delivered(market, (100_000, 7))
+    order = await delivered_order(market, (100_000, 7))
     responses = await asyncio.gather(*(request_return(market, order, 2) for _ in range(20)))
     assert sorted(response.status_code for response in responses) == [201] * 3 + [409] * 17
     requests = [response.json()["data"] for response in responses if response.status_code == 201]
-    decided = await asyncio.gather(*(decide(market, request) for request in requests for _ in range(2)))
+    decided = await asyncio.gather(*(decide_return(market, request) for request in requests for _ in range(2)))
     assert {response.status_code for response in decided} == {200}
     assert await refunds(market) == [200_000] * 3
 
 
 async def test_an_invalid_return_request_is_rejected_and_not_stored(market: Market) -> None:
-    order = await delivered(market, (100_000, 2))
+    order = await delivered_order(market, (100_000, 2))
     item = order["items"][0]["id"]
     for items in (
         [],
@@ -268,7 +221,7 @@ async def test_an_invalid_return_request_is_rejected_and_not_stored(market: Mark
 
 
 async def test_the_return_window_closes_seven_days_after_delivery(market: Market) -> None:
-    order, late = await delivered(market, (100_000, 1)), await delivered(market, (100_000, 1))
+    order, late = await delivered_order(market, (100_000, 1)), await delivered_order(market, (100_000, 1))
     await market.release(late)
     market.clock.advance(timedelta(days=7) - timedelta(milliseconds=1))
     request = await requested_return(market, order, 1)
@@ -276,7 +229,7 @@ async def test_the_return_window_closes_seven_days_after_delivery(market: Market
     assert error_of(await request_return(market, late, 1)) == CONFLICT
     # A request that was made in time is decided at any later time.
     market.clock.advance(timedelta(days=30))
-    assert (await decide(market, request)).status_code == 200
+    assert (await decide_return(market, request)).status_code == 200
 
 
 async def test_what_staff_released_without_a_delivery_may_come_back_as_long(market: Market) -> None:
@@ -304,17 +257,17 @@ async def test_only_what_was_delivered_can_be_returned(market: Market, state: st
 
 
 async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market: Market) -> None:
-    order = await delivered(market, (100_000, 1))
+    order = await delivered_order(market, (100_000, 1))
     request = await requested_return(market, order, 1)
     buyer_as_support = market.headers(market.buyer_id, roles=("support_agent",))
     for headers in (market.as_buyer(), market.as_staff("auditor"), buyer_as_support):
         for verb in ("approve", "reject"):
-            assert error_of(await decide(market, request, verb, headers)) == FORBIDDEN
+            assert error_of(await decide_return(market, request, verb, headers)) == FORBIDDEN
     merchant_who_bought_it = market.headers(market.buyer_id, roles=("buyer", "merchant"), vendor_id=new_id())
-    assert (await decide(market, request, headers=merchant_who_bought_it)).status_code == 403
+    assert (await decide_return(market, request, headers=merchant_who_bought_it)).status_code == 403
     for headers in (market.as_merchant(), market.as_staff("support_agent")):
-        assert (await decide(market, {"id": new_id()}, headers=headers)).status_code == 404
-    assert (await decide(market, request, body={"refundMinor": 1})).status_code == 422
+        assert (await decide_return(market, {"id": new_id()}, headers=headers)).status_code == 404
+    assert (await decide_return(market, request, body={"refundMinor": 1})).status_code == 422
     assert await refunds(market) == []
 
 
@@ -324,7 +277,7 @@ async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_lo
 ) -> None:
     """The order of checks (contract section 5): without the permission, known and unknown requests get the same response."""
 
-    known = await requested_return(market, await delivered(market, (100_000, 1)), 1)
+    known = await requested_return(market, await delivered_order(market, (100_000, 1)), 1)
     for headers in (
         market.as_buyer(),
         market.as_buyer(new_id()),
@@ -334,24 +287,24 @@ async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_lo
     ):
         for request in (known, {"id": new_id()}):
             for body in ({}, {"unknown": 1}):
-                assert error_of(await decide(market, request, verb, headers, body)) == FORBIDDEN
-    assert (await decide(market, {"id": new_id()}, verb, body={"unknown": 1})).status_code == 422
+                assert error_of(await decide_return(market, request, verb, headers, body)) == FORBIDDEN
+    assert (await decide_return(market, {"id": new_id()}, verb, body={"unknown": 1})).status_code == 422
 
 
 async def test_an_approval_that_fails_before_its_commit_changes_nothing(
     market: Market, broken_outbox: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    order = await delivered(market, (100_000, 1))
+    order = await delivered_order(market, (100_000, 1))
     request = await requested_return(market, order, 1)
     with broken_outbox():
-        assert (await decide(market, request)).status_code == 500
+        assert (await decide_return(market, request)).status_code == 500
     assert await market.status_of(order) == "delivered"
     assert await market.fetch("SELECT 1 FROM order_refunds") == []
-    assert (await decide(market, request)).status_code == 200
+    assert (await decide_return(market, request)).status_code == 200
 
 
 async def test_the_requests_of_an_order_are_walked_by_cursor(market: Market) -> None:
-    order = await delivered(market, (100_000, 5))
+    order = await delivered_order(market, (100_000, 5))
     made = [(await requested_return(market, order, 1))["id"] for _ in range(5)]
     url, seen, query = f"/api/orders/{order['id']}/return-requests", [], {"limit": 2}
     while True:
@@ -365,7 +318,7 @@ async def test_the_requests_of_an_order_are_walked_by_cursor(market: Market) -> 
 
 
 async def test_a_bare_select_shows_return_requests_to_their_parties_only(market: Market) -> None:
-    await requested_return(market, await delivered(market, (100_000, 1)), 1)
+    await requested_return(market, await delivered_order(market, (100_000, 1)), 1)
     buyer = {"user_id": market.buyer_id, "permissions": permissions_of(["buyer"])}
     other = {"user_id": new_id(), "permissions": permissions_of(["buyer"])}
     vendor = {"user_id": new_id(), "permissions": permissions_of(["merchant"]), "vendor_id": market.vendor_id}
@@ -388,10 +341,10 @@ async def listed(market: Market, headers, **query):
 
 
 async def test_each_party_lists_own_return_requests_and_support_lists_all(market: Market) -> None:
-    first = await requested_return(market, await delivered(market, (100_000, 1)), 1)
+    first = await requested_return(market, await delivered_order(market, (100_000, 1)), 1)
     market.clock.advance(timedelta(seconds=1))
-    second = await requested_return(market, await delivered(market, (100_000, 1)), 1)
-    assert (await decide(market, first)).status_code == 200
+    second = await requested_return(market, await delivered_order(market, (100_000, 1)), 1)
+    assert (await decide_return(market, first)).status_code == 200
     newest_first = [second["id"], first["id"]]
     for headers in (market.as_buyer(), market.as_merchant(), *map(market.as_staff, ("support_agent", "auditor"))):
         assert await listed(market, headers) == newest_first
@@ -406,18 +359,18 @@ async def test_each_party_lists_own_return_requests_and_support_lists_all(market
 
 
 async def test_a_buyer_who_is_a_vendor_lists_return_requests_of_both_sides(market: Market) -> None:
-    sold = await requested_return(market, await delivered(market, (100_000, 1)), 1)
+    sold = await requested_return(market, await delivered_order(market, (100_000, 1)), 1)
     other_vendor = new_id()
     market.vendor_id, vendor_id = other_vendor, market.vendor_id
     market.clock.advance(timedelta(seconds=1))
     market.buyer_id, buyer_id = market.merchant_id, market.buyer_id
-    bought = await requested_return(market, await delivered(market, (100_000, 1)), 1)
+    bought = await requested_return(market, await delivered_order(market, (100_000, 1)), 1)
     market.vendor_id, market.buyer_id = vendor_id, buyer_id
     assert await listed(market, market.as_merchant()) == [bought["id"], sold["id"]]
 
 
 async def test_a_list_of_return_requests_rejects_unknown_parameters_and_foreign_cursors(market: Market) -> None:
-    order = await delivered(market, (100_000, 2))
+    order = await delivered_order(market, (100_000, 2))
     for _ in range(2):
         await requested_return(market, order, 1)
     first = await market.client.get("/api/return-requests", params={"limit": 1}, headers=market.as_buyer())
@@ -434,7 +387,7 @@ async def test_a_list_of_return_requests_rejects_unknown_parameters_and_foreign_
 
 
 async def test_a_return_request_repeated_under_its_key_gets_the_first_response(market: Market) -> None:
-    order = await delivered(market, (150_000, 3))
+    order = await delivered_order(market, (150_000, 3))
     headers = market.as_buyer(idempotency_key=uuid4())
     first = data_of(await request_return(market, order, 1, headers=headers), 201)
     assert data_of(await request_return(market, order, 1, headers=headers), 201) == first

@@ -3,28 +3,24 @@
 import csv
 import io
 from datetime import timedelta
-from uuid import UUID, uuid4
 
 import pytest
 
 from common.auth.caller import Caller
 from common.messaging.faults import NotYetKnown
-from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, VendorApproved, VendorClosed
 from contracts.payments import (
     ChargeDisputed,
-    EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
-    EscrowState,
-    EscrowStated,
     OutsideRefundRecorded,
 )
 from contracts.permissions import permissions_of
 
 from .conftest import Market
 from .responses import FORBIDDEN, NOT_FOUND, data_of, error_of, invalid_field_of
+from .steps import escrow_state, order_parties, paid_sale, state_escrow
 
 FIGURES = (
     "orders",
@@ -38,53 +34,11 @@ FIGURES = (
 )
 
 
-def parties(order):
-    return {
-        name: UUID(order[key]) for name, key in (("order_id", "id"), ("buyer_id", "buyerId"), ("vendor_id", "vendorId"))
-    }
-
-
-def state(market: Market, order, *, locked=0, net=0, commission=0, fee=0, held_at=None):
-    return EscrowState(
-        held_at=iso(held_at or market.clock.now()),
-        held_minor=order["totalMinor"],
-        locked_minor=locked,
-        net_minor=net,
-        commission_minor=commission,
-        delivery_fee_minor=fee,
-    )
-
-
-async def paid_sale(market: Market, *lines, buyer_id=None, **columns):
-    """Return an order of these (price in kobo, quantity), paid now."""
-    products = [await market.sell(price_minor=price, stock=99, **columns) for price, _ in lines]
-    items = [{"productId": str(one), "quantity": line[1]} for one, line in zip(products, lines, strict=True)]
-    headers = market.as_buyer(buyer_id, idempotency_key=uuid4())
-    order = data_of(await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers), 201)
-    await market.receive(
-        EscrowHeld(
-            **parties(order),
-            amount_minor=order["totalMinor"],
-            commission_minor=0,
-            delivery_fee_minor=0,
-            reference="reference",
-            held_at=iso(market.clock.now()),
-        ),
-        sequence=1,
-    )
-    return order
-
-
-async def state_escrow(market: Market, order, sequence=2, **amounts):
-    event = EscrowStated(**parties(order), escrow=state(market, order, **amounts))
-    return await market.receive(event, sequence=sequence)
-
-
 async def test_a_refund_made_outside_reduces_the_sale(market: Market) -> None:
     order = await paid_sale(market, (100_000, 1))
     about = {"refund_id": new_id(), "amount_minor": 40_000, "remaining_minor": 60_000, "remaining_vendor_minor": 60_000}
-    escrow = state(market, order, locked=60_000)
-    await market.receive(OutsideRefundRecorded(**parties(order), **about, escrow=escrow), sequence=2)
+    escrow = escrow_state(market, order, locked=60_000)
+    await market.receive(OutsideRefundRecorded(**order_parties(order), **about, escrow=escrow), sequence=2)
     figures = await sums(market)
     assert (figures["refundedMinor"], figures["lockedMinor"]) == (40_000, 60_000)
     assert (await market.show(order))["refundedMinor"] == 40_000
@@ -93,13 +47,13 @@ async def test_a_refund_made_outside_reduces_the_sale(market: Market) -> None:
 async def test_an_order_and_its_sale_show_the_same_after_a_partial_chargeback_and_a_refund(market: Market) -> None:
     order = await paid_sale(market, (100_000, 1), (50_001, 1))
     total = order["totalMinor"]
-    about = {**parties(order), "amount_minor": 40_000}
+    about = {**order_parties(order), "amount_minor": 40_000}
     refund = {"refund_id": new_id(), "from_vendor_minor": 0, "remaining_minor": 0, "remaining_vendor_minor": 0}
-    lost = ChargeDisputed(**about, outcome="lost", escrow=state(market, order, locked=total - 40_000))
+    lost = ChargeDisputed(**about, outcome="lost", escrow=escrow_state(market, order, locked=total - 40_000))
     refunded = EscrowRefunded(
-        **{**about, **refund, "amount_minor": 10_000}, escrow=state(market, order, net=total - 50_000)
+        **{**about, **refund, "amount_minor": 10_000}, escrow=escrow_state(market, order, net=total - 50_000)
     )
-    won = ChargeDisputed(**about, outcome="won", escrow=state(market, order, net=total - 10_000))
+    won = ChargeDisputed(**about, outcome="won", escrow=escrow_state(market, order, net=total - 10_000))
     for event, sequence, expected in ((lost, 2, 40_000), (refunded, 3, 50_000), (lost, 2, 50_000), (won, 4, 10_000)):
         await market.receive(event, sequence=sequence)
         assert (await market.show(order))["refundedMinor"] == expected
@@ -133,10 +87,10 @@ async def test_an_order_is_a_sale_from_its_payment_and_its_money_changes_between
         "deliveryFeeMinor": 0,
         "lockedMinor": 250_000,
     }
-    released = state(market, order, net=237_500, commission=12_500)
+    released = escrow_state(market, order, net=237_500, commission=12_500)
     await market.receive(
         EscrowReleased(
-            **parties(order),
+            **order_parties(order),
             release_id=new_id(),
             gross_minor=250_000,
             commission_minor=12_500,
@@ -151,13 +105,13 @@ async def test_an_order_is_a_sale_from_its_payment_and_its_money_changes_between
     [row] = data_of(await sales(market, market.as_merchant(), market.vendor_id))
     assert [row[name] for name in FIGURES] == [1, 3, 250_000, 12_500, 0, 237_500, 0, 0]
     refunded = EscrowRefunded(
-        **parties(order),
+        **order_parties(order),
         refund_id=new_id(),
         amount_minor=50_000,
         from_vendor_minor=47_500,
         remaining_minor=0,
         remaining_vendor_minor=0,
-        escrow=state(market, order, net=190_000, commission=10_000),
+        escrow=escrow_state(market, order, net=190_000, commission=10_000),
     )
     received = await market.receive(refunded, sequence=3)
     await market.receive(refunded, sequence=3, event_id=received.event_id)

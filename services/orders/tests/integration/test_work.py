@@ -10,8 +10,7 @@ from testkit.work import work_of
 
 from .conftest import Market
 from .dispute_steps import decide, disputed, prepared
-from .test_flash_sales import proposed
-from .test_returns import delivered, requested_return
+from .steps import delivered_order, proposed_sale, requested_return
 
 
 async def test_paid_orders_wait_for_their_vendor_until_the_idle_window_ends(market: Market) -> None:
@@ -32,7 +31,7 @@ async def test_paid_orders_wait_for_their_vendor_until_the_idle_window_ends(mark
 
 
 async def test_a_proposed_sale_waits_for_its_vendor_alone(market: Market) -> None:
-    sale = await proposed(market, await market.sell(price_minor=1_000, stock=30))
+    sale = await proposed_sale(market, await market.sell(price_minor=1_000, stock=30))
     work = await work_of(market.client, market.as_merchant())
     assert (work["flash_sales_to_approve"]["count"], work["flash_sales_to_approve"]["respondBy"]) == (1, sale["endsAt"])
     campus_admin = market.as_staff("campus_admin", market.campus_id)
@@ -78,7 +77,7 @@ async def test_no_user_is_shown_a_decision_on_an_order_of_their_own(market: Mark
 
 
 async def test_a_return_request_waits_for_its_vendor_and_support_until_the_decision(market: Market) -> None:
-    order = await delivered(market, (1_000, 2))
+    order = await delivered_order(market, (1_000, 2))
     requested = await requested_return(market, order, 1)
     support, link = market.as_staff("support_agent"), "/api/return-requests?awaiting=decision"
     for headers in (market.as_merchant(), support):

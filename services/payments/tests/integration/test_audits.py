@@ -5,55 +5,30 @@ from typing import Any
 from uuid import uuid4
 
 import asyncpg
-import httpx
 import pytest
 
 from common.primitives.clock import iso
-from testkit.service_kit import SERVICE_ROLE_KEY
 
 from .conftest import PaymentsApp
+from .steps import BROKEN, audit_body, send_audit
 
 RAISED, CLEARED = "operations.alert_raised.v1", "operations.alert_cleared.v1"
 READERS = ("auditor", "finance_checker", "ops_oncall")
-BROKEN = {
-    "check": "all: escrow equals the orders whose money is held",
-    "kind": "broken",
-    "subject": "order 1",
-    "expected": "100",
-    "actual": "99",
-}
 WAITING = {**BROKEN, "kind": "waiting", "subject": "order 2"}
 OPEN = {**BROKEN, "kind": "open", "subject": "order 3"}
 
 
-def audit(app: PaymentsApp, *findings: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    now = app.clock.now()
-    return {
-        "id": str(uuid4()),
-        "startedAt": iso(now - timedelta(seconds=30)),
-        "finishedAt": iso(now),
-        "gatewayReason": None,
-        "findings": list(findings),
-        **changes,
-    }
-
-
-async def send(app: PaymentsApp, body: dict[str, Any], key: str = SERVICE_ROLE_KEY) -> httpx.Response:
-    headers = {"Authorization": f"Bearer {key}"}
-    return await app.service.client.post("/functions/v1/record-audit", json=body, headers=headers)
-
-
 async def record(app: PaymentsApp, *findings: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    body = audit(app, *findings, **changes)
-    response = await send(app, body)
+    body = audit_body(app, *findings, **changes)
+    response = await send_audit(app, body)
     assert response.status_code == 200, response.text
     recorded: dict[str, Any] = response.json()["data"]
     return recorded
 
 
 async def test_a_recorded_audit_is_shown_with_its_findings(app: PaymentsApp) -> None:
-    body = audit(app, BROKEN, OPEN, WAITING, gatewayReason="GATEWAY_SECRET_KEY is not known")
-    recorded = (await send(app, body)).json()["data"]
+    body = audit_body(app, BROKEN, OPEN, WAITING, gatewayReason="GATEWAY_SECRET_KEY is not known")
+    recorded = (await send_audit(app, body)).json()["data"]
     assert recorded == {
         "id": body["id"],
         "startedAt": body["startedAt"],
@@ -86,8 +61,8 @@ async def test_audits_are_listed_newest_first(app: PaymentsApp) -> None:
 
 
 async def test_an_audit_that_is_sent_again_has_no_second_effect(app: PaymentsApp) -> None:
-    body = audit(app, BROKEN)
-    first, second = await send(app, body), await send(app, {**body, "findings": []})
+    body = audit_body(app, BROKEN)
+    first, second = await send_audit(app, body), await send_audit(app, {**body, "findings": []})
     assert first.json()["data"] == second.json()["data"]
     assert len(await app.service.published(RAISED)) == 1
 
@@ -122,9 +97,9 @@ async def test_nothing_of_a_recorded_audit_can_be_changed(app: PaymentsApp) -> N
 
 
 async def test_only_the_service_key_records_and_only_readers_of_audits_read(app: PaymentsApp) -> None:
-    assert (await send(app, audit(app), "not the key")).status_code == 401
+    assert (await send_audit(app, audit_body(app), "not the key")).status_code == 401
     staff = app.service.headers(uuid4(), roles=("finance_checker",))["Authorization"].removeprefix("Bearer ")
-    assert (await send(app, audit(app), staff)).status_code == 401
+    assert (await send_audit(app, audit_body(app), staff)).status_code == 401
     recorded = await record(app, BROKEN)
     for path in ("/api/audits", f"/api/audits/{recorded['id']}"):
         for role in ("buyer", "merchant", "finance_maker", "support_agent", "platform_admin"):
@@ -147,5 +122,5 @@ async def test_only_the_service_key_records_and_only_readers_of_audits_read(app:
     ],
 )
 async def test_a_malformed_audit_is_rejected_and_stores_nothing(app: PaymentsApp, changes: dict[str, Any]) -> None:
-    assert (await send(app, audit(app) | changes)).status_code == 422
+    assert (await send_audit(app, audit_body(app) | changes)).status_code == 422
     assert await app.get_as("/api/audits") == []

@@ -8,13 +8,11 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from contracts.orders import OrderPlaced
 from payments.timers import alert_due_chargebacks_once, query_disputes_once, submit_responses_once
-from testkit.fixtures import eventually
 
 from .conftest import PaymentsApp
+from .steps import CONTEST, FAR, FILE, SandboxApp, disputed_charge, process_event
 
-FILE = base64.b64encode(b"%PDF-1.4 a receipt").decode()
 EVIDENCE = {
     "customerEmail": "buyer@unilag.edu.ng",
     "customerName": "Chidi Okafor",
@@ -28,35 +26,8 @@ _AS_SENT = {
     "customer_phone": "+2348012345678",
     "service_details": "Two textbooks",
 }
-CONTEST = {"resolution": "contest", "message": "Delivered with proof", "attachment": FILE}
 ACCEPT = {"resolution": "accept", "message": "Our fault", "attachment": FILE}
 ALERT = "operations.alert_raised.v1"
-FAR = "2100-01-01T00:00:00.000Z"
-SandboxApp = tuple[PaymentsApp, httpx.AsyncClient]
-
-
-async def _event(app: PaymentsApp, event_type: str, number: int = 1) -> None:
-    async def came() -> bool:
-        rows = await app.service.fetch("SELECT 1 FROM processed_webhook_events WHERE event_type = $1", event_type)
-        return len(rows) == number
-
-    await eventually(came)
-    await app.service.work("payments.webhooks")
-
-
-async def _disputed(
-    app: PaymentsApp, sandbox: httpx.AsyncClient, due_at: str | None = FAR, number: int = 1
-) -> tuple[OrderPlaced, dict[str, Any], int]:
-    """Return a paid order, its chargeback, and the dispute's id at the gateway."""
-    placed = await app.place_order()
-    intent = await app.open_intent(placed.order_id)
-    await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
-    await _event(app, "charge.success", number)
-    path = f"/control/charges/{intent['reference']}/dispute"
-    dispute = (await sandbox.post(path, json={"due_at": due_at})).json()
-    await _event(app, "charge.dispute.create", number)
-    listed = await app.get_as("/api/chargebacks")
-    return placed, listed[0], dispute["id"]
 
 
 async def _respond(
@@ -83,17 +54,17 @@ async def _submit(app: PaymentsApp, after: timedelta = timedelta()) -> int:
 
 async def test_the_date_of_a_dispute_is_shown(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
-    _, chargeback, _ = await _disputed(app, sandbox)
+    _, chargeback, _ = await disputed_charge(app, sandbox)
     assert (chargeback["dueAt"], chargeback["respondedAt"]) == (FAR, None)
     assert (await _shown(app, chargeback))["responses"] == []
-    _, undated, _ = await _disputed(app, sandbox, None, 2)
+    _, undated, _ = await disputed_charge(app, sandbox, None, 2)
     assert undated["dueAt"] is None
     assert [one["dueAt"] for one in await app.get_as("/api/chargebacks?sort=due_at&order=asc")] == [FAR, None]
 
 
 async def test_evidence_then_a_contest_reach_the_gateway_and_keep_no_personal_data(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
-    _, chargeback, dispute_id = await _disputed(app, sandbox)
+    _, chargeback, dispute_id = await disputed_charge(app, sandbox)
     maker = uuid4()
     response = await _respond(app, chargeback, "evidence", EVIDENCE, maker)
     assert response.status_code == 200, response.text
@@ -124,19 +95,19 @@ async def test_evidence_then_a_contest_reach_the_gateway_and_keep_no_personal_da
     assert {(row["evidence"], row["attachment"]) for row in rows} == {(None, None)}
     assert (await _respond(app, chargeback, "resolve", CONTEST)).status_code == 409
     await sandbox.post(f"/control/disputes/{dispute_id}/win")
-    await _event(app, "charge.dispute.resolve")
+    await process_event(app, "charge.dispute.resolve")
     assert (await _shown(app, chargeback))["status"] == "won"
     await app.check_ledger()
 
 
 async def test_an_accepted_part_is_charged_back_when_the_gateway_reports_it(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
-    placed, chargeback, _ = await _disputed(app, sandbox)
+    placed, chargeback, _ = await disputed_charge(app, sandbox)
     before = await app.balances()
     assert (await _respond(app, chargeback, "resolve", {**ACCEPT, "amountMinor": 200_000})).status_code == 200
     assert await app.balances() == before
     await _submit(app)
-    await _event(app, "charge.dispute.resolve")
+    await process_event(app, "charge.dispute.resolve")
     balances = await app.balances()
     assert (balances["gateway_cash"], balances[f"escrow:{placed.order_id}"]) == (300_000, -300_000)
     assert ((await _shown(app, chargeback))["status"], (await _shown(app, chargeback))["amountMinor"]) == (
@@ -151,7 +122,7 @@ async def test_a_resolution_without_a_response_is_sent_once_more_and_counts_once
     sandbox_app: SandboxApp, effect: dict[str, Any]
 ) -> None:
     app, sandbox = sandbox_app
-    _, chargeback, dispute_id = await _disputed(app, sandbox)
+    _, chargeback, dispute_id = await disputed_charge(app, sandbox)
     await _respond(app, chargeback, "resolve", ACCEPT)
     # The upload address arrives, and the response to the resolution does not.
     await sandbox.put("/control/faults", json={"dispute_call": [{"delay": 0.001, "times": 1}, {**effect, "times": 1}]})
@@ -168,7 +139,7 @@ async def test_a_resolution_without_a_response_is_sent_once_more_and_counts_once
 
 async def test_a_death_before_the_result_is_recorded_repeats_no_effect(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
-    _, chargeback, _ = await _disputed(app, sandbox)
+    _, chargeback, _ = await disputed_charge(app, sandbox)
     await _respond(app, chargeback, "resolve", ACCEPT)
     async with app.crashing("NEW.status = 'submitted'", operation="UPDATE", table="chargeback_responses"):
         with pytest.raises(Exception, match="crash"):
@@ -180,7 +151,7 @@ async def test_a_death_before_the_result_is_recorded_repeats_no_effect(sandbox_a
 
 async def test_a_rejected_response_is_alerted_and_may_be_corrected(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
-    _, chargeback, dispute_id = await _disputed(app, sandbox)
+    _, chargeback, dispute_id = await disputed_charge(app, sandbox)
     await sandbox.put("/control/faults", json={"dispute_call": {"fail": "Invalid phone", "times": 1}})
     await _respond(app, chargeback, "evidence", EVIDENCE)
     assert await _submit(app) == 1
@@ -195,10 +166,10 @@ async def test_a_rejected_response_is_alerted_and_may_be_corrected(sandbox_app: 
 
 async def test_a_decision_overtakes_a_response(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
-    _, chargeback, dispute_id = await _disputed(app, sandbox)
+    _, chargeback, dispute_id = await disputed_charge(app, sandbox)
     await _respond(app, chargeback, "resolve", CONTEST)
     await sandbox.post(f"/control/disputes/{dispute_id}/expire")
-    await _event(app, "charge.dispute.resolve")
+    await process_event(app, "charge.dispute.resolve")
     assert await _submit(app) == 0
     shown = await _shown(app, chargeback)
     assert (shown["status"], shown["responses"][0]["status"]) == ("lost", "overtaken")
@@ -208,7 +179,7 @@ async def test_a_decision_overtakes_a_response(sandbox_app: SandboxApp) -> None:
 
 async def test_more_than_is_disputed_or_left_by_refunds_is_not_accepted(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
-    placed, chargeback, _ = await _disputed(app, sandbox)
+    placed, chargeback, _ = await disputed_charge(app, sandbox)
     assert (await _respond(app, chargeback, "resolve", {**ACCEPT, "amountMinor": 500_001})).status_code == 422
     await app.service.fetch(
         "INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, amount_minor, currency, status, reason, created_at)"
@@ -253,7 +224,7 @@ async def _due_alerts(app: PaymentsApp) -> list[dict[str, Any]]:
 async def test_a_near_date_is_alerted_once_and_the_response_clears_it(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
     due_at = app.clock.now() + timedelta(hours=8)
-    _, chargeback, _ = await _disputed(app, sandbox, due_at.isoformat())
+    _, chargeback, _ = await disputed_charge(app, sandbox, due_at.isoformat())
     assert await alert_due_chargebacks_once(app.service.dependencies) == 0
     app.clock.advance(timedelta(hours=3))
     # An unreachable gateway prevents no alert.
@@ -276,7 +247,7 @@ async def test_a_near_date_is_alerted_once_and_the_response_clears_it(sandbox_ap
 async def test_a_response_in_the_dashboard_of_the_gateway_needs_no_alert(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
     due_at = app.clock.now() + timedelta(hours=1)
-    _, chargeback, dispute_id = await _disputed(app, sandbox, due_at.isoformat())
+    _, chargeback, dispute_id = await disputed_charge(app, sandbox, due_at.isoformat())
     given = (await sandbox.get(f"/gateway/dispute/{dispute_id}/upload_url")).json()["data"]
     await sandbox.put(given["signedUrl"], content=b"%PDF-")
     body = {"resolution": "declined", "message": "x", "refund_amount": 0, "uploaded_filename": given["fileName"]}
@@ -288,12 +259,12 @@ async def test_a_response_in_the_dashboard_of_the_gateway_needs_no_alert(sandbox
 
 async def test_a_reminder_with_other_times_is_no_revision(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
-    _, _, dispute_id = await _disputed(app, sandbox)
+    _, _, dispute_id = await disputed_charge(app, sandbox)
     for number in (1, 2):
         await sandbox.post(f"/control/disputes/{dispute_id}/remind")
         # The sandbox writes milliseconds, and two reminders of one of them would be equal.
         await sandbox.post(f"/gateway/dispute/{dispute_id}/evidence", json=_AS_SENT)
-        await _event(app, "charge.dispute.remind", number)
+        await process_event(app, "charge.dispute.remind", number)
     assert await app.service.fetch("SELECT 1 FROM revised_webhooks") == []
 
 
@@ -303,7 +274,7 @@ async def test_a_dispute_whose_webhooks_are_lost_is_opened_and_decided_by_querie
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
     await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
-    await _event(app, "charge.success")
+    await process_event(app, "charge.success")
     path = f"/control/charges/{intent['reference']}/dispute"
     dispute = (await sandbox.post(path, json={"due_at": FAR})).json()
     for expected in (1, 0):

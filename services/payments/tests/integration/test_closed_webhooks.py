@@ -16,9 +16,8 @@ from testkit.locks import waits_for
 from testkit.work import own_actions_of, work_of
 
 from .conftest import PaymentsApp
+from .steps import AGE_DEAD_LETTERS, AGE_WEBHOOKS, dead_webhook, get_as_roles, replay_dead_webhook
 from .stored import unit_of_work
-from .test_retention import _AGE, _AGE_DEAD_LETTERS
-from .test_staff_reads import _dead, _get, _replay
 
 EVENT_ID, REASON = "charge.success:5", "The gateway's test of its dashboard."
 
@@ -31,7 +30,7 @@ async def _close(app: PaymentsApp, key: str, reason: str = REASON, **claims: Any
 
 
 async def test_a_closed_webhook_has_its_reason_and_is_not_open(app: PaymentsApp) -> None:
-    dead_letter_id, staff = await _dead(app), uuid4()
+    dead_letter_id, staff = await dead_webhook(app), uuid4()
     response = await _close(app, EVENT_ID, user_id=staff)
     assert response.status_code == 200
     closed = response.json()["data"]
@@ -42,7 +41,7 @@ async def test_a_closed_webhook_has_its_reason_and_is_not_open(app: PaymentsApp)
         REASON,
     )
     assert (await _close(app, dead_letter_id)).json()["data"] == closed
-    [shown] = (await _get(app, "/api/dead-letter-webhooks", "auditor")).json()["data"]
+    [shown] = (await get_as_roles(app, "/api/dead-letter-webhooks", "auditor")).json()["data"]
     names = ("closedAt", "closedBy", "closeReason")
     assert {name: shown[name] for name in names} == {name: closed[name] for name in names}
     assert (shown["outcome"], shown["replayedAt"]) == ("ignored", None)
@@ -56,28 +55,28 @@ async def test_a_closed_webhook_has_its_reason_and_is_not_open(app: PaymentsApp)
 
 
 async def test_a_closed_webhook_keeps_its_reason_and_is_not_replayed(app: PaymentsApp) -> None:
-    dead_letter_id = await _dead(app)
+    dead_letter_id = await dead_webhook(app)
     await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
     await _close(app, dead_letter_id)
     assert (await _close(app, dead_letter_id, "another")).status_code == 409
     for key in (dead_letter_id, EVENT_ID):
-        assert (await _replay(app, key)).status_code == 409
+        assert (await replay_dead_webhook(app, key)).status_code == 409
     assert await app.outcomes() == ["ignored"]
     assert await app.service.work("payments.webhooks") == 0
 
 
 async def test_a_closure_of_a_webhook_needs_the_permission_of_a_replay_and_step_up(app: PaymentsApp) -> None:
-    dead_letter_id = await _dead(app)
+    dead_letter_id = await dead_webhook(app)
     assert (await _close(app, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
     assert (await _close(app, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
     for key in (str(uuid4()), "no-event", "%00"):
-        assert (await _close(app, key)).status_code == (await _replay(app, key)).status_code == 404, key
+        assert (await _close(app, key)).status_code == (await replay_dead_webhook(app, key)).status_code == 404, key
     assert await app.outcomes() == ["dead"]
 
 
 @pytest.mark.parametrize("outcome", ["queued", "done", "ignored"])
 async def test_a_webhook_that_is_not_dead_any_more_is_not_closed(app: PaymentsApp, outcome: str) -> None:
-    dead_letter_id = await _dead(app)
+    dead_letter_id = await dead_webhook(app)
     await app.service.fetch("UPDATE processed_webhook_events SET outcome = $1 RETURNING 1", outcome)
     assert (await _close(app, dead_letter_id)).status_code == 409
     assert await app.outcomes() == [outcome]
@@ -88,7 +87,7 @@ async def test_a_webhook_that_is_not_dead_any_more_is_not_closed(app: PaymentsAp
 async def test_of_a_concurrent_closure_and_replay_of_a_webhook_one_succeeds(
     app: PaymentsApp, is_closed_first: bool
 ) -> None:
-    dead_letter_id = await _dead(app)
+    dead_letter_id = await dead_webhook(app)
     now = app.clock.now()
 
     async def closing(uow: UnitOfWork) -> None:
@@ -106,7 +105,7 @@ async def test_of_a_concurrent_closure_and_replay_of_a_webhook_one_succeeds(
 
 
 async def test_an_earlier_dead_letter_of_a_closed_webhook_is_not_replayed(app: PaymentsApp) -> None:
-    earlier = await _dead(app)
+    earlier = await dead_webhook(app)
     async with unit_of_work(app) as uow:
         await replay_webhook(uow, earlier, app.clock.now())
     await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'dead' RETURNING 1")
@@ -118,19 +117,19 @@ async def test_an_earlier_dead_letter_of_a_closed_webhook_is_not_replayed(app: P
     )
     assert (await _close(app, earlier)).status_code == 409
     assert (await _close(app, later)).status_code == 200
-    replayed = (await _replay(app, earlier)).json()["data"]
+    replayed = (await replay_dead_webhook(app, earlier)).json()["data"]
     assert (replayed["outcome"], replayed["requeued"]) == ("ignored", False)
 
 
 async def test_a_closed_webhook_is_stored_as_long_as_a_replayed_one(app: PaymentsApp) -> None:
-    dead_letter_id = await _dead(app)
-    for statement in (_AGE, _AGE_DEAD_LETTERS):
+    dead_letter_id = await dead_webhook(app)
+    for statement in (AGE_WEBHOOKS, AGE_DEAD_LETTERS):
         await app.service.fetch_as_owner(statement, 400)
     await _close(app, dead_letter_id)
     assert await app.service.remove_old() == 0
     [kept] = await app.service.fetch("SELECT payload FROM dead_letter_webhooks")
     assert kept["payload"]["event"] == "charge.success"
-    await app.service.fetch_as_owner(_AGE_DEAD_LETTERS, 91)
+    await app.service.fetch_as_owner(AGE_DEAD_LETTERS, 91)
     assert await app.service.remove_old() > 0
     assert await app.service.fetch("SELECT FROM dead_letter_webhooks") == []
     assert await app.outcomes() == []

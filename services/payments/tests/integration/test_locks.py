@@ -19,7 +19,7 @@ from payments.store import (
 from testkit.locks import Locks, assert_locks
 
 from .conftest import PaymentsApp
-from .test_neighbours import chargeback_story, quarantine_story
+from .stories import chargeback_story, quarantine_story
 
 
 async def lock_charge(uow: UnitOfWork, charge_id: Any) -> bool:

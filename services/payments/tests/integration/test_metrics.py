@@ -8,8 +8,7 @@ from payments.metrics import AUDIT_BROKEN, AUDIT_TIMESTAMP_SECONDS, DEAD_WEBHOOK
 from payments.timers import update_metrics_once
 
 from .conftest import PaymentsApp
-from .test_audits import BROKEN, audit, send
-from .test_staff_reads import _dead, _replay
+from .steps import BROKEN, audit_body, dead_webhook, replay_dead_webhook, send_audit
 
 
 async def test_what_is_held_for_orders_is_shown_until_it_is_released(app: PaymentsApp) -> None:
@@ -25,10 +24,10 @@ async def test_what_is_held_for_orders_is_shown_until_it_is_released(app: Paymen
 async def test_a_webhook_that_was_given_up_is_shown_until_it_is_brought_through(app: PaymentsApp) -> None:
     await update_metrics_once(app.service.runtime.database)
     assert DEAD_WEBHOOKS_WAITING._value.get() == 0
-    dead_letter_id = await _dead(app)
+    dead_letter_id = await dead_webhook(app)
     await update_metrics_once(app.service.runtime.database)
     assert DEAD_WEBHOOKS_WAITING._value.get() == 1
-    assert (await _replay(app, dead_letter_id)).status_code == 200
+    assert (await replay_dead_webhook(app, dead_letter_id)).status_code == 200
     await update_metrics_once(app.service.runtime.database)
     assert DEAD_WEBHOOKS_WAITING._value.get() == 0
 
@@ -44,8 +43,8 @@ async def test_the_latest_audit_is_shown_and_its_time_when_the_gateway_was_compa
     await app.paid_order()
     assert (await gauges())[1] > 0
     compared_at = app.clock.now()
-    assert (await send(app, audit(app))).status_code == 200
+    assert (await send_audit(app, audit_body(app))).status_code == 200
     assert await gauges() == (0, pytest.approx(compared_at.timestamp(), abs=0.01))
     app.clock.advance(timedelta(hours=1))
-    assert (await send(app, audit(app, BROKEN, gatewayReason="unreachable"))).status_code == 200
+    assert (await send_audit(app, audit_body(app, BROKEN, gatewayReason="unreachable"))).status_code == 200
     assert await gauges() == (1, pytest.approx(compared_at.timestamp(), abs=0.01))

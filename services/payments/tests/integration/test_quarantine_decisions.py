@@ -15,8 +15,8 @@ from payments.use_cases.chargebacks.record_chargeback_update import record_charg
 from testkit.fixtures import eventually
 
 from .conftest import ConnectAs, PaymentsApp
+from .steps import MISMATCH
 
-MISMATCH = {"metadata": {"orderId": "018cc251-f400-7000-8000-000000000002"}}
 APPROVAL = {"hash": "0" * 64}
 ROUNDS = 20
 

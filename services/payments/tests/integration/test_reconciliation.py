@@ -16,8 +16,7 @@ from payments.use_cases.reconciliation.reconcile import Reconciled, reconcile
 from testkit.fixtures import eventually
 
 from .conftest import ConnectAs, PaymentsApp
-
-WHOLE_TIME = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
+from .steps import WHOLE_TIME
 
 
 async def _pay(app: PaymentsApp, sandbox: httpx.AsyncClient, **form: Any) -> tuple[Any, str]:

@@ -15,9 +15,9 @@ from testkit.locks import assert_locks
 
 from .conftest import ConnectAs, PaymentsApp
 from .disputes import paid
+from .steps import WHOLE_TIME
 from .stored import unit_of_work
-from .test_neighbours import newest_refund
-from .test_reconciliation import WHOLE_TIME
+from .stories import newest_refund
 
 PAYSTACK = "paystack"
 

@@ -13,13 +13,10 @@ from payments.domain.errors import RefundContradiction, RefundOutcomeUnknown
 from payments.timers import settle_refunds_once
 
 from .conftest import PaymentsApp
+from .steps import ACCOUNT_NUMBER, DESTINATION, OTHER_DESTINATION, RETRY
 
 APPROVAL = {"hash": "0" * 64}
 ROUNDS = 10
-RETRY = {"action": "retry", "reason": "the bank says that it was their fault"}
-ACCOUNT_NUMBER = "0123456789"
-DESTINATION = {"accountNumber": ACCOUNT_NUMBER, "bankCode": "058", "accountName": "Chidi Okafor"}
-OTHER_DESTINATION = {"action": "other_destination", "destination": DESTINATION, "reason": "the card is closed"}
 
 
 def _path(refund_id: str, verb: str = "") -> str:

@@ -5,13 +5,8 @@ import json
 from common.primitives.ids import new_id
 
 from .conftest import PaymentsApp
+from .steps import AGE_DEAD_LETTERS, AGE_WEBHOOKS
 
-_AGE = "UPDATE processed_webhook_events SET processed_at = processed_at - make_interval(days => $1) RETURNING id"
-_AGE_DEAD_LETTERS = """
-UPDATE dead_letter_webhooks SET failed_at = failed_at - make_interval(days => $1), replayed_at = replayed_at - make_interval(days => $1),
-    closed_at = closed_at - make_interval(days => $1)
-RETURNING id
-"""
 # The rows of every webhook, for any content.
 _TRACES = {"processed_webhook_events", "outbox"}
 
@@ -49,7 +44,7 @@ async def test_a_webhook_resent_after_its_retention_gets_200_and_has_no_effect(a
     for body in published[1:]:
         await app.process_webhook(body)
     assert await app.outcomes() == ["done"] * 4
-    await app.service.fetch_as_owner(_AGE, 91)
+    await app.service.fetch_as_owner(AGE_WEBHOOKS, 91)
     assert await app.service.remove_old() == 4
     assert await _ids(app) == []
     before, spoken = await app.snapshot(), len(await app.service.fetch("SELECT FROM outbox WHERE queue IS NULL"))
@@ -71,9 +66,9 @@ async def test_young_and_unprocessed_webhooks_are_never_removed(app: PaymentsApp
             f"subscription.create:{number}",
             outcome,
         )
-    await app.service.fetch_as_owner(_AGE, 89)
+    await app.service.fetch_as_owner(AGE_WEBHOOKS, 89)
     assert await app.service.remove_old() == 0
-    await app.service.fetch_as_owner(_AGE, 2)
+    await app.service.fetch_as_owner(AGE_WEBHOOKS, 2)
     assert await app.service.remove_old() == 2
     assert await _ids(app) == ["subscription.create:0", "subscription.create:1"]
 
@@ -88,12 +83,12 @@ async def test_a_dead_letter_is_stored_until_its_replay_and_then_as_long_as_a_we
         new_id(),
         webhook,
     )
-    for statement in (_AGE, _AGE_DEAD_LETTERS):
+    for statement in (AGE_WEBHOOKS, AGE_DEAD_LETTERS):
         await app.service.fetch_as_owner(statement, 400)
     assert await app.service.remove_old() == 0
     await app.service.fetch("UPDATE dead_letter_webhooks SET replayed_at = now() RETURNING id")
     await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'ignored' RETURNING id")
     assert await app.service.remove_old() == 0
-    await app.service.fetch_as_owner(_AGE_DEAD_LETTERS, 91)
+    await app.service.fetch_as_owner(AGE_DEAD_LETTERS, 91)
     assert await app.service.remove_old() == 1
     assert await _ids(app) == await _ids(app, "dead_letter_webhooks") == []

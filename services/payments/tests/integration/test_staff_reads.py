@@ -1,7 +1,6 @@
 """Reads and replays by staff, and the row policies."""
 
 import asyncio
-from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
@@ -10,45 +9,21 @@ import pytest
 
 from common.auth.caller import THE_SERVICE
 from common.messaging.faults import PermanentFault
-from common.messaging.messages import Received
-from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
-from payments.consumers import WebhookWork, on_webhook_exhausted
 from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import Arrival
 from payments.store.webhooks import record_webhook_if_new
 from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 
 from .conftest import ConnectAs, PaymentsApp
-
-
-async def _get(app: PaymentsApp, path: str, *roles: str, user: UUID | None = None) -> Any:
-    return await app.service.client.get(path, headers=app.service.headers(user or uuid4(), roles=roles))
-
-
-async def _dead(app: PaymentsApp) -> str:
-    """Return an unreadable charge in the dead letters."""
-    body = {"event": "charge.success", "data": {"id": 5, "amount": "much", "reference": "ch-5"}}
-    with pytest.raises(PermanentFault) as fault:
-        await app.process_webhook(body)
-    received = Received(new_id(), "payments.webhooks", "/services/payments", "x", 1, "", 1, is_last_attempt=True)
-    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await on_webhook_exhausted(WebhookWork(webhook_id="charge.success:5"), received, uow, str(fault.value))
-    dead_letters = (await _get(app, "/api/dead-letter-webhooks", "ops_oncall")).json()
-    assert dead_letters["meta"]["total"] == 1
-    return str(dead_letters["data"][0]["id"])
-
-
-async def _replay(app: PaymentsApp, dead_letter_id: str, **claims: Any) -> Any:
-    headers = app.service.headers(uuid4(), **{"roles": ("ops_oncall",), "stepped_up": True, **claims})
-    return await app.service.client.post(f"/api/dead-letter-webhooks/{dead_letter_id}/replay", headers=headers)
+from .steps import dead_webhook, get_as_roles, replay_dead_webhook
 
 
 async def test_a_webhook_after_its_last_retry_is_an_alerted_dead_letter(
     app: PaymentsApp,
 ) -> None:
-    dead_letter_id = await _dead(app)
-    [dead_letter] = (await _get(app, "/api/dead-letter-webhooks", "auditor")).json()["data"]
+    dead_letter_id = await dead_webhook(app)
+    [dead_letter] = (await get_as_roles(app, "/api/dead-letter-webhooks", "auditor")).json()["data"]
     assert (dead_letter["id"], dead_letter["service"], dead_letter["eventId"]) == (
         dead_letter_id,
         "payments",
@@ -59,7 +34,7 @@ async def test_a_webhook_after_its_last_retry_is_an_alerted_dead_letter(
     assert alert["severity"] == "SEV-2"
     assert "charge.success" in alert["title"]
     assert await app.outcomes() == ["dead"]
-    assert (await _get(app, "/api/dead-letter-webhooks", "buyer")).status_code == 403
+    assert (await get_as_roles(app, "/api/dead-letter-webhooks", "buyer")).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -79,21 +54,21 @@ async def test_a_dead_webhook_has_its_provider_and_its_payload(
         await dead_letter_webhook(uow, "odd.event:9", "a test", 6)
     [stored] = await app.service.fetch("SELECT provider, payload FROM dead_letter_webhooks")
     assert (stored["provider"], stored["payload"]) == (sent_by, payload)
-    response = await _get(app, "/api/dead-letter-webhooks", "auditor")
+    response = await get_as_roles(app, "/api/dead-letter-webhooks", "auditor")
     [shown] = response.json()["data"]
     assert (shown["provider"], shown["eventId"], "payload" in shown) == (sent_by, "odd.event:9", False)
 
 
 async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(app: PaymentsApp) -> None:
-    dead_letter_id = await _dead(app)
-    assert (await _replay(app, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
-    assert (await _replay(app, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
-    assert (await _replay(app, str(uuid4()))).status_code == 404
+    dead_letter_id = await dead_webhook(app)
+    assert (await replay_dead_webhook(app, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
+    assert (await replay_dead_webhook(app, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
+    assert (await replay_dead_webhook(app, str(uuid4()))).status_code == 404
     await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
 
-    replayed = (await _replay(app, dead_letter_id)).json()["data"]
+    replayed = (await replay_dead_webhook(app, dead_letter_id)).json()["data"]
     assert replayed == {"id": dead_letter_id, "eventId": "charge.success:5", "outcome": "queued", "requeued": True}
-    assert (await _replay(app, dead_letter_id)).json()["data"]["requeued"] is False
+    assert (await replay_dead_webhook(app, dead_letter_id)).json()["data"]["requeued"] is False
     [alert], [cleared] = [await app.service.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
     assert cleared["dedupKey"] == alert["dedupKey"]
     with pytest.raises(PermanentFault):
@@ -101,19 +76,19 @@ async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(app: Paymen
 
 
 async def test_a_replay_of_a_processed_event_does_nothing(app: PaymentsApp) -> None:
-    dead_letter_id = await _dead(app)
+    dead_letter_id = await dead_webhook(app)
     await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'done' RETURNING 1")
     await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-    replayed = (await _replay(app, dead_letter_id)).json()["data"]
+    replayed = (await replay_dead_webhook(app, dead_letter_id)).json()["data"]
     assert (replayed["outcome"], replayed["requeued"]) == ("done", False)
     assert await app.service.work("payments.webhooks") == 0
     assert len(await app.service.published("operations.alert_cleared.v1")) == 1
 
 
 async def test_concurrent_replays_requeue_a_webhook_once(app: PaymentsApp) -> None:
-    dead_letter_id = await _dead(app)
+    dead_letter_id = await dead_webhook(app)
     await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-    responses = await asyncio.gather(*(_replay(app, dead_letter_id) for _ in range(5)))
+    responses = await asyncio.gather(*(replay_dead_webhook(app, dead_letter_id) for _ in range(5)))
     assert sorted(response.json()["data"]["requeued"] for response in responses) == [False] * 4 + [True]
     [work] = await app.service.fetch(
         "SELECT count(*) AS items FROM outbox WHERE published_at IS NULL AND queue IS NOT NULL"
@@ -122,7 +97,7 @@ async def test_concurrent_replays_requeue_a_webhook_once(app: PaymentsApp) -> No
 
 
 async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(app: PaymentsApp) -> None:
-    dead_letter_id = await _dead(app)
+    dead_letter_id = await dead_webhook(app)
     path = "/api/dead-letter-webhooks"
     for query, total in (
         ("eventType=charge.success", 1),
@@ -132,10 +107,10 @@ async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(app: Paym
         ("eventId=charge.success:5&outcome=dead", 1),
         ("eventId=charge.success:6", 0),
     ):
-        assert (await _get(app, f"{path}?{query}", "ops_oncall")).json()["meta"]["total"] == total, query
-    assert (await _get(app, f"{path}?outcome=lost", "ops_oncall")).status_code == 422
-    await _replay(app, dead_letter_id)
-    assert (await _get(app, f"{path}?outcome=queued", "ops_oncall")).json()["meta"]["total"] == 1
+        assert (await get_as_roles(app, f"{path}?{query}", "ops_oncall")).json()["meta"]["total"] == total, query
+    assert (await get_as_roles(app, f"{path}?outcome=lost", "ops_oncall")).status_code == 422
+    await replay_dead_webhook(app, dead_letter_id)
+    assert (await get_as_roles(app, f"{path}?outcome=queued", "ops_oncall")).json()["meta"]["total"] == 1
 
 
 async def test_refunds_on_their_way_are_kept_and_change_nothing(app: PaymentsApp) -> None:
@@ -151,7 +126,7 @@ async def test_auditors_and_finance_read_the_ledger(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await app.process_webhook(app.charge("ch-x", 700), is_last_attempt=True)
     for role in ("auditor", "finance_maker", "finance_checker"):
-        listed = (await _get(app, "/api/transactions?sort=amount&order=desc", role)).json()
+        listed = (await get_as_roles(app, "/api/transactions?sort=amount&order=desc", role)).json()
         assert [entry["type"] for entry in listed["data"]] == ["charge", "quarantine"]
         assert listed["meta"]["total"] == 2
     assert listed["data"][0]["entries"] == [
@@ -159,19 +134,19 @@ async def test_auditors_and_finance_read_the_ledger(app: PaymentsApp) -> None:
         {"account": "gateway_cash", "amountMinor": 500_000},
     ]
     assert listed["data"][0]["postingKey"].startswith("charge:ch-")
-    accounts = (await _get(app, "/api/ledger/accounts?order=asc&limit=2", "auditor")).json()
+    accounts = (await get_as_roles(app, "/api/ledger/accounts?order=asc&limit=2", "auditor")).json()
     assert accounts["meta"] | {"total": 3, "total_pages": 2, "page": 1, "limit": 2} == accounts["meta"]
     assert accounts["data"] == [
         {"account": f"escrow:{placed.order_id}", "currency": "NGN", "balanceMinor": -500_000, "side": "credit"},
         {"account": "gateway_cash", "currency": "NGN", "balanceMinor": 500_700, "side": "debit"},
     ]
-    [quarantined] = (await _get(app, "/api/quarantined-charges", "auditor")).json()["data"]
+    [quarantined] = (await get_as_roles(app, "/api/quarantined-charges", "auditor")).json()["data"]
     assert (quarantined["reference"], quarantined["orderId"], quarantined["amountMinor"]) == ("ch-x", None, 700)
     assert (quarantined["reason"], quarantined["status"]) == ("unknown_reference", "quarantined")
     for path in ("/api/transactions", "/api/ledger/accounts", "/api/quarantined-charges"):
-        assert (await _get(app, path, "buyer")).status_code == 403
-        assert (await _get(app, f"{path}?sort=account", "auditor")).status_code == 422
-        assert (await _get(app, f"{path}?limit=101", "auditor")).status_code == 422
+        assert (await get_as_roles(app, path, "buyer")).status_code == 403
+        assert (await get_as_roles(app, f"{path}?sort=account", "auditor")).status_code == 422
+        assert (await get_as_roles(app, f"{path}?limit=101", "auditor")).status_code == 422
 
 
 async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(app: PaymentsApp) -> None:
@@ -189,8 +164,8 @@ async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(app: Pay
     assert await app.service.published("payments.reward_credited.v1") == [
         {"userId": str(app.buyer), "amountMinor": 50_000, "reason": "referral"}
     ]
-    own = (await _get(app, "/api/rewards/balance", "buyer", user=app.buyer)).json()["data"]
-    foreign = (await _get(app, "/api/rewards/balance", "buyer")).json()["data"]
+    own = (await get_as_roles(app, "/api/rewards/balance", "buyer", user=app.buyer)).json()["data"]
+    foreign = (await get_as_roles(app, "/api/rewards/balance", "buyer")).json()["data"]
     assert (own, foreign) == ({"balanceMinor": 50_000}, {"balanceMinor": 0})
 
 
@@ -213,7 +188,7 @@ GUARDED = {
 async def test_the_policies_hold_when_a_query_forgets_its_filter(app: PaymentsApp, connect_as: ConnectAs) -> None:
     await app.paid_order()
     await app.process_webhook(app.charge("ch-x", 700), is_last_attempt=True)
-    await _dead(app)
+    await dead_webhook(app)
     own = ("payment_intents", "payable_orders", "payment_references", "payment_intent_keys")
     async with connect_as(app, "api") as api:
 

@@ -15,6 +15,7 @@ from testkit.fixtures import DatabaseFactory, eventually
 from testkit.service_kit import opened
 
 from .conftest import RELEASE_SIGNING_KEY, ConnectAs, Gateway, OpenApp, PaymentsApp, Signer
+from .steps import make_read_only
 
 WEBHOOK = "/functions/v1/gateway-webhook"
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -196,18 +197,6 @@ async def test_a_crash_of_the_intake_stores_nothing(app: PaymentsApp) -> None:
         assert await app.outcomes() == []
     assert (await app.send(body)).status_code == 200
     assert await app.outcomes() == ["queued"]
-
-
-async def make_read_only(app: PaymentsApp, connect_as: ConnectAs) -> None:
-    """From now on the service can write nothing to its database."""
-    async with connect_as(app, "admin") as owner:
-        name = await owner.fetchval("SELECT current_database()")
-        await owner.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-        # Settings of a database hold for new connections: close the service's own ones, and wait for it.
-        await owner.execute(
-            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND usename = 'campus_payments_service_a'"
-        )
 
 
 async def test_a_database_that_cannot_be_written_is_503_with_retry_after(

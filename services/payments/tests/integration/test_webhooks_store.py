@@ -13,8 +13,8 @@ from payments.store import revisions, webhooks
 from testkit.locks import assert_locks
 
 from .conftest import ConnectAs, PaymentsApp
+from .steps import make_read_only
 from .stored import unit_of_work
-from .test_webhook_intake import make_read_only
 
 OWN, OTHER, RAW = "charge.success:own", "charge.success:other", b'{"event":"charge.success"}'
 

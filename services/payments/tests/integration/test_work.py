@@ -6,10 +6,7 @@ from uuid import UUID, uuid4
 from testkit.work import own_actions_of, work_of
 
 from .conftest import PaymentsApp
-from .test_chargeback_responses import CONTEST, FAR, SandboxApp, _disputed
-from .test_quarantine_decisions import MISMATCH
-from .test_refund_decisions import RETRY
-from .test_staff_reads import _dead, _replay
+from .steps import CONTEST, FAR, MISMATCH, RETRY, SandboxApp, dead_webhook, disputed_charge, replay_dead_webhook
 
 
 async def _work(app: PaymentsApp, *roles: str, user: UUID | None = None) -> dict[str, dict[str, Any]]:
@@ -50,7 +47,7 @@ async def test_a_failed_refund_waits_for_a_maker_and_then_for_another_checker(ap
 
 async def test_an_open_chargeback_waits_for_one_response_until_its_date(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
-    _, chargeback, _ = await _disputed(app, sandbox)
+    _, chargeback, _ = await disputed_charge(app, sandbox)
     work = await _work(app, "finance_checker")
     assert (work["chargebacks_to_answer"]["count"], work["chargebacks_to_answer"]["respondBy"]) == (1, FAR)
     responded = await app.post_as(f"/api/chargebacks/{chargeback['id']}/resolve", CONTEST, "finance_maker")
@@ -76,10 +73,10 @@ async def test_a_reconciliation_case_waits_for_who_may_close_it(app: PaymentsApp
 
 
 async def test_a_dead_webhook_waits_for_its_replay(app: PaymentsApp) -> None:
-    dead_letter_id = await _dead(app)
+    dead_letter_id = await dead_webhook(app)
     assert await _kinds(app, "ops_oncall") == {"dead_webhooks": 1}
     assert await _kinds(app, "auditor") == {}
-    await _replay(app, dead_letter_id)
+    await replay_dead_webhook(app, dead_letter_id)
     assert await _kinds(app, "ops_oncall") == {}
 
 

@@ -2,17 +2,15 @@
 
 import asyncio
 import uuid
-from typing import Any
 
 import pytest
 
 from common.primitives.ids import new_id
 
-from .conftest import Sandbox, Scenario, Vendor
+from .conftest import Scenario
 from .responses import CONFLICT, FORBIDDEN, INVALID, NOT_FOUND, STEP_UP_REQUIRED, data_of, error_of
-from .test_quarantine import quarantine
+from .steps import decide_release, prepare_release, quarantine_account
 
-REASON = "The bank confirmed the owner by letter"
 CHANGED = "payouts.bank_details_changed.v1"
 
 
@@ -32,40 +30,16 @@ async def vendor(scenario, account):
     return vendor
 
 
-async def post(scenario, path: str, body: Any, role: str, by: Any = None, *, stepped_up: bool = True, key: Any = None):
-    headers = scenario.app.headers(by or new_id(), roles=(role,), stepped_up=stepped_up, idempotency_key=key)
-    return await scenario.app.client.post(path, json=body, headers=headers)
-
-
-async def prepare(scenario, vendor, role: str = "finance_maker", by: Any = None, **options: Any):
-    path = f"/api/vendors/{vendor.id}/bank-details/release"
-    return await post(scenario, path, {"reason": REASON}, role, by, **options)
-
-
-async def decide(
-    scenario, release, verb: str = "approve", role: str = "finance_checker", by: Any = None, **options: Any
-):
-    body = options.pop("body", {"hash": release["hash"]} if verb == "approve" else {"reason": "Say more"})
-    return await post(scenario, f"/api/bank-detail-releases/{release['id']}/{verb}", body, role, by, **options)
-
-
 async def read(scenario, path: str, role: str = "auditor"):
     return await scenario.app.client.get(path, headers=scenario.app.headers(new_id(), roles=(role,), stepped_up=True))
-
-
-async def prepared_release(scenario: Scenario, sandbox: Sandbox) -> tuple[Vendor, dict[str, Any]]:
-    """Return a vendor with a quarantined account of its own, and the prepared release."""
-    vendor = await scenario.ready_vendor(10_000, await sandbox.new_account())
-    data_of(await quarantine(scenario, vendor))
-    return vendor, data_of(await prepare(scenario, vendor), 201)
 
 
 async def test_an_approved_release_ends_the_quarantine_for_every_vendor(scenario, vendor, account) -> None:
     twin, later = await scenario.ready_vendor(4_000, account), await scenario.vendor()
     payouts = [await scenario.payout(one, 1_000) for one in (vendor, twin)]
-    data_of(await quarantine(scenario, vendor))
+    data_of(await quarantine_account(scenario, vendor))
     maker, checker = new_id(), new_id()
-    release = data_of(await prepare(scenario, vendor, by=maker), 201)
+    release = data_of(await prepare_release(scenario, vendor, by=maker), 201)
     assert (release["status"], release["accountLast4"], release["preparedBy"]) == (
         "prepared",
         account[0][-4:],
@@ -74,7 +48,7 @@ async def test_an_approved_release_ends_the_quarantine_for_every_vendor(scenario
     assert {line["vendorId"] for line in release["quarantines"]} == {str(vendor.id), str(twin.id)}
     assert data_of(await read(scenario, f"/api/bank-detail-releases/{release['id']}")) == release
     assert error_of(await scenario.put_bank_details(later, *account)) == CONFLICT
-    approved = data_of(await decide(scenario, release, by=checker))
+    approved = data_of(await decide_release(scenario, release, by=checker))
     assert (approved["status"], approved["decidedBy"], approved["hash"]) == ("approved", str(checker), release["hash"])
     for one in (vendor, twin):
         headers = scenario.app.headers(one.owner, **one.claims())
@@ -91,44 +65,44 @@ async def test_an_approved_release_ends_the_quarantine_for_every_vendor(scenario
 
 
 async def test_only_another_member_of_finance_decides(scenario, vendor) -> None:
-    assert error_of(await prepare(scenario, vendor)) == NOT_FOUND
-    data_of(await quarantine(scenario, vendor))
+    assert error_of(await prepare_release(scenario, vendor)) == NOT_FOUND
+    data_of(await quarantine_account(scenario, vendor))
     for role in ("finance_checker", "auditor", "ops_oncall", "platform_admin", "support_agent"):
-        assert error_of(await prepare(scenario, vendor, role)) == FORBIDDEN
-    assert error_of(await prepare(scenario, vendor, stepped_up=False)) == STEP_UP_REQUIRED
+        assert error_of(await prepare_release(scenario, vendor, role)) == FORBIDDEN
+    assert error_of(await prepare_release(scenario, vendor, stepped_up=False)) == STEP_UP_REQUIRED
     maker, key, unknown = new_id(), uuid.uuid4(), {"id": new_id(), "hash": "0" * 64}
-    release = data_of(await prepare(scenario, vendor, by=maker, key=key), 201)
-    assert data_of(await prepare(scenario, vendor, by=maker, key=key), 201) == release
-    assert error_of(await prepare(scenario, vendor)) == CONFLICT
+    release = data_of(await prepare_release(scenario, vendor, by=maker, key=key), 201)
+    assert data_of(await prepare_release(scenario, vendor, by=maker, key=key), 201) == release
+    assert error_of(await prepare_release(scenario, vendor)) == CONFLICT
     for verb in ("approve", "reject"):
-        assert error_of(await decide(scenario, release, verb, "finance_maker")) == FORBIDDEN
-        assert error_of(await decide(scenario, release, verb, by=maker)) == FORBIDDEN
-        assert error_of(await decide(scenario, release, verb, stepped_up=False)) == STEP_UP_REQUIRED
-        assert error_of(await decide(scenario, unknown, verb)) == NOT_FOUND
-    assert error_of(await decide(scenario, release, body={})) == INVALID
-    assert error_of(await decide(scenario, release, body={"hash": "0" * 64})) == CONFLICT
+        assert error_of(await decide_release(scenario, release, verb, "finance_maker")) == FORBIDDEN
+        assert error_of(await decide_release(scenario, release, verb, by=maker)) == FORBIDDEN
+        assert error_of(await decide_release(scenario, release, verb, stepped_up=False)) == STEP_UP_REQUIRED
+        assert error_of(await decide_release(scenario, unknown, verb)) == NOT_FOUND
+    assert error_of(await decide_release(scenario, release, body={})) == INVALID
+    assert error_of(await decide_release(scenario, release, body={"hash": "0" * 64})) == CONFLICT
     assert data_of(await read(scenario, f"/api/bank-detail-releases/{release['id']}")) == release
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
 
 
 async def test_a_rejected_release_can_be_prepared_again(scenario, vendor, account) -> None:
-    data_of(await quarantine(scenario, vendor))
-    first = data_of(await prepare(scenario, vendor), 201)
+    data_of(await quarantine_account(scenario, vendor))
+    first = data_of(await prepare_release(scenario, vendor), 201)
     checker = new_id()
     for _ in range(2):
-        rejected = data_of(await decide(scenario, first, "reject", by=checker))
+        rejected = data_of(await decide_release(scenario, first, "reject", by=checker))
         assert (rejected["status"], rejected["rejectionReason"]) == ("rejected", "Say more")
-    assert error_of(await decide(scenario, first)) == CONFLICT
+    assert error_of(await decide_release(scenario, first)) == CONFLICT
     assert error_of(await scenario.put_bank_details(vendor, *account)) == CONFLICT
-    second = data_of(await prepare(scenario, vendor), 201)
+    second = data_of(await prepare_release(scenario, vendor), 201)
     listed = data_of(await read(scenario, f"/api/bank-detail-releases?vendorId={vendor.id}&status=prepared"))
     assert [line["id"] for line in listed] == [second["id"]]
 
 
 async def test_concurrent_approvals_release_once(scenario, vendor) -> None:
-    data_of(await quarantine(scenario, vendor))
-    release = data_of(await prepare(scenario, vendor), 201)
-    responses = await asyncio.gather(*(decide(scenario, release) for _ in range(5)))
+    data_of(await quarantine_account(scenario, vendor))
+    release = data_of(await prepare_release(scenario, vendor), 201)
+    responses = await asyncio.gather(*(decide_release(scenario, release) for _ in range(5)))
     assert {response.status_code for response in responses} == {200}
     assert len({response.json()["data"]["decidedBy"] for response in responses}) == 1
     notified = [event for event in await scenario.app.published(CHANGED) if event["vendorId"] == str(vendor.id)]
@@ -136,25 +110,25 @@ async def test_concurrent_approvals_release_once(scenario, vendor) -> None:
 
 
 async def test_a_concurrent_approval_and_rejection_decide_once(scenario, vendor) -> None:
-    data_of(await quarantine(scenario, vendor))
-    release = data_of(await prepare(scenario, vendor), 201)
-    responses = await asyncio.gather(decide(scenario, release), decide(scenario, release, "reject"))
+    data_of(await quarantine_account(scenario, vendor))
+    release = data_of(await prepare_release(scenario, vendor), 201)
+    responses = await asyncio.gather(decide_release(scenario, release), decide_release(scenario, release, "reject"))
     assert sorted(response.status_code for response in responses) == [200, 409]
 
 
 async def test_a_quarantine_after_the_preparation_makes_it_stale(scenario, vendor) -> None:
-    data_of(await quarantine(scenario, vendor))
-    release = data_of(await prepare(scenario, vendor), 201)
-    data_of(await quarantine(scenario, vendor, reason="The police asks for it"))
-    assert error_of(await decide(scenario, release)) == CONFLICT
+    data_of(await quarantine_account(scenario, vendor))
+    release = data_of(await prepare_release(scenario, vendor), 201)
+    data_of(await quarantine_account(scenario, vendor, reason="The police asks for it"))
+    assert error_of(await decide_release(scenario, release)) == CONFLICT
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
 
 
 async def test_a_released_account_can_be_quarantined_again(scenario, vendor, account) -> None:
     for _ in range(2):
-        stopped = data_of(await quarantine(scenario, vendor))
+        stopped = data_of(await quarantine_account(scenario, vendor))
         assert (stopped["verified"], stopped["quarantined"]) == (False, True)
         assert error_of(await scenario.put_bank_details(vendor, *account)) == CONFLICT
-        release = data_of(await prepare(scenario, vendor), 201)
-        data_of(await decide(scenario, release))
+        release = data_of(await prepare_release(scenario, vendor), 201)
+        data_of(await decide_release(scenario, release))
         assert data_of(await scenario.put_bank_details(vendor, *account))["verified"] is True

@@ -10,28 +10,14 @@ import asyncpg
 
 from common.migrations.runner import migrations_folder
 from common.primitives.ids import new_id
-from contracts.payments import ChargeDisputed, EscrowRefunded, EscrowState, OutsideRefundRecorded
+from contracts.payments import EscrowRefunded, EscrowState, OutsideRefundRecorded
 from payouts.domain.errors import ChargebackLossNotReceived
 from testkit.fixtures import DatabaseUrls
 
 from .conftest import Sandbox, Scenario, released
-from .test_release_statements import skipped
+from .steps import charge_disputed, skip_reason
 
 UNCOVERED: str = run_path(str(migrations_folder("payouts") / "versions/0012_uncovered_amounts.py"))["FILL"]
-
-
-def disputed(vendor: Any, order_id: Any, **changes: Any) -> ChargeDisputed:
-    values = {
-        "order_id": order_id,
-        "buyer_id": new_id(),
-        "vendor_id": vendor.id,
-        "amount_minor": 1_000,
-        "chargeback_id": new_id(),
-        "remaining_minor": 0,
-        "remaining_vendor_minor": 0,
-        **changes,
-    }
-    return ChargeDisputed(**values)
 
 
 async def assert_ledger_matches_wallet(scenario: Any, vendor: Any) -> None:
@@ -47,7 +33,7 @@ async def assert_ledger_matches_wallet(scenario: Any, vendor: Any) -> None:
 async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(500)
     event = await scenario.release(vendor, 900)
-    opened = disputed(vendor, event.order_id, vendor_minor=900)
+    opened = charge_disputed(vendor, event.order_id, vendor_minor=900)
     received = await scenario.app.deliver(opened)
     await scenario.app.deliver(opened, event_id=received.event_id)
     await scenario.app.deliver(opened, sequence=received.sequence)
@@ -56,7 +42,7 @@ async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario: Scen
     assert (await scenario.request_payout(vendor, 501)).status_code == 422
     await assert_ledger_matches_wallet(scenario, vendor)
 
-    won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
+    won = charge_disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
     await scenario.app.deliver(won)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_400, 0)
@@ -70,10 +56,12 @@ async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scena
     vendor = await scenario.ready_vendor(100)
     event = await scenario.release(vendor, 900)
     await scenario.payout(vendor, 700)
-    opened = disputed(vendor, event.order_id, vendor_minor=900)
+    opened = charge_disputed(vendor, event.order_id, vendor_minor=900)
     await scenario.app.deliver(opened)
     assert (await scenario.wallet(vendor))["heldMinor"] == 300
-    lost = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="lost", from_vendor_minor=900)
+    lost = charge_disputed(
+        vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="lost", from_vendor_minor=900
+    )
     received = await scenario.app.deliver(lost)
     await scenario.app.deliver(lost, event_id=received.event_id)
     await scenario.app.deliver(lost, sequence=received.sequence)
@@ -82,7 +70,9 @@ async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scena
     assert (await scenario.request_payout(vendor, 1)).status_code == 409
     await assert_ledger_matches_wallet(scenario, vendor)
     # The gateway decided otherwise: debt is repaid first.
-    won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won", to_vendor_minor=900)
+    won = charge_disputed(
+        vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won", to_vendor_minor=900
+    )
     await scenario.app.deliver(won)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (300, 0)
@@ -93,7 +83,7 @@ async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario:
     vendor, other = await scenario.ready_vendor(100), await scenario.ready_vendor(300)
     event = await scenario.release(vendor, 900)
     waiting, sent = await scenario.payout(vendor, 1_000), await scenario.payout(other, 300)
-    await scenario.app.deliver(disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=900))
+    await scenario.app.deliver(charge_disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=900))
     batch = (await scenario.dispatch(uuid4())).json()["data"]
     assert [transfer["payoutId"] for transfer in batch["transfers"]] == [sent]
     assert batch["skipped"] == [{"payoutId": waiting, "reason": "debt_outstanding"}]
@@ -111,7 +101,7 @@ async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario:
 async def test_escrow_covers_a_dispute_before_the_wallet(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(50)
     order = new_id()
-    opened = disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900)
+    opened = charge_disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900)
     await scenario.app.deliver(opened)
     assert (await scenario.wallet(vendor))["heldMinor"] == 0
     await scenario.app.deliver(released(vendor, 900, order_id=order))
@@ -126,8 +116,8 @@ async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario: S
         order, chargeback = new_id(), new_id()
         update = {
             1: released(vendor, 900, order_id=order),
-            2: disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
-            3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
+            2: charge_disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
+            3: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
         }
         for sequence in arrival:
             await scenario.app.deliver(update[sequence], sequence=sequence)
@@ -142,7 +132,7 @@ async def test_a_dispute_of_refunded_escrow_holds_nothing_in_every_order(scenari
         order = new_id()
         parties = {"order_id": order, "buyer_id": new_id(), "vendor_id": vendor.id}
         update = {
-            1: disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900),
+            1: charge_disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900),
             2: EscrowRefunded(
                 **parties, refund_id=new_id(), amount_minor=1_000, from_vendor_minor=0, remaining_minor=0,
                 remaining_vendor_minor=0,
@@ -158,9 +148,9 @@ async def test_a_second_dispute_holds_only_what_the_first_loss_left(scenario: Sc
     vendor = await scenario.ready_vendor(1_000)
     event = await scenario.release(vendor, 900)
     await scenario.app.deliver(
-        disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=400, vendor_minor=400)
+        charge_disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=400, vendor_minor=400)
     )
-    await scenario.app.deliver(disputed(vendor, event.order_id, vendor_minor=900))
+    await scenario.app.deliver(charge_disputed(vendor, event.order_id, vendor_minor=900))
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_000, 500)
     await assert_ledger_matches_wallet(scenario, vendor)
@@ -186,9 +176,9 @@ async def test_a_loss_received_after_the_reversal_nets_to_zero_in_every_order(sc
         order, chargeback = new_id(), new_id()
         update = {
             1: released(vendor, 900, order_id=order),
-            2: disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
-            3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
-            4: disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
+            2: charge_disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
+            3: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
+            4: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
         }
         await deliver_with_retries(scenario, update, arrival)
         wallet = await scenario.wallet(vendor)
@@ -201,10 +191,10 @@ async def test_a_dispute_lost_twice_ends_in_the_same_wallet_in_every_order(scena
         order, chargeback = new_id(), new_id()
         update = {
             1: released(vendor, 900, order_id=order),
-            2: disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
-            3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
-            4: disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
-            5: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
+            2: charge_disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
+            3: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
+            4: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
+            5: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
         }
         await deliver_with_retries(scenario, update, (1, *arrival))
         wallet = await scenario.wallet(vendor)
@@ -238,9 +228,9 @@ async def test_a_refund_made_outside_is_debited_and_returned_in_every_order(scen
 async def test_a_late_loss_is_debited_once(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     order, chargeback = new_id(), new_id()
-    lost = disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900)
+    lost = charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900)
     # The buyer's return was counted against the chargeback: the vendor gets nothing of it back.
-    await scenario.app.deliver(disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
+    await scenario.app.deliver(charge_disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
     received = await scenario.app.deliver(lost, sequence=3)
     await scenario.app.deliver(lost, event_id=received.event_id, sequence=3)
     await scenario.app.deliver(lost, sequence=3)
@@ -252,7 +242,7 @@ async def test_a_late_loss_is_debited_once(scenario: Scenario) -> None:
 async def test_concurrent_payout_requests_never_withdraw_a_hold(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(100)
     event = await scenario.release(vendor, 900)
-    opened = disputed(vendor, event.order_id, vendor_minor=900)
+    opened = charge_disputed(vendor, event.order_id, vendor_minor=900)
     responses = await asyncio.gather(
         scenario.app.deliver(opened, sequence=7),
         scenario.app.deliver(opened, sequence=7),
@@ -285,12 +275,12 @@ def returned(vendor: Any, order_id: Any, from_vendor_minor: int) -> EscrowRefund
 async def test_a_return_during_a_dispute_debits_the_vendors_share_once(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(95_000)
     event = await scenario.release(vendor, 95_000)
-    opened = disputed(vendor, event.order_id, amount_minor=100_000, vendor_minor=95_000)
+    opened = charge_disputed(vendor, event.order_id, amount_minor=100_000, vendor_minor=95_000)
     await scenario.app.deliver(opened, sequence=5)
     assert await money(scenario, vendor) == (95_000, 95_000, 0)
     await scenario.app.deliver(returned(vendor, event.order_id, 95_000), sequence=6)
     assert await money(scenario, vendor) == (95_000, 0, 0)
-    won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
+    won = charge_disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
     await scenario.app.deliver(won, sequence=7)
     assert await money(scenario, vendor) == (95_000, 0, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
@@ -299,7 +289,7 @@ async def test_a_return_during_a_dispute_debits_the_vendors_share_once(scenario:
 async def test_a_partial_return_reduces_the_hold_of_an_empty_wallet(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     event = await scenario.release(vendor, 900)
-    await scenario.app.deliver(disputed(vendor, event.order_id, vendor_minor=900), sequence=5)
+    await scenario.app.deliver(charge_disputed(vendor, event.order_id, vendor_minor=900), sequence=5)
     assert await money(scenario, vendor) == (0, 900, 0)
     await scenario.app.deliver(returned(vendor, event.order_id, 300), sequence=6)
     assert await money(scenario, vendor) == (0, 600, 0)
@@ -313,16 +303,16 @@ async def test_a_payout_of_disputed_money_is_not_sent_until_later_credits_cover_
     before = await scenario.payout(vendor, 100)
     event = await scenario.release(vendor, 900)
     payout = await scenario.payout(vendor, 900)
-    await scenario.app.deliver(disputed(vendor, event.order_id, vendor_minor=900))
-    assert await skipped(scenario, payout) == "disputed"
-    assert await skipped(scenario, before) is None, "requested before the order's money was credited"
+    await scenario.app.deliver(charge_disputed(vendor, event.order_id, vendor_minor=900))
+    assert await skip_reason(scenario, payout) == "disputed"
+    assert await skip_reason(scenario, before) is None, "requested before the order's money was credited"
     # Credits of every kind are held, up to the amount at stake.
     await scenario.release(vendor, 500)
     assert await money(scenario, vendor) == (0, 500, 0)
-    assert await skipped(scenario, payout) == "disputed"
+    assert await skip_reason(scenario, payout) == "disputed"
     other = await scenario.release(vendor, 1_000)
     assert await money(scenario, vendor) == (600, 900, 0)
-    assert await skipped(scenario, payout) is None
+    assert await skip_reason(scenario, payout) is None
     assert sorted(transfer["amount"] for transfer in await sandbox.transfers()) == [100, 900]
     await scenario.app.deliver(returned(vendor, other.order_id, 700), sequence=6)
     assert await money(scenario, vendor) == (0, 900, 100)
@@ -335,7 +325,7 @@ async def test_the_upgrade_finds_what_earlier_chargebacks_lack(scenario: Scenari
     await scenario.payout(vendor, 900)
     for part in (400, 300, 600):
         await scenario.app.deliver(
-            disputed(vendor, event.order_id, vendor_minor=part, remaining_minor=50, remaining_vendor_minor=50)
+            charge_disputed(vendor, event.order_id, vendor_minor=part, remaining_minor=50, remaining_vendor_minor=50)
         )
     uncovered = "SELECT id, uncovered_minor FROM chargebacks WHERE vendor_id = $1 ORDER BY id"
     admin = await asyncpg.connect(urls.admin)
@@ -353,13 +343,13 @@ async def test_a_cancelled_payout_of_disputed_money_is_held(scenario: Scenario) 
     vendor = await scenario.ready_vendor(900)
     event = await scenario.release(vendor, 100)
     payout = await scenario.payout(vendor, 1_000)
-    opened = disputed(vendor, event.order_id, vendor_minor=100)
+    opened = charge_disputed(vendor, event.order_id, vendor_minor=100)
     await scenario.app.deliver(opened, sequence=5)
     headers = scenario.app.headers(vendor.owner, **vendor.claims())
     response = await scenario.app.client.post(f"/api/payouts/{payout}/cancel", headers=headers)
     assert response.status_code == 200, response.text
     assert await money(scenario, vendor) == (900, 100, 0)
     how: dict[str, Any] = {"chargeback_id": opened.chargeback_id, "outcome": "lost", "from_vendor_minor": 100}
-    await scenario.app.deliver(disputed(vendor, event.order_id, **how), sequence=6)
+    await scenario.app.deliver(charge_disputed(vendor, event.order_id, **how), sequence=6)
     assert await money(scenario, vendor) == (900, 0, 0)
     await assert_ledger_matches_wallet(scenario, vendor)

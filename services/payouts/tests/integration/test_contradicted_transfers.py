@@ -11,10 +11,16 @@ from contracts.payments import TransferFailed, TransferSucceeded
 from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, data_of, error_of
 from .staff import AMOUNT, Case, Staff
-from .test_exceptions import act, listing
-from .test_release_statements import skipped
-from .test_resets import FIRST_WAIT
-from .test_schedules import DAILY, decisions, put, run
+from .steps import (
+    DAILY,
+    FIRST_WAIT,
+    act_on_exception,
+    list_exceptions,
+    put_schedule,
+    run_schedules,
+    scheduled_payouts,
+    skip_reason,
+)
 
 
 @pytest.fixture
@@ -37,7 +43,7 @@ async def money(staff: Staff, case: Case) -> tuple[int, int, int]:
 
 async def contradicted(staff: Staff, case: Case) -> dict[str, Any]:
     """Return the open exception of a payout that may have been paid twice."""
-    [exception] = await listing(staff.scenario, payoutId=case.payout_id, status="open")
+    [exception] = await list_exceptions(staff.scenario, payoutId=case.payout_id, status="open")
     assert (exception["cause"], exception["severity"]) == ("transfer_contradicted", "SEV-1")
     return exception
 
@@ -45,7 +51,7 @@ async def contradicted(staff: Staff, case: Case) -> dict[str, Any]:
 @pytest.mark.parametrize("how", ["restitution", "reversal"])
 async def test_a_success_after_a_return_is_held_at_once_and_stops_the_next_payout(staff: Staff, how: str) -> None:
     case = await returned(staff, how)
-    assert (await put(staff.scenario, case.vendor, DAILY)).status_code == 200
+    assert (await put_schedule(staff.scenario, case.vendor, DAILY)).status_code == 200
     await staff.settle_at_gateway(case.reference, "succeed")
     await staff.receive_webhook(case.reference, TransferSucceeded)
     assert await money(staff, case) == (0, AMOUNT, 0)
@@ -54,10 +60,10 @@ async def test_a_success_after_a_return_is_held_at_once_and_stops_the_next_payou
     assert (newest["kind"], newest["netMinor"], newest["payoutId"]) == ("hold", -AMOUNT, case.payout_id)
 
     await staff.scenario.release(case.vendor, AMOUNT)
-    assert await skipped(staff.scenario, await staff.scenario.payout(case.vendor, 100)) == "transfer_contradicted"
+    assert await skip_reason(staff.scenario, await staff.scenario.payout(case.vendor, 100)) == "transfer_contradicted"
     staff.scenario.clock.advance(timedelta(days=1))
-    assert await run(staff.scenario) == 1
-    [decided] = await decisions(staff.scenario, case.vendor)
+    assert await run_schedules(staff.scenario) == 1
+    [decided] = await scheduled_payouts(staff.scenario, case.vendor)
     assert (decided["outcome"], decided["reason"]) == ("skipped", "transfer_contradicted")
     # A repeated report and the response of the query hold nothing more.
     await staff.receive_webhook(case.reference, TransferSucceeded)
@@ -70,7 +76,7 @@ async def test_a_success_after_a_return_is_posted_as_paid_by_two_users(staff: St
     case = await returned(staff, "restitution")
     await staff.succeeds(case.reference)
     exception = await contradicted(staff, case)
-    closed = await act(staff.scenario, exception["id"], "close", evidence="it is fine")
+    closed = await act_on_exception(staff.scenario, exception["id"], "close", evidence="it is fine")
     assert error_of(closed) == CONFLICT
     prepared = await staff.prepared(case)
     assert (prepared["kind"], prepared["postings"][0]["entries"]) == (
@@ -94,7 +100,7 @@ async def test_a_success_after_a_return_is_posted_as_paid_by_two_users(staff: St
     await staff.process_queued_transfers()
     assert (await staff.payout(case))["openException"] is None
     await staff.scenario.release(case.vendor, AMOUNT)
-    assert await skipped(staff.scenario, await staff.scenario.payout(case.vendor, AMOUNT)) is None
+    assert await skip_reason(staff.scenario, await staff.scenario.payout(case.vendor, AMOUNT)) is None
     await staff.assert_ledger_matches_gateway(case)
 
 
@@ -111,7 +117,7 @@ async def test_a_success_that_the_gateway_does_not_confirm_is_released_by_two_us
     assert (await staff.approve(prepared)).status_code == 200
     assert await money(staff, case) == (AMOUNT, 0, 0)
     assert (await staff.payout(case))["openException"] is None
-    assert await skipped(staff.scenario, await staff.scenario.payout(case.vendor, AMOUNT)) is None
+    assert await skip_reason(staff.scenario, await staff.scenario.payout(case.vendor, AMOUNT)) is None
     await staff.assert_ledger_matches_gateway(case)
 
     # It is held once more, and released once more.
@@ -124,13 +130,13 @@ async def test_a_success_that_the_gateway_does_not_confirm_is_released_by_two_us
 
 async def test_a_success_becomes_debt_where_the_returned_money_was_spent(staff: Staff) -> None:
     case = await returned(staff, "restitution")
-    assert await skipped(staff.scenario, await staff.scenario.payout(case.vendor, AMOUNT)) is None
+    assert await skip_reason(staff.scenario, await staff.scenario.payout(case.vendor, AMOUNT)) is None
     await staff.succeeds(case.reference)
     assert await money(staff, case) == (0, AMOUNT, AMOUNT)
     await staff.scenario.release(case.vendor, AMOUNT + 500)
     assert await money(staff, case) == (500, AMOUNT, 0)
     waiting = await staff.scenario.payout(case.vendor, 500)
-    assert await skipped(staff.scenario, waiting) == "transfer_contradicted"
+    assert await skip_reason(staff.scenario, waiting) == "transfer_contradicted"
     assert (await staff.reconcile(case))["kind"] == "recovery"
     assert await money(staff, case) == (0, 0, 0)
     assert (await staff.scenario.dispatch(uuid4(), payoutIds=[waiting])).json()["data"]["skipped"] == []

@@ -12,9 +12,8 @@ from payouts.store.payouts import Batch
 from .conftest import Sandbox, Scenario, Vendor, released
 from .dispatch_steps import hold
 from .staff import Staff
+from .steps import charge_disputed, skip_reason
 from .stored import unit_of_work
-from .test_chargebacks import disputed
-from .test_release_statements import skipped
 
 
 async def waiting(scenario: Scenario, vendor: Vendor, amount_minor: int = 100) -> UUID:
@@ -37,11 +36,11 @@ async def test_the_payouts_that_can_be_sent_come_first_and_are_counted(scenario:
     held["details changed recently"] = await waiting(scenario, cooling)
     owing = await scenario.ready_vendor(1_000)
     held["debt"] = await waiting(scenario, owing, 1_000)
-    await scenario.app.deliver(disputed(owing, new_id(), outcome="lost", from_vendor_minor=900))
+    await scenario.app.deliver(charge_disputed(owing, new_id(), outcome="lost", from_vendor_minor=900))
     odd = await scenario.ready_vendor(1_000)
     await scenario.app.deliver_unsigned(released(odd, 500))
     held["wallet not covered"] = await waiting(scenario, odd)
-    assert await skipped(scenario, str(held["wallet not covered"])) == "credit_not_released"
+    assert await skip_reason(scenario, str(held["wallet not covered"])) == "credit_not_released"
     sent, failed = await staff.dispatched(), await staff.failed()
     await staff.succeeds((await staff.dispatched()).reference)
     able = await scenario.ready_vendor(1_000)

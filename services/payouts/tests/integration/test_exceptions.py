@@ -12,69 +12,12 @@ from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from contracts.permissions import permissions_of
-from payouts.domain.transfer_updates import TransferUpdate
 from payouts.use_cases.exceptions.close_exception import close_exception
-from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
 
 from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, data_of, error_of
-
-AMOUNT = 40_000
-
-
-class Attempt:
-    """A payout under way, and the gateway's reports of it."""
-
-    def __init__(self, scenario, vendor, payout_id, reference):
-        self.scenario, self.vendor, self.payout_id, self.reference = scenario, vendor, payout_id, reference
-
-    async def receive(self, event, reason="Account number is invalid", amount_minor=AMOUNT):
-        await self.scenario.app.deliver(
-            event(
-                reference=self.reference,
-                transfer_code="TRF_1",
-                amount_minor=amount_minor,
-                currency="NGN",
-                status="success",
-                gateway_event_id=str(new_id()),
-                occurred_at="2026-01-01T00:00:00.000Z",
-                reason=reason,
-            )
-        )
-
-    async def exception(self):
-        [listed] = await listing(self.scenario, payoutId=self.payout_id, sort="created_at", limit=1)
-        return await read(self.scenario, listed["id"])
-
-
-async def sent(scenario: Scenario, count=1, *, amount_minor=AMOUNT):
-    """Return payouts of as many vendors, under way in one batch."""
-    vendors = [await scenario.ready_vendor(amount_minor) for _ in range(count)]
-    payouts = {await scenario.payout(vendor, amount_minor): vendor for vendor in vendors}
-    response = await scenario.dispatch(new_id_v4(), payoutIds=list(payouts))
-    return [
-        Attempt(scenario, payouts[transfer["payoutId"]], transfer["payoutId"], transfer["reference"])
-        for transfer in response.json()["data"]["transfers"]
-    ]
-
-
-def new_id_v4():
-    return UUID(bytes=new_id().bytes, version=4)
-
-
-async def listing(scenario: Scenario, role="ops_oncall", **query):
-    headers = scenario.app.headers(scenario.operator_id, roles=(role,))
-    return data_of(await scenario.app.client.get("/api/payout-exceptions", params=query, headers=headers))
-
-
-async def read(scenario: Scenario, exception_id):
-    headers = scenario.app.headers(scenario.operator_id, roles=("ops_oncall",))
-    return data_of(await scenario.app.client.get(f"/api/payout-exceptions/{exception_id}", headers=headers))
-
-
-async def act(scenario: Scenario, exception_id, verb, *, role="ops_oncall", by=None, **body):
-    headers = scenario.app.headers(by or scenario.operator_id, roles=(role,))
-    return await scenario.app.client.post(f"/api/payout-exceptions/{exception_id}/{verb}", json=body, headers=headers)
+from .staff import AMOUNT
+from .steps import FINDING, act_on_exception, list_exceptions, new_id_v4, receive_update, sent_payouts
 
 
 async def events_of(scenario: Scenario, event, **about):
@@ -87,15 +30,12 @@ def key_of(exception):
     return f"payout-exception:{exception['id']}"
 
 
-FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank told us on the telephone."}
-
-
 # --- Reports ---
 
 
 async def test_the_sixth_vendor_of_a_batch_raises_all_six_exceptions(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    attempts = await sent(scenario, 6)
+    attempts = await sent_payouts(scenario, 6)
     await asyncio.gather(*(attempt.receive(TransferFailed) for attempt in attempts))
     found = [await attempt.exception() for attempt in attempts]
     assert {exception["severity"] for exception in found} == {"SEV-1"}
@@ -114,13 +54,13 @@ async def test_the_sixth_vendor_of_a_batch_raises_all_six_exceptions(shared_scen
 
 
 async def test_five_vendors_of_a_batch_raise_no_exception(shared_scenario: Scenario) -> None:
-    attempts = await sent(shared_scenario, 5)
+    attempts = await sent_payouts(shared_scenario, 5)
     await asyncio.gather(*(attempt.receive(TransferFailed) for attempt in attempts))
     assert {(await attempt.exception())["severity"] for attempt in attempts} == {"SEV-3"}
 
 
 async def test_a_reversal_replaces_the_cause_of_an_earlier_failure(shared_scenario: Scenario) -> None:
-    [attempt] = await sent(shared_scenario)
+    [attempt] = await sent_payouts(shared_scenario)
     await attempt.receive(TransferFailed)
     await attempt.receive(TransferReversed, reason=None)
     await attempt.receive(TransferReversed, reason=None)
@@ -136,7 +76,7 @@ async def test_a_reversal_replaces_the_cause_of_an_earlier_failure(shared_scenar
 
 
 async def test_a_further_report_is_recorded_once_in_the_history(shared_scenario: Scenario) -> None:
-    [attempt] = await sent(shared_scenario)
+    [attempt] = await sent_payouts(shared_scenario)
     await attempt.receive(TransferFailed)
     for _ in range(3):
         await attempt.receive(TransferSucceeded, amount_minor=AMOUNT - 1)
@@ -147,7 +87,7 @@ async def test_a_further_report_is_recorded_once_in_the_history(shared_scenario:
 
 
 async def test_a_vendor_with_the_money_is_not_notified_of_a_delay(shared_scenario: Scenario) -> None:
-    [attempt] = await sent(shared_scenario)
+    [attempt] = await sent_payouts(shared_scenario)
     await attempt.receive(TransferSucceeded)
     await attempt.receive(TransferFailed)
     assert (await attempt.exception())["status"] == "open"
@@ -155,10 +95,10 @@ async def test_a_vendor_with_the_money_is_not_notified_of_a_delay(shared_scenari
 
 
 async def test_a_confirmed_success_closes_exception_and_alert(shared_scenario: Scenario) -> None:
-    [attempt] = await sent(shared_scenario)
+    [attempt] = await sent_payouts(shared_scenario)
     await attempt.receive(TransferFailed)
     await attempt.receive(TransferSucceeded)
-    await receive(shared_scenario, attempt.reference, "query", "success")
+    await receive_update(shared_scenario, attempt.reference, "query", "success")
     exception = await attempt.exception()
     assert (exception["status"], exception["closedBecause"]) == ("closed", "The gateway confirmed the transfer.")
     assert exception["acts"][-1]["kind"] == "closed"
@@ -167,30 +107,23 @@ async def test_a_confirmed_success_closes_exception_and_alert(shared_scenario: S
     assert len(await events_of(shared_scenario, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
 
 
-async def receive(scenario: Scenario, reference, update_source, status):
-    async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        return await record_transfer_update(
-            uow, reference, TransferUpdate(update_source, status, AMOUNT, "NGN"), scenario.clock.now()
-        )
-
-
 async def test_staff_query_the_gateway_and_a_success_closes_the_exception(
     shared_scenario: Scenario, shared_sandbox: Sandbox
 ) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferFailed)
     exception = await attempt.exception()
     for role in ("finance_checker", "auditor", "merchant", "platform_admin"):
-        assert (await act(scenario, exception["id"], "query", role=role)).status_code == 403
-    assert (await act(scenario, new_id(), "query")).status_code == 404
+        assert (await act_on_exception(scenario, exception["id"], "query", role=role)).status_code == 403
+    assert (await act_on_exception(scenario, new_id(), "query")).status_code == 404
     assert await attempt.exception() == exception
     # The gateway contradicts the report: it has paid.
     moved = await shared_sandbox.client.post(f"/control/transfers/{attempt.reference}/succeed", json={})
     assert moved.status_code == 200, moved.text
-    shown = data_of(await act(scenario, exception["id"], "query"))
+    shown = data_of(await act_on_exception(scenario, exception["id"], "query"))
     assert (shown["status"], shown["transfer"]["status"]) == ("closed", "success")
-    assert data_of(await act(scenario, exception["id"], "query")) == shown
+    assert data_of(await act_on_exception(scenario, exception["id"], "query")) == shown
     assert shown == await attempt.exception()
 
 
@@ -208,8 +141,8 @@ async def test_a_query_decides_between_two_reports_in_any_order(shared_scenario:
     receive_webhook = dict(zip(payouts, pairs, strict=True))
     for payout_id, pair in receive_webhook.items():
         for status in pair:
-            await receive(scenario, references[payout_id], "webhook", status)
-        await receive(scenario, references[payout_id], "query", "success")
+            await receive_update(scenario, references[payout_id], "webhook", status)
+        await receive_update(scenario, references[payout_id], "query", "success")
     for payout_id, found in (await states(scenario, payouts)).items():
         assert found == ("processed", 0, "reversed" in receive_webhook[payout_id]), receive_webhook[payout_id]
     processed = await scenario.app.published("payouts.payout_processed.v1")
@@ -233,13 +166,13 @@ async def states(scenario: Scenario, payouts):
 
 async def test_the_response_time_of_a_classification_counts_from_the_opening(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferFailed)
     opened = await attempt.exception()
     opened_at = scenario.clock.now()
     scenario.clock.advance(timedelta(minutes=7))
     staff_id = new_id()
-    shown = data_of(await act(scenario, opened["id"], "classify", by=staff_id, **FINDING))
+    shown = data_of(await act_on_exception(scenario, opened["id"], "classify", by=staff_id, **FINDING))
     assert (shown["severity"], shown["cause"], shown["status"]) == ("SEV-1", "bank_switch_error", "open")
     assert shown["respondBy"] == iso(opened_at + timedelta(minutes=15))
     [line] = shown["acts"]
@@ -252,13 +185,17 @@ async def test_the_response_time_of_a_classification_counts_from_the_opening(sha
         "causeAfter": "bank_switch_error",
         "note": FINDING["note"],
     }
-    assert (await act(scenario, opened["id"], "classify", role="finance_maker", **FINDING)).json()["data"] == shown
+    assert (await act_on_exception(scenario, opened["id"], "classify", role="finance_maker", **FINDING)).json()[
+        "data"
+    ] == shown
     [changed] = await events_of(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])
     assert (changed["severity"], changed["respondBy"]) == ("SEV-1", shown["respondBy"])
     pages = await events_of(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))
     assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
     # Less severe: recorded, without an alert.
-    await act(scenario, opened["id"], "classify", severity="SEV-3", cause="name_mismatch", note="It is the name.")
+    await act_on_exception(
+        scenario, opened["id"], "classify", severity="SEV-3", cause="name_mismatch", note="It is the name."
+    )
     assert len(await events_of(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])) == 2
     assert len(await events_of(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))) == 2
     # A report does not replace a cause that staff named.
@@ -268,59 +205,61 @@ async def test_the_response_time_of_a_classification_counts_from_the_opening(sha
 
 async def test_an_exception_with_unsettled_money_cannot_be_closed(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferFailed)
     exception = await attempt.exception()
-    assert error_of(await act(scenario, exception["id"], "close", evidence="It looked fine.")) == CONFLICT
+    assert error_of(await act_on_exception(scenario, exception["id"], "close", evidence="It looked fine.")) == CONFLICT
     assert await attempt.exception() == exception
     await attempt.receive(TransferSucceeded)
-    await receive(scenario, attempt.reference, "query", "success")
+    await receive_update(scenario, attempt.reference, "query", "success")
     await attempt.receive(TransferReversed, reason=None)
     back = await attempt.exception()
     assert (back["id"] != exception["id"], back["cause"], back["status"]) == (True, "reversed", "open")
     # Processed, and the money is neither at the bank nor in the wallet.
-    assert (await act(scenario, back["id"], "close", evidence="Booked.")).status_code == 409
+    assert (await act_on_exception(scenario, back["id"], "close", evidence="Booked.")).status_code == 409
 
 
 async def test_an_exception_of_a_success_after_its_reversal_closes_once_the_gateway_confirms_it(
     shared_scenario: Scenario,
 ) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferReversed, reason=None)
     await attempt.receive(TransferSucceeded)
     exception = await attempt.exception()
     assert (exception["cause"], exception["status"]) == ("reversed", "open")
     # The gateway was not queried since.
-    assert (await act(scenario, exception["id"], "close", evidence="Its letter.")).status_code == 409
-    await receive(scenario, attempt.reference, "query", "success")
+    assert (await act_on_exception(scenario, exception["id"], "close", evidence="Its letter.")).status_code == 409
+    await receive_update(scenario, attempt.reference, "query", "success")
     # A success does not close it: staff must see that the money left again.
     assert (await attempt.exception())["status"] == "open"
-    assert (await act(scenario, exception["id"], "close", evidence="Its letter.")).json()["data"]["status"] == "closed"
+    assert (await act_on_exception(scenario, exception["id"], "close", evidence="Its letter.")).json()["data"][
+        "status"
+    ] == "closed"
     # A further reversal is no repetition: the gateway's response decides.
     await attempt.receive(TransferReversed, reason=None)
     assert (await attempt.exception())["id"] == exception["id"]
-    await receive(scenario, attempt.reference, "query", "reversed")
+    await receive_update(scenario, attempt.reference, "query", "reversed")
     again = await attempt.exception()
     assert (again["id"] != exception["id"], again["cause"], again["status"]) == (True, "reversed", "open")
-    assert (await act(scenario, again["id"], "close", evidence="Its letter.")).status_code == 409
+    assert (await act_on_exception(scenario, again["id"], "close", evidence="Its letter.")).status_code == 409
 
 
 async def test_a_settled_payouts_exception_is_closed_with_evidence_once(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferSucceeded)
     await attempt.receive(TransferFailed)
     exception = await attempt.exception()
     staff_id = new_id()
     for _ in range(2):
         evidence = {"by": staff_id, "role": "finance_maker", "evidence": "  Mail 7 of the bank. "}
-        shown = data_of(await act(scenario, exception["id"], "close", **evidence))
+        shown = data_of(await act_on_exception(scenario, exception["id"], "close", **evidence))
         assert (shown["status"], shown["closedBecause"]) == ("closed", "Mail 7 of the bank.")
         assert [(line["kind"], line["by"]) for line in shown["acts"]] == [("closed", str(staff_id))]
     assert len(await events_of(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
     assert len(await events_of(scenario, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
-    assert error_of(await act(scenario, exception["id"], "classify", **FINDING)) == CONFLICT
+    assert error_of(await act_on_exception(scenario, exception["id"], "classify", **FINDING)) == CONFLICT
 
 
 async def test_a_short_batch_is_closed_at_any_time(shared_scenario: Scenario, shared_sandbox: Sandbox) -> None:
@@ -330,10 +269,12 @@ async def test_a_short_batch_is_closed_at_any_time(shared_scenario: Scenario, sh
     batch = (await scenario.dispatch(new_id_v4(), payoutIds=[payout_id])).json()["data"]
     assert batch["submitted"] == 0
     [exception] = [
-        one for one in await listing(scenario, cause="balance_insufficient") if one["batchId"] == batch["batchId"]
+        one
+        for one in await list_exceptions(scenario, cause="balance_insufficient")
+        if one["batchId"] == batch["batchId"]
     ]
     assert (exception["severity"], exception["payoutId"]) == ("SEV-1", None)
-    closed = await act(scenario, exception["id"], "close", evidence="The balance was topped up.")
+    closed = await act_on_exception(scenario, exception["id"], "close", evidence="The balance was topped up.")
     assert closed.json()["data"]["status"] == "closed"
     [event] = await events_of(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])
     assert event["batchId"] == batch["batchId"]
@@ -341,7 +282,7 @@ async def test_a_short_batch_is_closed_at_any_time(shared_scenario: Scenario, sh
 
 async def test_concurrent_classification_and_closing_store_a_complete_history(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferSucceeded)
     await attempt.receive(TransferFailed)
     exception = await attempt.exception()
@@ -354,12 +295,12 @@ async def test_concurrent_classification_and_closing_store_a_complete_history(sh
         "balance_insufficient",
     )
     verbs = [
-        act(scenario, exception["id"], "classify", severity=severity, cause=cause, note=cause)
+        act_on_exception(scenario, exception["id"], "classify", severity=severity, cause=cause, note=cause)
         for cause in causes
         for severity in ("SEV-1", "SEV-2")
     ]
-    verbs.insert(5, act(scenario, exception["id"], "close", evidence="Settled."))
-    verbs.insert(9, act(scenario, exception["id"], "close", evidence="Settled."))
+    verbs.insert(5, act_on_exception(scenario, exception["id"], "close", evidence="Settled."))
+    verbs.insert(9, act_on_exception(scenario, exception["id"], "close", evidence="Settled."))
     responses = await asyncio.gather(*verbs)
     assert {response.status_code for response in responses} <= {200, 409}
     shown = await attempt.exception()
@@ -380,12 +321,12 @@ async def test_concurrent_classification_and_closing_store_a_complete_history(sh
 
 async def test_a_concurrent_success_and_closing_close_once(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferFailed)
     await attempt.receive(TransferSucceeded)
     exception = await attempt.exception()
-    close = [act(scenario, exception["id"], "close", evidence="Settled.") for _ in range(3)]
-    _, *responses = await asyncio.gather(receive(scenario, attempt.reference, "query", "success"), *close)
+    close = [act_on_exception(scenario, exception["id"], "close", evidence="Settled.") for _ in range(3)]
+    _, *responses = await asyncio.gather(receive_update(scenario, attempt.reference, "query", "success"), *close)
     assert {response.status_code for response in responses} <= {200, 409}
     shown = await attempt.exception()
     assert [line["kind"] for line in shown["acts"]].count("closed") == 1
@@ -394,12 +335,12 @@ async def test_a_concurrent_success_and_closing_close_once(shared_scenario: Scen
 
 async def test_a_refused_exception_action_changes_nothing(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferFailed)
     exception = await attempt.exception()
     for role in ("finance_checker", "auditor", "merchant", "buyer", "platform_admin"):
-        assert (await act(scenario, exception["id"], "classify", role=role, **FINDING)).status_code == 403
-        assert (await act(scenario, exception["id"], "close", role=role, evidence="x")).status_code == 403
+        assert (await act_on_exception(scenario, exception["id"], "classify", role=role, **FINDING)).status_code == 403
+        assert (await act_on_exception(scenario, exception["id"], "close", role=role, evidence="x")).status_code == 403
     bad = (
         {},
         {**FINDING, "severity": "SEV-4"},
@@ -410,25 +351,27 @@ async def test_a_refused_exception_action_changes_nothing(shared_scenario: Scena
         {**FINDING, "status": "closed"},
     )
     for body in bad:
-        assert (await act(scenario, exception["id"], "classify", **body)).status_code == 422
+        assert (await act_on_exception(scenario, exception["id"], "classify", **body)).status_code == 422
     for body in ({}, {"evidence": ""}, {"evidence": "x", "force": True}):
-        assert (await act(scenario, exception["id"], "close", **body)).status_code == 422
+        assert (await act_on_exception(scenario, exception["id"], "close", **body)).status_code == 422
     for absent in (new_id(), "observations", "x"):
-        assert (await act(scenario, absent, "classify", **FINDING)).status_code == 404
-        assert (await act(scenario, absent, "close", evidence="x")).status_code == 404
+        assert (await act_on_exception(scenario, absent, "classify", **FINDING)).status_code == 404
+        assert (await act_on_exception(scenario, absent, "close", evidence="x")).status_code == 404
     assert await attempt.exception() == exception
 
 
 async def test_a_list_is_narrowed_and_sorted(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    first, second = await sent(scenario, 2)
+    first, second = await sent_payouts(scenario, 2)
     await first.receive(TransferFailed)
     scenario.clock.advance(timedelta(seconds=1))
     await second.receive(TransferFailed, reason="Issuer or switch inoperative")
     mine = {first.payout_id, second.payout_id}
 
     async def order(**query):
-        return [one["payoutId"] for one in await listing(scenario, limit=100, **query) if one["payoutId"] in mine]
+        return [
+            one["payoutId"] for one in await list_exceptions(scenario, limit=100, **query) if one["payoutId"] in mine
+        ]
 
     assert await order() == [second.payout_id, first.payout_id]
     assert await order(sort="created_at", order="asc") == [first.payout_id, second.payout_id]
@@ -447,10 +390,10 @@ async def test_a_list_is_narrowed_and_sorted(shared_scenario: Scenario) -> None:
 
 async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferFailed)
     exception = await attempt.exception()
-    await act(scenario, exception["id"], "classify", **FINDING)
+    await act_on_exception(scenario, exception["id"], "classify", **FINDING)
     database = scenario.app.runtime.database
 
     def caller(*roles, vendor_id=None):
@@ -491,7 +434,7 @@ async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario: 
 
 async def test_a_crash_before_the_commit_stores_nothing(shared_scenario: Scenario) -> None:
     scenario = shared_scenario
-    [attempt] = await sent(scenario)
+    [attempt] = await sent_payouts(scenario)
     await attempt.receive(TransferSucceeded)
     await attempt.receive(TransferFailed)
     exception = await attempt.exception()

@@ -19,7 +19,7 @@ from .dispatch_steps import (
     recover,
     recover_in_another_process,
 )
-from .test_unanswered_calls import run_worker_once
+from .steps import run_worker_once
 
 
 async def release_hold(scenario: Scenario, vendor):

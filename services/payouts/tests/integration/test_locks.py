@@ -24,9 +24,7 @@ from testkit.locks import Locks, assert_locks, waits_for
 
 from .conftest import Sandbox, Scenario, released
 from .staff import Staff
-from .test_bank_detail_releases import prepared_release
-from .test_release_statements import skipped
-from .test_schedules import DAILY, put
+from .steps import DAILY, prepared_release, put_schedule, skip_reason
 
 
 def locks_of(scenario: Scenario) -> Locks:
@@ -93,10 +91,10 @@ async def test_a_lock_holds_its_own_rows_only(scenario: Scenario, sandbox: Sandb
         case = await staff.failed()
         await prepared_release(scenario, sandbox)
         await staff.prepared(case)
-        assert (await put(scenario, case.vendor, DAILY)).status_code == 200
+        assert (await put_schedule(scenario, case.vendor, DAILY)).status_code == 200
         odd = await scenario.ready_vendor(1_000)
         await scenario.app.deliver_unsigned(released(odd, 500))
-        assert await skipped(scenario, await scenario.payout(odd, 100)) == "credit_not_released"
+        assert await skip_reason(scenario, await scenario.payout(odd, 100)) == "credit_not_released"
     await assert_locks(scenario.app.runtime.database, locks_of(scenario))
 
 
@@ -121,7 +119,7 @@ async def test_the_locks_of_one_thing_hold_another(scenario: Scenario, sandbox: 
 
 async def test_what_one_worker_has_claimed_is_skipped_by_another(scenario: Scenario, sandbox: Sandbox) -> None:
     case = await Staff(scenario, sandbox).dispatched()
-    assert (await put(scenario, case.vendor, DAILY)).status_code == 200
+    assert (await put_schedule(scenario, case.vendor, DAILY)).status_code == 200
     scenario.clock.advance(timedelta(days=1))
     database, now, gateways = scenario.app.runtime.database, scenario.clock.now(), ["paystack"]
     async with database.unit_of_work(acting_as=THE_SERVICE) as one:

@@ -13,9 +13,7 @@ from testkit.neighbours import Story, assert_isolated
 from .conftest import Sandbox, Scenario, Vendor
 from .responses import data_of
 from .staff import AMOUNT, Case, Staff
-from .test_chargebacks import disputed
-from .test_exceptions import FINDING, act, listing
-from .test_quarantine import quarantined
+from .steps import FINDING, act_on_exception, charge_disputed, list_exceptions, quarantined_account
 
 
 async def failed_story(staff: Staff) -> AsyncIterator[str]:
@@ -30,16 +28,16 @@ async def failed_story(staff: Staff) -> AsyncIterator[str]:
     await staff.settle_at_gateway(case.reference, "fail")
     await staff.receive_webhook(case.reference, TransferFailed, reason="Account number is invalid")
     yield "failed"
-    [exception] = await listing(scenario, payoutId=payout_id)
+    [exception] = await list_exceptions(scenario, payoutId=payout_id)
     assert exception["severity"] == "SEV-3"
-    shown = data_of(await act(scenario, exception["id"], "classify", **FINDING))
+    shown = data_of(await act_on_exception(scenario, exception["id"], "classify", **FINDING))
     assert (shown["severity"], shown["cause"], len(shown["acts"])) == ("SEV-1", "bank_switch_error", 1)
     yield "classified"
     for _ in range(2):
         await staff.receive_webhook(case.reference, TransferSucceeded, amount_minor=AMOUNT - 1)
     # The repeated report is noted once, and a cause that staff named is not replaced.
     await staff.receive_webhook(case.reference, TransferReversed, reason=None)
-    [exception] = await listing(scenario, payoutId=payout_id)
+    [exception] = await list_exceptions(scenario, payoutId=payout_id)
     assert exception["cause"] == "bank_switch_error"
     yield "contradicted"
 
@@ -85,10 +83,10 @@ async def quarantined_story(staff: Staff) -> AsyncIterator[str]:
     yield "requested"
     case = await sent(staff, vendor, await scenario.payout(vendor, AMOUNT))
     yield "sent"
-    assert await quarantined(scenario, vendor, waiting) == "done"
+    assert await quarantined_account(scenario, vendor, waiting) == "done"
     assert (await scenario.wallet(vendor))["availableMinor"] == AMOUNT
     yield "quarantined"
-    assert await quarantined(scenario, vendor, case.payout_id) == "awaited"
+    assert await quarantined_account(scenario, vendor, case.payout_id) == "awaited"
     yield "restitution awaited"
     await staff.settle_at_gateway(case.reference, "fail")
     await staff.receive_webhook(case.reference, TransferFailed)
@@ -104,17 +102,17 @@ async def disputed_story(staff: Staff) -> AsyncIterator[str]:
     vendor = await scenario.ready_vendor(500)
     released = await scenario.release(vendor, 900)
     yield "released"
-    opened = disputed(vendor, released.order_id, vendor_minor=900)
+    opened = charge_disputed(vendor, released.order_id, vendor_minor=900)
     await scenario.app.deliver(opened, sequence=5)
     yield "disputed"
     how: dict[str, Any] = {"chargeback_id": opened.chargeback_id}
-    lost = disputed(vendor, released.order_id, outcome="lost", from_vendor_minor=900, **how)
+    lost = charge_disputed(vendor, released.order_id, outcome="lost", from_vendor_minor=900, **how)
     await scenario.app.deliver(lost, sequence=6)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (500, 0, 0)
     yield "lost"
     await scenario.app.deliver(
-        disputed(vendor, released.order_id, outcome="won", to_vendor_minor=900, **how), sequence=7
+        charge_disputed(vendor, released.order_id, outcome="won", to_vendor_minor=900, **how), sequence=7
     )
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_400
     yield "won"

@@ -12,7 +12,7 @@ from payouts.metrics import PAYOUT_FAILURE_RATE
 from payouts.timers import check_failures_once
 
 from .conftest import Scenario, released
-from .test_exceptions import receive, sent
+from .steps import receive_update, sent_payouts
 
 PATH = "/api/payout-exceptions/observations"
 SWITCH = "Issuer or switch inoperative"
@@ -49,7 +49,7 @@ async def test_attempts_and_failures_of_the_window_are_counted_by_severity_and_c
     assert empty["bySeverity"] == {"SEV-1": 0, "SEV-2": 0, "SEV-3": 0}
     assert set(empty["byCause"].values()) == {0}
     assert (empty["windowSeconds"], empty["attempts"], empty["failures"], empty["failureRate"]) == (3600, 0, 0, 0.0)
-    early, late, good, _ = await sent(scenario, 4)
+    early, late, good, _ = await sent_payouts(scenario, 4)
     await early.receive(TransferFailed)
     await good.receive(TransferSucceeded)
     for role in ("ops_oncall", "auditor", "finance_maker", "finance_checker"):
@@ -72,7 +72,7 @@ async def test_a_high_failure_rate_is_alerted_once_by_all_workers(scenario) -> N
         found = [len(await alerts(scenario, kind, "payout-failure-rate")) for kind in ("raised", "cleared")]
         return [now - then for now, then in zip(found, before, strict=True)]
 
-    [attempt, _] = await sent(scenario, 2)
+    [attempt, _] = await sent_payouts(scenario, 2)
     await check_failures(scenario)
     assert await counted() == [0, 0]
     await attempt.receive(TransferFailed)
@@ -97,7 +97,7 @@ async def test_a_high_failure_rate_is_alerted_once_by_all_workers(scenario) -> N
 
 async def test_several_failures_at_one_banks_switch_are_one_alert(scenario) -> None:
     prefix = "payout-bank-switch:058"
-    attempts = await sent(scenario, 5)
+    attempts = await sent_payouts(scenario, 5)
     for attempt in attempts[:2]:
         await attempt.receive(TransferFailed, reason=SWITCH)
     await check_failures(scenario)
@@ -117,13 +117,13 @@ async def test_several_failures_at_one_banks_switch_are_one_alert(scenario) -> N
         await attempt.receive(TransferSucceeded)
         await check_failures(scenario)
         assert await alerts(scenario, "cleared", prefix) == []
-        await receive(scenario, attempt.reference, "query", "success")
+        await receive_update(scenario, attempt.reference, "query", "success")
     await check_failures(scenario, workers=4)
     assert len(await alerts(scenario, "cleared", prefix)) == 1
 
 
 async def test_a_batch_above_the_balance_is_one_failed_attempt(scenario) -> None:
-    [good, _] = await sent(scenario, 2)
+    [good, _] = await sent_payouts(scenario, 2)
     await good.receive(TransferSucceeded)
     vendor = await scenario.ready_vendor(5_000_000_000)
     waiting = [await scenario.payout(vendor, 2_000_000_000) for _ in range(2)]

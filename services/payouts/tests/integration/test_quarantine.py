@@ -17,10 +17,9 @@ from payouts.timers import process_due_transfers_once
 
 from .conftest import Sandbox, Scenario, released
 from .responses import CONFLICT, FORBIDDEN, NOT_FOUND, STEP_UP_REQUIRED, UNAUTHORIZED, data_of, error_of
-from .test_transfer_events import update
+from .steps import QUARANTINE_REASON, escrow_refunded, quarantine_account, quarantined_account, transfer_event
 
 QUARANTINED = "payouts.bank_details_quarantined.v1"
-REASON = "The bank says that the name is another"
 OTHER = ("1234567890", "044")
 AMOUNT = 4_000
 
@@ -48,19 +47,6 @@ async def account(sandbox):
 @pytest.fixture
 async def vendor(scenario, account):
     return await scenario.ready_vendor(10_000, account)
-
-
-async def quarantine(scenario, vendor, payout_id=None, *, headers=None, **changes):
-    body = {"reason": REASON, "payoutId": payout_id, **changes}
-    return await scenario.app.client.post(
-        f"/api/vendors/{vendor.id}/bank-details/quarantine", json=body, headers=headers or scenario.maker()
-    )
-
-
-async def quarantined(scenario, vendor, payout_id=None):
-    data = data_of(await quarantine(scenario, vendor, payout_id))
-    assert (data["verified"], data["quarantined"], data["quarantineReason"]) == (False, True, REASON)
-    return data["payout"] and data["payout"]["restitution"]
 
 
 async def sent(scenario, vendor):
@@ -108,11 +94,13 @@ async def assert_held(scenario, vendor, payout_id):
 
 async def test_a_quarantine_returns_an_unsubmitted_payout_at_once(scenario, vendor, account) -> None:
     payout_id = await scenario.payout(vendor, AMOUNT)
-    assert await quarantined(scenario, vendor, payout_id) == "done"
+    assert await quarantined_account(scenario, vendor, payout_id) == "done"
     await assert_returned(scenario, vendor, payout_id)
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
     events = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
-    assert events == [{"vendorId": str(vendor.id), "reason": REASON, "last4": account[0][-4:], "bankCode": "058"}]
+    assert events == [
+        {"vendorId": str(vendor.id), "reason": QUARANTINE_REASON, "last4": account[0][-4:], "bankCode": "058"}
+    ]
     assert account[0] not in str(events)
     skipped = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"]
     assert skipped == [{"payoutId": payout_id, "reason": "not_pending"}]
@@ -120,46 +108,50 @@ async def test_a_quarantine_returns_an_unsubmitted_payout_at_once(scenario, vend
 
 async def test_a_repeated_quarantine_has_no_effect(scenario, vendor) -> None:
     payout_id = await scenario.payout(vendor, AMOUNT)
-    await asyncio.gather(*(quarantined(scenario, vendor, payout_id) for _ in range(5)))
-    assert await quarantined(scenario, vendor) is None
+    await asyncio.gather(*(quarantined_account(scenario, vendor, payout_id) for _ in range(5)))
+    assert await quarantined_account(scenario, vendor) is None
     await assert_returned(scenario, vendor, payout_id)
     [act] = await trail(scenario, vendor)
-    assert (str(act["payout_id"]), act["reason"], act["quarantined_by"]) == (payout_id, REASON, scenario.operator_id)
+    assert (str(act["payout_id"]), act["reason"], act["quarantined_by"]) == (
+        payout_id,
+        QUARANTINE_REASON,
+        scenario.operator_id,
+    )
     headers = scenario.app.headers(vendor.owner, **vendor.claims())
     response = await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=headers)
     newest, _ = response.json()["data"]
     assert (newest["change"], newest["changedBy"]) == ("quarantined", str(scenario.operator_id))
-    assert newest["reason"] == f"quarantined: {REASON}"
+    assert newest["reason"] == f"quarantined: {QUARANTINE_REASON}"
     assert (
         len([event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]) == 1
     )
 
 
 async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor, account) -> None:
-    await quarantined(scenario, vendor)
+    await quarantined_account(scenario, vendor)
     present = "SELECT * FROM vendor_bank_details WHERE vendor_id = $1"
     before = await scenario.app.fetch(present, vendor.id)
     newer = "The owner of the account wrote to the bank"
     for _ in range(2):
-        response = await quarantine(scenario, vendor, reason=newer)
-        assert (response.status_code, response.json()["data"]["quarantineReason"]) == (200, REASON)
+        response = await quarantine_account(scenario, vendor, reason=newer)
+        assert (response.status_code, response.json()["data"]["quarantineReason"]) == (200, QUARANTINE_REASON)
     assert await scenario.app.fetch(present, vendor.id) == before
-    assert [act["reason"] for act in await trail(scenario, vendor)] == [REASON, newer]
+    assert [act["reason"] for act in await trail(scenario, vendor)] == [QUARANTINE_REASON, newer]
     shown = await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=scenario.maker())
     assert [(line["change"], line["reason"], line["verified"]) for line in shown.json()["data"]] == [
         ("quarantined", f"quarantined: {newer}", False),
-        ("quarantined", f"quarantined: {REASON}", False),
+        ("quarantined", f"quarantined: {QUARANTINE_REASON}", False),
         ("set", None, True),
     ]
     published = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
-    assert [event["reason"] for event in published] == [REASON]
+    assert [event["reason"] for event in published] == [QUARANTINE_REASON]
     assert (await scenario.put_bank_details(vendor, *account)).status_code == 409
 
 
 async def test_a_payout_named_by_a_later_quarantine_is_returned(scenario, vendor) -> None:
     first, second = await scenario.payout(vendor, 1_000), await scenario.payout(vendor, 2_000)
-    assert await quarantined(scenario, vendor, first) == "done"
-    assert await quarantined(scenario, vendor, second) == "done"
+    assert await quarantined_account(scenario, vendor, first) == "done"
+    assert await quarantined_account(scenario, vendor, second) == "done"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000
     assert [str(act["payout_id"]) for act in await trail(scenario, vendor)] == [first, second]
 
@@ -170,17 +162,17 @@ async def test_a_quarantine_queries_the_gateway_and_returns_failed_payouts(scena
     if act == "reverse":
         await settle_at_gateway(sandbox, reference, "succeed")
     await settle_at_gateway(sandbox, reference, act)
-    assert await quarantined(scenario, vendor, payout_id) == "done"
+    assert await quarantined_account(scenario, vendor, payout_id) == "done"
     await assert_returned(scenario, vendor, payout_id)
 
 
 async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
     await settle_at_gateway(sandbox, reference, "fail")
-    await scenario.app.deliver(update(TransferFailed, reference, amount_minor=AMOUNT))
+    await scenario.app.deliver(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
     assert (await scenario.read_payout(payout_id))["openException"]["cause"] == "account_number_invalid"
     await assert_held(scenario, vendor, payout_id)
-    assert await quarantined(scenario, vendor, payout_id) == "done"
+    assert await quarantined_account(scenario, vendor, payout_id) == "done"
     await assert_returned(scenario, vendor, payout_id)
     await run_worker(scenario)
     await assert_returned(scenario, vendor, payout_id)
@@ -191,14 +183,16 @@ async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_fai
     scenario, sandbox, vendor, reported_by: str
 ) -> None:
     payout_id, reference = await sent(scenario, vendor)
-    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
     await run_worker(scenario)
     await assert_held(scenario, vendor, payout_id)
     await settle_at_gateway(sandbox, reference, "fail")
     if reported_by == "webhook":
-        received = await scenario.app.deliver(update(TransferFailed, reference, amount_minor=AMOUNT))
+        received = await scenario.app.deliver(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
         await assert_held(scenario, vendor, payout_id)
-        await scenario.app.deliver(update(TransferFailed, reference, amount_minor=AMOUNT), event_id=received.event_id)
+        await scenario.app.deliver(
+            transfer_event(TransferFailed, reference, amount_minor=AMOUNT), event_id=received.event_id
+        )
     else:
         scenario.clock.advance(timedelta(hours=1))
     await run_worker(scenario)
@@ -207,24 +201,24 @@ async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_fai
 
 async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
-    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
     await settle_at_gateway(sandbox, reference, "succeed")
-    await scenario.app.deliver(update(TransferSucceeded, reference, amount_minor=AMOUNT))
+    await scenario.app.deliver(transfer_event(TransferSucceeded, reference, amount_minor=AMOUNT))
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
-    assert await quarantined(scenario, vendor, payout_id) is None
+    assert await quarantined_account(scenario, vendor, payout_id) is None
     # The bank returns it: from here on maker and checker decide.
     await settle_at_gateway(sandbox, reference, "reverse")
-    assert await quarantined(scenario, vendor, payout_id) is None
+    assert await quarantined_account(scenario, vendor, payout_id) is None
     await run_worker(scenario)
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
 async def test_a_webhook_that_the_gateway_contradicts_returns_no_money(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
-    await quarantined(scenario, vendor, payout_id)
+    await quarantined_account(scenario, vendor, payout_id)
     await settle_at_gateway(sandbox, reference, "succeed")
-    await scenario.app.deliver(update(TransferFailed, reference, amount_minor=AMOUNT))
+    await scenario.app.deliver(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
     await run_worker(scenario)
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
@@ -234,7 +228,7 @@ async def test_a_quarantine_stops_the_account_while_the_gateway_is_unavailable(s
     payout_id, reference = await sent(scenario, vendor)
     await settle_at_gateway(sandbox, reference, "fail")
     await sandbox.faults(verify_call={"error_before": True}, transfer_webhook={"drop": True})
-    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
     await assert_held(scenario, vendor, payout_id)
     await sandbox.faults(verify_call=None)
     await run_worker(scenario)
@@ -248,7 +242,7 @@ async def test_an_attempt_that_the_gateway_never_accepted_is_returned(scenario, 
     await sandbox.faults(transfer_call=None)
     assert (await scenario.read_payout(payout_id))["transfer"]["status"] == "unknown"
     # Its call may still arrive.
-    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
     scenario.clock.advance(LOST_CALL)
     await run_worker(scenario)
     await assert_returned(scenario, vendor, payout_id)
@@ -259,7 +253,7 @@ async def test_an_attempt_without_a_response_is_held_until_the_gateway_reports(s
     await sandbox.faults(transfer_call={"error_after": True, "times": 1})
     payout_id = await scenario.payout(vendor, AMOUNT)
     await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])
-    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
     await assert_held(scenario, vendor, payout_id)
     reference = (await scenario.read_payout(payout_id))["transferReference"]
     await settle_at_gateway(sandbox, reference, "fail")
@@ -280,7 +274,7 @@ async def test_a_rejected_attempt_absent_at_the_gateway_is_returned(scenario, sa
     payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("pending", "failed")
     assert payout["openException"]["cause"] == "bank_details_changed"
-    assert (await quarantine(scenario, vendor, payout_id)).json()["data"]["payout"]["restitution"] == "done"
+    assert (await quarantine_account(scenario, vendor, payout_id)).json()["data"]["payout"]["restitution"] == "done"
     await assert_returned(scenario, vendor, payout_id)
 
 
@@ -297,7 +291,7 @@ async def test_the_worker_makes_the_query_of_a_killed_quarantine(
     with monkeypatch.context() as patched:
         patched.setattr(module, "resolve_transfer", die)
         with pytest.raises(asyncio.CancelledError):
-            await quarantine(scenario, vendor, payout_id)
+            await quarantine_account(scenario, vendor, payout_id)
     await assert_held(scenario, vendor, payout_id)
     await scenario.app.work("payouts.transfers")
     await assert_returned(scenario, vendor, payout_id)
@@ -310,7 +304,7 @@ async def test_a_concurrent_dispatch_and_quarantine_send_or_return(scenario, san
     async def stop(vendor):
         for _ in range(random.randrange(12)):
             await asyncio.sleep(0)
-        return vendor, await quarantined(scenario, vendor, payouts[vendor])
+        return vendor, await quarantined_account(scenario, vendor, payouts[vendor])
 
     _, *stopped = await asyncio.gather(
         scenario.dispatch(uuid.uuid4(), payoutIds=list(payouts.values())), *(stop(vendor) for vendor in vendors)
@@ -338,7 +332,7 @@ async def test_a_concurrent_dispatch_and_quarantine_send_or_return(scenario, san
 async def test_no_payout_is_requested_after_a_concurrent_quarantine(scenario, vendor) -> None:
     responses = await asyncio.gather(
         *(scenario.request_payout(vendor, 100) for _ in range(6)),
-        quarantine(scenario, vendor),
+        quarantine_account(scenario, vendor),
         *(scenario.request_payout(vendor, 100) for _ in range(6)),
     )
     assert {response.status_code for response in responses} <= {200, 201, 409}
@@ -349,7 +343,7 @@ async def test_no_payout_is_requested_after_a_concurrent_quarantine(scenario, ve
 
 
 async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor, account) -> None:
-    await quarantined(scenario, vendor)
+    await quarantined_account(scenario, vendor)
     again = await scenario.put_bank_details(vendor, *account)
     assert error_of(again) == CONFLICT
     assert "quarantined" in again.json()["detail"]
@@ -373,7 +367,7 @@ async def test_a_refused_quarantine_changes_nothing(scenario, vendor) -> None:
     headers = scenario.app.headers
 
     async def refused(target=vendor, given=payout_id, **changes):
-        response = await quarantine(scenario, target, given, **changes)
+        response = await quarantine_account(scenario, target, given, **changes)
         names = [param["name"] for param in response.json()["invalid_params"]]
         return (response.status_code, response.json()["code"], *names)
 
@@ -397,7 +391,7 @@ async def test_a_refused_quarantine_changes_nothing(scenario, vendor) -> None:
 
 
 async def test_the_history_of_quarantines_is_append_only(scenario, vendor) -> None:
-    await quarantined(scenario, vendor)
+    await quarantined_account(scenario, vendor)
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await scenario.app.fetch("UPDATE bank_detail_quarantines SET reason = '' RETURNING 1")
     database = scenario.app.runtime.database
@@ -414,10 +408,8 @@ async def test_the_history_of_quarantines_is_append_only(scenario, vendor) -> No
 
 
 async def test_concurrent_releases_and_refunds_repay_debt_first(scenario, vendor) -> None:
-    from .test_wallet import refunded
-
     await scenario.payout(vendor, 9_000)
-    changes = [released(vendor, 700) for _ in range(6)] + [refunded(vendor, 900) for _ in range(6)]
+    changes = [released(vendor, 700) for _ in range(6)] + [escrow_refunded(vendor, 900) for _ in range(6)]
     random.shuffle(changes)
     await asyncio.gather(*(scenario.app.deliver(move) for move in changes))
     wallet = await scenario.wallet(vendor)
@@ -435,7 +427,7 @@ async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sand
     payout_id = await scenario.payout(vendor, AMOUNT)
     await sandbox.name_account("058", "0123456789", vendor.legal_name)
     assert (await scenario.put_bank_details(vendor, "0123456789")).json()["data"]["verified"] is True
-    response = (await quarantine(scenario, vendor, payout_id)).json()["data"]
+    response = (await quarantine_account(scenario, vendor, payout_id)).json()["data"]
     assert (response["payout"]["restitution"], response["verified"], response["quarantined"]) == ("done", True, False)
     assert (await scenario.read_payout(payout_id))["status"] == "failed"
     headers = scenario.app.headers(vendor.owner, **vendor.claims())
@@ -446,7 +438,7 @@ async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sand
     # The account of the quarantine never returns, and the present one is stopped only by its own quarantine.
     assert (await scenario.put_bank_details(vendor, *account)).status_code == 409
     assert (await scenario.request_payout(vendor, 100)).status_code == 201
-    assert await quarantined(scenario, vendor) is None
+    assert await quarantined_account(scenario, vendor) is None
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
     assert len(await trail(scenario, vendor)) == 2
 
@@ -456,7 +448,7 @@ async def test_a_quarantined_account_is_quarantined_for_every_vendor(scenario, v
     payout_id = await scenario.payout(twin, AMOUNT)
     unrelated = await scenario.vendor()
     assert data_of(await scenario.put_bank_details(unrelated, *OTHER))["verified"] is True
-    await quarantined(scenario, vendor)
+    await quarantined_account(scenario, vendor)
     assert error_of(await scenario.put_bank_details(later, *account)) == CONFLICT
     assert error_of(await scenario.put_bank_details(twin, *account)) == CONFLICT
     skipped = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"]
@@ -464,7 +456,7 @@ async def test_a_quarantined_account_is_quarantined_for_every_vendor(scenario, v
     [details] = await scenario.app.fetch(
         "SELECT verified, quarantine_reason FROM vendor_bank_details WHERE vendor_id = $1", twin.id
     )
-    assert tuple(details) == (False, REASON)
+    assert tuple(details) == (False, QUARANTINE_REASON)
     notified = [event["vendorId"] for event in await scenario.app.published(QUARANTINED)]
     assert (notified.count(str(twin.id)), notified.count(str(unrelated.id))) == (1, 0)
     [other] = await scenario.app.fetch("SELECT verified FROM vendor_bank_details WHERE vendor_id = $1", unrelated.id)

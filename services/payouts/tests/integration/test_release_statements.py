@@ -14,22 +14,16 @@ from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Signatures
 from common.primitives.ids import new_id
 from common.primitives.signatures import SigningKey, VerifyKeys
-from contracts.payments import EscrowRefunded, VendorStatementIssued
+from contracts.payments import VendorStatementIssued
 from payouts.domain.errors import NothingToCorrect
 from payouts.domain.release_statements import LATE_AFTER
 from payouts.timers import check_releases_once
 from payouts.use_cases.releases.correct_wallet import correct_wallet
 
 from .conftest import RELEASE_KEY, Payments, released
+from .steps import escrow_refunded, skip_reason
 
 OTHER_KEY = SigningKey("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=")
-
-
-async def skipped(scenario: Any, payout_id: str) -> str | None:
-    """Return why a dispatch skips the payout; None when it was sent."""
-    batch = (await scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]
-    assert batch["submitted"] + len(batch["skipped"]) == 1, batch
-    return batch["skipped"][0]["reason"] if batch["skipped"] else None
 
 
 async def exceptions(scenario: Any, vendor: Any, status: str = "open") -> list[dict[str, Any]]:
@@ -47,26 +41,11 @@ async def correct(scenario: Any, vendor: Any, surplus_minor: int) -> None:
         await correct_wallet(uow, vendor.id, surplus_minor, "incident 7", scenario.clock.now())
 
 
-def refunded(vendor: Any, amount_minor: int, **changes: Any) -> EscrowRefunded:
-    values = {
-        "order_id": new_id(),
-        "buyer_id": new_id(),
-        "vendor_id": vendor.id,
-        "refund_id": new_id(),
-        "amount_minor": amount_minor,
-        "from_vendor_minor": amount_minor,
-        "remaining_minor": 0,
-        "remaining_vendor_minor": 0,
-        **changes,
-    }
-    return EscrowRefunded(**values)
-
-
 async def test_a_wallet_that_matches_payments_statements_is_paid_out(scenario: Any, sandbox: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await scenario.app.deliver(refunded(vendor, 300))
+    await scenario.app.deliver(escrow_refunded(vendor, 300))
     payout = await scenario.payout(vendor, 700)
-    assert await skipped(scenario, payout) is None
+    assert await skip_reason(scenario, payout) is None
     assert [transfer["amount"] for transfer in await sandbox.transfers()] == [700]
     assert await exceptions(scenario, vendor) == []
 
@@ -185,7 +164,7 @@ async def test_an_unsigned_credit_stops_its_vendor_alone(scenario: Any, sandbox:
     assert (alert["severity"], alert["subject"]) == ("SEV-1", str(vendor.id))
     assert len(await sandbox.transfers()) == 1
     # Another dispatch and a round of the worker change nothing, and the vendor's other events continue.
-    assert await skipped(scenario, payout) == "credit_not_released"
+    assert await skip_reason(scenario, payout) == "credit_not_released"
     await run_timer_once(scenario)
     assert len(await exceptions(scenario, vendor)) == 1
     assert await exceptions(scenario, other) == []
@@ -197,7 +176,7 @@ async def test_the_exception_names_the_unsigned_line(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     forged = released(vendor, 500)
     await scenario.app.deliver_unsigned(forged)
-    await skipped(scenario, await scenario.payout(vendor, 100))
+    await skip_reason(scenario, await scenario.payout(vendor, 100))
     [held] = await exceptions(scenario, vendor)
     assert f"release:{forged.release_id}" in held["detail"]
     assert "500 kobo more" in held["detail"]
@@ -207,14 +186,14 @@ async def test_a_forged_first_credit_of_a_new_vendor_stops_it_at_once(scenario: 
     vendor = await scenario.vendor()
     await scenario.put_bank_details(vendor)
     await scenario.app.deliver_unsigned(released(vendor, 500))
-    assert await skipped(scenario, await scenario.payout(vendor, 500)) == "credit_not_released"
+    assert await skip_reason(scenario, await scenario.payout(vendor, 500)) == "credit_not_released"
     assert [held["severity"] for held in await exceptions(scenario, vendor)] == ["SEV-1"]
 
 
 async def test_a_forged_refund_stops_the_vendor_too(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await scenario.app.deliver_unsigned(refunded(vendor, 300))
-    assert await skipped(scenario, await scenario.payout(vendor, 700)) == "credit_not_released"
+    await scenario.app.deliver_unsigned(escrow_refunded(vendor, 300))
+    assert await skip_reason(scenario, await scenario.payout(vendor, 700)) == "credit_not_released"
     [held] = await exceptions(scenario, vendor)
     assert "300 kobo less" in held["detail"]
 
@@ -231,7 +210,7 @@ async def test_a_forged_payout_is_not_sent(scenario: Any, urls: Any, sandbox: An
         )  # fmt: skip
     finally:
         await admin.close()
-    assert await skipped(scenario, str(forged)) == "credit_not_released"
+    assert await skip_reason(scenario, str(forged)) == "credit_not_released"
     assert await sandbox.transfers() == []
 
 
@@ -247,7 +226,7 @@ async def test_a_forged_credit_after_the_plan_stops_the_attempt(scenario: Any, s
         await planned(*arguments)
 
     monkeypatch.setattr(dispatching, "_send", forge_first)
-    assert await skipped(scenario, payout) == "credit_not_released"
+    assert await skip_reason(scenario, payout) == "credit_not_released"
     assert await sandbox.transfers() == []
     assert (await scenario.read_payout(payout))["transfer"]["failure"] == "credit_not_released"
 
@@ -257,7 +236,7 @@ async def test_a_wallet_is_covered_once_all_events_have_arrived_in_any_order(sce
         vendor = await scenario.ready_vendor(1_000)
         events = [
             scenario.payments.signed(released(vendor, 500)),
-            scenario.payments.signed(refunded(vendor, 200)),
+            scenario.payments.signed(escrow_refunded(vendor, 200)),
             scenario.payments.signed(released(vendor, 50)),
         ]
         payout = await scenario.payout(vendor, 600)
@@ -269,16 +248,16 @@ async def test_a_wallet_is_covered_once_all_events_have_arrived_in_any_order(sce
         missing = order[2]
         expected = None if missing == 2 else "release_statement_awaited"
         if expected:
-            assert await skipped(scenario, payout) == expected, order
+            assert await skip_reason(scenario, payout) == expected, order
             assert await exceptions(scenario, vendor) == []
         await scenario.app.deliver_unsigned(events[missing])
-        assert await skipped(scenario, payout) is None, order
+        assert await skip_reason(scenario, payout) is None, order
         assert await exceptions(scenario, vendor) == []
 
 
 async def test_a_late_statement_opens_an_exception_until_it_arrives(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    late = scenario.payments.signed(refunded(vendor, 200))
+    late = scenario.payments.signed(escrow_refunded(vendor, 200))
     await scenario.app.deliver(released(vendor, 50))
     payout = await scenario.payout(vendor, 600)
     scenario.clock.advance(LATE_AFTER)
@@ -288,13 +267,13 @@ async def test_a_late_statement_opens_an_exception_until_it_arrives(scenario: An
     await asyncio.gather(*(run_timer_once(scenario) for _ in range(3)))
     [held] = await exceptions(scenario, vendor)
     assert (held["cause"], held["severity"]) == ("release_statement_late", "SEV-2")
-    assert await skipped(scenario, payout) == "release_statement_awaited"
+    assert await skip_reason(scenario, payout) == "release_statement_awaited"
     await scenario.app.deliver_unsigned(late)
     await run_timer_once(scenario)
     assert await exceptions(scenario, vendor) == []
     [closed] = await exceptions(scenario, vendor, "closed")
     assert closed["id"] == held["id"]
-    assert await skipped(scenario, payout) is None
+    assert await skip_reason(scenario, payout) is None
 
 
 async def test_a_crash_before_the_commit_stores_neither_credit_nor_statement(scenario: Any) -> None:
@@ -314,9 +293,9 @@ async def test_a_crash_before_the_commit_stores_neither_credit_nor_statement(sce
         async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await on_escrow_released(event, Envelope(), uow, scenario.app.dependencies)
             raise Crash
-    assert await skipped(scenario, payout) is None
+    assert await skip_reason(scenario, payout) is None
     await scenario.app.deliver_unsigned(event)
-    assert await skipped(scenario, await scenario.payout(vendor, 1_400)) is None
+    assert await skip_reason(scenario, await scenario.payout(vendor, 1_400)) is None
 
 
 async def test_a_credit_exception_closes_only_after_a_correction(scenario: Any) -> None:
@@ -324,7 +303,7 @@ async def test_a_credit_exception_closes_only_after_a_correction(scenario: Any) 
     forged = released(vendor, 500)
     await scenario.app.deliver_unsigned(forged)
     payout = await scenario.payout(vendor, 1_300)
-    assert await skipped(scenario, payout) == "credit_not_released"
+    assert await skip_reason(scenario, payout) == "credit_not_released"
     [held] = await exceptions(scenario, vendor)
     headers = scenario.app.headers(scenario.operator_id, roles=("finance_maker",))
     path = f"/api/payout-exceptions/{held['id']}/close"
@@ -345,17 +324,17 @@ async def test_a_credit_exception_closes_only_after_a_correction(scenario: Any) 
     # 200 were in the wallet; the rest of the payout becomes debt.
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (0, 300)
-    assert await skipped(scenario, payout) == "debt_outstanding"
+    assert await skip_reason(scenario, payout) == "debt_outstanding"
     with pytest.raises(NothingToCorrect):
         await correct(scenario, vendor, 500)
 
 
 async def test_a_correction_returns_a_forged_refund(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await scenario.app.deliver_unsigned(refunded(vendor, 300))
+    await scenario.app.deliver_unsigned(escrow_refunded(vendor, 300))
     await correct(scenario, vendor, -300)
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
-    assert await skipped(scenario, await scenario.payout(vendor, 1_000)) is None
+    assert await skip_reason(scenario, await scenario.payout(vendor, 1_000)) is None
 
 
 async def test_a_forged_amount_before_the_signed_one_is_found(scenario: Any) -> None:
@@ -364,9 +343,9 @@ async def test_a_forged_amount_before_the_signed_one_is_found(scenario: Any) -> 
     await scenario.app.deliver_unsigned(msgspec.structs.replace(real, net_minor=900, gross_minor=900, statement=None))
     await scenario.app.deliver_unsigned(real)
     payout = await scenario.payout(vendor, 50)
-    assert await skipped(scenario, payout) == "credit_not_released"
+    assert await skip_reason(scenario, payout) == "credit_not_released"
     await correct(scenario, vendor, 800)
-    assert await skipped(scenario, payout) is None
+    assert await skip_reason(scenario, payout) is None
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_050
 
 
@@ -378,7 +357,7 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
     try:
         # The next key alone: statements of the old key prove nothing until they are signed again.
         object.__setattr__(database, "signatures", Signatures(verify_keys=VerifyKeys.of(OTHER_KEY)))
-        assert await skipped(scenario, payout) == "credit_not_released"
+        assert await skip_reason(scenario, payout) == "credit_not_released"
         both = VerifyKeys([OTHER_KEY.public_text, RELEASE_KEY.public_text])
         object.__setattr__(database, "signatures", Signatures(verify_keys=both))
         await run_timer_once(scenario)
@@ -389,7 +368,7 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
         )
         await scenario.app.deliver_unsigned(renewed)
         object.__setattr__(database, "signatures", Signatures(verify_keys=VerifyKeys.of(OTHER_KEY)))
-        assert await skipped(scenario, payout) is None
+        assert await skip_reason(scenario, payout) is None
     finally:
         object.__setattr__(database, "signatures", signatures)
 
@@ -413,7 +392,7 @@ async def test_after_the_upgrade_a_vendor_waits_for_its_first_statement(scenario
     # The previous version still publishes, without a statement.
     await scenario.app.deliver_unsigned(released(vendor, 500))
     payout = await scenario.payout(vendor, 1_500)
-    assert await skipped(scenario, payout) == "release_statement_awaited"
+    assert await skip_reason(scenario, payout) == "release_statement_awaited"
     assert await exceptions(scenario, vendor) == []
     payments = Payments()
     payments.statement(vendor.id, "what is signed together", 1_500)
@@ -422,7 +401,7 @@ async def test_after_the_upgrade_a_vendor_waits_for_its_first_statement(scenario
         vendor_id=vendor.id, statement=payments.statement(vendor.id, f"opening:{vendor.id}", 0)
     )
     await scenario.app.deliver_unsigned(opening)
-    assert await skipped(scenario, payout) is None
+    assert await skip_reason(scenario, payout) is None
 
 
 async def test_an_unstated_credit_long_after_the_upgrade_stops_the_vendor(scenario: Any, urls: Any) -> None:
@@ -430,7 +409,7 @@ async def test_an_unstated_credit_long_after_the_upgrade_stops_the_vendor(scenar
     await start_statements_now(urls, scenario.clock)
     scenario.clock.advance(LATE_AFTER + timedelta(seconds=1))
     await scenario.app.deliver_unsigned(released(vendor, 500))
-    assert await skipped(scenario, await scenario.payout(vendor, 1_500)) == "credit_not_released"
+    assert await skip_reason(scenario, await scenario.payout(vendor, 1_500)) == "credit_not_released"
 
 
 async def test_a_dry_run_opens_no_exception(scenario: Any) -> None:

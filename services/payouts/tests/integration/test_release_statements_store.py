@@ -20,8 +20,8 @@ from testkit.fixtures import DatabaseUrls
 
 from .conftest import Sandbox, Scenario, Vendor, released
 from .staff import Staff
+from .steps import escrow_refunded, skip_reason
 from .stored import sent_payout, unit_of_work
-from .test_release_statements import refunded, skipped
 
 # A statement of a vendor once more, with some fields changed.
 COPY_STATEMENT = """
@@ -70,7 +70,7 @@ async def test_a_vendors_totals_are_those_of_its_own_lines_accounts_and_statemen
     assert (ledger.totals.has_lines, ledger.totals.has_new_lines, ledger.statements) == (False, False, ())
     await scenario.put_bank_details(own)
     await scenario.release(own, 1_000)
-    await scenario.app.deliver(refunded(own, 300))
+    await scenario.app.deliver(escrow_refunded(own, 300))
     await scenario.payout(own, 200)
     ledger = await ledger_of(scenario, own)
     # The payout is no line of what payments released, and left the balances with its amount.
@@ -296,7 +296,7 @@ async def test_vendors_with_pending_payouts_or_an_exception_of_their_own_are_che
     await scenario.payout(pending, 100)
     await scenario.app.deliver_unsigned(released(odd, 500))
     payout_id = await scenario.payout(odd, 100)
-    assert await skipped(scenario, payout_id) == "credit_not_released"
+    assert await skip_reason(scenario, payout_id) == "credit_not_released"
     paid = await staff.failed()
     await scenario.app.fetch("UPDATE payout_requests SET status = 'processed' WHERE id = ANY ($1) RETURNING 1",
                              [UUID(paid.payout_id), UUID(payout_id)])  # fmt: skip

@@ -13,9 +13,8 @@ from payouts.domain.dispatch import LEASE
 from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, INVALID, data_of, error_of
 from .staff import AMOUNT, Staff
-from .test_suspended_vendors import update as vendor_update
-
-FIRST_WAIT = timedelta(seconds=60)
+from .steps import FIRST_WAIT
+from .steps import vendor_event as vendor_update
 
 
 @pytest.fixture

@@ -10,23 +10,11 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.identity import VendorSuspended
 from payouts.app import SERVICE
-from payouts.timers import request_scheduled_payouts_once
 from payouts.use_cases.schedules.request_scheduled_payout import request_scheduled_payout
 
 from .conftest import Scenario
 from .responses import STEP_UP_REQUIRED, error_of, invalid_field_of
-from .test_suspended_vendors import update
-from .test_wallet import refunded
-
-DAILY = {"frequency": "daily"}
-
-
-async def put(scenario: Scenario, vendor, body, *, stepped_up=True, of=None):
-    return await scenario.app.client.put(
-        f"/api/vendors/{of or vendor.id}/payout-schedule",
-        json=body,
-        headers=scenario.app.headers(vendor.owner, **vendor.claims(stepped_up=stepped_up)),
-    )
+from .steps import DAILY, escrow_refunded, put_schedule, run_schedules, scheduled_payouts, vendor_event
 
 
 async def schedule_of(scenario: Scenario, vendor):
@@ -34,38 +22,30 @@ async def schedule_of(scenario: Scenario, vendor):
     return (await scenario.app.client.get(f"/api/vendors/{vendor.id}/payout-schedule", headers=headers)).json()["data"]
 
 
-async def run(scenario: Scenario, minimum_minor=1):
-    return await request_scheduled_payouts_once(scenario.app.runtime.database, minimum_minor, scenario.clock)
-
-
-async def decisions(scenario: Scenario, vendor):
-    return await scenario.app.fetch("SELECT * FROM scheduled_payouts WHERE vendor_id = $1 ORDER BY period", vendor.id)
-
-
 async def test_a_daily_schedule_requests_one_payout_for_each_day_with_money(
     scenario: Scenario, clock: ManualClock
 ) -> None:
     vendor, weekly = await scenario.ready_vendor(1_000), await scenario.ready_vendor(1_000)
-    assert (await put(scenario, vendor, {**DAILY, "minimumMinor": 100})).json()["data"][
+    assert (await put_schedule(scenario, vendor, {**DAILY, "minimumMinor": 100})).json()["data"][
         "nextAt"
     ] == "2026-01-01T05:00:00.000Z"
     # The first of January of 2026 is a Thursday.
-    response = (await put(scenario, weekly, {"frequency": "weekly", "weekday": "wednesday"})).json()["data"]
+    response = (await put_schedule(scenario, weekly, {"frequency": "weekly", "weekday": "wednesday"})).json()["data"]
     assert response["nextAt"] == "2026-01-07T05:00:00.000Z"
     for day in range(60):
         clock.advance(timedelta(hours=4, minutes=59))
-        assert await run(scenario) == 0
+        assert await run_schedules(scenario) == 0
         clock.advance(timedelta(minutes=1))
-        assert await run(scenario) == (1 if day % 7 != 6 else 2)
-        assert await run(scenario) == 0
+        assert await run_schedules(scenario) == (1 if day % 7 != 6 else 2)
+        assert await run_schedules(scenario) == 0
         clock.advance(timedelta(hours=19))
         if day % 2:
             await scenario.release(vendor, 300)
-    decided = await decisions(scenario, vendor)
+    decided = await scheduled_payouts(scenario, vendor)
     assert [row["outcome"] for row in decided] == ["requested", "skipped"] + ["requested", "skipped"] * 29
     assert {row["reason"] for row in decided} == {None, "below_minimum"}
     assert len({row["period"] for row in decided}) == 60
-    assert [row["outcome"] for row in await decisions(scenario, weekly)] == ["requested"] + ["skipped"] * 7
+    assert [row["outcome"] for row in await scheduled_payouts(scenario, weekly)] == ["requested"] + ["skipped"] * 7
     payouts = await scenario.app.fetch(
         "SELECT * FROM payout_requests WHERE vendor_id = $1 ORDER BY created_at", vendor.id
     )
@@ -80,18 +60,18 @@ async def test_a_daily_schedule_requests_one_payout_for_each_day_with_money(
 async def test_concurrent_workers_request_a_scheduled_payout_once(scenario: Scenario, clock: ManualClock) -> None:
     vendors = [await scenario.ready_vendor(1_000) for _ in range(3)]
     for vendor in vendors:
-        assert (await put(scenario, vendor, DAILY)).status_code == 200
+        assert (await put_schedule(scenario, vendor, DAILY)).status_code == 200
     clock.advance(timedelta(days=1))
-    assert sum(await asyncio.gather(*(run(scenario) for _ in range(4)))) == 3
+    assert sum(await asyncio.gather(*(run_schedules(scenario) for _ in range(4)))) == 3
     for vendor in vendors:
-        assert [row["outcome"] for row in await decisions(scenario, vendor)] == ["requested"]
+        assert [row["outcome"] for row in await scheduled_payouts(scenario, vendor)] == ["requested"]
         wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (0, 1_000)
 
 
 async def test_a_period_whose_worker_died_is_decided_by_the_next_worker(scenario: Scenario, clock: ManualClock) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await put(scenario, vendor, DAILY)
+    await put_schedule(scenario, vendor, DAILY)
     clock.advance(timedelta(days=1))
 
     class Died(Exception):
@@ -101,62 +81,68 @@ async def test_a_period_whose_worker_died_is_decided_by_the_next_worker(scenario
         async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             assert await request_scheduled_payout(uow, 1, clock.now())
             raise Died
-    assert (await decisions(scenario, vendor), await scenario.app.published("payouts.payout_requested.v1")) == ([], [])
+    assert (await scheduled_payouts(scenario, vendor), await scenario.app.published("payouts.payout_requested.v1")) == (
+        [],
+        [],
+    )
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
-    assert await run(scenario) == 1
-    assert [row["outcome"] for row in await decisions(scenario, vendor)] == ["requested"]
+    assert await run_schedules(scenario) == 1
+    assert [row["outcome"] for row in await scheduled_payouts(scenario, vendor)] == ["requested"]
 
 
 async def test_a_week_of_downtime_requests_one_payout(scenario: Scenario, clock: ManualClock) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await put(scenario, vendor, DAILY)
+    await put_schedule(scenario, vendor, DAILY)
     clock.advance(timedelta(days=7, hours=7))
     [timer] = [loop for loop in SERVICE.loops(scenario.app.dependencies) if loop.name == "scheduled-payouts"]
     assert await timer.run_once() == 1
-    [decided] = await decisions(scenario, vendor)
+    [decided] = await scheduled_payouts(scenario, vendor)
     assert (str(decided["period"]), decided["outcome"]) == ("2026-01-08", "requested")
     assert (await schedule_of(scenario, vendor))["nextAt"] == "2026-01-09T05:00:00.000Z"
 
 
 async def test_a_schedule_set_again_keeps_each_due_day_once(scenario: Scenario, clock: ManualClock) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await put(scenario, vendor, DAILY)
+    await put_schedule(scenario, vendor, DAILY)
     clock.advance(timedelta(hours=6))
     # Due for an hour, and the worker has not run yet.
-    await put(scenario, vendor, {**DAILY, "minimumMinor": 10})
-    assert await run(scenario) == 1
+    await put_schedule(scenario, vendor, {**DAILY, "minimumMinor": 10})
+    assert await run_schedules(scenario) == 1
     await scenario.release(vendor, 500)
-    await put(scenario, vendor, {"frequency": "none"})
-    await put(scenario, vendor, DAILY)
+    await put_schedule(scenario, vendor, {"frequency": "none"})
+    await put_schedule(scenario, vendor, DAILY)
     await scenario.app.fetch("UPDATE payout_schedules SET due_at = $1 RETURNING 1", clock.now())
-    assert await run(scenario) == 1
-    assert [row["available_minor"] for row in await decisions(scenario, vendor)] == [1_000]
+    assert await run_schedules(scenario) == 1
+    assert [row["available_minor"] for row in await scheduled_payouts(scenario, vendor)] == [1_000]
     assert (await scenario.wallet(vendor))["availableMinor"] == 500
-    await put(scenario, vendor, {"frequency": "none"})
+    await put_schedule(scenario, vendor, {"frequency": "none"})
     clock.advance(timedelta(days=9))
-    assert await run(scenario) == 0
+    assert await run_schedules(scenario) == 0
 
 
 async def test_a_skipped_day_records_its_reason(scenario: Scenario, clock: ManualClock) -> None:
     vendor, unverified = await scenario.ready_vendor(1_000), await scenario.vendor()
     await scenario.release(unverified, 1_000)
     for each in (vendor, unverified):
-        await put(scenario, each, DAILY)
+        await put_schedule(scenario, each, DAILY)
     await scenario.payout(vendor, 900)
-    await scenario.app.deliver(refunded(vendor, 300))
+    await scenario.app.deliver(escrow_refunded(vendor, 300))
     clock.advance(timedelta(days=1))
-    assert await run(scenario) == 2
+    assert await run_schedules(scenario) == 2
     await scenario.release(vendor, 1_000)
-    await scenario.app.deliver(update(VendorSuspended, vendor, reason="Complaints"))
+    await scenario.app.deliver(vendor_event(VendorSuspended, vendor, reason="Complaints"))
     clock.advance(timedelta(days=1))
-    assert await run(scenario, minimum_minor=2_000) == 2
-    assert [row["reason"] for row in await decisions(scenario, vendor)] == ["debt_outstanding", "vendor_suspended"]
-    assert {row["reason"] for row in await decisions(scenario, unverified)} == {"bank_details_unverified"}
+    assert await run_schedules(scenario, minimum_minor=2_000) == 2
+    assert [row["reason"] for row in await scheduled_payouts(scenario, vendor)] == [
+        "debt_outstanding",
+        "vendor_suspended",
+    ]
+    assert {row["reason"] for row in await scheduled_payouts(scenario, unverified)} == {"bank_details_unverified"}
     assert await scenario.app.fetch("SELECT 1 FROM payout_requests WHERE vendor_id = $1", unverified.id) == []
     assert (await scenario.put_bank_details(unverified)).json()["data"]["verified"] is True
     clock.advance(timedelta(days=1))
-    await run(scenario, minimum_minor=2_000)
-    assert [row["reason"] for row in await decisions(scenario, unverified)][-1] == "below_minimum"
+    await run_schedules(scenario, minimum_minor=2_000)
+    assert [row["reason"] for row in await scheduled_payouts(scenario, unverified)][-1] == "below_minimum"
 
 
 SENSELESS = [
@@ -175,14 +161,14 @@ SENSELESS = [
 async def test_an_invalid_schedule_is_422(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     for body in SENSELESS:
-        assert (await put(scenario, vendor, body)).status_code == 422, body
+        assert (await put_schedule(scenario, vendor, body)).status_code == 422, body
     assert (await schedule_of(scenario, vendor))["frequency"] == "none"
 
 
 async def test_only_the_own_vendor_with_a_second_factor_changes_a_schedule(scenario: Scenario) -> None:
     vendor, other = await scenario.vendor(), await scenario.vendor()
-    assert error_of(await put(scenario, vendor, DAILY, stepped_up=False)) == STEP_UP_REQUIRED
-    assert (await put(scenario, other, DAILY, of=vendor.id)).status_code == 404
+    assert error_of(await put_schedule(scenario, vendor, DAILY, stepped_up=False)) == STEP_UP_REQUIRED
+    assert (await put_schedule(scenario, other, DAILY, of=vendor.id)).status_code == 404
     headers = scenario.app.headers(other.owner, **other.claims())
     response = await scenario.app.client.get(f"/api/vendors/{vendor.id}/payout-schedule", headers=headers)
     assert response.status_code == 404
@@ -191,7 +177,10 @@ async def test_only_the_own_vendor_with_a_second_factor_changes_a_schedule(scena
         "updatedAt": None, "latest": None,
     }  # fmt: skip
     object.__setattr__(scenario.app.dependencies.settings, "payout_minimum_minor", 200)
-    assert invalid_field_of(await put(scenario, vendor, {**DAILY, "minimumMinor": 199})) == (422, "minimumMinor")
+    assert invalid_field_of(await put_schedule(scenario, vendor, {**DAILY, "minimumMinor": 199})) == (
+        422,
+        "minimumMinor",
+    )
     auditor = scenario.app.headers(new_id(), roles=("auditor",))
     path = "/api/vendors/{}/payout-schedule"
     assert (await scenario.app.client.get(path.format(vendor.id), headers=auditor)).status_code == 200
@@ -202,11 +191,11 @@ async def test_skipped_periods_are_purged_after_a_year_except_the_latest(
     scenario: Scenario, clock: ManualClock
 ) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await put(scenario, vendor, DAILY)
+    await put_schedule(scenario, vendor, DAILY)
     for _ in range(4):
         clock.advance(timedelta(days=1))
-        await run(scenario)
-    assert [row["outcome"] for row in await decisions(scenario, vendor)] == [
+        await run_schedules(scenario)
+    assert [row["outcome"] for row in await scheduled_payouts(scenario, vendor)] == [
         "requested",
         "skipped",
         "skipped",
@@ -216,5 +205,5 @@ async def test_skipped_periods_are_purged_after_a_year_except_the_latest(
     assert await scenario.app.remove_old() == 0
     clock.advance(timedelta(days=2))
     assert await scenario.app.remove_old() == 2
-    assert [row["outcome"] for row in await decisions(scenario, vendor)] == ["requested", "skipped"]
+    assert [row["outcome"] for row in await scheduled_payouts(scenario, vendor)] == ["requested", "skipped"]
     assert (await schedule_of(scenario, vendor))["latest"]["outcome"] == "skipped"

@@ -19,7 +19,7 @@ from payouts.responses.exports import PAGE_LINES
 
 from .conftest import Scenario, released
 from .responses import FORBIDDEN, INVALID, data_of, error_of, invalid_field_of
-from .test_wallet import refunded
+from .steps import escrow_refunded
 
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5fa1"
 
@@ -67,7 +67,7 @@ async def test_a_statement_shows_the_lines_of_one_order(scenario: Scenario) -> N
     event = released(vendor, 200)
     await scenario.app.deliver(released(vendor, 100))
     await scenario.app.deliver(event)
-    await scenario.app.deliver(refunded(vendor, 50, order_id=event.order_id))
+    await scenario.app.deliver(escrow_refunded(vendor, 50, order_id=event.order_id))
     page = (await read(scenario, vendor, "statement", orderId=str(event.order_id), limit=1)).json()
     assert [(line["kind"], line["orderId"]) for line in page["data"]] == [("refund", str(event.order_id))]
     cursor = page["meta"]["next_cursor"]
@@ -85,7 +85,7 @@ async def test_finance_reads_the_ledger_of_one_order(scenario: Scenario) -> None
     await scenario.app.deliver(released(vendor, 100))
     await scenario.app.deliver(event)
     # More than the wallet has: the shortfall is the vendor's debt.
-    await scenario.app.deliver(refunded(vendor, 1_200, order_id=event.order_id))
+    await scenario.app.deliver(escrow_refunded(vendor, 1_200, order_id=event.order_id))
     headers = scenario.app.headers(new_id(), roles=["finance_checker"])
     path, order = "/api/wallet-transactions", {"orderId": str(event.order_id)}
     transactions = data_of(await scenario.app.client.get(path, params=order, headers=headers))
@@ -104,7 +104,7 @@ async def test_a_filtered_statement_keeps_a_stable_cursor(scenario: Scenario, cl
     for _ in range(6):
         await scenario.release(vendor, 10)
         clock.advance(timedelta(hours=1))
-    await scenario.app.deliver(refunded(vendor, 5))
+    await scenario.app.deliver(escrow_refunded(vendor, 5))
     period = {"from": "2026-01-01T01:00:00Z", "to": "2026-01-01T05:00:00Z"}
     seen, cursor = [], None
     while True:
@@ -142,7 +142,7 @@ async def test_a_months_closing_balance_opens_the_next_month(scenario: Scenario,
                 released(vendor, amount_minor, gross_minor=amount_minor + 9, commission_minor=5, delivery_fee_minor=4)
             )
         elif what == "refund":
-            await scenario.app.deliver(refunded(vendor, amount_minor))
+            await scenario.app.deliver(escrow_refunded(vendor, amount_minor))
         else:
             await scenario.request_payout(vendor, amount_minor)
     clock.advance(timedelta(days=40))

@@ -9,27 +9,17 @@ from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, 
 
 from .conftest import Sandbox, Scenario
 from .responses import CONFLICT, error_of
+from .steps import vendor_event
 
 KEYS = [UUID(f"6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f{number:02x}") for number in range(4)]
 
 
-def update(event, vendor, **more):
-    return event(
-        vendor_id=vendor.id,
-        owner_user_id=vendor.owner,
-        business_name="A shop",
-        legal_name=vendor.legal_name,
-        campus_id=new_id(),
-        **more,
-    )
-
-
 async def suspend(scenario: Scenario, vendor, **delivery):
-    return await scenario.app.deliver(update(VendorSuspended, vendor, reason="Complaints"), **delivery)
+    return await scenario.app.deliver(vendor_event(VendorSuspended, vendor, reason="Complaints"), **delivery)
 
 
 async def reinstate(scenario: Scenario, vendor, **delivery):
-    return await scenario.app.deliver(update(VendorReinstated, vendor), **delivery)
+    return await scenario.app.deliver(vendor_event(VendorReinstated, vendor), **delivery)
 
 
 async def is_suspended(scenario: Scenario, vendor):
@@ -70,10 +60,10 @@ async def test_the_event_with_the_higher_sequence_decides_a_suspension(scenario:
 
 async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
-    await scenario.app.deliver(update(VendorChanged, vendor), sequence=3)
+    await scenario.app.deliver(vendor_event(VendorChanged, vendor), sequence=3)
     await suspend(scenario, vendor, sequence=2)
     assert await is_suspended(scenario, vendor) is True
-    await scenario.app.deliver(update(VendorChanged, vendor), sequence=4)
+    await scenario.app.deliver(vendor_event(VendorChanged, vendor), sequence=4)
     assert await is_suspended(scenario, vendor) is True
 
 
@@ -81,7 +71,7 @@ async def test_a_suspension_before_the_approval_keeps_its_effect(scenario: Scena
     vendor = await scenario.vendor()
     unknown = type(vendor)(new_id(), new_id())
     await suspend(scenario, unknown, sequence=2)
-    await scenario.app.deliver(update(VendorApproved, unknown), sequence=1)
+    await scenario.app.deliver(vendor_event(VendorApproved, unknown), sequence=1)
     assert await is_suspended(scenario, unknown) is True
 
 

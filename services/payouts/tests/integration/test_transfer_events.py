@@ -6,24 +6,10 @@ from contracts.payments import TransferFailed, TransferReversed, TransferSucceed
 from payouts.domain.errors import TransferNotRecorded
 
 from .conftest import Sandbox, Scenario
+from .staff import AMOUNT
+from .steps import transfer_event
 
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
-AMOUNT = 40_000
-
-
-def update(event, reference, **changes):
-    values = {
-        "reference": reference,
-        "transfer_code": "TRF_1",
-        "amount_minor": AMOUNT,
-        "currency": "NGN",
-        "status": "success",
-        "gateway_event_id": "7",
-        "occurred_at": "2026-01-01T00:00:00.000Z",
-        "reason": "Account number is invalid" if event is TransferFailed else None,
-        **changes,
-    }
-    return event(**values)
 
 
 @pytest.fixture
@@ -58,9 +44,11 @@ async def assert_still_in_transit(scenario: Scenario, payout_id):
 
 async def test_a_repeated_success_completes_the_payout_once(scenario: Scenario, sent) -> None:
     payout_id, reference = sent
-    received = await scenario.app.deliver(update(TransferSucceeded, reference))
-    await scenario.app.deliver(update(TransferSucceeded, reference), event_id=received.event_id)
-    await asyncio.gather(*(scenario.app.deliver(update(TransferSucceeded, reference), sequence=9) for _ in range(6)))
+    received = await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
+    await scenario.app.deliver(transfer_event(TransferSucceeded, reference), event_id=received.event_id)
+    await asyncio.gather(
+        *(scenario.app.deliver(transfer_event(TransferSucceeded, reference), sequence=9) for _ in range(6))
+    )
     await assert_paid_once(scenario, payout_id)
     assert await exceptions(scenario) == []
     assert (await scenario.read_payout(payout_id))["transferCode"] is not None
@@ -71,7 +59,7 @@ async def test_a_failure_webhook_opens_one_exception_and_changes_no_row(scenario
     payout_id, reference = sent
     rows = "SELECT p.*, t.* FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id"
     before = await scenario.app.fetch(rows)
-    await asyncio.gather(*(scenario.app.deliver(update(event, reference), sequence=9) for _ in range(6)))
+    await asyncio.gather(*(scenario.app.deliver(transfer_event(event, reference), sequence=9) for _ in range(6)))
     assert await scenario.app.fetch(rows) == before
     await assert_still_in_transit(scenario, payout_id)
     [exception] = await exceptions(scenario)
@@ -89,8 +77,8 @@ async def test_a_failure_webhook_opens_one_exception_and_changes_no_row(scenario
 
 async def test_a_reversal_after_success_is_no_stale_event(scenario: Scenario, sent) -> None:
     payout_id, reference = sent
-    await scenario.app.deliver(update(TransferSucceeded, reference))
-    await scenario.app.deliver(update(TransferReversed, reference))
+    await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
+    await scenario.app.deliver(transfer_event(TransferReversed, reference))
     await assert_paid_once(scenario, payout_id)
     [exception] = await exceptions(scenario)
     assert exception["cause"] == "reversed"
@@ -98,9 +86,9 @@ async def test_a_reversal_after_success_is_no_stale_event(scenario: Scenario, se
 
 async def test_a_success_after_a_reversal_completes_and_keeps_the_exception(scenario: Scenario, sent) -> None:
     payout_id, reference = sent
-    await scenario.app.deliver(update(TransferReversed, reference))
-    await scenario.app.deliver(update(TransferSucceeded, reference))
-    await scenario.app.deliver(update(TransferReversed, reference))
+    await scenario.app.deliver(transfer_event(TransferReversed, reference))
+    await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
+    await scenario.app.deliver(transfer_event(TransferReversed, reference))
     await assert_paid_once(scenario, payout_id)
     [exception] = await exceptions(scenario)
     assert (exception["cause"], exception["status"]) == ("reversed", "open")
@@ -111,8 +99,8 @@ async def test_a_failure_after_a_success_opens_an_exception_and_a_query(
 ) -> None:
     payout_id, reference = sent
     await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
-    await scenario.app.deliver(update(TransferSucceeded, reference))
-    await scenario.app.deliver(update(TransferFailed, reference))
+    await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
+    await scenario.app.deliver(transfer_event(TransferFailed, reference))
     [exception] = await exceptions(scenario)
     assert exception["cause"] == "unclassified"
     assert await scenario.app.work("payouts.transfers") == 1
@@ -123,8 +111,8 @@ async def test_a_success_after_a_failure_counts_once_a_query_confirms_it(
     scenario: Scenario, sent, sandbox: Sandbox
 ) -> None:
     payout_id, reference = sent
-    await scenario.app.deliver(update(TransferFailed, reference))
-    await scenario.app.deliver(update(TransferSucceeded, reference))
+    await scenario.app.deliver(transfer_event(TransferFailed, reference))
+    await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
     await assert_still_in_transit(scenario, payout_id)
     await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
     await scenario.app.work("payouts.transfers")
@@ -137,21 +125,21 @@ async def test_a_success_after_a_failure_counts_once_a_query_confirms_it(
 @pytest.mark.parametrize("changes", [{"amount_minor": AMOUNT - 1}, {"currency": "GHS"}])
 async def test_a_success_over_another_amount_completes_nothing(scenario: Scenario, sent, changes) -> None:
     payout_id, reference = sent
-    await scenario.app.deliver(update(TransferSucceeded, reference, **changes))
+    await scenario.app.deliver(transfer_event(TransferSucceeded, reference, **changes))
     await assert_still_in_transit(scenario, payout_id)
     assert len(await exceptions(scenario)) == 1
 
 
 async def test_an_event_of_an_unrecorded_transfer_is_retried(scenario: Scenario, sent) -> None:
     with pytest.raises(TransferNotRecorded):
-        await scenario.app.deliver(update(TransferSucceeded, "po-" + "0" * 32))
+        await scenario.app.deliver(transfer_event(TransferSucceeded, "po-" + "0" * 32))
     assert await scenario.app.fetch("SELECT id FROM transfer_observations WHERE heard_from = 'webhook'") == []
 
 
 async def test_observations_are_append_only(scenario: Scenario, sent) -> None:
     _, reference = sent
     for event in (TransferSucceeded, TransferSucceeded, TransferReversed, TransferFailed):
-        await scenario.app.deliver(update(event, reference))
+        await scenario.app.deliver(transfer_event(event, reference))
     rows = await scenario.app.fetch("SELECT heard_from, status, verdict FROM transfer_observations ORDER BY position")
     assert [tuple(row) for row in rows] == [
         ("call", "pending", "advanced"),
@@ -170,7 +158,7 @@ async def test_a_large_payouts_exception_is_due_within_the_hour(scenario: Scenar
     vendor = await scenario.ready_vendor(30_000_000)
     payout_id = await scenario.payout(vendor, 20_000_001)
     [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
-    await scenario.app.deliver(update(TransferFailed, transfer["reference"], amount_minor=20_000_001))
+    await scenario.app.deliver(transfer_event(TransferFailed, transfer["reference"], amount_minor=20_000_001))
     [exception] = await exceptions(scenario)
     assert (exception["payoutId"], exception["severity"]) == (payout_id, "SEV-2")
     assert exception["respondBy"] == "2026-01-01T01:00:00.000Z"
@@ -178,7 +166,7 @@ async def test_a_large_payouts_exception_is_due_within_the_hour(scenario: Scenar
 
 async def test_only_permitted_roles_read_exceptions(scenario: Scenario, sent) -> None:
     _, reference = sent
-    await scenario.app.deliver(update(TransferFailed, reference))
+    await scenario.app.deliver(transfer_event(TransferFailed, reference))
     [exception] = await exceptions(scenario)
     path = f"/api/payout-exceptions/{exception['id']}"
 

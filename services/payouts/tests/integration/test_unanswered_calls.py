@@ -12,11 +12,11 @@ import pytest
 from common.primitives.ids import new_id
 from contracts.payments import TransferSucceeded
 from payouts.domain.dispatch import LOST_CALL
-from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR, Sandbox, Scenario
 from .dispatch_steps import EVERYTHING, KEY, OTHER_KEY, LateTransport, assert_paid_once, gateways_over, maker, recover
+from .steps import run_worker_once
 
 
 @pytest.mark.parametrize("fault", [{"timeout": True}, {"error_after": True}])
@@ -132,12 +132,6 @@ async def test_a_rejection_does_not_count_while_an_earlier_call_may_still_arrive
     else:
         payout = await scenario.read_payout(payout_id)
         assert (payout["transfer"]["status"], payout["openException"]["cause"]) == ("failed", "account_number_invalid")
-
-
-async def run_worker_once(scenario: Scenario, gateways=None):
-    """One round of the worker."""
-    dependencies = scenario.app.dependencies
-    await process_due_transfers_once(dependencies.database, gateways or dependencies.gateways, scenario.clock)
 
 
 async def reset(scenario: Scenario, payout_id):

@@ -4,26 +4,12 @@ import itertools
 import pytest
 
 from common.primitives.ids import new_id
-from contracts.payments import EscrowHeld, EscrowRefunded
+from contracts.payments import EscrowHeld
 from payouts.domain.errors import ReleaseContradicts
 
 from .conftest import Scenario, released
 from .responses import FORBIDDEN, error_of
-
-
-def refunded(vendor, from_vendor_minor, **changes):
-    values = {
-        "order_id": new_id(),
-        "buyer_id": new_id(),
-        "vendor_id": vendor.id,
-        "refund_id": new_id(),
-        "amount_minor": from_vendor_minor,
-        "from_vendor_minor": from_vendor_minor,
-        "remaining_minor": 0,
-        "remaining_vendor_minor": 0,
-        **changes,
-    }
-    return EscrowRefunded(**values)
+from .steps import escrow_refunded
 
 
 async def test_an_orders_events_in_any_order_end_in_the_same_wallet(scenario: Scenario) -> None:
@@ -38,7 +24,9 @@ async def test_an_orders_events_in_any_order_end_in_the_same_wallet(scenario: Sc
         first = released(
             vendor, 425, order_id=order, gross_minor=500, **shares, remaining_minor=500, remaining_vendor_minor=425
         )
-        refund = refunded(vendor, 0, order_id=order, amount_minor=200, remaining_minor=300, remaining_vendor_minor=255)
+        refund = escrow_refunded(
+            vendor, 0, order_id=order, amount_minor=200, remaining_minor=300, remaining_vendor_minor=255
+        )
         last = released(vendor, 255, order_id=order, gross_minor=300, commission_minor=15, delivery_fee_minor=30)
         events = [held, first, refund, last]
         for place in arrival:
@@ -101,7 +89,7 @@ async def test_a_release_with_other_amounts_contradicts(scenario: Scenario) -> N
 async def test_a_refund_from_an_empty_wallet_becomes_debt(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await scenario.payout(vendor, 800)
-    event = refunded(vendor, 500)
+    event = escrow_refunded(vendor, 500)
     received = await scenario.app.deliver(event)
     await scenario.app.deliver(event, event_id=received.event_id)
     await scenario.app.deliver(event)
@@ -127,7 +115,7 @@ async def test_a_refund_from_an_empty_wallet_becomes_debt(scenario: Scenario) ->
 async def test_the_control_account_equals_the_releases_from_escrow(scenario: Scenario) -> None:
     vendors = [await scenario.vendor() for _ in range(3)]
     events = [released(vendor, 100 + place) for vendor in vendors for place in range(5)]
-    events += [refunded(vendor, 250) for vendor in vendors]
+    events += [escrow_refunded(vendor, 250) for vendor in vendors]
     await asyncio.gather(*(scenario.app.deliver(event) for event in events))
     handed_over = sum(100 + place for place in range(5)) * 3 - 750
     assert await scenario.balance("escrow_released") == handed_over

@@ -10,8 +10,7 @@ from testkit.work import own_actions_of, work_of
 
 from .conftest import Sandbox, Scenario
 from .staff import AMOUNT, Staff
-from .test_bank_detail_releases import decide, prepare
-from .test_quarantine import quarantine
+from .steps import decide_release, prepare_release, quarantine_account
 
 
 @pytest.fixture
@@ -74,14 +73,14 @@ async def test_a_reconciliation_waits_for_another_checker_than_its_maker(staff: 
 
 async def test_a_release_of_an_account_waits_for_another_checker_than_its_maker(staff: Staff) -> None:
     vendor, maker = await staff.scenario.ready_vendor(AMOUNT), new_id()
-    assert (await quarantine(staff.scenario, vendor)).status_code == 200
+    assert (await quarantine_account(staff.scenario, vendor)).status_code == 200
     assert await _kinds(staff, "finance_checker") == {}
-    release = (await prepare(staff.scenario, vendor, by=maker)).json()["data"]
+    release = (await prepare_release(staff.scenario, vendor, by=maker)).json()["data"]
     assert await _kinds(staff, "finance_checker") == {"bank_detail_releases_to_approve": 1}
     assert await _kinds(staff, "finance_maker", "finance_checker", user=maker) == {}
     for role in ("finance_maker", "auditor", "ops_oncall"):
         assert await _kinds(staff, role) == {}
-    assert (await decide(staff.scenario, release)).status_code == 200
+    assert (await decide_release(staff.scenario, release)).status_code == 200
     assert await _kinds(staff, "finance_checker") == {}
 
 
