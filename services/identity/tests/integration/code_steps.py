@@ -16,7 +16,7 @@ REVOKED = "identity.session_revoked.v1"
 
 async def sent(app: IdentityApp) -> list[dict[str, str]]:
     """Return what notifications would send: address, code, purpose and channel in the clear, oldest first."""
-    await app.service.work(QUEUE)
+    await app.work(QUEUE)
     encryptor = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY)
     return [
         {
@@ -25,7 +25,7 @@ async def sent(app: IdentityApp) -> list[dict[str, str]]:
             "purpose": event["purpose"],
             "channel": event["channel"],
         }
-        for event in await app.service.published(ISSUED)
+        for event in await app.published(ISSUED)
     ]
 
 

@@ -18,7 +18,7 @@ LOGIN, VERIFY = "/api/auth/login", "/api/auth/otp/verify"
 
 async def codes_sent(app: IdentityApp) -> list[tuple[str, str, bool]]:
     """Address, code, and whether the mail confirms the address: everything that was sent, oldest first."""
-    await app.service.work(QUEUE)
+    await app.work(QUEUE)
     encryptor = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY)
     return [
         (
@@ -26,7 +26,7 @@ async def codes_sent(app: IdentityApp) -> list[tuple[str, str, bool]]:
             encryptor.decrypt(event["codeSealed"], event["codeId"]),
             event.get("confirmsEmail", False),
         )
-        for event in await app.service.published(CODES)
+        for event in await app.published(CODES)
     ]
 
 

@@ -17,8 +17,9 @@ from common.process.service import http_app
 from contracts import demo
 from identity.app import SERVICE
 from identity.use_cases.accounts.load_demo import load_demo
-from testkit.fixtures import DatabaseFactory, DatabaseUrls
-from testkit.service_kit import OpenService, opened, served
+from testkit.fixtures import DatabaseFactory
+from testkit.service_kit import opened, served
+from testkit.world import World
 
 from .responses import data_of
 
@@ -42,22 +43,11 @@ class _Address:
         await self.app(scope, receive, send)
 
 
-@dataclass(slots=True)
-class IdentityApp:
+@dataclass
+class IdentityApp(World):
     """The open service with what a client of it does."""
 
-    service: OpenService
-    clock: ManualClock
-    urls: DatabaseUrls
     jwks_url: str
-
-    @property
-    def client(self) -> httpx.AsyncClient:
-        return self.service.client
-
-    @property
-    def dependencies(self) -> Any:
-        return self.service.dependencies
 
     async def post(
         self, path: str, body: Any = None, *, token: str | None = None, source: str | None = None
@@ -74,14 +64,14 @@ class IdentityApp:
     async def sign_up(self, email: str, *, number_proven: bool = False, **more: Any) -> UUID:
         """Signs up a user with a confirmed address, without the remaining rows of the confirmation."""
         user_id = await self.sign_up_unproven(email, **more)
-        await self.service.fetch("UPDATE profiles SET confirmed_email = email WHERE id = $1", user_id)
+        await self.fetch("UPDATE profiles SET confirmed_email = email WHERE id = $1", user_id)
         if number_proven:
-            await self.service.fetch("UPDATE profiles SET confirmed_phone = phone WHERE id = $1", user_id)
+            await self.fetch("UPDATE profiles SET confirmed_phone = phone WHERE id = $1", user_id)
         for statement in (
             "DELETE FROM issued_codes", "DELETE FROM message_counts", "DELETE FROM sign_up_passwords",
             "DELETE FROM outbox WHERE queue = 'identity.codes'",
         ):  # fmt: skip
-            await self.service.fetch(statement)
+            await self.fetch(statement)
         return user_id
 
     async def sign_up_unproven(self, email: str, **more: Any) -> UUID:
@@ -114,7 +104,7 @@ class IdentityApp:
         )
 
     async def count(self, table: str) -> int:
-        rows = await self.service.fetch(f"SELECT count(*) AS n FROM {table}")
+        rows = await self.fetch(f"SELECT count(*) AS n FROM {table}")
         return int(rows[0]["n"])
 
 
@@ -154,7 +144,7 @@ async def app(
             **more_settings,
         ) as service:
             address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
-            yield IdentityApp(service, clock, urls, jwks_url)
+            yield IdentityApp(service, clock, jwks_url)
 
 
 @pytest.fixture

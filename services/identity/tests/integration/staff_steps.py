@@ -45,7 +45,7 @@ class StaffAdministration:
         return signed.access_token, signed.refresh_token
 
     async def caller(self, name: str) -> Any:
-        return await self.app.service.runtime.verifier.caller_of(await self.token(name))
+        return await self.app.runtime.verifier.caller_of(await self.token(name))
 
     async def act(self, verb: str, name: str | UUID, body: Any = None, *, by: str = "ADMIN") -> httpx.Response:
         user_id = name if isinstance(name, UUID) else USERS[name].id
@@ -70,19 +70,19 @@ class StaffAdministration:
         await appoint_admin(self.app.dependencies.database, USERS["BUYER2"].email, now=self.app.clock.now())
 
     async def roles(self, name: str) -> set[str]:
-        rows = await self.app.service.fetch("SELECT role FROM role_grants WHERE user_id = $1", USERS[name].id)
+        rows = await self.app.fetch("SELECT role FROM role_grants WHERE user_id = $1", USERS[name].id)
         return {row["role"] for row in rows}
 
     async def actions(self) -> list[tuple[str | None, str, str]]:
         """Actor, action and subject of each recorded action by their names, oldest first."""
         names = {user.id: name for name, user in USERS.items()}
-        rows = await self.app.service.fetch("SELECT actor_id, act, subject_id FROM staff_acts ORDER BY id")
+        rows = await self.app.fetch("SELECT actor_id, act, subject_id FROM staff_acts ORDER BY id")
         return [(names.get(row["actor_id"]), row["act"], names.get(row["subject_id"], "?")) for row in rows]
 
     async def state(self) -> list[Any]:
         """Everything that a change of staff writes."""
         return [
-            await self.app.service.fetch(statement)
+            await self.app.fetch(statement)
             for statement in (
                 "SELECT * FROM role_grants ORDER BY user_id, role",
                 "SELECT * FROM staff_grants ORDER BY id",

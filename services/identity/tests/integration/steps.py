@@ -57,17 +57,15 @@ class Platform:
         return await self.send("POST", f"{CHANGES}/{change['id']}/reject", {"reason": "too low"}, by)
 
     async def commission(self) -> int | None:
-        [row] = await self.app.service.fetch(
-            "SELECT commission_basis_points AS points FROM vendors WHERE id = $1", demo.ADA.id
-        )
+        [row] = await self.app.fetch("SELECT commission_basis_points AS points FROM vendors WHERE id = $1", demo.ADA.id)
         return row["points"]
 
     async def published(self) -> list[dict[str, Any]]:
-        return await self.app.service.published(CHANGED)
+        return await self.app.published(CHANGED)
 
     async def state(self) -> list[Any]:
         return [
-            await self.app.service.fetch(f"SELECT * FROM {table} ORDER BY id")
+            await self.app.fetch(f"SELECT * FROM {table} ORDER BY id")
             for table in ("vendors", "commission_changes", "staff_acts", "outbox")
         ]
 
@@ -87,7 +85,7 @@ async def created_user(app: IdentityApp, email: str, **more: Any) -> dict[str, A
 
 
 async def referral_token_of(app: IdentityApp, email: str) -> str:
-    rows = await app.service.fetch("SELECT referral_token FROM profiles WHERE email = $1", email)
+    rows = await app.fetch("SELECT referral_token FROM profiles WHERE email = $1", email)
     return str(rows[0]["referral_token"])
 
 
@@ -119,7 +117,7 @@ class Campus:
         self._tokens.pop(name, None)
 
     async def grant(self, name: str, role: str, campus_id: UUID) -> None:
-        await self.app.service.fetch(
+        await self.app.fetch(
             "INSERT INTO role_grants (user_id, role, campus_id, granted_at) VALUES ($1, $2, $3, now())",
             USERS[name].id,
             role,
@@ -141,14 +139,14 @@ class Campus:
 
     async def events(self) -> dict[str, list[dict[str, Any]]]:
         """Return the published events of applications, without the vendors of the demo data."""
-        shown = {name: await self.app.service.published(name) for name in EVENTS}
+        shown = {name: await self.app.published(name) for name in EVENTS}
         shown[EVENTS[0]] = shown[EVENTS[0]][len(demo.VENDORS) :]
         return shown
 
     async def state(self) -> list[Any]:
         """Everything that a decision writes."""
         return [
-            await self.app.service.fetch(statement)
+            await self.app.fetch(statement)
             for statement in (
                 "SELECT id, status, reason, decided_by FROM vendor_applications ORDER BY id",
                 "SELECT id, owner_user_id, status, revision FROM vendors ORDER BY id",

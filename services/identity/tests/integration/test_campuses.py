@@ -37,7 +37,7 @@ class Staff:
 
     async def state(self) -> list[Any]:
         return [
-            await self.app.service.fetch(f"SELECT * FROM {table} ORDER BY id")
+            await self.app.fetch(f"SELECT * FROM {table} ORDER BY id")
             for table in ("campuses", "hubs", "outbox", "staff_acts")
         ]
 
@@ -55,15 +55,13 @@ async def test_staff_change_their_campus_and_publish_it(staff: Staff) -> None:
     assert (response.json()["data"]["name"], response.json()["data"]["revision"]) == ("UNILAG", 2)
     assert response.headers["ETag"] == '"2"'
     assert (await staff.patch(LAGOS, {"active": False, "revision": 2})).json()["data"]["active"] is False
-    events = (await staff.app.service.published("identity.campus_changed.v1"))[len(demo.CAMPUSES) :]
+    events = (await staff.app.published("identity.campus_changed.v1"))[len(demo.CAMPUSES) :]
     campus_id = str(demo.LAGOS.id)
     assert events == [
         {"campusId": campus_id, "name": "UNILAG", "active": True},
         {"campusId": campus_id, "name": "UNILAG", "active": False},
     ]
-    sequences = await staff.app.service.fetch(
-        "SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", campus_id
-    )
+    sequences = await staff.app.fetch("SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", campus_id)
     assert [row["sequence"] for row in sequences] == [1, 2, 3]
     # Only its staff see a closed campus, and can open it again.
     assert (await staff.app.get(LAGOS)).status_code == 404
@@ -86,13 +84,13 @@ async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
     assert (changed.json()["data"]["deliveryFeeMinor"], changed.json()["data"]["address"]) == (0, "Gate 2")
     assert (await staff.patch(path, {"active": False})).status_code == 200
     assert (await staff.app.get(path)).status_code == 404
-    events = (await staff.app.service.published("identity.hub_changed.v1"))[len(demo.HUBS) :]
+    events = (await staff.app.published("identity.hub_changed.v1"))[len(demo.HUBS) :]
     assert [(entry["name"], entry["deliveryFeeMinor"], entry["active"]) for entry in events] == [
         ("Jaja Hall", 20_000, True),
         ("Jaja Hall", 0, True),
         ("Jaja Hall", 0, False),
     ]
-    trail = await staff.app.service.fetch("SELECT act, actor_id, subject_id FROM staff_acts ORDER BY id")
+    trail = await staff.app.fetch("SELECT act, actor_id, subject_id FROM staff_acts ORDER BY id")
     assert [(row["act"], row["actor_id"], str(row["subject_id"])) for row in trail] == [
         (act, USERS["CAMPUS"].id, hub["id"]) for act in ("opened", "changed", "changed")
     ]
@@ -111,13 +109,13 @@ async def test_the_platform_opens_campuses_and_no_other_role_does(staff: Staff) 
     assert opened.status_code == 201, opened.text
     campus = opened.json()["data"]
     user_id = await staff.app.sign_up("student@ashesi.edu.gh")
-    [row] = await staff.app.service.fetch("SELECT campus_id FROM profiles WHERE id = $1", user_id)
+    [row] = await staff.app.fetch("SELECT campus_id FROM profiles WHERE id = $1", user_id)
     assert str(row["campus_id"]) == campus["id"]
     assert (await staff.send("POST", f"/api/campuses/{campus['id']}/hubs", NEW_HUB, "ADMIN")).status_code == 201
 
 
 async def test_staff_cannot_change_another_campus(staff: Staff) -> None:
-    await staff.app.service.fetch(
+    await staff.app.fetch(
         "INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, 'x', 'x', 0, now())",
         other_hub := uuid4(),
         demo.IBADAN.id,
@@ -162,12 +160,12 @@ async def test_of_two_concurrent_changes_of_one_revision_one_conflicts(staff: St
         *(staff.patch(HUB, {"deliveryFeeMinor": fee, "revision": 1}) for fee in range(1, 9))
     )
     assert sorted(response.status_code for response in responses) == [200] + [409] * 7
-    assert len(await staff.app.service.published("identity.hub_changed.v1")) == len(demo.HUBS) + 1
+    assert len(await staff.app.published("identity.hub_changed.v1")) == len(demo.HUBS) + 1
 
 
 async def test_the_policies_keep_staff_on_their_campus_even_when_a_statement_forgets_it(staff: Staff) -> None:
     database = staff.app.dependencies.database
-    await staff.app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    await staff.app.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     for name, campuses, hubs in (("CAMPUS", {demo.LAGOS.id}, 2), ("BUYER", set(), 0), ("AUDITOR", set(), 0)):
         async with database.unit_of_work(acting_as=caller_named(name)) as uow:
             changed = await uow.fetch("UPDATE campuses SET revision = revision RETURNING id")

@@ -77,7 +77,7 @@ async def test_of_twenty_requests_at_once_the_accepted_ones_are_sent(app: Identi
 
 
 async def valid_codes(app: IdentityApp) -> int:
-    rows = await app.service.fetch("SELECT 1 FROM issued_codes WHERE expires_at > $1", app.clock.now())
+    rows = await app.fetch("SELECT 1 FROM issued_codes WHERE expires_at > $1", app.clock.now())
     return len(rows)
 
 
@@ -112,7 +112,7 @@ async def test_thirty_wrong_tries_of_all_sources_end_a_code_and_not_the_next(app
     await guess(app, code, sources[-1], tries=TRIES_OF_SOURCE_MAX - 1)
     # A source without tries left adds none.
     await guess(app, code, *sources[:-1], tries=1)
-    assert [row["tries"] for row in await app.service.fetch("SELECT tries FROM issued_codes")] == [TRIES_MAX - 1]
+    assert [row["tries"] for row in await app.fetch("SELECT tries FROM issued_codes")] == [TRIES_MAX - 1]
     await guess(app, code, sources[-1], tries=1)
     assert await redeem(app, code, OWNER) == 422
     assert await redeem(app, await code_for(app, email=EMAIL), OWNER) == 200
@@ -156,7 +156,7 @@ async def test_concurrent_guesses_of_a_source_get_five_tries_in_total(app: Ident
     body = {"email": EMAIL, "code": wrong(code)}
     responses = await asyncio.gather(*(app.post("/api/auth/otp/verify", body) for _ in range(20)))
     assert {response.status_code for response in responses} == {422}
-    assert [row["tries"] for row in await app.service.fetch("SELECT tries FROM issued_codes")] == [TRIES_OF_SOURCE_MAX]
+    assert [row["tries"] for row in await app.fetch("SELECT tries FROM issued_codes")] == [TRIES_OF_SOURCE_MAX]
 
 
 async def test_a_code_is_a_first_factor_and_no_second_one(app: IdentityApp) -> None:
@@ -165,11 +165,11 @@ async def test_a_code_is_a_first_factor_and_no_second_one(app: IdentityApp) -> N
     code = await code_for(app, phone=vendor.phone)
     tokens = (await app.post("/api/auth/otp/verify", {"phone": vendor.phone, "code": code})).json()["data"]
     assert (tokens["aal"], tokens["mfaRequired"]) == ("aal1", True)
-    assert (await app.service.runtime.verifier.caller_of(tokens["accessToken"])).stepped_up_at is None
+    assert (await app.runtime.verifier.caller_of(tokens["accessToken"])).stepped_up_at is None
     stepped = await app.step_up(tokens, DEMO_SECRET)
     methods = jwt.decode(stepped["accessToken"], options={"verify_signature": False})["amr"]
     assert [entry["method"] for entry in methods] == ["otp", "totp"]
-    assert (await app.service.runtime.verifier.caller_of(stepped["accessToken"])).stepped_up_at is not None
+    assert (await app.runtime.verifier.caller_of(stepped["accessToken"])).stepped_up_at is not None
 
 
 async def test_a_code_works_for_ten_minutes_and_only_where_it_went(app: IdentityApp) -> None:
@@ -258,7 +258,7 @@ async def test_a_number_of_a_federated_user_signs_in_no_user(app: IdentityApp) -
         headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
     )
     assert created.status_code == 200
-    await app.service.fetch("INSERT INTO accounts (user_id, created_at) VALUES ($1, now())", user_id)
+    await app.fetch("INSERT INTO accounts (user_id, created_at) VALUES ($1, now())", user_id)
     for address in ({"phone": PHONE}, {"email": EMAIL}):
         await app.post("/api/auth/otp", address)
     await app.post("/api/auth/password/forgot", {"email": EMAIL})
@@ -283,7 +283,7 @@ async def test_a_redelivered_code_is_published_once_and_an_outdated_one_never(ap
     await app.sign_up(EMAIL)
     await app.post("/api/auth/otp", {"email": EMAIL})
     assert len(await sent(app)) == 1
-    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = $1 RETURNING 1", QUEUE)
+    await app.fetch("UPDATE outbox SET published_at = NULL WHERE queue = $1 RETURNING 1", QUEUE)
     assert len(await sent(app)) == 1
     app.clock.advance(timedelta(minutes=1))
     await app.post("/api/auth/otp", {"email": EMAIL})
@@ -343,7 +343,7 @@ async def test_neither_code_nor_address_is_stored_in_plain_text(app: IdentityApp
     await app.post("/api/auth/login", {"email": EMAIL, "password": "a wrong password"})
     stored = ""
     for table in ("issued_codes", "message_counts", "login_failures", "outbox", "inbox", "sessions"):
-        for row in await app.service.fetch(f"SELECT * FROM {table}"):
+        for row in await app.fetch(f"SELECT * FROM {table}"):
             if table != "outbox" or row["type"] in (ISSUED, QUEUE):
                 stored += " ".join(
                     value.decode("latin-1") if isinstance(value, bytes) else str(value) for value in row.values()
@@ -352,7 +352,7 @@ async def test_neither_code_nor_address_is_stored_in_plain_text(app: IdentityApp
     for secret in (token, EMAIL, PHONE, PHONE[1:], f'"{code}"'):
         assert secret not in stored
     for plain in (code, token, EMAIL, PHONE):
-        hashes = await app.service.fetch(
+        hashes = await app.fetch(
             "SELECT 1 FROM issued_codes WHERE code_hash = $1 OR address_hash = $1",
             hashlib.sha256(plain.encode()).digest(),
         )
@@ -364,11 +364,11 @@ async def test_retention_purges_old_codes_and_keeps_active_limits(app: IdentityA
     await app.post("/api/auth/otp", {"email": EMAIL})
     await app.post("/api/auth/login", {"email": EMAIL, "password": "a wrong password"})
     app.clock.advance(timedelta(minutes=59))
-    assert await app.service.remove_old() == 0
+    assert await app.remove_old() == 0
     app.clock.advance(timedelta(minutes=1))
     # The failed login, and the counts of the hour.
-    assert await app.service.remove_old() == 3
+    assert await app.remove_old() == 3
     assert (await app.count("login_failures"), await app.count("message_counts")) == (0, 2)
     app.clock.advance(timedelta(hours=23))
-    assert await app.service.remove_old() == 3
+    assert await app.remove_old() == 3
     assert (await app.count("issued_codes"), await app.count("message_counts")) == (0, 0)

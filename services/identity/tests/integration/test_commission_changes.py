@@ -50,7 +50,7 @@ async def test_null_is_the_default_of_the_platform(platform: Platform) -> None:
 
 async def test_neither_the_maker_nor_the_owner_decides(platform: Platform) -> None:
     change = await platform.prepared(250)
-    await platform.app.service.fetch(
+    await platform.app.fetch(
         "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, 'platform_admin', now())", USERS["VENDOR"].id
     )
     state = await platform.state()
@@ -149,9 +149,9 @@ async def test_the_endpoints_of_commission_changes_are_guarded(platform: Platfor
 async def test_the_database_rejects_a_commission_of_one_user(platform: Platform) -> None:
     change = await platform.prepared(250)
     with pytest.raises(asyncpg.RestrictViolationError):
-        await platform.app.service.fetch("UPDATE vendors SET commission_basis_points = 250 RETURNING 1")
+        await platform.app.fetch("UPDATE vendors SET commission_basis_points = 250 RETURNING 1")
     with pytest.raises(asyncpg.CheckViolationError, match="commission_changes_by_two"):
-        await platform.app.service.fetch(
+        await platform.app.fetch(
             "UPDATE commission_changes SET status = 'approved', decided_by = prepared_by, decided_at = now() WHERE id = $1 RETURNING 1",
             change["id"],
         )

@@ -69,7 +69,7 @@ async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_cam
             campus_ids.add((await created_user(app, f"Fresher+2026@{form}"))["campusId"])
         campus = await app.get(f"/api/campuses/{campus_ids.pop()}")
         assert (campus.json()["data"]["name"], campus_ids) == (name, set())
-    events = await app.service.published("identity.campus_changed.v1")
+    events = await app.published("identity.campus_changed.v1")
     assert sorted(event["name"] for event in events) == sorted(universities.values())
 
 
@@ -93,7 +93,7 @@ async def test_it_responses_the_shape_of_the_contract(app: IdentityApp) -> None:
     assert data["profileId"] == str(user_id)
     assert data["role"] == "buyer"
     assert data["referral"] == {"applied": False, "pending": False, "rewardMinor": 0}
-    events = (await app.service.published("identity.user_provisioned.v1"))[0]
+    events = (await app.published("identity.user_provisioned.v1"))[0]
     assert events["userId"] == str(user_id)
     assert events["referral"] == {"applied": False, "rewardMinor": 0}
     assert "phone" not in events
@@ -108,10 +108,10 @@ async def test_it_is_idempotent_on_the_users_id_whatever_later_calls_contain(app
         await created_user(app, "tola@ui.edu.ng", user_id=user_id, referral_token=token, full_name="Tola Ade"),
     ):
         assert later == first
-    assert len(await app.service.published("identity.user_provisioned.v1")) == 2
-    events = await app.service.published("identity.campus_changed.v1")
+    assert len(await app.published("identity.user_provisioned.v1")) == 2
+    events = await app.published("identity.campus_changed.v1")
     assert sorted(event["name"] for event in events) == ["University of Ibadan", "University of Lagos"]
-    row = (await app.service.fetch("SELECT email, phone, full_name FROM profiles WHERE id = $1", user_id))[0]
+    row = (await app.fetch("SELECT email, phone, full_name FROM profiles WHERE id = $1", user_id))[0]
     assert tuple(row) == ("tola@ui.edu.ng", None, None)
 
 
@@ -126,11 +126,7 @@ async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(app:
     )
     assert all(response == responses[0] for response in responses)
     assert responses[0]["referral"] == {"applied": True, "pending": True, "rewardMinor": 50_000}
-    events = [
-        event
-        for event in await app.service.published("identity.user_provisioned.v1")
-        if event["userId"] == str(user_id)
-    ]
+    events = [event for event in await app.published("identity.user_provisioned.v1") if event["userId"] == str(user_id)]
     assert [event["referral"]["rewardMinor"] for event in events] == [50_000]
     assert await referral_count_of(app, "ada@unilag.edu.ng") == 1
 
@@ -144,7 +140,7 @@ async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each
         response["referral"] == {"applied": True, "pending": True, "rewardMinor": 50_000} for response in responses
     )
     assert len({response["profileId"] for response in responses}) == 100
-    events = await app.service.published("identity.user_provisioned.v1")
+    events = await app.published("identity.user_provisioned.v1")
     assert sum(event["referral"]["rewardMinor"] for event in events) == 100 * 50_000
     assert await referral_count_of(app, "ada@unilag.edu.ng") == 100
 
@@ -152,7 +148,7 @@ async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each
 async def test_students_of_one_new_campus_at_once_make_one_campus(app: IdentityApp) -> None:
     responses = await asyncio.gather(*(created_user(app, f"s{number}@ashesi.edu.gh") for number in range(20)))
     assert len({response["campusId"] for response in responses}) == 1
-    assert len(await app.service.published("identity.campus_changed.v1")) == 1
+    assert len(await app.published("identity.campus_changed.v1")) == 1
 
 
 async def test_a_referral_is_never_applied_for_ones_own_mailbox(app: IdentityApp) -> None:
@@ -213,10 +209,10 @@ async def test_an_odd_number_never_fails_the_sign_up(app: IdentityApp) -> None:
     for phone in ("", "0", "+", "call me", "x" * 5_000, "+999123456789", "\u0660\u0661", "+234" * 20, None):
         data = await created_user(app, f"tola{uuid4()}@unilag.edu.ng", phone=phone)
         assert data["campusId"] is not None
-    rows = await app.service.fetch("SELECT DISTINCT phone FROM profiles")
+    rows = await app.fetch("SELECT DISTINCT phone FROM profiles")
     assert [row["phone"] for row in rows] == [None]
     await created_user(app, "dami@unilag.edu.ng", phone="0803 123 4567")
-    events = (await app.service.published("identity.user_provisioned.v1"))[-1]
+    events = (await app.published("identity.user_provisioned.v1"))[-1]
     assert events["phone"] == "+2348031234567"
 
 
@@ -228,8 +224,8 @@ async def test_a_reward_of_nothing_is_applied_and_counted(app: IdentityApp, brok
         broker_url,
         clock=app.clock,
         jwks_url=app.jwks_url,
-        credentials_key=app.service.settings.credentials_key,
-        code_delivery_key=app.service.settings.code_delivery_key,
+        credentials_key=app.settings.credentials_key,
+        code_delivery_key=app.settings.code_delivery_key,
         service_role_key=SERVICE_ROLE_KEY,
         referral_reward_minor=0,
     ) as stingy:

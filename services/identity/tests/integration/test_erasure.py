@@ -36,7 +36,7 @@ async def evaluate(app: IdentityApp, response: httpx.Response, **matters: tuple[
     erasure = response.json()["data"]
     for event in EVALUATING_SERVICES:
         open_matters = matters.get(event.publisher(), ())
-        await app.service.deliver(
+        await app.receive(
             event(request_id=UUID(erasure["id"]), user_id=UUID(erasure["userId"]), open_matters=open_matters)
         )
 
@@ -60,12 +60,12 @@ async def user(app: IdentityApp, email: str = TOLA, **more: Any) -> tuple[UUID, 
 
 async def traces_of(app: IdentityApp, text: str) -> set[str]:
     """Return the tables that contain a text, without the outbox."""
-    tables = await app.service.fetch(
+    tables = await app.fetch(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
     )
     found = set()
     for table in {row["relname"] for row in tables} - {"outbox", "outbox_sequences", "alembic_version"}:
-        if await app.service.fetch(f'SELECT 1 FROM "{table}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
+        if await app.fetch(f'SELECT 1 FROM "{table}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
             found.add(table)
     return found
 
@@ -78,10 +78,8 @@ async def test_erasure_keeps_no_personal_data(app: IdentityApp) -> None:
     for text in ("tola@unilag", "2348031234567", "Test Person"):
         assert await traces_of(app, text) == set()
     assert await traces_of(app, str(user_id)) == {"profiles", "erasure_requests"}
-    assert await app.service.published("identity.user_erased.v1") == [{"userId": str(user_id)}]
-    [revoked] = [
-        event for event in await app.service.published("identity.session_revoked.v1") if "sessionId" not in event
-    ]
+    assert await app.published("identity.user_erased.v1") == [{"userId": str(user_id)}]
+    [revoked] = [event for event in await app.published("identity.session_revoked.v1") if "sessionId" not in event]
     assert revoked["userId"] == str(user_id)
 
 
@@ -96,10 +94,10 @@ async def test_the_erasure_age_metric_names_the_service_that_has_not_evaluated(a
     app.clock.advance(timedelta(hours=2))
     assert await shown() == {"orders": 7200, "payments": 7200, "payouts": 7200}
     events = [event(request_id=UUID(erasure["id"]), user_id=UUID(erasure["userId"])) for event in EVALUATING_SERVICES]
-    await app.service.deliver(events[0])
+    await app.receive(events[0])
     assert await shown() == {"orders": 0, "payments": 7200, "payouts": 7200}
     for word in events[1:]:
-        await app.service.deliver(word)
+        await app.receive(word)
     assert await shown() == {"orders": 0, "payments": 0, "payouts": 0}
 
 
@@ -131,7 +129,7 @@ async def test_the_address_is_free_but_the_same_mailbox_earns_no_second_reward(a
 
 
 async def erased_id(app: IdentityApp) -> UUID:
-    [row] = await app.service.fetch("SELECT id FROM profiles WHERE erased_at IS NOT NULL")
+    [row] = await app.fetch("SELECT id FROM profiles WHERE erased_at IS NOT NULL")
     return UUID(str(row["id"]))
 
 
@@ -153,12 +151,12 @@ async def test_erasure_requires_the_password_and_a_wrong_one_changes_nothing(app
     assert invalid_field_of(unknown) == (422, "userId")
     assert (await app.client.request("DELETE", "/api/profiles/current", json={"password": PASSWORD})).status_code == 401
     assert (await app.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
-    assert await app.service.published("identity.user_erased.v1") == []
+    assert await app.published("identity.user_erased.v1") == []
 
 
 async def test_erasure_requires_a_step_up_of_users_with_a_second_factor(app: IdentityApp) -> None:
     await app.load_demo()
-    await app.service.fetch("DELETE FROM role_grants WHERE user_id = $1", demo.USERS[5].id)
+    await app.fetch("DELETE FROM role_grants WHERE user_id = $1", demo.USERS[5].id)
     tokens = await app.demo_log_in("SUPPORT")
     body = {"password": DEMO_PASSWORD}
     assert error_of(await erase(app, tokens["accessToken"], body)) == STEP_UP_REQUIRED
@@ -169,14 +167,14 @@ async def test_erasure_requires_a_step_up_of_users_with_a_second_factor(app: Ide
 
 async def test_staff_and_owners_of_a_suspended_vendor_cannot_be_erased(app: IdentityApp) -> None:
     await app.load_demo()
-    await app.service.fetch("UPDATE vendors SET status = 'suspended', suspension_reason = 'looked into'")
+    await app.fetch("UPDATE vendors SET status = 'suspended', suspension_reason = 'looked into'")
     for name, events in (("VENDOR", "your vendor is suspended"), ("AUDITOR", "a staff role")):
         stepped = await app.step_up(await app.demo_log_in(name), DEMO_SECRET)
         response = await request_erasure(app, stepped["accessToken"], {"password": DEMO_PASSWORD})
         assert error_of(response) == CONFLICT
         assert events in response.json()["detail"]
         assert (await app.get("/api/profiles/current/erasure", token=stepped["accessToken"])).status_code == 404
-    assert await app.service.published("identity.erasure_requested.v1") == []
+    assert await app.published("identity.erasure_requested.v1") == []
 
 
 async def test_concurrent_requests_are_published_once(app: IdentityApp) -> None:
@@ -184,20 +182,20 @@ async def test_concurrent_requests_are_published_once(app: IdentityApp) -> None:
     responses = await asyncio.gather(*(request_erasure(app, tokens["accessToken"]) for _ in range(5)))
     assert {response.status_code for response in responses} == {202}
     assert len({response.json()["data"]["id"] for response in responses}) == 1
-    assert len(await app.service.published("identity.erasure_requested.v1")) == 1
+    assert len(await app.published("identity.erasure_requested.v1")) == 1
 
 
 async def test_a_user_is_erased_once_after_all_evaluations(app: IdentityApp) -> None:
     _, tokens = await user(app)
     erasure = (await request_erasure(app, tokens["accessToken"])).json()["data"]
     events = [event(request_id=UUID(erasure["id"]), user_id=UUID(erasure["userId"])) for event in EVALUATING_SERVICES]
-    await app.service.deliver(events[0])
-    again = await app.service.deliver(events[1])
-    await app.service.deliver(events[1], event_id=again.event_id)
+    await app.receive(events[0])
+    again = await app.receive(events[1])
+    await app.receive(events[1], event_id=again.event_id)
     assert (await newest(app, tokens["accessToken"]))["status"] == "asked"
-    await asyncio.gather(*(app.service.deliver(events[2]) for _ in range(4)))
+    await asyncio.gather(*(app.receive(events[2]) for _ in range(4)))
     assert await traces_of(app, "tola@unilag") == set()
-    assert len(await app.service.published("identity.user_erased.v1")) == 1
+    assert len(await app.published("identity.user_erased.v1")) == 1
 
 
 async def test_an_open_obligation_rejects_the_request_which_may_be_repeated(app: IdentityApp) -> None:
@@ -211,7 +209,7 @@ async def test_an_open_obligation_rejects_the_request_which_may_be_repeated(app:
         {"service": "payments", "matter": "escrow_held"},
         {"service": "payments", "matter": "open_chargebacks"},
     ]
-    assert await app.service.published("identity.erasure_refused.v1") == [
+    assert await app.published("identity.erasure_refused.v1") == [
         {
             "userId": str(user_id),
             "requestId": refused["id"],
@@ -227,9 +225,7 @@ async def test_an_open_obligation_rejects_the_request_which_may_be_repeated(app:
 async def test_a_staff_role_granted_meanwhile_rejects_the_request(app: IdentityApp) -> None:
     user_id, tokens = await user(app)
     erasure = await request_erasure(app, tokens["accessToken"])
-    await app.service.fetch(
-        "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, 'support_agent', now())", user_id
-    )
+    await app.fetch("INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, 'support_agent', now())", user_id)
     await evaluate(app, erasure)
     refused = await newest(app, tokens["accessToken"])
     assert (refused["status"], refused["openMatters"]) == (
@@ -240,12 +236,12 @@ async def test_a_staff_role_granted_meanwhile_rejects_the_request(app: IdentityA
 
 async def test_a_vendor_is_closed_for_good_with_its_owner(app: IdentityApp) -> None:
     await app.load_demo()
-    [vendor] = await app.service.fetch("SELECT * FROM vendors WHERE owner_user_id = $1", USERS["VENDOR"].id)
+    [vendor] = await app.fetch("SELECT * FROM vendors WHERE owner_user_id = $1", USERS["VENDOR"].id)
     stepped = await app.step_up(await app.demo_log_in("VENDOR"), DEMO_SECRET)
     assert (await erase(app, stepped["accessToken"], {"password": DEMO_PASSWORD})).status_code == 202
-    [profile] = await app.service.fetch("SELECT role FROM profiles WHERE id = $1", USERS["VENDOR"].id)
+    [profile] = await app.fetch("SELECT role FROM profiles WHERE id = $1", USERS["VENDOR"].id)
     assert profile["role"] == "buyer"
-    assert await app.service.published("identity.vendor_closed.v1") == [
+    assert await app.published("identity.vendor_closed.v1") == [
         {
             "vendorId": str(vendor["id"]),
             "ownerUserId": str(vendor["owner_user_id"]),
@@ -264,7 +260,7 @@ async def test_the_database_rejects_personal_data_of_an_erased_user(app: Identit
     _, tokens = await user(app)
     await erase(app, tokens["accessToken"])
     with pytest.raises(Exception, match="profiles_erased_tell_nothing"):
-        await app.service.fetch("UPDATE profiles SET full_name = 'Tola' WHERE erased_at IS NOT NULL")
+        await app.fetch("UPDATE profiles SET full_name = 'Tola' WHERE erased_at IS NOT NULL")
 
 
 async def test_a_user_reads_only_their_own_personal_records(app: IdentityApp) -> None:

@@ -69,7 +69,7 @@ async def refreshed(app: IdentityApp, tokens: dict[str, Any]) -> dict[str, Any]:
 
 
 async def make_staff(app: IdentityApp, email: str = TOLA) -> None:
-    await app.service.fetch(
+    await app.fetch(
         "INSERT INTO role_grants (user_id, role, granted_at) "
         "SELECT user_id, 'support_agent', now() FROM accounts WHERE email = $1",
         email,
@@ -105,7 +105,7 @@ async def test_a_user_sees_their_own_factors_without_secrets(app: IdentityApp) -
 async def test_a_federated_user_has_second_factors_here(app: IdentityApp) -> None:
     await app.sign_up(TOLA)
     tokens = await app.log_in(TOLA)
-    await app.service.fetch("UPDATE accounts SET email = NULL, password_hash = NULL")
+    await app.fetch("UPDATE accounts SET email = NULL, password_hash = NULL")
     response = await app.post("/api/auth/mfa/enroll", token=tokens["accessToken"])
     assert response.status_code == 200, response.text
     assert TOLA.replace("@", "%40") in response.json()["data"]["otpauthUri"]
@@ -164,7 +164,7 @@ async def test_a_refresh_started_before_a_removal_keeps_no_step_up(app: Identity
     )
 
     async def removal_waits() -> bool:
-        return bool((await app.service.fetch(waiting))[0]["n"])
+        return bool((await app.fetch(waiting))[0]["n"])
 
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         hashes, issuer = app.dependencies.hashes, app.dependencies.issuer
@@ -207,7 +207,7 @@ async def test_the_last_factor_removes_its_recovery_codes(app: IdentityApp) -> N
 
 async def test_ten_one_time_code_factors_are_enough(app: IdentityApp) -> None:
     stepped, _ = await with_totp(app)
-    await app.service.fetch(
+    await app.fetch(
         "INSERT INTO totp_factors (id, user_id, secret_sealed, created_at, confirmed_at) "
         "SELECT gen_random_uuid(), user_id, 'sealed', now(), now() FROM accounts, generate_series(1, 9)"
     )
@@ -223,7 +223,7 @@ async def test_recovery_codes_are_shown_once_and_stored_hashed(app: IdentityApp)
     assert all(re.fullmatch(r"[A-Z2-7]{4}(-[A-Z2-7]{4}){3}", code) for code in codes)
     left = await app.get(CODES, token=stepped["accessToken"])
     assert left.json()["data"] == {"remaining": 10, "createdAt": "2026-09-01T08:00:00.000Z"}
-    stored = b"".join(row["code_hash"] for row in await app.service.fetch("SELECT code_hash FROM recovery_codes"))
+    stored = b"".join(row["code_hash"] for row in await app.fetch("SELECT code_hash FROM recovery_codes"))
     assert not any(code.encode() in stored or code.replace("-", "").encode() in stored for code in codes)
     at_aal1 = await app.log_in(TOLA)
     assert error_of(await app.post(CODES, token=at_aal1["accessToken"])) == STEP_UP_REQUIRED
@@ -260,7 +260,7 @@ async def test_each_change_of_credentials_is_published(app: IdentityApp) -> None
     passwords = {"currentPassword": PASSWORD, "newPassword": "another long password"}
     response = await app.post("/api/auth/password/change", passwords, token=stepped["accessToken"])
     assert response.status_code == 200, response.text
-    changes = [event["change"] for event in await app.service.published("identity.credentials_changed.v1")]
+    changes = [event["change"] for event in await app.published("identity.credentials_changed.v1")]
     assert changes == [
         "factor_added", "recovery_codes_renewed", "factor_added", "recovery_code_used", "factor_removed", "phone_changed",
         "password_changed",
@@ -280,8 +280,8 @@ async def test_of_two_at_once_with_one_recovery_code_one_succeeds(app: IdentityA
 async def test_two_renewals_at_once_store_ten_codes(app: IdentityApp) -> None:
     stepped, _ = await with_totp(app)
     sets = await asyncio.gather(*(new_codes(app, stepped) for _ in range(3)))
-    stored = {bytes(row["code_hash"]) for row in await app.service.fetch("SELECT code_hash FROM recovery_codes")}
-    rows = await app.service.fetch("SELECT user_id FROM accounts")
+    stored = {bytes(row["code_hash"]) for row in await app.fetch("SELECT code_hash FROM recovery_codes")}
+    rows = await app.fetch("SELECT user_id FROM accounts")
     hash_of = app.dependencies.recovery_codes.hash_of
     assert {frozenset(hash_of(rows[0]["user_id"], code) for code in codes) == stored for codes in sets} == {True, False}
     assert len(stored) == 10
@@ -321,7 +321,7 @@ async def test_a_malformed_code_is_not_counted(app: IdentityApp) -> None:
     for body in bodies:
         response = await app.post(VERIFY, body, token=stepped["accessToken"])
         assert (body, response.status_code, response.json()["code"]) == (body, 422, "VALIDATION_FAILED")
-    rows = await app.service.fetch("SELECT code_failures FROM accounts")
+    rows = await app.fetch("SELECT code_failures FROM accounts")
     assert [row["code_failures"] for row in rows] == [0]
     assert (await app.post(VERIFY, {"code": code}, token=stepped["accessToken"])).status_code == 200
 
@@ -342,7 +342,7 @@ async def test_a_step_up_lasts_fifteen_minutes_to_the_second(app: IdentityApp, m
         body = {"code": code if method == "recovery_code" else app.code(secret)}
         stepped = (await app.post(VERIFY, body, token=tokens["accessToken"])).json()["data"]
     assert methods(stepped) == ["password", method]
-    assert (await app.service.runtime.verifier.caller_of(stepped["accessToken"])).stepped_up_at == shown_at
+    assert (await app.runtime.verifier.caller_of(stepped["accessToken"])).stepped_up_at == shown_at
 
     app.clock.advance(shown_at + timedelta(minutes=15) - app.clock.now())
     assert len(await new_codes(app, stepped)) == 10
@@ -364,5 +364,5 @@ async def test_retention_purges_unanswered_challenges(app: IdentityApp) -> None:
     for _ in range(2):
         await app.post("/api/auth/mfa/passkeys/options", token=tokens["accessToken"])
         app.clock.advance(timedelta(minutes=4))
-    assert [await app.service.remove_old() for _ in range(2)] == [1, 0]
+    assert [await app.remove_old() for _ in range(2)] == [1, 0]
     assert await app.count("passkey_challenges") == 1

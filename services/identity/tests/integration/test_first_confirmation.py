@@ -35,14 +35,14 @@ async def attack_before_the_proof(app: IdentityApp) -> dict[str, Any]:
     stepped = await app.step_up(tokens, secret)
     recovery = await app.post("/api/auth/mfa/recovery-codes", token=stepped["accessToken"])
     await app.post("/api/auth/mfa/passkeys/options", token=stepped["accessToken"])
-    await app.service.fetch(
+    await app.fetch(
         "INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, created_at) "
         "VALUES ($1, $2, $3, $3, 0, 'key', now())",
         new_id(),
         user_id,
         b"credential",
     )
-    await app.service.fetch("UPDATE profiles SET confirmed_email = NULL WHERE id = $1", user_id)
+    await app.fetch("UPDATE profiles SET confirmed_email = NULL WHERE id = $1", user_id)
     app.clock.advance(timedelta(minutes=1))
     return {
         "user_id": user_id,
@@ -59,7 +59,7 @@ async def assert_attacker_keeps_nothing(app: IdentityApp, attack: dict[str, Any]
         assert (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code == 401
     for table in ("totp_factors", "recovery_codes", "passkeys", "passkey_challenges", "sign_up_passwords"):
         assert await app.count(table) == 0, table
-    assert await app.service.fetch("SELECT 1 FROM refresh_tokens WHERE stepped_up_at IS NOT NULL") == []
+    assert await app.fetch("SELECT 1 FROM refresh_tokens WHERE stepped_up_at IS NOT NULL") == []
 
 
 async def test_the_first_confirmation_by_a_code_removes_earlier_credentials(
@@ -72,7 +72,7 @@ async def test_the_first_confirmation_by_a_code_removes_earlier_credentials(
     profile = await profile_of(app, tokens)
     # The number was the attacker's: PINs and codes would go there.
     assert (profile["emailConfirmed"], profile["phone"]) == (True, None)
-    changed = await app.service.published("identity.profile_changed.v1")
+    changed = await app.published("identity.profile_changed.v1")
     assert changed[-1].get("phone") is None
     await assert_attacker_keeps_nothing(app, attack)
     assert await log_in(app, MINE) == WRONG
@@ -127,7 +127,7 @@ async def test_a_later_confirmation_removes_nothing(app: IdentityApp) -> None:
     assert there["mfaRequired"] is True
     assert await log_in(app, PASSWORD) == RIGHT
     assert (await profile_of(app, here))["emailConfirmed"] is True
-    assert len(await app.service.published(CONFIRMED)) == 1
+    assert len(await app.published(CONFIRMED)) == 1
 
 
 async def test_a_wrong_code_confirms_and_removes_nothing(app: IdentityApp) -> None:
@@ -162,6 +162,6 @@ async def test_two_concurrent_confirmations_of_an_address_end_in_one(app: Identi
         app.post("/api/auth/password/reset", {"token": token, "password": MINE}),
     )
     assert all(response.status_code in (200, 422) for response in responses)
-    assert len(await app.service.published(CONFIRMED)) == 1
+    assert len(await app.published(CONFIRMED)) == 1
     async with app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert await uow.fetch_value("SELECT count(*) FROM profiles WHERE confirmed_email = email") == 1

@@ -53,9 +53,9 @@ async def ensure(app: IdentityApp, email: str, password: str = PASSWORD) -> None
 async def test_the_first_administrator_is_made_once_however_many_processes_start(app: IdentityApp) -> None:
     await asyncio.gather(*(ensure(app, "Root@campus.example") for _ in range(5)))
     assert await app.count("accounts") == 1
-    await app.service.fetch("UPDATE profiles SET confirmed_email = email")
+    await app.fetch("UPDATE profiles SET confirmed_email = email")
     tokens = await app.log_in("root@campus.example")
-    caller = await app.service.runtime.verifier.caller_of(tokens["accessToken"])
+    caller = await app.runtime.verifier.caller_of(tokens["accessToken"])
     assert caller.roles == {"buyer", "platform_admin"}
     # They hold in the session after the first second factor.
     assert ("staff:manage" in caller.withheld, caller.may("staff:manage")) == (True, False)
@@ -65,7 +65,7 @@ async def test_an_existing_account_is_never_made_an_administrator(app: IdentityA
     await app.sign_up("root@campus.example")
     await ensure(app, "root@campus.example", "another password")
     tokens = await app.log_in("root@campus.example")
-    caller = await app.service.runtime.verifier.caller_of(tokens["accessToken"])
+    caller = await app.runtime.verifier.caller_of(tokens["accessToken"])
     assert caller.roles == {"buyer"}
 
 
@@ -80,12 +80,10 @@ async def test_the_database_allows_exactly_the_roles_of_the_contract(app: Identi
     user_id = await app.sign_up("tola@unilag.edu.ng")
     for role in PERMISSIONS_BY_ROLE:
         # One by one: no user may hold them all.
-        await app.service.fetch("DELETE FROM role_grants WHERE user_id = $1", user_id)
-        await app.service.fetch(
-            "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", user_id, role
-        )
+        await app.fetch("DELETE FROM role_grants WHERE user_id = $1", user_id)
+        await app.fetch("INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", user_id, role)
         assert await app.count("role_grants") == 1
     with pytest.raises(asyncpg.CheckViolationError):
-        await app.service.fetch(
+        await app.fetch(
             "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", user_id, f"role-{new_id()}"
         )

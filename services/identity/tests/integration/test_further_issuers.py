@@ -66,7 +66,7 @@ class Elsewhere:
         assert response.status_code == 200, response.text
 
     async def grant(self, user_id: UUID, role: str) -> None:
-        await self.app.service.fetch(
+        await self.app.fetch(
             "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", user_id, role
         )
 
@@ -104,7 +104,7 @@ async def elsewhere(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIt
             trusted_issuers=trusted,
         ) as service:
             address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
-            yield Elsewhere(IdentityApp(service, clock, urls, jwks_url))
+            yield Elsewhere(IdentityApp(service, clock, jwks_url))
 
 
 def claims_of(tokens: dict[str, Any]) -> dict[str, Any]:
@@ -144,7 +144,7 @@ async def test_other_services_query_the_rights_of_a_federated_user(elsewhere: El
         KeySet(app.jwks_url, app.clock, seconds_max=PATIENT.identity),
         issuer=app.dependencies.issuer,
         clock=app.clock,
-        trusted=app.service.settings.trusted_issuers,
+        trusted=app.settings.trusted_issuers,
         user_lookup=lookup,
     )
     token = elsewhere.token(SCHOOL, user_id)
@@ -152,7 +152,7 @@ async def test_other_services_query_the_rights_of_a_federated_user(elsewhere: El
         await verifier.caller_of(token)
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     caller = await verifier.caller_of(token)
-    (profile,) = await app.service.fetch("SELECT campus_id FROM profiles")
+    (profile,) = await app.fetch("SELECT campus_id FROM profiles")
     assert (caller.user_id, caller.roles, caller.campus_id) == (user_id, {"buyer"}, profile["campus_id"])
     await elsewhere.grant(user_id, "merchant")
     await elsewhere.grant(user_id, "auditor")
@@ -185,7 +185,7 @@ async def test_a_federated_user_steps_up_here(elsewhere: Elsewhere) -> None:
     claims = claims_of(signed)
     assert (claims["sub"], claims["aal"], signed["aal"]) == (str(user_id), "aal2", "aal2")
     assert [method["method"] for method in claims["amr"]] == ["external", "totp"]
-    caller = await app.service.runtime.verifier.caller_of(signed["accessToken"])
+    caller = await app.runtime.verifier.caller_of(signed["accessToken"])
     assert (caller.issuer, caller.stepped_up_at) == (None, app.clock.now())
     refreshed = await app.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]})
     assert refreshed.json()["data"]["aal"] == "aal2"
@@ -232,12 +232,12 @@ async def test_logging_out_ends_the_session_with_all_its_tokens_everywhere_and_f
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     token, other = elsewhere.token(SCHOOL, user_id), elsewhere.token(SCHOOL, user_id, session_id="another")
     assert (await app.post("/api/auth/logout", token=token)).status_code == 200
-    (events,) = await app.service.published("identity.session_revoked.v1")
+    (events,) = await app.published("identity.session_revoked.v1")
     assert events["userId"] == str(user_id)
     # Also in a process that missed the event, and after old sessions were purged: the database query decides.
-    app.service.runtime.verifier.revocations.sessions.clear()
+    app.runtime.verifier.revocations.sessions.clear()
     app.clock.advance(timedelta(minutes=2))
-    await app.service.remove_old()
+    await app.remove_old()
     for refused in (token, elsewhere.token(SCHOOL, user_id)):
         assert error_of(await app.get(PROFILE, token=refused)) == UNAUTHORIZED
     assert (await app.get(PROFILE, token=other)).status_code == 200
@@ -278,7 +278,7 @@ async def test_sessions_of_an_issuer_that_is_no_longer_trusted_end(elsewhere: El
     assert await refreshed(club) == 401
     assert await end(set(), set()) == 1
     assert [await refreshed(tokens) for tokens in (school, ours)] == [401, 200]
-    assert len(await app.service.published("identity.session_revoked.v1")) == 2
+    assert len(await app.published("identity.session_revoked.v1")) == 2
 
 
 async def test_a_suspended_federated_user_is_rejected(elsewhere: Elsewhere) -> None:
@@ -286,14 +286,14 @@ async def test_a_suspended_federated_user_is_rejected(elsewhere: Elsewhere) -> N
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
     token = elsewhere.token(SCHOOL, user_id)
     assert (await app.get(PROFILE, token=token)).status_code == 200
-    await app.service.fetch(
+    await app.fetch(
         "INSERT INTO suspensions (user_id, suspended_by, suspended_at) VALUES ($1, $2, now())", user_id, new_id()
     )
     # The cached lookup of a minute ago expires, and every later token of the school is rejected as well.
     app.clock.advance(timedelta(seconds=60))
     for refused in (token, elsewhere.token(SCHOOL, user_id, session_id="another")):
         assert error_of(await app.get(PROFILE, token=refused)) == UNAUTHORIZED
-    await app.service.fetch("DELETE FROM suspensions")
+    await app.fetch("DELETE FROM suspensions")
     assert (await app.get(PROFILE, token=token)).status_code == 200
 
 
@@ -303,7 +303,7 @@ async def test_a_suspended_federated_user_is_rejected(elsewhere: Elsewhere) -> N
 async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:
     """Return the status of an application, and the extension of its rejection."""
     app = elsewhere.app
-    [campus] = await app.service.fetch("SELECT id FROM campuses")
+    [campus] = await app.fetch("SELECT id FROM campuses")
     body = {
         "businessName": "Tola's",
         "legalName": "Tola Ltd",
@@ -337,7 +337,7 @@ async def test_the_issuer_s_claim_decides_whether_the_address_is_proven(
     # A campus by mail domain gives rights only once proven.
     assert (profile["emailConfirmed"], profile["campusId"] is not None) == (verified, verified)
     assert await apply_as_vendor(elsewhere, token) == ((201, None) if verified else (403, True))
-    events = await app.service.published("identity.email_confirmed.v1")
+    events = await app.published("identity.email_confirmed.v1")
     assert [event["userId"] for event in events] == ([str(user_id)] if verified else [])
 
 
@@ -360,7 +360,7 @@ async def test_the_issuers_confirmation_removes_earlier_credentials_but_not_its_
     for _ in range(2):
         assert (await app.get(PROFILE, token=token)).json()["data"]["emailConfirmed"] is True
     assert await app.count("totp_factors") == 0
-    revoked = await app.service.published("identity.session_revoked.v1")
+    revoked = await app.published("identity.session_revoked.v1")
     assert [event["sessionId"] for event in revoked] == [claims_of(attacker)["session_id"]]
     assert (await app.post("/api/auth/refresh", {"refreshToken": attacker["refreshToken"]})).status_code == 401
     assert (await elsewhere.step_up(token))["aal"] == "aal2"
@@ -371,12 +371,12 @@ async def test_a_federated_user_confirms_the_number_of_the_profile(
 ) -> None:
     app, user_id = elsewhere.app, new_id()
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
-    await app.service.fetch("UPDATE profiles SET phone = '+2348031234567' WHERE id = $1", user_id)
+    await app.fetch("UPDATE profiles SET phone = '+2348031234567' WHERE id = $1", user_id)
     await elsewhere.grant(user_id, "auditor")
     token = elsewhere.token(SCHOOL, user_id)
     assert (await app.post("/api/auth/otp", {"phone": "+2348031234567"}, token=token)).status_code == 200
-    await app.service.work("identity.codes")
-    [issued] = await app.service.published("identity.one_time_code_issued.v1")
+    await app.work("identity.codes")
+    [issued] = await app.published("identity.one_time_code_issued.v1")
     code = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY).decrypt(issued["codeSealed"], issued["codeId"])
     shown = {"phone": "+2348031234567", "code": code}
     response = await app.post("/api/auth/otp/verify", shown, token=token)

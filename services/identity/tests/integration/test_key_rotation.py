@@ -40,7 +40,7 @@ async def open_identity(fresh_database: DatabaseFactory, broker_url: str):
             more: dict[str, Any] = {"jwks_url": jwks_url, "demo_password": DEMO_PASSWORD, **totp, **keys}
             async with opened(SERVICE, urls, broker_url, clock=clock, **more) as service:
                 address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
-                yield IdentityApp(service, clock, urls, jwks_url)
+                yield IdentityApp(service, clock, jwks_url)
 
     return open_one
 
@@ -73,7 +73,7 @@ async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_an
     async with open_identity(AFTER_THE_SWITCH) as app:
         await stepped_up(app)
         assert (await with_recovery_code(app, codes[0])).status_code == 200
-        await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        await app.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         await re_encrypt(app)
         output = capsys.readouterr().out
         assert f"totp_factors: {len(DEMO_SECRETS)} encrypted anew, 0 remain" in output
@@ -85,7 +85,7 @@ async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_an
         assert (await with_recovery_code(app, codes[0])).status_code == 422
         assert (await with_recovery_code(app, codes[1])).status_code == 200
         await re_encrypt(app, "--count")
-        settings = app.service.settings.model_copy(update=OLD)
+        settings = app.settings.model_copy(update=OLD)
     with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", app.clock):
             pass
@@ -96,14 +96,14 @@ async def test_a_code_on_its_way_is_sent_under_the_keys_of_the_rotation_and_coun
 ) -> None:
     async with open_identity(OLD) as app:
         await app.load_demo()
-        await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        await app.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         await app.post("/api/auth/otp", {"email": "maker@campus.example"})
     async with open_identity(AFTER_THE_SWITCH) as app:
         with pytest.raises(SystemExit):
             await re_encrypt(app)
         assert "unpublished messages: 0 encrypted anew, 1 remain" in capsys.readouterr().out
-        await app.service.work("identity.codes")
-        [event] = await app.service.published("identity.one_time_code_issued.v1")
+        await app.work("identity.codes")
+        [event] = await app.published("identity.one_time_code_issued.v1")
         both = Encryptor(CODE_DELIVERY, NEW["code_delivery_key"], OLD["code_delivery_key"])
         assert both.decrypt(event["addressSealed"], event["codeId"]) == "maker@campus.example"
 
@@ -118,14 +118,14 @@ async def test_an_installation_of_the_previous_release_keeps_its_hashes_and_secr
         response = await app.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
         codes = response.json()["data"]["codes"]
         before = Encryptor("unused", "unused", old_keys=(SHARED,))
-        for row in await app.service.fetch("SELECT id, secret_sealed FROM totp_factors"):
+        for row in await app.fetch("SELECT id, secret_sealed FROM totp_factors"):
             assert before.decrypt(row["secret_sealed"], f"totp:{row['id']}") in DEMO_SECRETS.values()
         # The previous release has no such table: the first start derives the key of its hashes from the shared one.
-        await app.service.fetch("DELETE FROM hash_keys RETURNING 1")
+        await app.fetch("DELETE FROM hash_keys RETURNING 1")
     async with open_identity({**NEW, "sealing_key_previous": SHARED}) as app:
         await stepped_up(app)
         assert (await with_recovery_code(app, codes[0])).status_code == 200
-        await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+        await app.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         await re_encrypt(app)
     async with open_identity(NEW) as app:
         await stepped_up(app)
@@ -134,8 +134,8 @@ async def test_an_installation_of_the_previous_release_keeps_its_hashes_and_secr
 
 async def test_an_installation_of_the_previous_release_does_not_start_without_its_key(open_identity) -> None:
     async with open_identity({**NEW, "sealing_key": SHARED}) as app:
-        await app.service.fetch("DELETE FROM hash_keys RETURNING 1")
-        settings = app.service.settings.model_copy(update={"sealing_key": ""})
+        await app.fetch("DELETE FROM hash_keys RETURNING 1")
+        settings = app.settings.model_copy(update={"sealing_key": ""})
     with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", app.clock):
             pass

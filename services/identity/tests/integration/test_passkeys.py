@@ -56,7 +56,7 @@ async def step_up(app: IdentityApp, tokens: dict[str, Any], authenticator: Authe
 async def everything(app: IdentityApp) -> list[Any]:
     """Return the rows that a rejected request must not change."""
     return [
-        [tuple(row) for row in await app.service.fetch(f"SELECT * FROM {table} ORDER BY 1")]
+        [tuple(row) for row in await app.fetch(f"SELECT * FROM {table} ORDER BY 1")]
         for table in ("passkeys", "passkey_challenges", "refresh_tokens", "accounts")
     ]
 
@@ -83,7 +83,7 @@ async def test_a_passkey_is_a_second_factor(app: IdentityApp, make_key: Callable
     assert (later["aal"], later["mfaRequired"]) == ("aal1", True)
     stepped = await step_up(app, later, authenticator)
     assert (stepped["aal"], stepped["mfaRequired"]) == ("aal2", False)
-    caller = await app.service.runtime.verifier.caller_of(stepped["accessToken"])
+    caller = await app.runtime.verifier.caller_of(stepped["accessToken"])
     caller.must_have_stepped_up(app.clock.now())
     rows = (await app.get("/api/auth/mfa/factors", token=stepped["accessToken"])).json()["data"]
     assert [(row["id"], row["lastUsedAt"] is not None) for row in rows] == [(factor["id"], True)]
@@ -253,7 +253,7 @@ async def test_an_assertion_that_does_not_hold_is_rejected_and_changes_nothing(a
     assert (offered["rpId"], offered["userVerification"]) == ("localhost", "required")
     good = replace(mine).show(offered)
     federated = replace(Authenticator(ORIGIN), credential_id=mine.credential_id, counter=9)
-    owner = (await app.service.fetch("SELECT user_id FROM accounts WHERE email = $1", BOLA))[0]["user_id"]
+    owner = (await app.fetch("SELECT user_id FROM accounts WHERE email = $1", BOLA))[0]["user_id"]
 
     def changed(name: str, value: str) -> dict[str, Any]:
         return good | {"response": good["response"] | {name: value}}
@@ -397,5 +397,5 @@ async def test_an_ended_session_cannot_use_a_passkey(app: IdentityApp) -> None:
     authenticator = Authenticator(ORIGIN)
     await register(app, tokens, authenticator)
     challenge = await options(app, tokens, "assertion-options")
-    await app.service.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
+    await app.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
     assert (await show(app, tokens, challenge, authenticator.show(challenge["publicKey"]))).status_code == 401

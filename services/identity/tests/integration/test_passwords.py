@@ -37,7 +37,7 @@ async def test_a_reset_sets_the_password_ends_every_session_and_works_once(app: 
     assert await is_alive(app, tokens)
     assert (await profile_of(app, tokens))["emailConfirmed"] is True
     assert problem_of(await app.post("/api/auth/password/reset", body)) == WRONG_TOKEN
-    events = await app.service.published(REVOKED)
+    events = await app.published(REVOKED)
     assert [event for event in events if "sessionId" not in event] != []
 
 
@@ -129,7 +129,7 @@ async def test_a_changed_password_keeps_this_session_and_ends_the_others(app: Id
     assert not await is_alive(app, there)
     assert (await app.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})).status_code == 200
     assert (await app.post("/api/auth/refresh", {"refreshToken": there["refreshToken"]})).status_code == 401
-    assert all("sessionId" in event for event in await app.service.published(REVOKED))
+    assert all("sessionId" in event for event in await app.published(REVOKED))
     late = await app.post("/api/auth/password/reset", {"token": token, "password": PASSWORD})
     assert problem_of(late) == WRONG_TOKEN
     await app.log_in(EMAIL, NEW_PASSWORD)

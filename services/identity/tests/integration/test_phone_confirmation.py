@@ -60,7 +60,7 @@ async def test_a_number_signs_in_the_account_that_confirmed_it_last(app: Identit
         response = await app.post(VERIFY, {"phone": PHONE, "code": await newest_code(app)})
         assert (await profile_of(app, response.json()["data"]))["id"] == str(owner)
         app.clock.advance(timedelta(minutes=1))
-    events = await app.service.published("identity.profile_changed.v1")
+    events = await app.published("identity.profile_changed.v1")
     assert [(event["userId"], event["phoneConfirmed"]) for event in events[-2:]] == [
         (str(first), False),
         (str(second), True),

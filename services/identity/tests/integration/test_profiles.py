@@ -29,7 +29,7 @@ async def test_two_sign_ups_of_one_address_at_once_make_one_account(app: Identit
     user_ids = await asyncio.gather(*(app.sign_up(email) for email in spellings))
     assert len(set(user_ids)) == len(spellings)
     assert await app.count("accounts") == await app.count("profiles") == 1
-    events = await app.service.published("identity.user_provisioned.v1")
+    events = await app.published("identity.user_provisioned.v1")
     assert [event["email"] for event in events] == ["tola@unilag.edu.ng"]
     tokens = await app.log_in("tola@unilag.edu.ng")
     profile = (await app.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
@@ -56,7 +56,7 @@ async def test_of_many_changes_of_one_revision_one_succeeds(app: IdentityApp) ->
     winner = next(response.json()["data"] for response in responses if response.status_code == 200)
     assert (await app.get("/api/profiles/current", token=token)).json()["data"] == winner
     assert winner["revision"] == 2
-    assert len(await app.service.published("identity.profile_changed.v1")) == 1
+    assert len(await app.published("identity.profile_changed.v1")) == 1
 
 
 async def test_changes_without_a_revision_are_all_applied_and_published_in_order(app: IdentityApp) -> None:
@@ -64,7 +64,7 @@ async def test_changes_without_a_revision_are_all_applied_and_published_in_order
     responses = await asyncio.gather(*(change(app, token, {"fullName": f"Name {number}"}) for number in range(10)))
     by_revision = {response.json()["data"]["revision"]: response.json()["data"]["fullName"] for response in responses}
     assert sorted(by_revision) == list(range(2, 12))
-    rows = await app.service.fetch(
+    rows = await app.fetch(
         "SELECT sequence, convert_from(payload, 'UTF8')::json->>'fullName' AS name FROM outbox "
         "WHERE type = 'identity.profile_changed.v1' ORDER BY sequence"
     )
@@ -80,7 +80,7 @@ async def test_a_number_can_be_removed_and_an_invalid_one_is_rejected(app: Ident
     kept = (await app.get("/api/profiles/current", token=token)).json()["data"]
     assert (kept["phone"], kept["fullName"], kept["revision"]) == ("+2348031234567", "Test Person", 2)
     assert (await change(app, token, {"phone": None, "revision": 2})).json()["data"]["phone"] is None
-    events = await app.service.published("identity.profile_changed.v1")
+    events = await app.published("identity.profile_changed.v1")
     assert [event.get("phone") for event in events] == ["+2348031234567", None]
 
 
@@ -97,13 +97,13 @@ async def test_all_profiles_are_published_again_as_they_are(
 ) -> None:
     monkeypatch.setattr("identity.use_cases.accounts.publish_profiles.BATCH_PROFILES", 2)
     user_ids = [await app.sign_up(f"user{number}@unilag.edu.ng") for number in range(3)]
-    await app.service.fetch(
+    await app.fetch(
         "UPDATE profiles SET email = '', mailbox = '', phone = NULL, full_name = NULL, confirmed_email = NULL, "
         "referral_token = 'erased:' || id, erased_at = now() WHERE id = $1 RETURNING 1",
         user_ids[0],
     )
-    await SERVICE.commands["publish-profiles"](app.service.dependencies)
-    events = await app.service.published("identity.profile_changed.v1")
+    await SERVICE.commands["publish-profiles"](app.dependencies)
+    events = await app.published("identity.profile_changed.v1")
     assert capsys.readouterr().out == "published 2 profiles\n"
     assert sorted(event["userId"] for event in events) == sorted(str(user_id) for user_id in user_ids[1:])
     assert {event["email"] for event in events} == {"user1@unilag.edu.ng", "user2@unilag.edu.ng"}

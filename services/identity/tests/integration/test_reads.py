@@ -84,8 +84,8 @@ async def test_campus_hub_and_vendor_show_their_public_shape(campus: IdentityApp
 
 
 async def test_absent_malformed_and_hidden_ids_get_equal_responses(campus: IdentityApp) -> None:
-    await campus.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
-    await campus.service.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
+    await campus.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    await campus.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
     for path in ("/api/campuses/{}", "/api/campuses/{}/hubs", "/api/vendors/{}"):
         hidden = demo.BOLA.id if "vendors" in path else demo.NSUKKA.id
         responses = [await campus.get(path.format(value)) for value in (uuid4(), "x", "1", hidden)]
@@ -105,13 +105,13 @@ async def test_a_user_changes_their_name_and_number_and_publishes_them(campus: I
     profile = response.json()["data"]
     assert (profile["fullName"], profile["phone"], profile["revision"]) == ("Chidi O.", "+2348031234567", 2)
     assert response.headers["ETag"] == '"2"'
-    events = await campus.service.published("identity.profile_changed.v1")
+    events = await campus.published("identity.profile_changed.v1")
     assert [(event["userId"], event["fullName"], event["phone"]) for event in events] == [
         (profile["id"], "Chidi O.", "+2348031234567")
     ]
     again = await campus.client.patch("/api/profiles/current", json={"fullName": "Chidi O."}, headers=headers)
     assert again.json()["data"]["revision"] == 2
-    assert len(await campus.service.published("identity.profile_changed.v1")) == 1
+    assert len(await campus.published("identity.profile_changed.v1")) == 1
 
 
 async def test_a_stale_revision_is_a_conflict_and_changes_nothing(campus: IdentityApp) -> None:
@@ -145,11 +145,11 @@ async def test_fields_that_a_user_may_not_change_are_rejected(campus: IdentityAp
 async def test_a_good_token_without_a_profile_is_forbidden(app: IdentityApp) -> None:
     await app.sign_up("tola@unilag.edu.ng")
     tokens = await app.log_in("tola@unilag.edu.ng")
-    await app.service.fetch("DELETE FROM role_grants")
-    await app.service.fetch("DELETE FROM refresh_tokens")
-    await app.service.fetch("DELETE FROM sessions")
-    await app.service.fetch("DELETE FROM accounts")
-    await app.service.fetch("DELETE FROM profiles")
+    await app.fetch("DELETE FROM role_grants")
+    await app.fetch("DELETE FROM refresh_tokens")
+    await app.fetch("DELETE FROM sessions")
+    await app.fetch("DELETE FROM accounts")
+    await app.fetch("DELETE FROM profiles")
     for path in ("/api/profiles/current", "/api/referrals/current"):
         assert error_of(await app.get(path, token=tokens["accessToken"])) == FORBIDDEN
 

@@ -29,13 +29,11 @@ async def referral_token(app: IdentityApp) -> str:
 async def test_a_reward_is_recorded_at_the_sign_up_and_earned_by_the_confirmation(app: IdentityApp) -> None:
     token = await referral_token(app)
     await app.sign_up_unproven(EMAIL, referralToken=token)
-    [provisioned] = [
-        event for event in await app.service.published("identity.user_provisioned.v1") if event["email"] == EMAIL
-    ]
+    [provisioned] = [event for event in await app.published("identity.user_provisioned.v1") if event["email"] == EMAIL]
     assert (provisioned["emailConfirmed"], provisioned["referral"]["rewardMinor"]) == (False, 50_000)
-    assert await app.service.published(CONFIRMED) == []
+    assert await app.published(CONFIRMED) == []
     await prove(app, password=PASSWORD)
-    [earned] = await app.service.published(CONFIRMED)
+    [earned] = await app.published(CONFIRMED)
     assert (earned["userId"], earned["referralRewardMinor"]) == (provisioned["userId"], 50_000)
 
 
@@ -61,11 +59,11 @@ async def test_create_user_states_whether_the_address_is_confirmed(app: Identity
         ("b@unilag.edu.ng", {"email_confirmed": True}, True),
     ):
         created = await create_user(app, email, **more)
-        [row] = await app.service.fetch(
+        [row] = await app.fetch(
             "SELECT confirmed_email IS NOT NULL AS it FROM profiles WHERE id = $1", UUID(created["profileId"])
         )
         assert row["it"] is confirmed
-    events = await app.service.published("identity.user_provisioned.v1")
+    events = await app.published("identity.user_provisioned.v1")
     assert [event["emailConfirmed"] for event in events] == [False, True]
 
 
@@ -114,11 +112,11 @@ async def test_the_first_administrator_signs_in_after_the_confirmation(app: Iden
 
 async def test_demo_accounts_are_confirmed_also_those_of_an_older_release(app: IdentityApp) -> None:
     await app.load_demo()
-    await app.service.fetch("UPDATE profiles SET confirmed_email = NULL, confirmed_phone = NULL")
+    await app.fetch("UPDATE profiles SET confirmed_email = NULL, confirmed_phone = NULL")
     await app.load_demo()
     for user in USERS.values():
         tokens = await app.demo_log_in(user.name)
         profile = await profile_of(app, tokens)
         assert (profile["emailConfirmed"], profile["phoneConfirmed"]) == (True, True)
-    events = await app.service.published("identity.profile_changed.v1")
+    events = await app.published("identity.profile_changed.v1")
     assert [event["phoneConfirmed"] for event in events] == [True] * len(USERS)

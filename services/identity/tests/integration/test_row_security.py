@@ -42,9 +42,7 @@ async def test_a_user_reads_only_their_own_profile_roles_and_referrals(app: Iden
     buyer = caller_named("BUYER")
     assert await seen_by(app, buyer, "SELECT id FROM profiles") == [buyer.user_id]
     assert await seen_by(app, buyer, "SELECT role FROM role_grants") == ["buyer"]
-    await app.service.fetch(
-        "INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", USERS["BUYER2"].id, USERS["VENDOR"].id
-    )
+    await app.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", USERS["BUYER2"].id, USERS["VENDOR"].id)
     assert await seen_by(app, buyer, "SELECT user_id FROM referrals") == []
     assert await seen_by(app, caller_named("VENDOR"), "SELECT user_id FROM referrals") == [USERS["BUYER2"].id]
     for table in ("profiles", "role_grants", "referrals"):
@@ -90,9 +88,9 @@ async def test_no_caller_reads_legal_names_and_commissions(app: IdentityApp) -> 
 
 async def test_suspended_vendors_and_closed_campuses_are_invisible(app: IdentityApp) -> None:
     await app.load_demo()
-    await app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
-    await app.service.fetch("UPDATE hubs SET active = false WHERE id = $1", demo.MOREMI_HUB.id)
-    await app.service.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
+    await app.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    await app.fetch("UPDATE hubs SET active = false WHERE id = $1", demo.MOREMI_HUB.id)
+    await app.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
     for caller in (ANONYMOUS, caller_named("BUYER")):
         campuses = await seen_by(app, caller, "SELECT id FROM campuses")
         assert set(campuses) == {demo.LAGOS.id, demo.IBADAN.id}
@@ -203,34 +201,34 @@ async def fill(app: IdentityApp) -> None:
     """Insert a row of one user into every relation that a caller may read."""
     await app.load_demo()
     owner, referrer, admin = USERS["BUYER2"].id, USERS["VENDOR"].id, USERS["ADMIN"].id
-    await app.service.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", owner, referrer)
-    await app.service.fetch(
+    await app.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", owner, referrer)
+    await app.fetch(
         "INSERT INTO vendor_applications "
         "(id, user_id, business_name, legal_name, campus_id, category, description, created_at) "
         "VALUES ($1, $1, 'x', 'x', $2, 'x', 'x', now())",
         owner,
         demo.LAGOS.id,
     )
-    await app.service.fetch(
+    await app.fetch(
         "INSERT INTO staff_grants (id, user_id, role, prepared_by, prepared_at, expires_at) "
         "VALUES ($1, $1, 'auditor', $2, now(), now())",
         owner,
         admin,
     )
-    await app.service.fetch(
+    await app.fetch(
         "INSERT INTO commission_changes (id, vendor_id, basis_points, prepared_by, prepared_at, expires_at) "
         "VALUES ($1, $2, 1, $3, now(), now())",
         owner,
         demo.ADA.id,
         admin,
     )
-    await app.service.fetch(
+    await app.fetch(
         "INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) "
         "VALUES ($1, $2, 'x', 'x', $1, '{}', now())",
         owner,
         admin,
     )
-    await app.service.fetch(
+    await app.fetch(
         "WITH asked AS (INSERT INTO erasure_requests (id, user_id, asked_at) VALUES ($1, $1, now()) RETURNING id) "
         "INSERT INTO erasure_verdicts SELECT id, 'orders', '{}', now() FROM asked",
         owner,
@@ -238,7 +236,7 @@ async def fill(app: IdentityApp) -> None:
 
 
 async def test_every_table_of_the_service_has_row_security(app: IdentityApp) -> None:
-    relations = await app.service.fetch(_RELATIONS)
+    relations = await app.fetch(_RELATIONS)
     tables = {row["relname"] for row in relations if row["is_table"]}
     assert {row["relname"] for row in relations if row["relrowsecurity"]} == tables - MECHANISMS
     assert tables - {"alembic_version"} == set(metadata.tables)
@@ -249,10 +247,10 @@ async def test_every_table_of_the_service_has_row_security(app: IdentityApp) -> 
 
 async def test_the_api_role_may_do_what_is_listed_and_nothing_else(app: IdentityApp) -> None:
     held: dict[str, dict[str, set[str]]] = {}
-    for row in await app.service.fetch(_PRIVILEGES, API_ROLE):
+    for row in await app.fetch(_PRIVILEGES, API_ROLE):
         held.setdefault(row["relname"], {}).setdefault(row["privilege_type"], set()).add(row["columns"])
     assert held == GRANTS
-    [powers] = await app.service.fetch(
+    [powers] = await app.fetch(
         "SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolreplication AS any_power, "
         "(SELECT count(*) FROM pg_auth_members WHERE member = pg_roles.oid) AS memberships FROM pg_roles WHERE rolname = $1",
         API_ROLE,
@@ -265,7 +263,7 @@ async def test_the_api_role_may_do_what_is_listed_and_nothing_else(app: Identity
 
 async def test_a_bare_statement_with_anothers_settings_sees_and_changes_nothing(app: IdentityApp) -> None:
     await fill(app)
-    relations = [row["relname"] for row in await app.service.fetch(_RELATIONS)]
+    relations = [row["relname"] for row in await app.fetch(_RELATIONS)]
     assert set(OWNERS) | OPEN_TO_ALL == set(GRANTS) - MECHANISMS
     before = await contents(app, relations)
     # No user, a user who owns none of the rows, and a user whose own profile and role are stored.
@@ -304,7 +302,7 @@ async def refused(app: IdentityApp, caller: Caller, statement: str) -> None:
 
 
 async def columns_of(app: IdentityApp, name: str) -> list[str]:
-    rows = await app.service.fetch(
+    rows = await app.fetch(
         "SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped", name
     )
     return [row["attname"] for row in rows]
@@ -314,6 +312,6 @@ async def contents(app: IdentityApp, relations: list[str]) -> dict[str, set[str]
     """Every row of the service's tables, as text."""
     shown = {}
     for name in set(relations) - MECHANISMS - {"vendors_in_full", "staff_members"}:
-        rows = await app.service.fetch(f"SELECT t::text AS row FROM {name} t")
+        rows = await app.fetch(f"SELECT t::text AS row FROM {name} t")
         shown[name] = {row["row"] for row in rows}
     return shown

@@ -38,7 +38,7 @@ class CountingHasher(PasswordHasher):
 
 
 async def state_of(app: IdentityApp) -> dict[str, list[Any]]:
-    return {table: await app.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in RETENTION_RULES}
+    return {table: await app.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in RETENTION_RULES}
 
 
 async def test_a_new_user_signs_up_logs_in_and_reads_their_profile(app: IdentityApp) -> None:
@@ -53,7 +53,7 @@ async def test_a_new_user_signs_up_logs_in_and_reads_their_profile(app: Identity
     assert profile["email"] == "tola@unilag.edu.ng"
     assert profile["phone"] == "+2348031234567"
     assert profile["roles"] == ["buyer"]
-    events = await app.service.published("identity.user_provisioned.v1")
+    events = await app.published("identity.user_provisioned.v1")
     assert [(event["userId"], event["role"], event["campusId"]) for event in events] == [
         (str(user_id), "buyer", profile["campusId"])
     ]
@@ -74,7 +74,7 @@ async def test_sign_up_of_a_known_address_equals_that_of_a_new_one_and_changes_n
     # One work item notifies the owner.
     assert [row["queue"] for row in after.pop("outbox") if row not in before["outbox"]] == ["identity.codes"]
     assert after == {table: rows for table, rows in before.items() if table != "outbox"}
-    await app.service.fetch("UPDATE profiles SET confirmed_email = email")
+    await app.fetch("UPDATE profiles SET confirmed_email = email")
     await app.log_in("tola@unilag.edu.ng", PASSWORD)
     refused = await app.post("/api/auth/login", {"email": "tola@unilag.edu.ng", "password": "another password"})
     assert refused.status_code == 403
@@ -85,7 +85,7 @@ async def test_twenty_sign_ups_of_one_address_at_once_open_one_account(app: Iden
     responses = await asyncio.gather(*(app.post("/api/auth/signup", body) for _ in range(20)))
     assert {response.status_code for response in responses} == {201}
     assert await app.count("accounts") == await app.count("profiles") == 1
-    assert len(await app.service.published("identity.user_provisioned.v1")) == 1
+    assert len(await app.published("identity.user_provisioned.v1")) == 1
 
 
 async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(app: IdentityApp) -> None:
@@ -165,9 +165,9 @@ async def test_an_invalid_sign_up_is_rejected_with_the_name_of_its_field(app: Id
 async def test_a_hash_of_older_parameters_is_renewed_at_the_next_login(app: IdentityApp) -> None:
     await app.sign_up("tola@unilag.edu.ng")
     old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
-    await app.service.fetch("UPDATE accounts SET password_hash = $1", old)
+    await app.fetch("UPDATE accounts SET password_hash = $1", old)
     await app.log_in("tola@unilag.edu.ng")
-    renewed = (await app.service.fetch("SELECT password_hash FROM accounts"))[0]["password_hash"]
+    renewed = (await app.fetch("SELECT password_hash FROM accounts"))[0]["password_hash"]
     assert renewed != old
     assert not app.dependencies.passwords.is_outdated(renewed)
     await app.log_in("tola@unilag.edu.ng")
@@ -181,7 +181,7 @@ async def test_a_refresh_token_is_exchanged_for_new_tokens(app: IdentityApp) -> 
     fresh = data_of(await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}))
     assert fresh["refreshToken"] != tokens["refreshToken"]
     assert (await app.get("/api/profiles/current", token=fresh["accessToken"])).status_code == 200
-    stored = await app.service.fetch("SELECT token_hash FROM refresh_tokens")
+    stored = await app.fetch("SELECT token_hash FROM refresh_tokens")
     assert all(fresh["refreshToken"].encode() not in row["token_hash"] for row in stored)
 
 
@@ -193,8 +193,8 @@ async def test_a_refresh_token_reused_later_ends_its_session(app: IdentityApp) -
     app.clock.advance(timedelta(seconds=31))
     assert error_of(await app.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})) == UNAUTHORIZED
     assert (await app.post("/api/auth/refresh", {"refreshToken": fresh["refreshToken"]})).status_code == 401
-    caller = await app.service.runtime.verifier.caller_of(fresh["accessToken"])
-    events = await app.service.published("identity.session_revoked.v1")
+    caller = await app.runtime.verifier.caller_of(fresh["accessToken"])
+    events = await app.published("identity.session_revoked.v1")
     assert [(event["userId"], event["sessionId"]) for event in events] == [(str(caller.id), str(caller.session_id))]
     assert (await app.post("/api/auth/refresh", {"refreshToken": other["refreshToken"]})).status_code == 200
 
@@ -214,7 +214,7 @@ async def test_twenty_parallel_refreshes_of_one_token_give_one_successor(app: Id
     assert await app.count("refresh_tokens") == 2
     status, _ = await refresh(app, {"refreshToken": successor})
     assert status == 200
-    assert await app.service.published("identity.session_revoked.v1") == []
+    assert await app.published("identity.session_revoked.v1") == []
 
 
 async def test_a_repeated_refresh_within_thirty_seconds_gives_the_same_successor(app: IdentityApp) -> None:
@@ -244,7 +244,7 @@ async def test_the_token_before_the_previous_one_ends_the_family_at_any_time(app
     assert await refresh(app, tokens) == (401, None)
     for token in (parent, present):
         assert await refresh(app, {"refreshToken": token}) == (401, None)
-    assert len(await app.service.published("identity.session_revoked.v1")) == 1
+    assert len(await app.published("identity.session_revoked.v1")) == 1
 
 
 async def test_a_process_that_starts_anew_gives_the_same_successor(app: IdentityApp) -> None:
@@ -271,7 +271,7 @@ async def test_a_repeated_refresh_drops_a_second_factor_removed_since(app: Ident
     tokens = await app.step_up(await app.demo_log_in("VENDOR"), DEMO_SECRET)
     refreshed = (await app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
     assert refreshed["aal"] == "aal2"
-    await app.service.fetch(
+    await app.fetch(
         "UPDATE refresh_tokens SET stepped_up_at = NULL, stepped_up_by = NULL, stepped_up_factor_id = NULL "
         "WHERE used_at IS NULL"
     )
@@ -332,11 +332,11 @@ async def test_a_refresh_token_is_valid_for_thirty_days(app: IdentityApp) -> Non
 async def test_logging_out_ends_this_session_and_no_other(app: IdentityApp) -> None:
     await app.sign_up("tola@unilag.edu.ng")
     here, there = await app.log_in("tola@unilag.edu.ng"), await app.log_in("tola@unilag.edu.ng")
-    caller = await app.service.runtime.verifier.caller_of(here["accessToken"])
+    caller = await app.runtime.verifier.caller_of(here["accessToken"])
     assert (await app.post("/api/auth/logout", {}, token=here["accessToken"])).status_code == 200
     assert error_of(await app.get("/api/profiles/current", token=here["accessToken"])) == UNAUTHORIZED
     assert (await app.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})).status_code == 401
-    events = await app.service.published("identity.session_revoked.v1")
+    events = await app.published("identity.session_revoked.v1")
     assert [(event["userId"], event["sessionId"]) for event in events] == [(str(caller.id), str(caller.session_id))]
     assert (await app.get("/api/profiles/current", token=there["accessToken"])).status_code == 200
     assert (await app.post("/api/auth/refresh", {"refreshToken": there["refreshToken"]})).status_code == 200
@@ -352,9 +352,9 @@ async def test_retention_purges_old_sessions_and_keeps_active_ones(app: Identity
     living = await app.log_in("tola@unilag.edu.ng")
     app.clock.advance(timedelta(days=20))
     living = (await app.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})).json()["data"]
-    assert await app.service.remove_old() == 0
+    assert await app.remove_old() == 0
     app.clock.advance(timedelta(days=10))
     # The abandoned login's session and token, and the used token of the active session.
-    assert await app.service.remove_old() == 3
+    assert await app.remove_old() == 3
     assert await app.count("sessions") == await app.count("refresh_tokens") == 1
     assert (await app.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})).status_code == 200

@@ -58,7 +58,7 @@ async def test_a_wrong_password_before_the_confirmation_equals_an_unknown_addres
 
 async def test_a_code_requested_before_the_sign_up_does_not_delay_its_code(app: IdentityApp) -> None:
     await app.post("/api/auth/otp", {"email": EMAIL})
-    await app.service.work(QUEUE)
+    await app.work(QUEUE)
     await app.sign_up_unproven(EMAIL)
     assert [(to, confirms) for to, _, confirms in await codes_sent(app)] == [(EMAIL, True)]
 
@@ -70,7 +70,7 @@ async def test_sign_up_and_login_do_not_reveal_known_addresses(app: IdentityApp,
     if owner in ("proven", "suspended"):
         user_id = await app.sign_up(EMAIL)
     if owner == "suspended":
-        await app.service.fetch(
+        await app.fetch(
             "INSERT INTO suspensions (user_id, suspended_by, suspended_at) VALUES ($1, $2, now())", user_id, new_id()
         )
     app.clock.advance(timedelta(minutes=2))
@@ -124,8 +124,8 @@ async def test_the_owner_of_an_address_that_was_signed_up_with_again_gets_a_mail
     body = {"email": EMAIL, "password": "another password", "fullName": "Thief"}
     for _ in range(3):
         assert (await app.post("/api/auth/signup", body)).status_code == 201
-    await app.service.work(QUEUE)
-    events = await app.service.published(REPEATED)
+    await app.work(QUEUE)
+    events = await app.published(REPEATED)
     assert [event["userId"] for event in events] == [str(user_id)]
     assert await codes_sent(app) == []
 

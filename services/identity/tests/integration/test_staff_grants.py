@@ -90,9 +90,7 @@ async def test_an_approval_names_the_grant_that_was_read(staff: StaffAdministrat
         response = await staff.app.post(f"{path}/approve", {"hash": wrong}, token=token)
         assert error_of(response) == CONFLICT
     assert await staff.state() == state
-    await staff.app.service.fetch_as_owner(
-        "UPDATE staff_grants SET role = 'finance_checker' WHERE id = $1", prepared["id"]
-    )
+    await staff.app.fetch_as_owner("UPDATE staff_grants SET role = 'finance_checker' WHERE id = $1", prepared["id"])
     changed = await staff.app.post(f"{path}/approve", {"hash": prepared["hash"]}, token=token)
     assert error_of(changed) == CONFLICT
     assert await staff.roles("SUPPORT") == {"support_agent"}
@@ -154,7 +152,7 @@ async def test_twenty_grants_at_once_are_one_and_so_is_its_decision(staff: Staff
 
 async def test_pending_decisions_of_a_removed_admin_are_rejected(staff: StaffAdministration) -> None:
     await staff.second_admin()
-    await staff.app.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
+    await staff.app.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
     grant_id = await staff.prepared("SUPPORT", "finance_maker")
     assert (await staff.act("suspend", "ADMIN", by="BUYER2")).status_code == 200
     shown = await staff.app.get(f"/api/staff-grants/{grant_id}", token=await staff.token("BUYER2"))
@@ -184,7 +182,7 @@ async def test_the_database_rejects_a_grant_by_one_user_alone(staff: StaffAdmini
     grant_id = await staff.prepared("SUPPORT", "finance_maker")
     for decider in (USERS["ADMIN"].id, USERS["SUPPORT"].id):
         with pytest.raises(asyncpg.CheckViolationError):
-            await staff.app.service.fetch(
+            await staff.app.fetch(
                 "UPDATE staff_grants SET status = 'approved', decided_by = $2, decided_at = now() WHERE id = $1",
                 UUID(grant_id),
                 decider,

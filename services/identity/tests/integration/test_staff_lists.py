@@ -93,7 +93,7 @@ async def test_a_command_prints_the_actions_of_a_period(
 
 async def test_an_auditor_reads_closed_campuses_and_hubs(staff: StaffAdministration) -> None:
     for table, place in (("campuses", demo.LAGOS.id), ("hubs", demo.MOREMI_HUB.id)):
-        await staff.app.service.fetch(f"UPDATE {table} SET active = false WHERE id = $1", place)
+        await staff.app.fetch(f"UPDATE {table} SET active = false WHERE id = $1", place)
     for path in (f"/api/campuses/{demo.LAGOS.id}", f"/api/hubs/{demo.MOREMI_HUB.id}"):
         for name, status in (("AUDITOR", 200), ("BUYER", 404), ("MAKER", 404)):
             assert (await staff.app.get(path, token=await staff.token(name))).status_code == status
@@ -104,7 +104,7 @@ async def test_the_audit_trail_is_append_only_and_written_in_ones_own_name(staff
     database = staff.app.dependencies.database
     for statement in ("UPDATE staff_acts SET act = 'nothing'", "DELETE FROM staff_acts", "TRUNCATE staff_acts"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await staff.app.service.fetch(statement)
+            await staff.app.fetch(statement)
         connection = await asyncpg.connect(staff.app.urls.owner.replace("+asyncpg", ""))
         try:
             with pytest.raises(asyncpg.RestrictViolationError):

@@ -32,13 +32,13 @@ async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(s
     response = await staff.grant("BUYER", "campus_admin", campusId=str(demo.IBADAN.id))
     assert (response.status_code, response.json()["data"]["status"]) == (200, "granted"), response.text
     refreshed = await staff.app.post("/api/auth/refresh", {"refreshToken": refresh_token})
-    verifier = staff.app.service.runtime.verifier
+    verifier = staff.app.runtime.verifier
     before = await verifier.caller_of(token)
     after = await verifier.caller_of(refreshed.json()["data"]["accessToken"])
     assert (before.roles, before.campus_id) == ({"buyer"}, demo.LAGOS.id)
     assert (after.roles, after.campus_id) == ({"buyer", "campus_admin"}, demo.IBADAN.id)
-    assert await staff.app.service.published(REVOKED) == []
-    [event] = await staff.app.service.published("identity.profile_changed.v1")
+    assert await staff.app.published(REVOKED) == []
+    [event] = await staff.app.published("identity.profile_changed.v1")
     assert (event["userId"], event["staffRoles"]) == (str(USERS["BUYER"].id), ["campus_admin"])
     shown = (await staff.app.get(f"/api/staff/{USERS['BUYER'].id}", token=await staff.token("ADMIN"))).json()
     assert (shown["data"]["role"], shown["data"]["roles"]) == ("campus_admin", ["buyer", "campus_admin"])
@@ -54,7 +54,7 @@ async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(s
 
 async def test_a_role_is_held_where_it_belongs_and_nowhere_else(staff: StaffAdministration) -> None:
     lagos, hub, unknown = str(demo.LAGOS.id), str(demo.AKOKA_HUB.id), str(uuid4())
-    await staff.app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    await staff.app.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     state = await staff.state()
     for body, name in (
         ({"role": "campus_admin"}, "campusId"),
@@ -158,7 +158,7 @@ async def test_conflicting_roles_are_never_held_by_one_user(staff: StaffAdminist
     assert len(await staff.roles("AUDITOR")) == 2
     for role in ("finance_checker", ADMIN):
         with pytest.raises(asyncpg.UniqueViolationError):
-            await staff.app.service.fetch(
+            await staff.app.fetch(
                 "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", USERS["MAKER"].id, role
             )
 
@@ -168,16 +168,16 @@ async def test_a_revoked_role_ends_every_token_from_before(staff: StaffAdministr
     response = await staff.act("revoke", "SUPPORT", {"role": "support_agent"})
     assert response.status_code == 200, response.text
     assert (response.json()["data"]["roles"], response.json()["data"]["offices"]) == ([], [])
-    events = await staff.app.service.published(REVOKED)
+    events = await staff.app.published(REVOKED)
     assert {"userId", "notBefore"} in [set(entry) for entry in events]
     assert {entry["userId"] for entry in events} == {str(USERS["SUPPORT"].id)}
-    [event] = await staff.app.service.published("identity.profile_changed.v1")
+    [event] = await staff.app.published("identity.profile_changed.v1")
     assert (event["userId"], event["staffRoles"]) == (str(USERS["SUPPORT"].id), [])
     assert (await staff.app.get("/api/profiles/current", token=token)).status_code == 401
     refused = await staff.app.post("/api/auth/refresh", {"refreshToken": refresh_token})
     assert error_of(refused) == UNAUTHORIZED
     again = await staff.app.demo_log_in("SUPPORT")
-    caller = await staff.app.service.runtime.verifier.caller_of(again["accessToken"])
+    caller = await staff.app.runtime.verifier.caller_of(again["accessToken"])
     assert caller.roles == frozenset()
     state = await staff.state()
     assert (await staff.act("revoke", "SUPPORT", {"role": "support_agent"})).status_code == 200
@@ -214,13 +214,13 @@ async def test_of_two_admins_who_remove_each_other_at_once_one_stays(staff: Staf
             return_exceptions=True,
         )
         assert len([outcome for outcome in outcomes if isinstance(outcome, NoLongerAdmin)]) == 1
-        left = await staff.app.service.fetch(
+        left = await staff.app.fetch(
             "SELECT user_id FROM role_grants WHERE role = $1 AND user_id NOT IN (SELECT user_id FROM suspensions)",
             ADMIN,
         )
         assert len(left) == 1
-        await staff.app.service.fetch("DELETE FROM suspensions")
-        await staff.app.service.fetch(
+        await staff.app.fetch("DELETE FROM suspensions")
+        await staff.app.fetch(
             "INSERT INTO role_grants (user_id, role, granted_at) SELECT id, $1, now() FROM profiles "
             "WHERE id = ANY ($2::uuid[]) ON CONFLICT DO NOTHING",
             ADMIN,

@@ -146,13 +146,13 @@ async def test_a_code_that_is_not_six_ascii_digits_is_malformed(app: IdentityApp
     malformed: list[Any] = ["12345", "1234567", "12345a", "١٢٣٤٥٦", 123456]
     for code in malformed:
         assert (await app.post("/api/auth/mfa/verify", {"code": code}, token=tokens["accessToken"])).status_code == 422
-    failures = await app.service.fetch("SELECT code_failures FROM accounts")
+    failures = await app.fetch("SELECT code_failures FROM accounts")
     assert [row["code_failures"] for row in failures] == [0]
 
 
 async def test_a_factor_of_another_user_is_rejected(app: IdentityApp) -> None:
     _, secret = await enrolled(app, "ada@unilag.edu.ng")
-    rows = await app.service.fetch("SELECT id FROM totp_factors")
+    rows = await app.fetch("SELECT id FROM totp_factors")
     mine, _ = await enrolled(app, "bola@unilag.edu.ng")
     body = {"code": app.code(secret), "factorId": str(rows[0]["id"])}
     assert (await app.post("/api/auth/mfa/verify", body, token=mine["accessToken"])).status_code == 422
@@ -160,7 +160,7 @@ async def test_a_factor_of_another_user_is_rejected(app: IdentityApp) -> None:
 
 async def test_the_secret_is_stored_encrypted(app: IdentityApp) -> None:
     _, secret = await enrolled(app)
-    row = (await app.service.fetch("SELECT id, secret_sealed FROM totp_factors"))[0]
+    row = (await app.fetch("SELECT id, secret_sealed FROM totp_factors"))[0]
     assert secret not in row["secret_sealed"]
     assert app.dependencies.totp.decrypt(row["id"], row["secret_sealed"]) == secret
 
@@ -168,6 +168,6 @@ async def test_the_secret_is_stored_encrypted(app: IdentityApp) -> None:
 async def test_an_ended_session_does_not_step_up(app: IdentityApp) -> None:
     tokens, secret = await enrolled(app)
     # Another process revoked it; this one has not received the event.
-    await app.service.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
+    await app.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
     response = await app.post("/api/auth/mfa/verify", {"code": app.code(secret)}, token=tokens["accessToken"])
     assert error_of(response) == UNAUTHORIZED

@@ -25,8 +25,8 @@ async def test_a_suspended_user_cannot_sign_in_by_any_method(staff: StaffAdminis
     token, refresh_token = await staff.sign_in("SUPPORT")
     wrong = await app.post("/api/auth/login", {"email": support.email, "password": PASSWORD})
     await app.post("/api/auth/password/forgot", {"email": support.email})
-    await app.service.work("identity.codes")
-    sent = await app.service.published("identity.one_time_code_issued.v1")
+    await app.work("identity.codes")
+    sent = await app.published("identity.one_time_code_issued.v1")
     assert (await staff.act("suspend", "SUPPORT", {"reason": "Left the company"})).status_code == 200
     assert (await app.get("/api/profiles/current", token=token)).status_code == 401
     for path, body in (
@@ -37,14 +37,14 @@ async def test_a_suspended_user_cannot_sign_in_by_any_method(staff: StaffAdminis
     refused = await app.post("/api/auth/login", {"email": support.email, "password": DEMO_PASSWORD})
     event = [{**response.json(), "requestId": ""} for response in (wrong, refused)]
     assert event[0] == event[1]
-    failures = await app.service.fetch("SELECT failures FROM login_failures")
+    failures = await app.fetch("SELECT failures FROM login_failures")
     assert [row["failures"] for row in failures] == [3]
     for path in ("/api/auth/otp", "/api/auth/password/forgot"):
         assert (await app.post(path, {"email": support.email})).status_code == 200
     assert (await app.post("/api/auth/otp", {"phone": support.phone})).status_code == 200
-    await app.service.work("identity.codes")
-    assert await app.service.published("identity.one_time_code_issued.v1") == sent
-    live = await app.service.fetch(
+    await app.work("identity.codes")
+    assert await app.published("identity.one_time_code_issued.v1") == sent
+    live = await app.fetch(
         "SELECT id FROM issued_codes WHERE user_id = $1 AND expires_at > $2", support.id, app.clock.now()
     )
     assert live == []
@@ -70,7 +70,7 @@ async def test_a_suspended_user_cannot_sign_in_by_any_method(staff: StaffAdminis
     assert (back.status_code, back.json()["data"]["suspended"]) == (200, False)
     assert (await staff.act("reinstate", "SUPPORT")).status_code == 200
     tokens = await app.demo_log_in("SUPPORT")
-    caller = await app.service.runtime.verifier.caller_of(tokens["accessToken"])
+    caller = await app.runtime.verifier.caller_of(tokens["accessToken"])
     assert caller.roles == {"support_agent"}
     assert await staff.actions() == [("ADMIN", "suspended", "SUPPORT"), ("ADMIN", "reinstated", "SUPPORT")]
 
@@ -88,7 +88,7 @@ async def test_a_sign_in_concurrent_with_a_suspension_creates_no_session(staff: 
     )
     assert responses[-1].status_code == 200
     assert {response.status_code for response in responses[:-1]} <= {200, 401}
-    lasting = await staff.app.service.fetch(
+    lasting = await staff.app.fetch(
         "SELECT id FROM sessions WHERE user_id = $1 AND ended_at IS NULL", USERS["SUPPORT"].id
     )
     assert lasting == []

@@ -49,7 +49,7 @@ async def test_only_mobile_numbers_of_the_countries_are_accepted(app: IdentityAp
     user = {"id": "0198f2a0-0000-7000-8000-000000000001", "email": "sso@unilag.edu.ng", "phone": phone}
     created = await app.client.post("/functions/v1/create-user", json={"user": user}, headers=headers)
     assert created.status_code == 200
-    phones = await app.service.fetch("SELECT phone FROM profiles WHERE id = ANY ($1)", [user_id, user["id"]])
+    phones = await app.fetch("SELECT phone FROM profiles WHERE id = ANY ($1)", [user_id, user["id"]])
     assert [row["phone"] for row in phones] == [None, None]
     assert await texts(app) == []
 

@@ -124,7 +124,7 @@ async def test_the_key_set_shows_no_private_key_and_is_bare(app: IdentityApp) ->
 
 
 async def test_the_private_key_is_stored_encrypted(app: IdentityApp) -> None:
-    row = (await app.service.fetch("SELECT kid, private_key_sealed FROM signing_keys"))[0]
+    row = (await app.fetch("SELECT kid, private_key_sealed FROM signing_keys"))[0]
     key = app.dependencies.signing_keys.open(row["kid"], row["private_key_sealed"])
     raw = key.private_key.private_bytes_raw()
     assert base64.b64encode(raw).decode() not in row["private_key_sealed"]
@@ -132,7 +132,7 @@ async def test_the_private_key_is_stored_encrypted(app: IdentityApp) -> None:
 
 
 async def test_ten_processes_that_start_at_once_make_one_key(app: IdentityApp) -> None:
-    await app.service.fetch("DELETE FROM signing_keys")
+    await app.fetch("DELETE FROM signing_keys")
     dependencies = app.dependencies
     await asyncio.gather(
         *(ensure_signing_key(dependencies.database, dependencies.signing_keys, now=app.clock.now()) for _ in range(10))

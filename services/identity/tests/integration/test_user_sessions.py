@@ -76,7 +76,7 @@ async def test_a_user_ends_only_their_own_sessions(app: IdentityApp) -> None:
     assert await is_alive(app, here)
     assert await end(here, session_of(lost)) == 404
     assert (await app.post("/api/auth/refresh", {"refreshToken": lost["refreshToken"]})).status_code == 401
-    events = await app.service.published(REVOKED)
+    events = await app.published(REVOKED)
     assert [event["sessionId"] for event in events] == [session_of(lost)]
 
 
@@ -99,13 +99,12 @@ async def test_logging_out_everywhere_revokes_tokens_of_the_same_second_but_no_l
     assert await is_alive(app, fresh)
     # Another service has only the published events.
     received = Revocations()
-    for event in await app.service.published(REVOKED):
+    for event in await app.published(REVOKED):
         session_id = UUID(event["sessionId"]) if "sessionId" in event else None
         received.add(UUID(event["userId"]), session_id, datetime.fromisoformat(event["notBefore"]))
-    app.service.runtime.verifier.revocations = Revocations()
+    app.runtime.verifier.revocations = Revocations()
     callers = [
-        await app.service.runtime.verifier.caller_of(tokens["accessToken"])
-        for tokens in (before, same_second, other, fresh)
+        await app.runtime.verifier.caller_of(tokens["accessToken"]) for tokens in (before, same_second, other, fresh)
     ]
     believed = [not received.cover(caller) for caller in callers]
     assert believed == [False, False, False, True]
@@ -116,13 +115,13 @@ async def test_a_flood_of_log_outs_hides_no_newer_revocation_from_a_process_that
 ) -> None:
     older, newer = new_id(), new_id()
     for session_id, minutes in ((older, 90), (newer, 1)):
-        await app.service.fetch(
+        await app.fetch(
             "INSERT INTO session_revocations (user_id, session_id, not_before, heard_at) "
             "VALUES ($1, $1, now(), now() - make_interval(mins => $2))",
             session_id,
             minutes,
         )
-    runtime = app.service.runtime
+    runtime = app.runtime
     runtime.verifier.revocations = Revocations()
     monkeypatch.setattr(revocations, "REVOCATIONS_LOADED_MAX", 1)
     await revocations.load_stored_revocations(runtime)
@@ -141,7 +140,7 @@ async def test_a_refresh_concurrent_with_logging_out_everywhere_issues_no_valid_
         assert response.status_code in (200, 401)
         if response.status_code == 200:
             assert not await is_alive(app, response.json()["data"])
-    assert await app.service.fetch("SELECT 1 FROM sessions WHERE ended_at IS NULL") == []
+    assert await app.fetch("SELECT 1 FROM sessions WHERE ended_at IS NULL") == []
 
 
 async def test_endpoints_of_sessions_and_passwords_require_a_token(app: IdentityApp) -> None:

@@ -33,7 +33,7 @@ async def test_an_approved_applicant_is_a_merchant_from_the_next_token_on(campus
     decided = data_of(await campus.approve(application_id))
     assert (decided["status"], decided["decidedBy"]) == ("approved", str(USERS["CAMPUS"].id))
     refreshed = await campus.app.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
-    verifier = campus.app.service.runtime.verifier
+    verifier = campus.app.runtime.verifier
     before = await verifier.caller_of(tokens["accessToken"])
     after = await verifier.caller_of(refreshed.json()["data"]["accessToken"])
     assert (before.roles, before.vendor_id) == ({"buyer"}, None)
@@ -80,7 +80,7 @@ async def test_the_same_decision_again_has_no_effect_and_the_other_one_is_reject
     first = await campus.approve(approved)
     await campus.reject(rejected)
     state = await campus.state()
-    trail = await campus.app.service.fetch("SELECT act, actor_id, subject_id FROM staff_acts ORDER BY created_at, id")
+    trail = await campus.app.fetch("SELECT act, actor_id, subject_id FROM staff_acts ORDER BY created_at, id")
     assert [(row["act"], row["actor_id"], str(row["subject_id"])) for row in trail] == [
         ("approved", USERS["CAMPUS"].id, approved),
         ("rejected", USERS["CAMPUS"].id, rejected),
@@ -169,7 +169,7 @@ async def test_staff_of_another_campus_neither_see_nor_decide(campus: Campus) ->
     assert listed.json()["meta"]["total"] == 0
     assert await campus.state() == state
     # A second role that reads everything gives no right to decide elsewhere.
-    await campus.app.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
+    await campus.app.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
     await campus.grant("BUYER", "auditor", demo.IBADAN.id)
     assert (await campus.approve(application_id, "BUYER")).status_code == 403
 
@@ -185,7 +185,7 @@ async def test_a_caller_without_the_permission_is_rejected_before_the_body_is_re
 
 
 async def test_an_application_that_is_not_whole_is_rejected(campus: Campus) -> None:
-    await campus.app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    await campus.app.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     state = await campus.state()
     for change, name in (
         ({"campusId": str(uuid4())}, "campusId"),
@@ -225,7 +225,7 @@ async def test_an_erased_user_neither_applies_nor_becomes_a_vendor(campus: Campu
 
 async def test_a_closed_campus_gets_no_new_vendor(campus: Campus) -> None:
     application_id = await campus.applied()
-    await campus.app.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.LAGOS.id)
+    await campus.app.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.LAGOS.id)
     state = await campus.state()
     assert (await campus.approve(application_id)).status_code == 409
     assert await campus.state() == state
@@ -322,6 +322,6 @@ async def test_the_deciding_staff_read_who_applied(campus: Campus) -> None:
     assert "applicant" not in data_of(await campus.app.get(path, token=await campus.token("BUYER2")))
     listed = data_of(await campus.app.get(PATH, token=await campus.token("CAMPUS")))
     assert not any("applicant" in application for application in listed)
-    await campus.app.service.fetch("UPDATE profiles SET confirmed_email = NULL WHERE id = $1", USERS["BUYER2"].id)
+    await campus.app.fetch("UPDATE profiles SET confirmed_email = NULL WHERE id = $1", USERS["BUYER2"].id)
     read = data_of(await campus.app.get(path, token=await campus.token("CAMPUS")))
     assert read["applicant"]["emailConfirmed"] is False

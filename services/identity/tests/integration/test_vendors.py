@@ -42,12 +42,11 @@ class Staff:
         return await self.send("PATCH", ADA, body, by, **headers)
 
     async def events(self, event_type: str) -> list[dict[str, Any]]:
-        return await self.app.service.published(event_type)
+        return await self.app.published(event_type)
 
     async def state(self) -> list[Any]:
         return [
-            await self.app.service.fetch(f"SELECT * FROM {table} ORDER BY id")
-            for table in ("vendors", "outbox", "staff_acts")
+            await self.app.fetch(f"SELECT * FROM {table} ORDER BY id") for table in ("vendors", "outbox", "staff_acts")
         ]
 
 
@@ -81,16 +80,14 @@ async def test_a_suspended_vendor_is_hidden_until_its_reinstatement(staff: Staff
     }
     assert await staff.events(SUSPENDED) == [{**vendor, "reason": "Complaints"}]
     assert await staff.events(REINSTATED) == [vendor]
-    rows = await staff.app.service.fetch(
-        "SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", str(demo.ADA.id)
-    )
+    rows = await staff.app.fetch("SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", str(demo.ADA.id))
     assert [row["sequence"] for row in rows] == [1, 2, 3]
 
 
 async def test_a_suspended_vendor_still_serves_its_open_orders(staff: Staff) -> None:
     await staff.suspend()
     token = (await staff.app.demo_log_in("VENDOR"))["accessToken"]
-    caller = await staff.app.service.runtime.verifier.caller_of(token)
+    caller = await staff.app.runtime.verifier.caller_of(token)
     assert caller.vendor_id == demo.ADA.id
     caller.must_be_allowed("orders:fulfil")
 
@@ -103,7 +100,7 @@ async def test_suspended_twice_is_suspended_once_and_so_is_reinstated(staff: Sta
     responses = await asyncio.gather(*(staff.reinstate() for _ in range(6)))
     assert {response.status_code for response in responses} == {200}
     assert len(await staff.events(REINSTATED)) == 1
-    trail = await staff.app.service.fetch("SELECT act, actor_id, subject_id, detail FROM staff_acts ORDER BY id")
+    trail = await staff.app.fetch("SELECT act, actor_id, subject_id, detail FROM staff_acts ORDER BY id")
     assert [(row["act"], row["actor_id"], row["subject_id"], row["detail"]["reason"]) for row in trail] == [
         ("suspended", USERS["CAMPUS"].id, demo.ADA.id, events["reason"]),
         ("reinstated", USERS["CAMPUS"].id, demo.ADA.id, None),
@@ -111,9 +108,9 @@ async def test_suspended_twice_is_suspended_once_and_so_is_reinstated(staff: Sta
 
 
 async def test_only_staff_of_the_campus_suspend_and_no_member_their_own(staff: Staff) -> None:
-    await staff.app.service.fetch("DELETE FROM role_grants WHERE user_id = $1", USERS["BUYER2"].id)
+    await staff.app.fetch("DELETE FROM role_grants WHERE user_id = $1", USERS["BUYER2"].id)
     for name, campus in (("BUYER2", demo.IBADAN), ("VENDOR", demo.LAGOS)):
-        await staff.app.service.fetch(
+        await staff.app.fetch(
             "INSERT INTO role_grants (user_id, role, campus_id, granted_at) VALUES ($1, 'campus_admin', $2, now())",
             USERS[name].id,
             campus.id,

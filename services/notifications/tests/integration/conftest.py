@@ -28,8 +28,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from common.auth.caller import THE_SERVICE, Caller
-from common.messaging.messages import Received
 from common.primitives.clock import ManualClock
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
@@ -56,6 +54,7 @@ from testkit.providers.fcm import messages as fcm
 from testkit.providers.schemas import Nonconformance
 from testkit.providers.sms import africas_talking, termii, twilio
 from testkit.service_kit import OpenService, opened, served
+from testkit.world import World
 
 IDLE_ROUNDS = 3
 KEYS = {
@@ -286,12 +285,10 @@ async def providers() -> AsyncIterator[Providers]:
     assert providers.nonconforming == []
 
 
-@dataclass(frozen=True)
-class Scenario:
+@dataclass
+class Scenario(World):
     """The running service with one order, its buyer and its vendor."""
 
-    app: OpenService
-    clock: ManualClock
     encryptor: Encryptor = field(default_factory=lambda: Encryptor(PIN_DELIVERY, KEYS["pin_delivery_key"]))
     buyer_id: UUID = field(default_factory=new_id)
     owner_id: UUID = field(default_factory=new_id)
@@ -299,23 +296,9 @@ class Scenario:
     order_id: UUID = field(default_factory=new_id)
 
     @property
-    def client(self) -> httpx.AsyncClient:
-        return self.app.client
-
-    @property
     def parties(self) -> dict[str, UUID]:
         """The ids that every event about the order has."""
         return {"order_id": self.order_id, "buyer_id": self.buyer_id, "vendor_id": self.vendor_id}
-
-    def headers(self, user_id: UUID, **claims: Any) -> dict[str, str]:
-        return self.app.headers(user_id, **claims)
-
-    def unit_of_work(self, caller: Caller = THE_SERVICE) -> AbstractAsyncContextManager[Any]:
-        return self.app.runtime.database.unit_of_work(acting_as=caller)
-
-    async def fetch(self, statement: str, *values: Any) -> list[Any]:
-        """Rows of the service's database, without row policies."""
-        return await self.app.fetch(statement, *values)
 
     async def tables_with(self, text: str) -> set[str]:
         """Return the tables that contain the text."""
@@ -326,23 +309,11 @@ class Scenario:
         statement = 'SELECT 1 FROM "{}" t WHERE t::text ILIKE $1 LIMIT 1'
         return {name for name in names if await self.fetch(statement.format(name), f"%{text}%")}
 
-    async def published(self, event_type: str) -> list[dict[str, Any]]:
-        return await self.app.published(event_type)
-
     async def publish(self, *events: Event) -> None:
         """Publish events to the broker, for tests with a running worker."""
         async with self.unit_of_work() as uow:
             for event in events:
                 uow.publish(event)
-
-    async def receive(self, event: Event, **delivery: Any) -> Received:
-        """Deliver an event to the service's consumers; raises their errors."""
-        return await self.app.deliver(event, **delivery)
-
-    async def receive_twice(self, event: Event, **delivery: Any) -> None:
-        """Deliver the same message two times."""
-        received = await self.receive(event, **delivery)
-        await self.receive(event, event_id=received.event_id, sequence=received.sequence)
 
     async def send_queued(self) -> int:
         """Send the due deliveries, and process pages and receipts once; return their number without wake-ups."""

@@ -34,7 +34,7 @@ async def process(scenario: Scenario, *values):
     """Post a signed body and process its work items."""
     response = await post(scenario, body_of(*values))
     assert (response.status_code, response.json()["data"]) == (200, {"received": True})
-    while await scenario.app.work(QUEUE):
+    while await scenario.work(QUEUE):
         pass
 
 

@@ -123,7 +123,7 @@ async def test_open_alerts_are_repeated_to_alertmanager(
         clock = scenario.clock
 
         async def repeat():
-            repeated = await repeat_open_alerts_once(scenario.app.dependencies)
+            repeated = await repeat_open_alerts_once(scenario.dependencies)
             await scenario.send_queued()
             return repeated
 

@@ -41,7 +41,7 @@ async def dead_item(
     """Return a message that failed its last retry, as the list shows it."""
     message = {name: value for name, value in text(message_id, words, **more).items() if value is not None}
     await post(scenario, body_of({"messages": [message]}))
-    await scenario.app.work(QUEUE)
+    await scenario.work(QUEUE)
     await scenario.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
     await fail(scenario, SupportTask(item_id=f"message:{message_id}"))
     return (await listed(scenario, f"eventId=message:{message_id}"))[0]
@@ -103,7 +103,7 @@ async def test_a_body_that_could_not_be_split_is_a_dead_webhook(scenario: Scenar
     assert stored["payload"] == body
     await scenario.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
     assert (await replay(scenario, webhook["id"])).json()["data"]["requeued"] is True
-    while await scenario.app.work(QUEUE):
+    while await scenario.work(QUEUE):
         pass
     assert await outcomes(scenario) == {ITEM: "done"}
 
@@ -115,7 +115,7 @@ async def test_a_replay_processes_the_message_once(scenario: Scenario, by: str) 
     assert replayed == {"id": dead["id"], "eventId": ITEM, "outcome": "queued", "requeued": True}
     again = (await replay(scenario, dead[by])).json()["data"]
     assert (again["outcome"], again["requeued"]) == ("queued", False)
-    while await scenario.app.work(QUEUE):
+    while await scenario.work(QUEUE):
         pass
     assert [row["body"] for row in await messages(scenario)] == ["Where is it?"]
     [alert], [cleared] = [await scenario.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
@@ -193,7 +193,7 @@ async def test_a_closed_message_keeps_its_reason_and_is_not_replayed(scenario: S
     assert (await close(scenario, dead["id"], "another")).status_code == 409
     for key in (dead["id"], ITEM):
         assert (await replay(scenario, key)).status_code == 409
-    assert await scenario.app.work(QUEUE) == 0
+    assert await scenario.work(QUEUE) == 0
     assert await messages(scenario) == []
     [stored] = await scenario.fetch("SELECT payload FROM dead_letter_webhooks")
     assert stored["payload"]["text"] == "Where is it?"
@@ -239,7 +239,7 @@ async def test_of_a_concurrent_closure_and_replay_of_a_message_one_succeeds(
             await (replaying if is_closed_first else closing)(uow)
 
     first = closing if is_closed_first else replaying
-    assert await waits_for(scenario.app.runtime.database, first, conflicts)
+    assert await waits_for(scenario.database, first, conflicts)
     assert await outcomes(scenario) == {ITEM: "ignored" if is_closed_first else "queued"}
 
 
@@ -254,10 +254,10 @@ async def test_a_resolved_dead_webhook_expires(scenario: Scenario, resolve: Any)
     await dead_item(scenario, "wamid.2")
     await resolve(scenario, dead["id"])
     scenario.clock.advance(timedelta(days=89))
-    await scenario.app.remove_old()
+    await scenario.remove_old()
     assert len(await listed(scenario)) == 2
     scenario.clock.advance(timedelta(days=2))
-    await scenario.app.remove_old()
+    await scenario.remove_old()
     assert [one["eventId"] for one in await listed(scenario)] == ["message:wamid.2"]
 
 
@@ -289,7 +289,7 @@ async def test_an_erasure_closes_and_empties_the_dead_webhooks_of_the_user(scena
     [cleared] = await scenario.published("operations.alert_cleared.v1")
     assert cleared["dedupKey"].endswith(dead["id"])
     scenario.clock.advance(timedelta(days=91))
-    await scenario.app.remove_old()
+    await scenario.remove_old()
     assert await listed(scenario, f"eventId={ITEM}") == []
 
 

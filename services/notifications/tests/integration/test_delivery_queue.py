@@ -46,7 +46,7 @@ async def queue_mails(scenario: Scenario, count: int) -> None:
 @asynccontextmanager
 async def dispatching(scenario: Scenario) -> AsyncIterator[None]:
     """Yield the dispatcher of the scenario's process, as its loop runs it."""
-    task = asyncio.create_task(scenario.app.dependencies.dispatcher.run())
+    task = asyncio.create_task(scenario.dependencies.dispatcher.run())
     await asyncio.sleep(0)
     try:
         yield
@@ -77,7 +77,7 @@ async def test_codes_are_sent_before_older_mails(scenario: Scenario, providers: 
     await queue_mails(scenario, 2)
     scenario.clock.advance(timedelta(seconds=1))
     await scenario.receive(code_issued(scenario.encryptor, "email", "bisi@unilag.edu.ng"))
-    one_at_a_time = DeliveryDispatcher(scenario.app.dependencies.delivery_sender, {"email": 1})
+    one_at_a_time = DeliveryDispatcher(scenario.dependencies.delivery_sender, {"email": 1})
     assert [await one_at_a_time.run_once() for _ in range(3)] == [1, 1, 1]
     assert ["770031" in text_of(mail) for mail in providers.mails] == [True, False, False]
 
@@ -131,7 +131,7 @@ async def test_an_outcome_that_cannot_be_recorded_stops_no_other(scenario: Scena
     await scenario.project_users()
     await queue_mails(scenario, 3)
     [broken, *_] = await scenario.deliveries()
-    owner = scenario.app.fetch_as_owner
+    owner = scenario.fetch_as_owner
     await owner(
         "CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         f"IF NEW.delivery_id = '{broken['id']}' THEN RAISE 'rejected'; END IF; RETURN NEW; END $$"
@@ -147,7 +147,7 @@ async def test_an_outcome_that_cannot_be_recorded_stops_no_other(scenario: Scena
     assert await scenario.send_queued() == 0
     await owner("DROP TRIGGER reject ON notification_delivery_logs")
     scenario.clock.advance(CLAIM_LIFETIME + timedelta(seconds=1))
-    assert await resolve_abandoned_once(scenario.app.dependencies) == 1
+    assert await resolve_abandoned_once(scenario.dependencies) == 1
 
 
 async def test_a_message_that_cannot_be_rendered_is_retried(scenario: Scenario, providers: Providers) -> None:
@@ -168,7 +168,7 @@ async def test_only_a_streamed_feed_publishes_its_entries(scenario: Scenario) ->
     await scenario.project_users()
     await scenario.receive(scenario.dispatched())
     assert await scenario.published(SHOWN) == []
-    streams = scenario.app.dependencies.feed_streams
+    streams = scenario.dependencies.feed_streams
     stream = streams.open(Caller(user_id=scenario.buyer_id), FEED_START, 0)
     events = streams.events(stream)
     assert [b"retry" in await anext(events), b"event: notification" in await anext(events)] == [True, True]
@@ -190,7 +190,7 @@ async def test_a_receipt_before_its_message_id_is_recorded_by_the_worker(
     assert receipt is not None
     async with scenario.unit_of_work() as uow:
         await receive_receipt(uow, receipt, scenario.clock.now())
-    assert await scenario.app.dependencies.dispatcher.run_once() == 1
+    assert await scenario.dependencies.dispatcher.run_once() == 1
     assert await scenario.delivery_statuses() == ["sent"]
     await scenario.send_queued()
     assert await scenario.delivery_statuses() == ["delivered"]
@@ -217,7 +217,7 @@ async def test_a_worker_claims_with_the_insertion_while_it_has_a_free_place(
     async with open_scenario(clock=SystemClock(), deliveries_at_once=2) as scenario, dispatching(scenario):
         await scenario.project_users()
         providers.hold_sms = asyncio.Event()
-        dependencies = scenario.app.dependencies
+        dependencies = scenario.dependencies
         async with scenario.unit_of_work() as uow:
             for _ in range(3):
                 request = NotificationRequest(
@@ -249,8 +249,8 @@ async def test_a_worker_claims_all_messages_of_a_transaction_with_their_insertio
     async with open_scenario(clock=SystemClock()) as scenario, dispatching(scenario):
         await scenario.project_users()
         async with scenario.unit_of_work() as uow:
-            await on_order_dispatched(scenario.dispatched(), RECEIVED, uow, scenario.app.dependencies)
-            await on_order_delivered(scenario.delivered(), RECEIVED, uow, scenario.app.dependencies)
+            await on_order_dispatched(scenario.dispatched(), RECEIVED, uow, scenario.dependencies)
+            await on_order_delivered(scenario.delivered(), RECEIVED, uow, scenario.dependencies)
             uow.defer(read_claims, None)
     assert claims == [True, True]
 
@@ -263,7 +263,7 @@ async def test_a_transaction_that_fails_sends_nothing_and_frees_its_places(
         for _ in range(3):
             with pytest.raises(LookupError):
                 async with scenario.unit_of_work() as uow:
-                    await on_order_dispatched(scenario.dispatched(), RECEIVED, uow, scenario.app.dependencies)
+                    await on_order_dispatched(scenario.dispatched(), RECEIVED, uow, scenario.dependencies)
                     uow.defer(_fail, None)
         assert await scenario.deliveries() == []
         await scenario.receive(scenario.dispatched())
@@ -279,7 +279,7 @@ async def test_one_fact_twice_in_a_transaction_is_one_notification(scenario: Sce
     async with scenario.unit_of_work() as uow:
         for event in (scenario.dispatched(), scenario.delivered(), scenario.dispatched()):
             handler = on_order_dispatched if isinstance(event, OrderDispatched) else on_order_delivered
-            await handler(event, RECEIVED, uow, scenario.app.dependencies)
+            await handler(event, RECEIVED, uow, scenario.dependencies)
     rows = await scenario.fetch("SELECT template, place FROM notifications ORDER BY place")
     assert [tuple(row) for row in rows] == [("order_dispatched", 1), ("order_delivered", 2)]
     assert await scenario.send_queued() == 2
@@ -294,7 +294,7 @@ async def test_transactions_over_the_same_users_in_any_order_do_not_deadlock(sce
             for user_id in order:
                 notify_user(
                     uow,
-                    scenario.app.dependencies.delivery_context(),
+                    scenario.dependencies.delivery_context(),
                     user_id,
                     "order_dispatched",
                     example_of("order_dispatched"),

@@ -19,7 +19,7 @@ from .conftest import OpenScenario, Providers, Scenario, running_tasks, without_
 
 
 async def resolve_abandoned(scenario: Scenario):
-    return await resolve_abandoned_once(scenario.app.dependencies)
+    return await resolve_abandoned_once(scenario.dependencies)
 
 
 async def attempt_statuses(scenario: Scenario):

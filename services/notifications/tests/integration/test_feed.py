@@ -84,7 +84,7 @@ async def test_concurrent_notifications_reach_a_stream_once_each(
     """By polling alone, without a wake-up."""
     async with open_scenario(feed_poll_seconds=0.05) as scenario:
         await scenario.project_users()
-        app = http_app(SERVICE, scenario.app.settings, scenario.app.runtime, scenario.app.dependencies)
+        app = http_app(SERVICE, scenario.settings, scenario.runtime, scenario.dependencies)
         async with (
             served(app) as url,
             httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
@@ -109,12 +109,12 @@ async def test_a_stream_ends_with_its_token_session_or_process(open_scenario: Op
                     await events.next()
         async with following(scenario, client, session_id=session) as events:
             revoked = SessionRevoked(user_id=scenario.buyer_id, session_id=session, not_before=iso(clock.now()))
-            scenario.app.runtime.verifier.revocations.add(revoked.user_id, session, clock.now())
+            scenario.runtime.verifier.revocations.add(revoked.user_id, session, clock.now())
             with pytest.raises(StopAsyncIteration):
                 while True:
                     await events.next()
         async with following(scenario, client) as events:
-            for end in scenario.app.runtime.on_stop:
+            for end in scenario.runtime.on_stop:
                 end()
             with pytest.raises(StopAsyncIteration):
                 while True:
@@ -130,7 +130,7 @@ async def test_the_streams_of_a_user_are_limited(open_scenario: OpenScenario) ->
             rejected = await client.get(STREAM, headers=headers)
             assert (rejected.status_code, rejected.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
             assert rejected.headers["retry-after"] == "30"
-        streams = scenario.app.dependencies.feed_streams
+        streams = scenario.dependencies.feed_streams
 
         async def closed():
             return not streams._by_user
@@ -208,7 +208,7 @@ async def test_a_blocked_reader_delays_no_other_stream(
         AsyncExitStack() as stack,
     ):
         await scenario.project_users()
-        streams = scenario.app.dependencies.feed_streams
+        streams = scenario.dependencies.feed_streams
         streams.slow_reader_seconds = 3600.0
 
         def is_open(count):

@@ -29,7 +29,7 @@ def pin_issued(scenario: Scenario, encryptor):
 
 
 async def re_encrypt(scenario: Scenario, option=""):
-    await SERVICE.commands["re-encrypt"](scenario.app.dependencies, option)
+    await SERVICE.commands["re-encrypt"](scenario.dependencies, option)
 
 
 async def statuses_after_sending(scenario: Scenario):
@@ -39,7 +39,7 @@ async def statuses_after_sending(scenario: Scenario):
 
 async def ticket_of_a_number(scenario: Scenario):
     """Return a ticket from the messaging app with an encrypted telephone number."""
-    dependencies, ticket_id = scenario.app.dependencies, new_id()
+    dependencies, ticket_id = scenario.dependencies, new_id()
     await scenario.fetch(
         "INSERT INTO support_tickets (id, source, subject, status, priority, revision, unread_by_staff, created_at, updated_at, "
         "phone_key, phone_sealed, phone_masked) "
@@ -77,13 +77,11 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
         assert len(providers.texts) == 4
         [ticket] = await scenario.fetch(
             "SELECT id, phone_sealed FROM support_tickets WHERE phone_key = $1",
-            scenario.app.dependencies.phone_hasher.key_of(PHONE),
+            scenario.dependencies.phone_hasher.key_of(PHONE),
         )
         assert ticket["id"] == ticket_id
-        assert (
-            scenario.app.dependencies.delivery_sender.encryptor.decrypt(ticket["phone_sealed"], str(ticket_id)) == PHONE
-        )
-        settings = scenario.app.settings.model_copy(update=OLD)
+        assert scenario.dependencies.delivery_sender.encryptor.decrypt(ticket["phone_sealed"], str(ticket_id)) == PHONE
+        settings = scenario.settings.model_copy(update=OLD)
     with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test"):
             pass
@@ -124,7 +122,7 @@ async def test_values_of_the_previous_release_stay_readable(
         await re_encrypt(scenario)
     async with open_scenario(urls=urls, **NEW) as scenario:
         assert await statuses_after_sending(scenario) == {"sent"}
-        key = scenario.app.dependencies.phone_hasher.key_of(PHONE)
+        key = scenario.dependencies.phone_hasher.key_of(PHONE)
         assert len(await scenario.fetch("SELECT 1 FROM support_tickets WHERE phone_key = $1", key)) == 1
 
 

@@ -42,7 +42,7 @@ async def start_worker(scenario: Scenario, urls, broker_url: str, settings, held
     environment = {
         **{name.upper(): str(value) for name, value in settings.items()},
         "PORT": str(held_port()), "METRICS_PORT": str(held_port()), "BASE_URL": BASE_URL,
-        "JWKS_URL": scenario.app.settings.jwks_url, "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service,
+        "JWKS_URL": scenario.settings.jwks_url, "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service,
         "BROKER_URL": broker_url, "BROKER_VERIFIED_PUBLISHERS": "false",
         "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY,
         **{name.upper(): key for name, key in KEYS.items()},
@@ -132,7 +132,7 @@ async def test_messages_of_a_killed_worker_are_resent_only_where_harmless(
             assert await record_delivery_status(
                 uow, "messaging", "wamid.1", "delivered", datetime.now(UTC), delivery_id=delivery["id"]
             )
-        dependencies = scenario.app.dependencies
+        dependencies = scenario.dependencies
         later = replace(
             dependencies,
             clock=ManualClock(datetime.now(UTC) + timedelta(minutes=5)),

@@ -96,7 +96,7 @@ def closed(row) -> Step:
 
 
 def reissued(scenario: Scenario) -> Callable[[Any], Step]:
-    deliveries, issues = scenario.app.dependencies.delivery_context(), count(2)
+    deliveries, issues = scenario.dependencies.delivery_context(), count(2)
 
     def step(row) -> Step:
         issue = next(issues)

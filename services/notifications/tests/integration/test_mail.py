@@ -157,7 +157,7 @@ async def test_one_click_switches_optional_mails_off(scenario: Scenario, provide
 async def test_mails_without_a_link_go_on_after_one_click(scenario: Scenario, providers: Providers) -> None:
     await scenario.project_users()
     await scenario.project_order()
-    links = scenario.app.dependencies.delivery_sender.unsubscribe_links
+    links = scenario.dependencies.delivery_sender.unsubscribe_links
     link = urlsplit(links.link_of(scenario.buyer_id))
     assert (await scenario.client.post(f"{link.path}?{link.query}")).status_code == 200
     await scenario.receive(scenario.dispatched())
@@ -170,7 +170,7 @@ async def test_mails_without_a_link_go_on_after_one_click(scenario: Scenario, pr
 
 async def test_only_an_explicit_choice_undoes_an_unsubscription(scenario: Scenario) -> None:
     await scenario.project_users()
-    links = scenario.app.dependencies.delivery_sender.unsubscribe_links
+    links = scenario.dependencies.delivery_sender.unsubscribe_links
     link = urlsplit(links.link_of(scenario.buyer_id))
     await scenario.client.post(f"{link.path}?{link.query}")
     body = {"channels": {"push": True, "messaging": False, "sms": True, "email": True}}
@@ -192,6 +192,6 @@ async def test_a_forged_link_changes_nothing(scenario: Scenario, query) -> None:
 
 
 async def test_the_link_of_an_erased_user_is_invalid(scenario: Scenario) -> None:
-    links = scenario.app.dependencies.delivery_sender.unsubscribe_links
+    links = scenario.dependencies.delivery_sender.unsubscribe_links
     link = urlsplit(links.link_of(new_id()))
     assert (await scenario.client.post(f"{link.path}?{link.query}")).status_code == 401

@@ -169,8 +169,8 @@ async def test_concurrent_first_messages_open_one_ticket(scenario: Scenario) -> 
 async def process_concurrently(scenario: Scenario, sent):
     """Process the items of one body, each by its own worker at once."""
     await post(scenario, body_of({"messages": sent}))
-    await scenario.app.work(QUEUE)
-    dependencies = scenario.app.dependencies
+    await scenario.work(QUEUE)
+    dependencies = scenario.dependencies
 
     async def process_item(key):
         async with scenario.unit_of_work() as uow:
@@ -238,7 +238,7 @@ async def test_a_user_without_a_number_has_a_ticket_and_gets_replies(scenario: S
     staff = scenario.headers(new_id(), roles=["support_agent"])
     url = f"/api/support-tickets/{ticket['id']}/messages"
     assert (await scenario.client.post(url, json={"text": "On its way."}, headers=staff)).status_code == 201
-    while await scenario.app.work(QUEUE) or await scenario.send_queued():
+    while await scenario.work(QUEUE) or await scenario.send_queued():
         pass
     [sent] = providers.approved
     assert (sent["recipient"], sent["text"]["body"]) == (USER_ID, "On its way.")

@@ -135,11 +135,11 @@ async def test_a_pin_uses_its_next_channel_at_once(scenario: Scenario, providers
     await process(scenario, {"errors": [PAYMENT]})
     await scenario.receive(scenario.pin())
     await scenario.send_queued()
-    scenario.clock.advance(scenario.app.dependencies.pin_receipt)
-    assert await advance_pins_once(scenario.app.dependencies) == 1
+    scenario.clock.advance(scenario.dependencies.pin_receipt)
+    assert await advance_pins_once(scenario.dependencies) == 1
     await scenario.send_queued()
     assert await scenario.channel_statuses() == {"sms": "sent", "messaging": "failed"}
-    assert await advance_pins_once(scenario.app.dependencies) == 1
+    assert await advance_pins_once(scenario.dependencies) == 1
     await scenario.send_queued()
     assert (len(providers.native), providers.approved) == (1, [])
     assert await alerts(scenario) == [ACCOUNT_ALERT]

@@ -154,7 +154,7 @@ async def test_a_free_text_outside_the_window_is_sent_as_the_template(scenario: 
         staff = scenario.headers(new_id(), roles=["support_agent"])
         url = f"/api/support-tickets/{ticket['id']}/messages"
         assert (await scenario.client.post(url, json={"text": "On its way."}, headers=staff)).status_code == 201
-        while await scenario.app.work(QUEUE) or await scenario.send_queued():
+        while await scenario.work(QUEUE) or await scenario.send_queued():
             pass
         if not rejected_at_once:
             assert providers.approved[-1]["type"] == "text"

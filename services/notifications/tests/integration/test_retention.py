@@ -72,7 +72,7 @@ async def create_months(scenario: Scenario, *, workers=1):
     """
 
     async def created():
-        await asyncio.gather(*(scenario.app.remove_old() for _ in range(workers)))
+        await asyncio.gather(*(scenario.remove_old() for _ in range(workers)))
         return "2031_05" in await months(scenario)
 
     await eventually(created)

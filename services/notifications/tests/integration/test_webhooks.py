@@ -85,7 +85,7 @@ async def deliveries(scenario: Scenario, endpoint: dict[str, Any]) -> list[dict[
 
 
 async def send(scenario: Scenario) -> int:
-    sent: int = await scenario.app.dependencies.webhook_sender.run_once()
+    sent: int = await scenario.dependencies.webhook_sender.run_once()
     return sent
 
 
@@ -353,7 +353,7 @@ async def test_an_attempt_without_a_record_is_repeated_with_its_id(scenario: Sce
     """The worker dies between the response and the record."""
     await create(scenario, receiver.url)
     await scenario.receive(scenario.dispatched())
-    sender = scenario.app.dependencies.webhook_sender
+    sender = scenario.dependencies.webhook_sender
     [claimed] = [claimed for batch in (await sender._claim()).values() for claimed in batch]
     assert await send(scenario) == 0
     scenario.clock.advance(LEASE + timedelta(seconds=1))
@@ -373,7 +373,7 @@ async def test_two_workers_send_each_event_once(scenario: Scenario, receiver: Re
     await create(scenario, receiver.url)
     for _ in range(30):
         await scenario.receive(scenario.dispatched())
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     async with OutboundClient(dependencies.webhook_rules, seconds=15) as http:
         encryptor = dependencies.encryption.webhook_secrets
         workers = [
@@ -411,7 +411,7 @@ async def test_a_name_that_resolves_into_a_private_network_is_not_called(
 ) -> None:
     endpoint = await create(scenario, "https://hooks.example.com/")
     await scenario.receive(scenario.dispatched())
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
 
     async def resolve(host: str, port: int) -> list[str]:
         return ["203.0.114.7", number]
@@ -429,7 +429,7 @@ async def test_a_removed_permission_of_loopback_stops_the_calls(scenario: Scenar
     """The address is checked at each call, not at its registration alone."""
     endpoint = await create(scenario, receiver.url)
     await scenario.receive(scenario.dispatched())
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     async with OutboundClient(OutboundRules(allow_high_ports=True), seconds=15) as http:
         encryptor = dependencies.encryption.webhook_secrets
         sender = WebhookSender(dependencies.database, scenario.clock, WebhookClient(http), encryptor)
@@ -453,14 +453,14 @@ async def test_a_hanging_endpoint_delays_no_other(scenario: Scenario, receiver: 
     await create(scenario, f"http://127.0.0.1:{port}/")
     await create(scenario, receiver.url)
     await scenario.receive(scenario.dispatched())
-    sending = asyncio.create_task(scenario.app.dependencies.webhook_sender.run())
+    sending = asyncio.create_task(scenario.dependencies.webhook_sender.run())
     try:
         await accepted.wait()
         await eventually(lambda: len(receiver.webhooks) == 1)
         await scenario.receive(scenario.dispatched())
         await eventually(lambda: len(receiver.webhooks) == 2)
     finally:
-        for task in [sending, *scenario.app.dependencies.webhook_sender._busy.values()]:
+        for task in [sending, *scenario.dependencies.webhook_sender._busy.values()]:
             task.cancel()
         await asyncio.gather(sending, return_exceptions=True)
         released.set()
@@ -472,7 +472,7 @@ async def test_a_worker_sends_the_events_that_it_recorded_without_waiting_for_it
     scenario: Scenario, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(webhook_sender, "POLL_SECONDS", 3600.0)
-    sender = scenario.app.dependencies.webhook_sender
+    sender = scenario.dependencies.webhook_sender
     await create(scenario, receiver.url)
     sending = asyncio.create_task(sender.run())
     try:
@@ -513,8 +513,8 @@ async def test_secrets_survive_a_rotation_of_the_message_key(
     path = f"{ENDPOINTS}/{endpoint['id']}/rotate-secret"
     rotated = (await scenario.client.post(path, headers=vendor(scenario))).json()["data"]
     await scenario.receive(scenario.dispatched())
-    old = scenario.app.settings.message_key
-    keys = {"message_key": "the next key of messages", "webhook_allow_loopback": True, "urls": scenario.app.urls}
+    old = scenario.settings.message_key
+    keys = {"message_key": "the next key of messages", "webhook_allow_loopback": True, "urls": scenario.urls}
     async with open_scenario(**keys, message_key_previous=old) as during:
         await SERVICE.commands["re-encrypt"](during.app.dependencies)
     async with open_scenario(**keys) as after:
@@ -637,10 +637,10 @@ async def test_events_are_deleted_after_thirty_days(scenario: Scenario, receiver
     await scenario.receive(scenario.dispatched())
     await send(scenario)
     scenario.clock.advance(timedelta(days=29))
-    await scenario.app.remove_old()
+    await scenario.remove_old()
     assert len(await deliveries(scenario, endpoint)) == 1
     scenario.clock.advance(timedelta(days=1, seconds=1))
-    await scenario.app.remove_old()
+    await scenario.remove_old()
     assert await deliveries(scenario, endpoint) == []
     assert await scenario.fetch("SELECT 1 FROM webhook_events") == []
 

@@ -16,11 +16,11 @@ import pytest_asyncio
 from common.messaging.messages import Received
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
-from contracts.event import Event
 from contracts.payments import EscrowHeld, EscrowReleased
 from orders.app import SERVICE
 from testkit.fixtures import DatabaseFactory
 from testkit.service_kit import OpenService, opened
+from testkit.world import World
 
 from .responses import data_of
 
@@ -31,35 +31,13 @@ BROKEN_OUTBOX = "SELECT 1 / 0, $1::uuid, $2::text, $3::text, $4::text, $5::text,
 
 
 @dataclass
-class Market:
+class Market(World):
     """The running service with a vendor and a buyer on one campus."""
 
-    app: OpenService
-    clock: ManualClock
     campus_id: UUID = field(default_factory=new_id)
     vendor_id: UUID = field(default_factory=new_id)
     merchant_id: UUID = field(default_factory=new_id)
     buyer_id: UUID = field(default_factory=new_id)
-
-    @property
-    def client(self) -> httpx.AsyncClient:
-        return self.app.client
-
-    async def fetch(self, statement: str, *values: Any) -> list[Any]:
-        """Rows of the service's database, without row policies."""
-        return await self.app.fetch(statement, *values)
-
-    async def published(self, event_type: str) -> list[dict[str, Any]]:
-        """Return the data of the published events of this type, oldest first."""
-        return await self.app.published(event_type)
-
-    async def receive(self, event: Event, **delivery: Any) -> Received:
-        """Deliver an event to the service's consumers; raises their errors."""
-        return await self.app.deliver(event, **delivery)
-
-    def headers(self, user_id: UUID, **claims: Any) -> dict[str, str]:
-        """Return the headers of a signed-in user."""
-        return self.app.headers(user_id, **claims)
 
     def as_buyer(self, user_id: UUID | None = None, **more: Any) -> dict[str, str]:
         return self.headers(user_id or self.buyer_id, **more)
@@ -67,9 +45,6 @@ class Market:
     def as_merchant(self, vendor_id: UUID | None = None, **more: Any) -> dict[str, str]:
         roles = ("buyer", "merchant")
         return self.headers(self.merchant_id, roles=roles, vendor_id=vendor_id or self.vendor_id, **more)
-
-    def as_staff(self, role: str, campus_id: UUID | None = None, **more: Any) -> dict[str, str]:
-        return self.headers(new_id(), roles=(role,), campus_id=campus_id, **more)
 
     async def sell(self, *, price_minor: int = 150_000, stock: int = 10, **columns: Any) -> UUID:
         """Insert a listed product of the vendor, and return its id."""

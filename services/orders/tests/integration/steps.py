@@ -77,9 +77,9 @@ async def list_order_ids(market: Market, headers, **query):
 
 async def visible_ids(market: Market, table, user_id, **claims):
     """Return the rows of a query without its filter, for this caller."""
-    caller = await market.app.runtime.verifier.caller_of(market.app.token(user_id, **claims))
+    caller = await market.runtime.verifier.caller_of(market.token(user_id, **claims))
     column = "id" if table == "orders" else "order_id"
-    async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
+    async with market.unit_of_work(caller) as uow:
         return {str(row[0]) for row in await uow.fetch(f"SELECT {column} FROM {table}")}
 
 

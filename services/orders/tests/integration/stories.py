@@ -34,7 +34,7 @@ async def sale_story(market: Market) -> AsyncIterator[str]:
     headers = market.as_buyer(idempotency_key=uuid4())
     order = data_of(await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers), 201)
     market.clock.advance(timedelta(minutes=15))
-    assert await fire_timers_once(market.app.dependencies) == 1
+    assert await fire_timers_once(market.dependencies) == 1
     assert [await market.stock_of(product), await market.stock_of(further)] == [9, 9]
     yield "expired"
     await market.pay(order)

@@ -113,6 +113,6 @@ async def test_an_export_has_each_of_ten_thousand_orders_and_more_are_422(market
 async def test_a_bare_select_shows_a_campus_admin_the_own_campus_only(market: Market) -> None:
     here, _ = await two_campuses(market)
     admin = Caller(user_id=new_id(), permissions=permissions_of(["campus_admin"]), campus_id=market.campus_id)
-    async with market.app.runtime.database.unit_of_work(acting_as=admin) as uow:
+    async with market.unit_of_work(admin) as uow:
         assert [str(row["id"]) for row in await uow.fetch("SELECT id FROM orders")] == [here["id"]]
         assert {str(row["order_id"]) for row in await uow.fetch("SELECT order_id FROM order_items")} == {here["id"]}

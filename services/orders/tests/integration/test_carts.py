@@ -85,7 +85,7 @@ async def test_no_user_sees_or_writes_another_s_cart(market: Market) -> None:
     assert (await cart(market, outsider))["items"] == []
     assert error_of(await check_out(market, {"cartId": (await cart(market))["id"]}, buyer_id=outsider)) == NOT_FOUND
     thief = Caller(user_id=outsider, permissions=permissions_of(["buyer"]))
-    async with market.app.runtime.database.unit_of_work(acting_as=thief) as uow:
+    async with market.unit_of_work(thief) as uow:
         assert await uow.fetch("SELECT * FROM cart_items") == []
         assert await uow.execute("UPDATE cart_items SET quantity = 99") == 0
         assert await uow.execute("DELETE FROM cart_items") == 0

@@ -86,8 +86,8 @@ async def test_finance_sees_neither_the_buyer_nor_where_the_order_goes(market: M
     for name in ("buyerName", "contact", "deliveryNote", "hubId"):
         assert shown[name] is None, name
     for table in ("user_contacts", "buyer_addresses", "delivery_pins"):
-        caller = await market.app.runtime.verifier.caller_of(market.app.token(UUID(int=1), roles=(role,)))
-        async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
+        caller = await market.runtime.verifier.caller_of(market.token(UUID(int=1), roles=(role,)))
+        async with market.unit_of_work(caller) as uow:
             assert await uow.fetch_value(f"SELECT count(*) FROM {table}") == 0
 
 
@@ -115,7 +115,7 @@ async def test_a_quarantined_charge_of_an_unknown_order_is_retried_and_one_of_no
 async def test_a_second_quarantined_charge_keeps_the_instant_of_the_first(market: Market) -> None:
     order, first = await quarantined_order(market), market.clock.now()
     other = await quarantined_order(market)
-    market.clock.advance(market.app.dependencies.windows.returns)
+    market.clock.advance(market.dependencies.windows.returns)
     await market.receive(quarantined(order["id"]))
     rows = await market.fetch("SELECT id, charge_quarantined_at FROM orders")
     assert {str(row["id"]): row["charge_quarantined_at"] for row in rows} == {order["id"]: first, other["id"]: first}

@@ -247,7 +247,7 @@ async def test_a_buyer_cannot_write_an_order_in_another_name_or_state_even_in_sq
         "id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor"
     )
     more = "commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at"
-    caller = await market.app.runtime.verifier.caller_of(market.app.token(market.buyer_id))
+    caller = await market.runtime.verifier.caller_of(market.token(market.buyer_id))
     for change in ({"buyer_id": "gen_random_uuid()"}, {"status": "'paid_escrow'"}):
         shown = {
             "id": "gen_random_uuid()",
@@ -257,7 +257,7 @@ async def test_a_buyer_cannot_write_an_order_in_another_name_or_state_even_in_sq
         }
         source = ", ".join(shown.get(name.strip(), name.strip()) for name in f"{columns}, {more}".split(","))
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
+            async with market.unit_of_work(caller) as uow:
                 await uow.execute(
                     f"INSERT INTO orders ({columns}, {more}) SELECT {source} FROM orders WHERE id = $1",
                     UUID(order["id"]),

@@ -15,12 +15,11 @@ from orders.store.checkout import CheckoutFacts, IdempotencyRecord
 
 from .conftest import Market
 from .steps import change_profile, created_sale, proposed_sale
-from .stored import unit_of_work
 
 
 async def facts(market: Market, *product_ids: UUID, key: UUID | None = None, **where: UUID) -> CheckoutFacts:
     named: dict[str, Any] = {"campus_id": None, "hub_id": None, **where}
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         return await checkout.read_for_checkout(
             uow, product_ids, buyer_id=market.buyer_id, key=key or uuid4(), now=market.clock.now(), **named
         )
@@ -104,7 +103,7 @@ async def test_a_key_is_bound_to_an_order_of_its_buyer(market: Market) -> None:
     earlier = (await facts(market, product, key=key)).earlier
     assert earlier is not None
     assert str(earlier.order_id) == own["id"] != theirs["id"]
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         assert await checkout.find_order_by_key(uow, market.buyer_id, key) == earlier
         assert isinstance(earlier, IdempotencyRecord)
         assert await checkout.find_order_by_key(uow, market.buyer_id, uuid4()) is None
@@ -113,7 +112,7 @@ async def test_a_key_is_bound_to_an_order_of_its_buyer(market: Market) -> None:
 
 async def test_a_removed_product_has_no_sale(market: Market) -> None:
     listed, removed = await market.sell(), await market.sell(removed_at=market.clock.now())
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         product = await flash_sales.find_product(uow, listed)
         assert product is not None
         assert (product.id, product.vendor_id, product.price_minor, product.stock) == (
@@ -137,18 +136,18 @@ async def test_other_sales_of_a_product_are_approved_and_not_over(market: Market
     async def rows() -> dict[str, Any]:
         return {str(row["id"]): tuple(row) for row in await market.fetch("SELECT * FROM flash_sales")}
 
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         others = flash_sales.list_other_sales
         assert await others(uow, product, ends_at - moment) == [(now, ends_at)]
         assert await others(uow, product, ends_at) == []
         assert await others(uow, new_id(), now) == []
     before = await rows()
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         # One that is over ends when it ended, and a consent is given once.
         await flash_sales.close_sale(uow, UUID(own["id"]), ends_at + moment)
         await flash_sales.save_consent(uow, UUID(own["id"]), new_id(), now + moment)
     assert await rows() == before
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         await flash_sales.close_sale(uow, UUID(own["id"]), ends_at - moment)
     after = await rows()
     assert [sale_id for sale_id in before if after[sale_id] != before[sale_id]] == [own["id"]]
@@ -170,7 +169,7 @@ async def test_an_order_is_saved_once_for_its_key_and_its_number(market: Market)
         )  # fmt: skip
 
     buyer = Caller(user_id=market.buyer_id, permissions=permissions_of(["buyer"]))
-    database = market.app.runtime.database
+    database = market.database
     first, key = order("CM-0000-0001"), uuid4()
     assert (first.status, first.currency, first.refunded_minor, first.revision) == ("Processing", "NGN", 0, 1)
     async with database.unit_of_work(acting_as=buyer) as uow:

@@ -52,7 +52,7 @@ async def test_a_closed_dead_letter_has_its_reason_and_is_not_open(market: Marke
     assert shown["replayedAt"] is None
     assert (await market.client.get(f"{PATH}?awaiting=replay", headers=ops)).json()["data"] == []
     assert await work_of(market.client, ops) == {}
-    await measure_once(market.app.runtime.database)
+    await measure_once(market.database)
     assert DEAD_LETTERS_WAITING._value.get() == 0
     assert await own_actions_of(market.client, ops) == [("dead_letter_closed", str(dead_letter_id))]
 

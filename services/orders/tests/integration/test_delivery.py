@@ -262,9 +262,9 @@ async def test_the_pin_of_a_settled_order_is_forgotten_after_half_a_year_and_no_
     await market.release(settled)
     assert await market.status_of(settled) == "paid"
     market.clock.advance(timedelta(days=179))
-    assert await market.app.remove_old() == 0
+    assert await market.remove_old() == 0
     market.clock.advance(timedelta(days=2))
-    assert await market.app.remove_old() == 1
+    assert await market.remove_old() == 1
     kept = await market.fetch("SELECT order_id FROM delivery_pins")
     assert [str(row["order_id"]) for row in kept] == [dispatched["id"]]
     # The try stays bound to its key for good.

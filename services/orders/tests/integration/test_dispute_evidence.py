@@ -50,12 +50,12 @@ async def evidence_of(market: Market, order, headers):
 
 
 def files_of(market: Market):
-    folder = market.app.settings.media_folder
+    folder = market.settings.media_folder
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
 async def remove_images(market: Market):
-    service = market.app.dependencies
+    service = market.dependencies
     return await remove_images_once(service.database, service.media, MEDIA, market.clock)
 
 

@@ -47,7 +47,7 @@ async def test_an_approval_names_the_resolution_that_was_read(market: Market) ->
         assert [param["name"] for param in refused.json()["invalid_params"]] == ["hash"], body
     for other in (read["hash"], "0" * 64):
         assert error_of(await market.client.post(f"{path}/approve", json={"hash": other}, headers=checker)) == CONFLICT
-    await market.app.fetch_as_owner(
+    await market.fetch_as_owner(
         "UPDATE dispute_resolutions SET outcome = 'split', refund_minor = 1 WHERE status = 'prepared' RETURNING 1"
     )
     changed = await market.client.post(f"{path}/approve", json={"hash": prepared_now["hash"]}, headers=checker)
@@ -224,7 +224,7 @@ async def test_a_bare_select_shows_disputes_to_parties_and_staff_and_resolutions
     other = {"user_id": new_id(), "permissions": permissions_of(["merchant"]), "vendor_id": new_id()}
     support = {"user_id": new_id(), "permissions": permissions_of(["support_agent"])}
     for claims, seen in ((buyer, (1, 0)), (vendor, (1, 0)), (other, (0, 0)), (support, (1, 1))):
-        async with market.app.runtime.database.unit_of_work(acting_as=Caller(**claims)) as uow:
+        async with market.unit_of_work(Caller(**claims)) as uow:
             tables = ("order_disputes", "dispute_resolutions")
             assert tuple([len(await uow.fetch(f"SELECT * FROM {table}")) for table in tables]) == seen
 

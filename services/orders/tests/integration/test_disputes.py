@@ -39,7 +39,7 @@ async def test_a_delivery_without_a_proof_in_time_is_disputed_and_resolved_as_an
     order = await market.paid()
     await market.post(order, "dispatch", market.as_merchant())
     market.clock.advance(timedelta(days=14))
-    assert await fire_timers_once(market.app.dependencies) == 1
+    assert await fire_timers_once(market.dependencies) == 1
     shown = await market.client.get(f"/api/orders/{order['id']}/dispute", headers=market.as_buyer())
     assert (shown.json()["data"]["cause"], shown.json()["data"]["details"]) == ("pin_window", None)
     assert (await decide(market, await prepared(market, order, "vendor"))).json()["data"]["status"] == "delivered"

@@ -82,7 +82,7 @@ async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_reserves
     first, second = await market.ordered(product_id), await market.ordered(product_id, buyer_id=new_id())
     assert (await market.checkout(product_id, buyer_id=new_id())).status_code == 409
     market.clock.advance(timedelta(minutes=16))
-    await fire_timers_once(market.app.dependencies)
+    await fire_timers_once(market.dependencies)
     assert (await market.status_of(first), await market.status_of(second)) == ("expired", "expired")
     assert (await sale_of(market, sale))["remaining"] == 2
 
@@ -102,7 +102,7 @@ async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_
     for _ in range(2):
         closed.append(await market.ordered(product_id, 2))
         market.clock.advance(timedelta(minutes=16))
-        await fire_timers_once(market.app.dependencies)
+        await fire_timers_once(market.dependencies)
     kept = await market.ordered(product_id)
     # Three payment pages are open, and all of them are paid at once: one unit is left of the buyer's share, and each
     # asks for two.
@@ -118,7 +118,7 @@ async def test_of_two_late_charges_at_once_one_reserves_the_last_of_the_buyers_s
     for _ in range(3):
         closed.append(await market.ordered(product_id, 2))
         market.clock.advance(timedelta(minutes=16))
-        await fire_timers_once(market.app.dependencies)
+        await fire_timers_once(market.dependencies)
     await asyncio.gather(*(market.pay(order) for order in closed))
     assert sorted([await market.status_of(order) for order in closed]) == ["paid_escrow", *["refund_pending"] * 2]
     assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (8, 98)
@@ -268,7 +268,7 @@ async def test_the_database_gives_no_role_the_vendors_consent(market: Market) ->
     permissions = permissions_of(["campus_admin"])
     staff = Caller(user_id=new_id(), campus_id=market.campus_id, permissions=permissions)
     merchant = Caller(user_id=market.merchant_id, vendor_id=market.vendor_id, permissions=permissions_of(["merchant"]))
-    database = market.app.runtime.database
+    database = market.database
     copy = (
         "INSERT INTO flash_sales (id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, "
         "ends_at, created_by, created_at, approved_at) SELECT $1, product_id, vendor_id, campus_id, 1, 1, 1, starts_at, "
@@ -333,7 +333,7 @@ async def test_the_database_lets_no_role_write_what_was_sold_or_reserve_units_wi
         user_id=market.merchant_id, vendor_id=market.vendor_id, permissions=permissions_of(["buyer", "merchant"])
     )
     outsider = Caller(user_id=new_id(), vendor_id=new_id(), permissions=permissions_of(["buyer", "merchant"]))
-    database = market.app.runtime.database
+    database = market.database
     order = await market.ordered(await market.sell())
     for statement in (
         "UPDATE flash_sales SET sold = 0",

@@ -40,7 +40,7 @@ async def open_market(fresh_database: DatabaseFactory, broker_url: str):
 
 
 async def re_encrypt(market: Market, option=""):
-    await SERVICE.commands["re-encrypt"](market.app.dependencies, option)
+    await SERVICE.commands["re-encrypt"](market.dependencies, option)
 
 
 def another(pin):
@@ -76,7 +76,7 @@ async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(
         assert (await market.verify(orders[1], another(pins[1]))).json()["attemptsRemaining"] == 4
         for order, pin in zip(orders[1:], pins[1:], strict=True):
             assert (await market.verify(order, pin)).status_code == 200
-        settings = market.app.settings.model_copy(update=OLD)
+        settings = market.settings.model_copy(update=OLD)
     with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", market.clock):
             pass
@@ -187,7 +187,7 @@ async def test_a_batch_skips_what_others_hold_and_counts_it(open_market, capsys:
         orders = [await market.paid() for _ in range(2)]
     async with open_market(AFTER_THE_SWITCH) as market:
         await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-        database: Database = market.app.runtime.database
+        database: Database = market.database
         async with database.service.connection() as connection, connection.transaction():
             await connection.execute("SELECT FROM delivery_pins WHERE order_id = $1 FOR UPDATE", UUID(orders[0]["id"]))
             with pytest.raises(SystemExit):

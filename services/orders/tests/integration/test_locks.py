@@ -41,7 +41,7 @@ async def advanced_until(market: Market, last: str) -> None:
 async def test_a_lock_holds_its_own_rows_only(market: Market) -> None:
     for _ in range(2):
         await advanced_until(Market(market.app, market.clock), "return approved")
-    await assert_locks(market.app.runtime.database, LOCKS)
+    await assert_locks(market.database, LOCKS)
 
 
 async def test_units_are_reserved_again_after_a_concurrent_change_of_the_products(market: Market) -> None:
@@ -52,7 +52,7 @@ async def test_units_are_reserved_again_after_a_concurrent_change_of_the_product
     own, other = [
         (await market.fetch("SELECT id FROM orders WHERE buyer_id = $1", world.buyer_id))[0]["id"] for world in worlds
     ]
-    database = market.app.runtime.database
+    database = market.database
     assert await waits_for(
         database, lambda uow: stock.reserve_stock_again(uow, own), lambda uow: stock.reserve_stock_again(uow, own)
     )
@@ -68,12 +68,12 @@ async def test_a_share_that_a_concurrent_late_charge_reserves_is_not_reserved_tw
     for _ in range(2):
         expired.append(UUID((await market.ordered(product, 2))["id"]))
         market.clock.advance(timedelta(minutes=16))
-        await fire_timers_once(market.app.dependencies)
+        await fire_timers_once(market.dependencies)
     reserved: list[list[Any]] = []
 
     async def reserve(uow: UnitOfWork, order_id: UUID) -> None:
         reserved.append(await stock.reserve_stock_again(uow, order_id))
 
-    database = market.app.runtime.database
+    database = market.database
     assert await waits_for(database, lambda uow: reserve(uow, expired[0]), lambda uow: reserve(uow, expired[1]))
     assert [len(levels) for levels in reserved] == [1, 0]

@@ -91,7 +91,7 @@ async def test_late_replays_never_change_the_stock_again(market: Market) -> None
         await market.pay(order)
         await market.post(order, "cancel", market.as_merchant(), cancelled)
         market.clock.advance(timedelta(days=30))
-        assert await fire_timers_once(market.app.dependencies) == 0
+        assert await fire_timers_once(market.dependencies) == 0
     refund = (await market.published("orders.refund_requested.v1"))[0]
     await market.receive(refund_settled(order, refund["refundId"], order["totalMinor"]))
     # The cancellation is complete: a repeated request is a success without effect.
@@ -147,7 +147,7 @@ async def test_the_stock_of_a_late_charge_returns_once(market: Market) -> None:
     product = await market.sell(stock=1)
     order = await market.ordered(product)
     market.clock.advance(timedelta(minutes=15))
-    assert await fire_timers_once(market.app.dependencies) == 1
+    assert await fire_timers_once(market.dependencies) == 1
     await market.pay(order)
     assert await market.stock_of(product) == 0
     await market.post(order, "cancel", market.as_buyer(), {"reason": "too late"})

@@ -130,7 +130,7 @@ async def test_a_bare_select_shows_contacts_to_the_other_side_only(market: Marke
 
     async def seen_by(role, user_id=None, **claims):
         caller = Caller(user_id or new_id(), new_id(), permissions=permissions_of([role]), **claims)
-        async with market.app.dependencies.database.unit_of_work(acting_as=caller) as uow:
+        async with market.dependencies.database.unit_of_work(acting_as=caller) as uow:
             rows = await uow.fetch("SELECT user_id FROM user_contacts")
         return {row["user_id"] for row in rows}
 

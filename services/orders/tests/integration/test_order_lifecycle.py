@@ -57,7 +57,7 @@ class Story:
     async def time_out(self) -> None:
         now = self.market.clock.now()
         await self.market.fetch("UPDATE order_timers SET due_at = $2 WHERE order_id = $1", self.id, now)
-        await fire_timers_once(self.market.app.dependencies)
+        await fire_timers_once(self.market.dependencies)
 
     async def cancel(self, headers: dict[str, str]) -> Any:
         return await self.market.post(self.order, "cancel", headers, {"reason": "no"})
@@ -244,12 +244,12 @@ async def test_a_decision_that_the_state_has_overtaken_is_409_and_changes_nothin
         story = await reached(market, state)
         for table, column, statement, approve in overtaken_decisions(story, state):
             row_id = new_id()
-            await market.app.fetch_as_owner(statement, row_id, story.id)
+            await market.fetch_as_owner(statement, row_id, story.id)
             before = await everything(market)
             status = (await approve(row_id)).status_code
             if status != 409 or await everything(market) != before:
                 wrong[state, statement] = status
-            await market.app.fetch_as_owner(f"DELETE FROM {table} WHERE {column} = $1", row_id)
+            await market.fetch_as_owner(f"DELETE FROM {table} WHERE {column} = $1", row_id)
     assert wrong == {}
 
 
@@ -306,7 +306,7 @@ async def outlive(story, kind):
     """Make a timer of a former state of the order due."""
     now = story.market.clock.now()
     await story.market.fetch("INSERT INTO order_timers VALUES ($1, $2, $3)", story.id, kind, now)
-    await fire_timers_once(story.market.app.dependencies)
+    await fire_timers_once(story.market.dependencies)
 
 
 async def test_the_event_of_an_unexpected_refund_keeps_the_status(market: Market) -> None:
@@ -355,7 +355,7 @@ async def test_sixty_days_of_timers_fire_each_in_its_time_and_once(market: Marke
     step, moved = timedelta(hours=6), 0
     while market.clock.now() < began + timedelta(days=DAYS):
         market.clock.advance(step)
-        moved += await fire_timers_once(market.app.dependencies)
+        moved += await fire_timers_once(market.dependencies)
         for kind, (_, end) in paths.items():
             rows = await market.fetch("SELECT DISTINCT status FROM orders WHERE id = ANY ($1::uuid[])", by_kind[kind])
             if [row["status"] for row in rows] == [end]:

@@ -51,7 +51,7 @@ async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market: M
         {"roles": ("auditor",)},
     ):
         assert await visible_ids(market, "delivery_pins", new_id(), **claims) == set()
-    caller = await market.app.runtime.verifier.caller_of(market.app.token(market.buyer_id))
+    caller = await market.runtime.verifier.caller_of(market.token(market.buyer_id))
     for statement in (
         "SELECT digest FROM delivery_pins",
         "UPDATE delivery_pins SET wrong_tries = 0",
@@ -64,7 +64,7 @@ async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market: M
         "DELETE FROM orders",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
+            async with market.unit_of_work(caller) as uow:
                 await uow.execute(statement)
 
 

@@ -24,20 +24,18 @@ def provisioned(market: Market, email=EMAIL, phone=PHONE):
 
 async def found(market: Market, q, headers=None, path="/api/campus-orders"):
     headers = headers or market.as_staff("support_agent")
-    return [order["id"] for order in data_of(await market.app.client.get(path, headers=headers, params={"q": q}))]
+    return [order["id"] for order in data_of(await market.client.get(path, headers=headers, params={"q": q}))]
 
 
 async def stored_hashes(market: Market):
-    rows = await market.app.fetch(
-        "SELECT email_hash, phone_hash FROM buyer_addresses WHERE user_id = $1", market.buyer_id
-    )
+    rows = await market.fetch("SELECT email_hash, phone_hash FROM buyer_addresses WHERE user_id = $1", market.buyer_id)
     return [tuple(row) for row in rows]
 
 
 async def test_an_order_keeps_its_number_in_every_response(market: Market) -> None:
     placed = await market.ordered()
     assert (await market.show(placed))["number"] == placed["number"]
-    listed = await market.app.client.get("/api/orders", headers=market.as_buyer())
+    listed = await market.client.get("/api/orders", headers=market.as_buyer())
     assert [order["number"] for order in listed.json()["data"]] == [placed["number"]]
 
 
@@ -78,7 +76,7 @@ async def test_a_number_in_use_is_drawn_again(market: Market, monkeypatch: pytes
 async def test_the_database_refuses_a_number_that_exists(market: Market) -> None:
     first, second = await market.ordered(), await market.ordered()
     with pytest.raises(asyncpg.UniqueViolationError, match="orders_number_once"):
-        await market.app.fetch("UPDATE orders SET number = $1 WHERE number = $2", first["number"], second["number"])
+        await market.fetch("UPDATE orders SET number = $1 WHERE number = $2", first["number"], second["number"])
 
 
 @pytest.mark.parametrize(
@@ -93,7 +91,7 @@ async def test_the_database_refuses_a_number_that_exists(market: Market) -> None
     ],
 )
 async def test_support_finds_orders_by_the_buyers_exact_address(market: Market, typed) -> None:
-    await market.app.deliver(provisioned(market))
+    await market.receive(provisioned(market))
     order = await market.ordered()
     await market.ordered(buyer_id=new_id())
     assert await found(market, typed) == [order["id"]]
@@ -101,14 +99,14 @@ async def test_support_finds_orders_by_the_buyers_exact_address(market: Market, 
 
 @pytest.mark.parametrize("typed", ["ada.obi", "unilag.edu.ng", "@unilag.edu.ng", "803123"])
 async def test_a_part_of_an_address_finds_nothing(market: Market, typed: str) -> None:
-    await market.app.deliver(provisioned(market))
+    await market.receive(provisioned(market))
     await market.ordered()
     assert await found(market, typed) == []
 
 
 @pytest.mark.parametrize("typed", [EMAIL, PHONE])
 async def test_no_user_without_the_permission_finds_orders_by_an_address(market: Market, typed) -> None:
-    await market.app.deliver(provisioned(market))
+    await market.receive(provisioned(market))
     await market.ordered()
     assert await found(market, typed, market.as_staff("campus_admin", market.campus_id)) == []
     for headers in (market.as_buyer(), market.as_merchant()):
@@ -116,47 +114,47 @@ async def test_no_user_without_the_permission_finds_orders_by_an_address(market:
 
 
 async def test_the_database_shows_the_hashes_to_holders_of_the_permission_only(market: Market) -> None:
-    await market.app.deliver(provisioned(market))
+    await market.receive(provisioned(market))
     for role, seen in (("support_agent", 1), ("campus_admin", 0), ("buyer", 0), ("merchant", 0)):
         caller = Caller(user_id=new_id(), permissions=permissions_of([role]), campus_id=market.campus_id)
-        async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
+        async with market.unit_of_work(caller) as uow:
             assert len(await uow.fetch("SELECT user_id FROM buyer_addresses")) == seen
 
 
 async def test_a_changed_address_replaces_the_one_before(market: Market) -> None:
-    first = await market.app.deliver(provisioned(market))
+    first = await market.receive(provisioned(market))
     order = await market.ordered()
-    await market.app.deliver(ProfileChanged(user_id=market.buyer_id, email="new@unilag.edu.ng"))
+    await market.receive(ProfileChanged(user_id=market.buyer_id, email="new@unilag.edu.ng"))
     assert await found(market, EMAIL) == []
     assert await found(market, PHONE) == []
     assert await found(market, "new@unilag.edu.ng") == [order["id"]]
-    await market.app.deliver(provisioned(market), event_id=uuid4(), sequence=first.sequence)
+    await market.receive(provisioned(market), event_id=uuid4(), sequence=first.sequence)
     assert await found(market, EMAIL) == []
 
 
 async def test_an_address_is_stored_as_a_hmac_only(market: Market) -> None:
-    await market.app.deliver(provisioned(market))
+    await market.receive(provisioned(market))
     ((email_hash, phone_hash),) = await stored_hashes(market)
     assert (len(email_hash), len(phone_hash)) == (32, 32)
     for table in ("buyer_addresses", "inbox", "dead_letters"):
-        rows = await market.app.fetch(f"SELECT t::text AS line FROM {table} AS t")
+        rows = await market.fetch(f"SELECT t::text AS line FROM {table} AS t")
         assert not [row for row in rows if EMAIL.lower() in row["line"].lower() or PHONE in row["line"]]
 
 
 async def test_erasure_removes_the_hashes_for_good(market: Market) -> None:
-    late = await market.app.deliver(provisioned(market))
+    late = await market.receive(provisioned(market))
     await market.ordered()
-    await market.app.deliver(UserErased(user_id=market.buyer_id))
+    await market.receive(UserErased(user_id=market.buyer_id))
     assert await stored_hashes(market) == [(None, None)]
     # An event from before the erasure arrives late.
-    await market.app.deliver(provisioned(market), event_id=uuid4(), sequence=late.sequence)
+    await market.receive(provisioned(market), event_id=uuid4(), sequence=late.sequence)
     assert await stored_hashes(market) == [(None, None)]
     assert await found(market, EMAIL) == []
 
 
 async def test_an_erasure_that_arrives_first_keeps_later_deliveries_out(market: Market) -> None:
-    erased = await market.app.deliver(UserErased(user_id=market.buyer_id), sequence=10)
-    await market.app.deliver(provisioned(market), sequence=erased.sequence - 1)
+    erased = await market.receive(UserErased(user_id=market.buyer_id), sequence=10)
+    await market.receive(provisioned(market), sequence=erased.sequence - 1)
     assert await stored_hashes(market) == [(None, None)]
 
 
@@ -169,7 +167,7 @@ async def test_an_erasure_that_arrives_first_keeps_later_deliveries_out(market: 
     ],
 )
 async def test_each_search_has_an_index(market: Market, condition: str, index: str) -> None:
-    async with market.app.runtime.database.unit_of_work(
+    async with market.database.unit_of_work(
         acting_as=Caller(user_id=new_id(), permissions=permissions_of(["support_agent"]))
     ) as uow:
         await uow.execute("SET LOCAL enable_seqscan = off")

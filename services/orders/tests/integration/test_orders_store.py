@@ -16,7 +16,6 @@ from orders.store.refunds import Refund
 
 from .conftest import Market
 from .steps import created_sale, delivered_order, requested_return
-from .stored import unit_of_work
 
 WINDOWS = Windows(*[timedelta(days=1)] * 4)
 
@@ -39,12 +38,12 @@ async def test_the_escrow_of_an_order_is_that_of_the_highest_sequence(market: Ma
         return row["escrow_minor"], row["escrow_sequence"]
 
     for minor, sequence, expected in ((700, 7, (700, 7)), (600, 7, (700, 7)), (500, 6, (700, 7)), (400, 8, (400, 8))):
-        async with unit_of_work(market) as uow:
+        async with market.unit_of_work() as uow:
             await orders.save_escrow(uow, order_id, ReportedEscrow(minor, sequence))
         assert await escrow() == expected
     now = market.clock.now()
     for minor, sequence, expected in ((300, 8, (400, 8)), (200, 9, (200, 9))):
-        async with unit_of_work(market) as uow:
+        async with market.unit_of_work() as uow:
             order = await orders.lock_order(uow, order_id)
             assert order is not None
             reported = ReportedEscrow(minor, sequence)
@@ -53,7 +52,7 @@ async def test_the_escrow_of_an_order_is_that_of_the_highest_sequence(market: Ma
     assert (await row_of(market, "orders", order_id))["revision"] == revision + 2
     assert await row_of(market, "orders", other["id"]) == before
     assert await market.fetch("SELECT * FROM order_timers WHERE order_id = $1", UUID(other["id"])) == timers
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         for shown in (own, other):
             found = await orders.find_order(uow, UUID(shown["id"]))
             assert found is not None
@@ -63,12 +62,12 @@ async def test_the_escrow_of_an_order_is_that_of_the_highest_sequence(market: Ma
 
 
 async def test_a_verification_is_bound_to_its_callers_key_once(market: Market) -> None:
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         assert await pins.find_newest_pin(uow) is None
     own = await market.paid()
     now, key, caller = market.clock.now(), uuid4(), new_id()
     order_id = UUID(own["id"])
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         newest = await pins.find_newest_pin(uow)
         assert newest is not None
         assert newest[:2] == (order_id, 1)
@@ -84,12 +83,12 @@ async def test_a_verification_is_bound_to_its_callers_key_once(market: Market) -
 async def test_a_refund_counts_once_in_its_own_order(market: Market) -> None:
     other, own = await market.paid(), await market.paid()
     now, ids = market.clock.now(), {}
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         for order in (other, own):
             ids[order["id"]] = new_id()
             await refunds.record_refund(uow, ids[order["id"]], UUID(order["id"]), 100, "x", now)
     others = await row_of(market, "order_refunds", ids[other["id"]])
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         requested = await refunds.lock_refund(uow, ids[own["id"]], UUID(own["id"]))
         assert requested == Refund("requested", False, 0)
         await refunds.save_refund(uow, ids[own["id"]], UUID(own["id"]), requested, "posted", 7)
@@ -97,7 +96,7 @@ async def test_a_refund_counts_once_in_its_own_order(market: Market) -> None:
             with pytest.raises(StateChanged):
                 await refunds.save_refund(uow, refund_id, UUID(own["id"]), requested, "posted", 7)
     assert await row_of(market, "order_refunds", ids[other["id"]]) == others
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         assert await refunds.lock_refund(uow, ids[own["id"]], UUID(own["id"])) == Refund("posted", True, 7)
         assert await refunds.lock_refund(uow, ids[own["id"]], UUID(other["id"])) is None
 
@@ -105,7 +104,7 @@ async def test_a_refund_counts_once_in_its_own_order(market: Market) -> None:
 async def test_a_return_request_has_its_own_items(market: Market) -> None:
     other = await requested_return(market, await delivered_order(market, (1_000, 2)), 2)
     own = await requested_return(market, await delivered_order(market, (1_000, 3), (500, 1)), 3, 1)
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         for shown in (own, other):
             locked = await returns.lock_request(uow, UUID(shown["id"]))
             assert locked is not None
@@ -125,17 +124,17 @@ async def test_units_go_back_once_and_each_change_has_a_revision(market: Market)
     own = await market.ordered(product, 2)
     order_id, sale_id = UUID(own["id"]), UUID(sale["id"])
     start = (await product_rows(market))[product]
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         [freed] = await stock.free_stock(uow, order_id)
         assert (freed.product_id, freed.stock, freed.availability_changed) == (product, 9, False)
     assert (await product_rows(market))[product] == (9, start[1] + 1)
     assert (await row_of(market, "flash_sales", sale_id))["sold"] == 0
     # The units of the sale are given back once, and claimed again once.
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         await stock.free_stock(uow, order_id)
     assert (await row_of(market, "flash_sales", sale_id))["sold"] == 0
     for _ in range(2):
-        async with unit_of_work(market) as uow:
+        async with market.unit_of_work() as uow:
             assert len(await stock.reserve_stock_again(uow, order_id)) == 1
         assert (await row_of(market, "flash_sales", sale_id))["sold"] == 2
     stock_left, revision = (await product_rows(market))[product]
@@ -145,7 +144,7 @@ async def test_units_go_back_once_and_each_change_has_a_revision(market: Market)
 
 async def reserved_again(market: Market, order: dict[str, Any]) -> bool:
     """Whether an order whose units are free reserves them again. It frees them afterwards."""
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         await stock.free_stock(uow, UUID(order["id"]))
         reserved = bool(await stock.reserve_stock_again(uow, UUID(order["id"])))
     return reserved
@@ -165,15 +164,15 @@ async def test_the_last_units_of_stock_sale_and_share_are_reserved_again(market:
     statement = "UPDATE flash_sales SET {} WHERE product_id = $1 RETURNING 1"
     for less, more in (("quantity = quantity - 1", "quantity = quantity + 1"),
                        ("per_buyer_limit = per_buyer_limit - 1", "per_buyer_limit = per_buyer_limit + 1")):  # fmt: skip
-        async with unit_of_work(market) as uow:
+        async with market.unit_of_work() as uow:
             await stock.free_stock(uow, UUID(own["id"]))
         await market.fetch(statement.format(less), product)
-        async with unit_of_work(market) as uow:
+        async with market.unit_of_work() as uow:
             assert await stock.reserve_stock_again(uow, UUID(own["id"])) == []
         # An order of another sale is not held by this one.
         assert await reserved_again(market, elsewhere)
         await market.fetch(statement.format(more), product)
-        async with unit_of_work(market) as uow:
+        async with market.unit_of_work() as uow:
             assert len(await stock.reserve_stock_again(uow, UUID(own["id"]))) == 1
 
 
@@ -182,10 +181,10 @@ async def test_units_of_a_removed_product_are_not_reserved_again(market: Market)
     items = [{"productId": str(product), "quantity": 1}, {"productId": str(kept), "quantity": 1}]
     headers = market.as_buyer(idempotency_key=uuid4())
     order = (await market.client.post("/api/orders/checkout", json={"items": items}, headers=headers)).json()["data"]
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         await stock.free_stock(uow, UUID(order["id"]))
     await market.fetch("UPDATE products SET removed_at = now() WHERE id = $1 RETURNING 1", product)
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         assert await stock.reserve_stock_again(uow, UUID(order["id"])) == []
     assert [(await product_rows(market))[one][0] for one in (product, kept)] == [9, 9]
 
@@ -195,7 +194,7 @@ async def test_the_figures_of_an_order_are_those_of_the_highest_sequence(market:
     [item] = await market.fetch("SELECT id FROM order_items WHERE order_id = $1", UUID(own["id"]))
     line = SaleLine(item["id"], 100, 0, 0, 0, 0, 0)
     now = market.clock.now()
-    async with unit_of_work(market) as uow:
+    async with market.unit_of_work() as uow:
         save = sales.save_sale_lines
         results = [
             await save(uow, [line._replace(gross_minor=gross, locked_minor=gross)], now + timedelta(days=1), sequence)

@@ -166,7 +166,7 @@ async def test_a_price_change_during_a_checkout_rejects_it(shop) -> None:
     await change(shop, product, priceMinor=200_000)
     refused = await shop.checkout(UUID(product["id"]), expectedTotalMinor=100_000)
     assert (refused.status_code, refused.json()["totalMinor"]) == (409, 200_000)
-    async with shop.app.runtime.database.unit_of_work(
+    async with shop.database.unit_of_work(
         acting_as=Caller(user_id=shop.buyer_id, permissions=permissions_of(["buyer"]))
     ) as uow:
         reserved = await uow.fetch("SELECT * FROM reserve_stock($1, $2, $3)", [UUID(product["id"])], [1], [100_000])
@@ -312,7 +312,7 @@ async def test_categories_are_one_name_however_they_are_typed(shop) -> None:
 
 async def test_row_security_holds_when_a_write_forgets_whose_it_is(shop) -> None:
     own, draft = await offer(shop), await offer(shop, status="draft")
-    database = shop.app.runtime.database
+    database = shop.database
     merchant, outsider = permissions_of(["merchant"]), new_id()
     everything = "UPDATE products SET stock = 0"
     for caller, touched in (

@@ -85,7 +85,7 @@ async def test_no_user_reviews_their_own_vendor(shop: Any) -> None:
 
 
 async def test_the_database_refuses_an_order_of_the_owner(shop: Any) -> None:
-    database, permissions = shop.app.runtime.database, permissions_of(["buyer"])
+    database, permissions = shop.database, permissions_of(["buyer"])
     place = (
         "INSERT INTO orders (id, number, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, "
         "delivery_fee_minor, commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, "

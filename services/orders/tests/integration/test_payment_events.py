@@ -159,7 +159,7 @@ async def end(market: Market, order, how):
         assert (await market.post(order, "cancel", market.as_buyer(), {"reason": "no"})).status_code == 200
     else:
         market.clock.advance(timedelta(minutes=15))
-        assert await fire_timers_once(market.app.dependencies) == 1
+        assert await fire_timers_once(market.dependencies) == 1
     assert await market.status_of(order) == how
 
 

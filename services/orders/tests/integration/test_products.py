@@ -174,7 +174,7 @@ async def test_every_single_filter_reads_its_page_from_an_index(market: Market) 
         FROM generate_series(1, 5000) AS n
         """
     )
-    async with market.app.runtime.database.unit_of_work(acting_as=ANONYMOUS) as uow:
+    async with market.unit_of_work(ANONYMOUS) as uow:
         for clause, order in (
             ("", "created_at DESC, id DESC"),
             ("", "price_minor ASC, id ASC"),
@@ -192,13 +192,13 @@ async def test_every_single_filter_reads_its_page_from_an_index(market: Market) 
 
 
 async def test_demo_data_is_inserted_and_published_once(market: Market) -> None:
-    await load_demo_data(market.app.dependencies)
+    await load_demo_data(market.dependencies)
     products = demo_products()
     assert len(await market.published("orders.product_changed.v1")) == len(products)
     sold = products[0].level.product_id
     await market.ordered(sold)
     left = await market.stock_of(sold)
-    await load_demo_data(market.app.dependencies)
+    await load_demo_data(market.dependencies)
     assert len(await market.published("orders.product_changed.v1")) == len(products)
     assert await market.stock_of(sold) == left
     assert len(await browse(market, limit=100)) == 100

@@ -26,7 +26,7 @@ async def test_each_queue_of_the_service_has_its_length(market: Market) -> None:
     before = {one["name"]: one for one in (await queues_of(market))["queues"]}
     assert set(before) == {f"orders.{event.publisher()}" for event in SUBSCRIPTIONS["orders"]}
     sent = Outgoing(b"{}", str(new_id()), "test", "orders.payments", {})
-    assert await market.app.runtime.bus.publish([sent]) == [True]
+    assert await market.runtime.bus.publish([sent]) == [True]
 
     async def longer() -> bool:
         after = {one["name"]: one for one in (await queues_of(market))["queues"]}

@@ -324,7 +324,7 @@ async def test_a_bare_select_shows_return_requests_to_their_parties_only(market:
     vendor = {"user_id": new_id(), "permissions": permissions_of(["merchant"]), "vendor_id": market.vendor_id}
     support = {"user_id": new_id(), "permissions": permissions_of(["support_agent"])}
     for claims, seen in ((buyer, 1), (other, 0), (vendor, 1), (support, 1)):
-        async with market.app.runtime.database.unit_of_work(acting_as=Caller(**claims)) as uow:
+        async with market.unit_of_work(Caller(**claims)) as uow:
             for table in ("return_requests", "return_request_items"):
                 assert len(await uow.fetch(f"SELECT * FROM {table}")) == seen
 

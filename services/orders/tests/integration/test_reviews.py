@@ -199,9 +199,9 @@ async def test_the_database_rejects_reviews_of_foreign_and_of_undelivered_orders
         (buyer, order, market.buyer_id, new_id()),
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            async with market.app.runtime.database.unit_of_work(acting_as=caller) as uow:
+            async with market.unit_of_work(caller) as uow:
                 await uow.execute(statement, new_id(), UUID(chosen["id"]), buyer_id, market.vendor_id, product)
-    async with market.app.runtime.database.unit_of_work(acting_as=buyer) as uow:
+    async with market.unit_of_work(buyer) as uow:
         await uow.execute(statement, new_id(), UUID(order["id"]), market.buyer_id, market.vendor_id, product_id)
         assert (
             await uow.execute("UPDATE reviews SET hidden_at = now(), hidden_by = $1, hidden_because = 'x'", new_id())

@@ -285,7 +285,7 @@ async def test_a_bare_select_shows_sales_of_the_own_vendor_campus_or_to_finance_
 
     async def seen_by(role, **claims):
         caller = Caller(new_id(), new_id(), permissions=permissions_of([role]), **claims)
-        async with market.app.dependencies.database.unit_of_work(acting_as=caller) as uow:
+        async with market.dependencies.database.unit_of_work(acting_as=caller) as uow:
             return len(await uow.fetch("SELECT 1 FROM sale_lines"))
 
     assert await seen_by("merchant", vendor_id=market.vendor_id) == 1

@@ -8,7 +8,7 @@ from .conftest import Market
 
 
 async def fire(market: Market):
-    return await fire_timers_once(market.app.dependencies)
+    return await fire_timers_once(market.dependencies)
 
 
 async def test_an_unpaid_order_expires_after_fifteen_minutes_and_not_before(market: Market) -> None:

@@ -100,10 +100,10 @@ async def test_concurrent_checkouts_stay_within_the_share(market: Market) -> Non
 async def test_a_cart_checkout_has_the_same_limits(market: Market) -> None:
     product = await market.sell(stock=8)
     headers = market.as_buyer()
-    await market.app.client.put(f"/api/carts/current/items/{product}", json={"quantity": 5}, headers=headers)
-    cart = data_of(await market.app.client.get("/api/carts/current", headers=headers))
+    await market.client.put(f"/api/carts/current/items/{product}", json={"quantity": 5}, headers=headers)
+    cart = data_of(await market.client.get("/api/carts/current", headers=headers))
     body = {"cartId": cart["id"], "campusId": str(market.campus_id)}
-    response = await market.app.client.post(
+    response = await market.client.post(
         "/api/orders/checkout", json=body, headers={**headers, "Idempotency-Key": str(uuid4())}
     )
     assert share_problem(response, 4)

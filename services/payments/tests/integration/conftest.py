@@ -37,7 +37,8 @@ from testkit.fixtures import WAIT_SECONDS_MAX, DatabaseFactory, DatabaseUrls, ev
 from testkit.providers.exchanges import CheckedExchanges
 from testkit.providers.paystack import checking as paystack
 from testkit.providers.paystack.events import EVENTS
-from testkit.service_kit import OpenService, opened, served
+from testkit.service_kit import opened, served
+from testkit.world import World
 
 SECRET = "sk_test_current"
 PREVIOUS_SECRET = "sk_test_previous"
@@ -183,14 +184,11 @@ async def gateway(tmp_path: Path, held_port: Callable[[], int]) -> AsyncIterator
         assert front.checked.found == [], "calls and answers have the shapes of the provider's specification"
 
 
-@dataclass
-class PaymentsApp:
+@dataclass(kw_only=True)
+class PaymentsApp(World):
     """The running service, and the actions of a test."""
 
-    service: OpenService
     gateway: Gateway
-    clock: ManualClock
-    urls: DatabaseUrls
     buyer: UUID = field(default_factory=uuid4)
     vendor: UUID = field(default_factory=uuid4)
     # Above the ids that the sandbox gives.
@@ -199,7 +197,7 @@ class PaymentsApp:
     @property
     def paystack(self) -> PaymentGateway:
         """The client of Paystack's API."""
-        return self.service.dependencies.gateways.of(PAYSTACK)
+        return self.dependencies.gateways.of(PAYSTACK)
 
     async def place_order(
         self,
@@ -221,9 +219,9 @@ class PaymentsApp:
             **changes,
         }
         placed = OrderPlaced(**fields)
-        if not await self.service.fetch("SELECT 1 FROM buyers WHERE user_id = $1", placed.buyer_id):
-            await self.service.deliver(self.provisioned(placed.buyer_id))
-        await self.service.deliver(placed)
+        if not await self.fetch("SELECT 1 FROM buyers WHERE user_id = $1", placed.buyer_id):
+            await self.receive(self.provisioned(placed.buyer_id))
+        await self.receive(placed)
         return placed
 
     @staticmethod
@@ -250,10 +248,8 @@ class PaymentsApp:
     async def request_intent(
         self, order_id: UUID, *, key: UUID | None = None, user: UUID | None = None, **body: Any
     ) -> httpx.Response:
-        headers = self.service.headers(user or self.buyer, idempotency_key=key or uuid4())
-        return await self.service.client.post(
-            "/api/payments/intent", headers=headers, json={"orderId": str(order_id), **body}
-        )
+        headers = self.headers(user or self.buyer, idempotency_key=key or uuid4())
+        return await self.client.post("/api/payments/intent", headers=headers, json={"orderId": str(order_id), **body})
 
     async def open_intent(self, order_id: UUID) -> dict[str, Any]:
         response = await self.request_intent(order_id)
@@ -297,47 +293,47 @@ class PaymentsApp:
     async def send(self, body: Any, *, secret: str = SECRET, signature: str | None = None) -> httpx.Response:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         signed = signature if signature is not None else sign(raw, secret)
-        return await self.service.client.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signed})
+        return await self.client.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signed})
 
     async def process_webhook(self, body: Any, *, attempt: int = 1, is_last_attempt: bool = False) -> None:
         """Send a signed webhook and process its work item."""
         assert (await self.send(body)).status_code == 200
-        await self.service.work("payments.webhooks", attempt=attempt, is_last_attempt=is_last_attempt)
+        await self.work("payments.webhooks", attempt=attempt, is_last_attempt=is_last_attempt)
 
     async def decide_dispute(self, body: dict[str, Any]) -> None:
         """Decide or revise a dispute, as the gateway: its webhook is processed, and a revision is queried."""
         await self.gateway.faults(verify_call={"data": body["data"], "match": str(body["data"]["id"])})
         await self.process_webhook(body)
         self.clock.advance(timedelta(minutes=1))
-        await query_revised_webhooks_once(self.service.dependencies)
-        await self.service.work("payments.webhooks")
+        await query_revised_webhooks_once(self.dependencies)
+        await self.work("payments.webhooks")
 
     async def webhook(self, event_type: str) -> None:
         """Wait for the gateway's webhook of this type, and process it."""
 
         async def came() -> bool:
-            rows = await self.service.fetch(
+            rows = await self.fetch(
                 "SELECT 1 FROM processed_webhook_events WHERE event_type = $1 AND outcome = 'queued'", event_type
             )
             return bool(rows)
 
         await eventually(came)
-        await self.service.work("payments.webhooks")
+        await self.work("payments.webhooks")
 
     async def quarantined(self, amount_minor: int = 500_000, **changes: Any) -> tuple[OrderPlaced, str]:
         """Return an order with a charge in quarantine, and the quarantined charge's id; the changes are those of `pay`."""
         placed = await self.place_order()
         intent = await self.open_intent(placed.order_id)
         await self.process_webhook(await self.pay(intent["reference"], amount_minor, **changes))
-        [row] = await self.service.fetch("SELECT id FROM quarantined_charges WHERE reference = $1", intent["reference"])
+        [row] = await self.fetch("SELECT id FROM quarantined_charges WHERE reference = $1", intent["reference"])
         return placed, str(row["id"])
 
     async def failed_refund(self, amount_minor: int = 500_000) -> str:
         """Return the id of a refund of a paid order that the gateway accepted and then failed."""
         placed = await self.paid_order()
         event = self.refund_requested(placed, amount_minor)
-        await self.service.deliver(event)
-        await self.service.work("payments.refunds")
+        await self.receive(event)
+        await self.work("payments.refunds")
         await self.report_refund((await self.gateway.refunds())[-1], "failed", reason="the card is closed")
         return str(event.refund_id)
 
@@ -357,7 +353,7 @@ class PaymentsApp:
 
     async def requeue(self, queue: str = "payments.refunds") -> None:
         """Deliver the work items of a queue again, as the broker does after a failure."""
-        await self.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = $1 RETURNING 1", queue)
+        await self.fetch("UPDATE outbox SET published_at = NULL WHERE queue = $1 RETURNING 1", queue)
 
     @asynccontextmanager
     async def crashing(
@@ -379,8 +375,8 @@ class PaymentsApp:
         self, path: str, body: Any, role: str, user: UUID | None = None, *, stepped_up: bool = True
     ) -> httpx.Response:
         """Return a POST by a member of staff."""
-        headers = self.service.headers(user or uuid4(), roles=(role,), stepped_up=stepped_up)
-        return await self.service.client.post(path, headers=headers, json=body)
+        headers = self.headers(user or uuid4(), roles=(role,), stepped_up=stepped_up)
+        return await self.client.post(path, headers=headers, json=body)
 
     async def approve(self, path: str, user: UUID | None = None) -> httpx.Response:
         """Read the prepared decision and approve its hash, as the checker."""
@@ -389,19 +385,18 @@ class PaymentsApp:
 
     async def get_as(self, path: str, role: str = "auditor") -> Any:
         """Return the data that a member of staff reads."""
-        response = await self.service.client.get(path, headers=self.service.headers(uuid4(), roles=(role,)))
+        response = await self.client.get(path, headers=self.headers(uuid4(), roles=(role,)))
         assert response.status_code == 200, response.text
         return response.json()["data"]
 
     async def snapshot(self) -> dict[str, list[Any]]:
         """All rows of the service's tables, to prove that a rejected request changed nothing."""
-        tables = await self.service.fetch(
+        tables = await self.fetch(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname"
         )
         names = [row["relname"] for row in tables if row["relname"] != "alembic_version"]
         return {
-            name: [tuple(row) for row in await self.service.fetch(f"SELECT t::text FROM {name} t ORDER BY 1")]
-            for name in names
+            name: [tuple(row) for row in await self.fetch(f"SELECT t::text FROM {name} t ORDER BY 1")] for name in names
         }
 
     async def paid_order(self, **changes: Any) -> OrderPlaced:
@@ -413,26 +408,26 @@ class PaymentsApp:
 
     async def balances(self) -> dict[str, int]:
         """Every account with its sum in kobo, debit positive, zero left out."""
-        rows = await self.service.fetch(
+        rows = await self.fetch(
             "SELECT account, sum(amount_minor)::bigint AS total FROM ledger_entries GROUP BY account"
         )
         return {row["account"]: row["total"] for row in rows if row["total"]}
 
     async def outcomes(self) -> list[str]:
-        rows = await self.service.fetch("SELECT outcome FROM processed_webhook_events ORDER BY processed_at, id")
+        rows = await self.fetch("SELECT outcome FROM processed_webhook_events ORDER BY processed_at, id")
         return [row["outcome"] for row in rows]
 
     async def order_status(self, order_id: UUID) -> str:
-        [row] = await self.service.fetch("SELECT status FROM payable_orders WHERE id = $1", order_id)
+        [row] = await self.fetch("SELECT status FROM payable_orders WHERE id = $1", order_id)
         return str(row["status"])
 
     async def check_ledger(self) -> None:
         """Transactions sum to zero, balances equal entries, and escrow equals the locked amounts of the orders."""
-        unbalanced = await self.service.fetch(
+        unbalanced = await self.fetch(
             "SELECT transaction_id FROM ledger_entries GROUP BY transaction_id HAVING sum(amount_minor) <> 0"
         )
         assert not unbalanced
-        drifted = await self.service.fetch(
+        drifted = await self.fetch(
             """
             SELECT b.account FROM ledger_balances b LEFT JOIN ledger_entries e ON e.account = b.account
             GROUP BY b.account, b.balance_minor, b.side
@@ -441,7 +436,7 @@ class PaymentsApp:
             """
         )
         assert not drifted
-        drifted_escrows = await self.service.fetch(
+        drifted_escrows = await self.fetch(
             """
             SELECT e.order_id FROM escrows e LEFT JOIN ledger_balances b ON b.account = 'escrow:' || e.order_id
             WHERE coalesce(b.balance_minor, 0)
@@ -452,7 +447,7 @@ class PaymentsApp:
 
     async def check_stated_escrows(self) -> None:
         """Check that the last event of each order states its escrow, kobo for kobo."""
-        rows = await self.service.fetch(
+        rows = await self.fetch(
             """
             SELECT DISTINCT ON (o.subject) o.payload, e.* FROM outbox o JOIN escrows e ON e.order_id::text = o.subject
             WHERE o.type = ANY ($1) ORDER BY o.subject, o.sequence DESC
@@ -500,7 +495,7 @@ async def open_app(gateway: Gateway, clock: ManualClock) -> OpenApp:
             **changes,
         }
         async with opened(PATIENT_SERVICE, urls, broker_url, clock=clock, **settings) as service:
-            yield PaymentsApp(service, gateway, clock, urls)
+            yield PaymentsApp(service, clock, gateway=gateway)
 
     return opened_app
 
@@ -525,7 +520,7 @@ async def app(fresh_database: DatabaseFactory, broker_url: str, open_app: OpenAp
 
 @pytest.fixture
 def client(app: PaymentsApp) -> httpx.AsyncClient:
-    return app.service.client
+    return app.client
 
 
 @pytest.fixture
@@ -551,7 +546,7 @@ def signer() -> Signer:
 @pytest_asyncio.fixture(loop_scope="session")
 async def sandbox_app(app: PaymentsApp) -> tuple[PaymentsApp, httpx.AsyncClient]:
     """Return a service that the sandbox sends its webhooks to, and a client of the sandbox, which settles by itself."""
-    gateway, service = app.gateway, app.service
+    gateway, service = app.gateway, app.app
     gateway.service.app = http_app(SERVICE, service.settings, service.runtime, service.dependencies)
     await gateway.control("DELETE", "faults")
     await gateway.control("PUT", "settings", {"refund_settlement": "auto", "transfer_settlement": "auto"})

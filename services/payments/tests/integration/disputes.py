@@ -15,7 +15,7 @@ numbers = itertools.count(70_000)
 async def paid(app: PaymentsApp, **changes: Any) -> tuple[OrderPlaced, str]:
     """Return a paid order, and the reference of its charge."""
     placed = await app.paid_order(**changes)
-    [row] = await app.service.fetch("SELECT reference FROM charges WHERE order_id = $1", placed.order_id)
+    [row] = await app.fetch("SELECT reference FROM charges WHERE order_id = $1", placed.order_id)
     return placed, row["reference"]
 
 

@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.messaging.faults import PermanentFault
 from common.messaging.messages import Received
 from common.primitives.clock import iso
@@ -61,16 +60,16 @@ def audit_body(app: PaymentsApp, *findings: dict[str, Any], **changes: Any) -> d
 
 async def send_audit(app: PaymentsApp, body: dict[str, Any], key: str = SERVICE_ROLE_KEY) -> httpx.Response:
     headers = {"Authorization": f"Bearer {key}"}
-    return await app.service.client.post("/functions/v1/record-audit", json=body, headers=headers)
+    return await app.client.post("/functions/v1/record-audit", json=body, headers=headers)
 
 
 async def process_event(app: PaymentsApp, event_type: str, number: int = 1) -> None:
     async def came() -> bool:
-        rows = await app.service.fetch("SELECT 1 FROM processed_webhook_events WHERE event_type = $1", event_type)
+        rows = await app.fetch("SELECT 1 FROM processed_webhook_events WHERE event_type = $1", event_type)
         return len(rows) == number
 
     await eventually(came)
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
 
 
 async def disputed_charge(
@@ -89,7 +88,7 @@ async def disputed_charge(
 
 
 async def get_as_roles(app: PaymentsApp, path: str, *roles: str, user: UUID | None = None) -> Any:
-    return await app.service.client.get(path, headers=app.service.headers(user or uuid4(), roles=roles))
+    return await app.client.get(path, headers=app.headers(user or uuid4(), roles=roles))
 
 
 async def dead_webhook(app: PaymentsApp) -> str:
@@ -98,7 +97,7 @@ async def dead_webhook(app: PaymentsApp) -> str:
     with pytest.raises(PermanentFault) as fault:
         await app.process_webhook(body)
     received = Received(new_id(), "payments.webhooks", "/services/payments", "x", 1, "", 1, is_last_attempt=True)
-    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with app.unit_of_work() as uow:
         await on_webhook_exhausted(WebhookWork(webhook_id="charge.success:5"), received, uow, str(fault.value))
     dead_letters = (await get_as_roles(app, "/api/dead-letter-webhooks", "ops_oncall")).json()
     assert dead_letters["meta"]["total"] == 1
@@ -106,8 +105,8 @@ async def dead_webhook(app: PaymentsApp) -> str:
 
 
 async def replay_dead_webhook(app: PaymentsApp, dead_letter_id: str, **claims: Any) -> Any:
-    headers = app.service.headers(uuid4(), **{"roles": ("ops_oncall",), "stepped_up": True, **claims})
-    return await app.service.client.post(f"/api/dead-letter-webhooks/{dead_letter_id}/replay", headers=headers)
+    headers = app.headers(uuid4(), **{"roles": ("ops_oncall",), "stepped_up": True, **claims})
+    return await app.client.post(f"/api/dead-letter-webhooks/{dead_letter_id}/replay", headers=headers)
 
 
 async def make_read_only(app: PaymentsApp, connect_as: ConnectAs) -> None:

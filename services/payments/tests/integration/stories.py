@@ -25,7 +25,7 @@ async def quarantine_story(app: PaymentsApp) -> AsyncIterator[str]:
     assert (shown["decision"]["preparedBy"], shown["decision"]["outcome"]) == (str(maker), "accept")
     yield "prepared again"
     assert (await app.approve(path)).json()["data"]["status"] == "accepted"
-    [charge] = await app.service.fetch("SELECT verdict, order_id FROM charges WHERE order_id = $1", placed.order_id)
+    [charge] = await app.fetch("SELECT verdict, order_id FROM charges WHERE order_id = $1", placed.order_id)
     assert charge["verdict"] == "covered"
     assert await app.order_status(placed.order_id) == "paid_escrow"
     yield "accepted"
@@ -39,13 +39,13 @@ async def chargeback_story(app: PaymentsApp) -> AsyncIterator[str]:
     await app.process_webhook(dispute(number, CREATE, reference, 200_000))
     yield "disputed"
     event = app.refund_requested(placed, 300_000)
-    await app.service.deliver(event)
-    await app.service.work("payments.refunds")
+    await app.receive(event)
+    await app.work("payments.refunds")
     assert (await refund_of(app, event.refund_id))["status"] == "pending"
     yield "refund held"
     await app.process_webhook(dispute(number, RESOLVE, reference, 200_000, resolution=LOST))
     assert (await refund_of(app, event.refund_id))["amountMinor"] == 100_000
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     refund = await newest_refund(app, reference)
     assert refund["amount"] == 100_000
     yield "lost"
@@ -56,7 +56,7 @@ async def chargeback_story(app: PaymentsApp) -> AsyncIterator[str]:
     await app.decide_dispute(dispute(number, RESOLVE, reference, 200_000, resolution=WON))
     assert await chargeback_status(app, placed.order_id) == "won"
     # What the chargeback had paid of the refund is paid again.
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert (await newest_refund(app, reference))["amount"] == 200_000
     yield "won"
 
@@ -91,5 +91,5 @@ async def order_balances(app: PaymentsApp, order_id: UUID) -> dict[str, int]:
 
 
 async def chargeback_status(app: PaymentsApp, order_id: UUID) -> str:
-    [row] = await app.service.fetch("SELECT status FROM chargebacks WHERE order_id = $1", order_id)
+    [row] = await app.fetch("SELECT status FROM chargebacks WHERE order_id = $1", order_id)
     return str(row["status"])

@@ -25,11 +25,11 @@ async def test_a_revised_dispute_follows_the_gateways_response(sandbox_app: Any)
     await sandbox.post(f"/control/disputes/{dispute['id']}/overturn")
 
     async def revised() -> bool:
-        return bool(await app.service.fetch("SELECT FROM revised_webhooks"))
+        return bool(await app.fetch("SELECT FROM revised_webhooks"))
 
     await eventually(revised)
-    assert await query_revised_webhooks_once(app.service.dependencies) == 1
-    await app.service.work("payments.webhooks")
+    assert await query_revised_webhooks_once(app.dependencies) == 1
+    await app.work("payments.webhooks")
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
     await app.check_ledger()
 
@@ -50,7 +50,7 @@ async def test_a_payment_and_its_refund_keep_the_ledgers_of_sandbox_and_payments
     assert (found.status, found.amount_minor) == ("success", 500_000)
 
     refund_id = new_id()
-    await app.service.deliver(
+    await app.receive(
         RefundRequested(
             order_id=placed.order_id,
             refund_id=refund_id,
@@ -60,9 +60,9 @@ async def test_a_payment_and_its_refund_keep_the_ledgers_of_sandbox_and_payments
             reason="cancelled",
         )
     )
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     await app.webhook("refund.processed")
-    [settled] = await app.service.published("payments.refund_settled.v1")
+    [settled] = await app.published("payments.refund_settled.v1")
     assert settled["refundId"] == str(refund_id)
     assert await gateway.balance_minor("NGN") == (await app.balances())["gateway_cash"] == 300_000
     await app.check_ledger()
@@ -75,7 +75,7 @@ async def test_the_sandboxs_list_shows_our_note_on_a_refund(sandbox_app: tuple[A
     intent = await app.open_intent(placed.order_id)
     await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
     await app.webhook("charge.success")
-    [charge] = await app.service.fetch("SELECT gateway_id FROM charges")
+    [charge] = await app.fetch("SELECT gateway_id FROM charges")
     note = f"re-{random.randbytes(16).hex()}"
     refund = await gateway.start_refund(transaction=charge["gateway_id"], amount_minor=7, currency="NGN", note=note)
     listed = await gateway.list_refunds(charge["gateway_id"])

@@ -103,7 +103,7 @@ async def _refund_to_account(app: PaymentsApp) -> None:
     assert (await app.post_as(f"{path}/prepare", body, "finance_maker")).status_code == 200
     assert (await app.approve(path)).status_code == 200
     await app.gateway.control("PUT", "settings", {"transfer_fees": "standard"})
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     [transfer] = await app.gateway.transfers()
     await app.process_webhook(await app.gateway.move_transfer(transfer["reference"], "succeed"))
 
@@ -112,18 +112,18 @@ async def _refund_to_account(app: PaymentsApp) -> None:
 async def busy(app: PaymentsApp) -> Any:
     """Return a service with money in every account that the audit checks."""
     rewarded = ReferralOutcome(applied=True, reward_minor=50_000)
-    await app.service.deliver(
+    await app.receive(
         UserProvisioned(user_id=new_id(), email="a@example.org", role="buyer", referral=rewarded, email_confirmed=True)
     )
     await _paid(app, fees=7_500)
     delivered, reference = await _paid(app)
     data = {"delivered_at": "2026-01-01T00:00:00.000Z", "verified_by": delivered.vendor_id}
-    await app.service.deliver(OrderDelivered(**app.parties(delivered), **data))
+    await app.receive(OrderDelivered(**app.parties(delivered), **data))
     await _record_lost_chargeback(app, reference, 100_000)
     refunded, reference = await _paid(app)
     refund = app.refund_requested(refunded, 200_000)
-    await app.service.deliver(refund)
-    await app.service.work("payments.refunds")
+    await app.receive(refund)
+    await app.work("payments.refunds")
     # The refund is at the gateway already: the uncovered amount is a loss.
     await _record_lost_chargeback(app, reference, 500_000)
     await app.quarantined(499_999)
@@ -131,7 +131,7 @@ async def busy(app: PaymentsApp) -> Any:
     path = f"/api/quarantined-charges/{charge_id}"
     await app.post_as(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
     assert (await app.approve(path)).status_code == 200
-    async with app.service.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with app.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await ledger.post(uow, settlement(Settlement("3090024", "settled", 100_000, "NGN")))
     await _refund_to_account(app)
     failed = await app.failed_refund()

@@ -64,24 +64,24 @@ async def test_an_audit_that_is_sent_again_has_no_second_effect(app: PaymentsApp
     body = audit_body(app, BROKEN)
     first, second = await send_audit(app, body), await send_audit(app, {**body, "findings": []})
     assert first.json()["data"] == second.json()["data"]
-    assert len(await app.service.published(RAISED)) == 1
+    assert len(await app.published(RAISED)) == 1
 
 
 async def test_a_broken_audit_alerts_until_one_is_not_broken(app: PaymentsApp) -> None:
     await record(app, OPEN, WAITING)
-    assert await app.service.published(RAISED) == []
+    assert await app.published(RAISED) == []
     app.clock.advance(timedelta(minutes=1))
     broken = await record(app, OPEN, BROKEN)
-    [alert] = await app.service.published(RAISED)
+    [alert] = await app.published(RAISED)
     assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-1", "audit-broken", broken["id"])
     assert BROKEN["check"] in alert["detail"]
     app.clock.advance(timedelta(minutes=1))
     await record(app, WAITING)
-    [cleared] = await app.service.published(CLEARED)
+    [cleared] = await app.published(CLEARED)
     assert cleared["dedupKey"] == alert["dedupKey"]
     app.clock.advance(timedelta(minutes=1))
     await record(app)
-    assert len(await app.service.published(CLEARED)) == 1
+    assert len(await app.published(CLEARED)) == 1
 
 
 async def test_nothing_of_a_recorded_audit_can_be_changed(app: PaymentsApp) -> None:
@@ -93,21 +93,21 @@ async def test_nothing_of_a_recorded_audit_can_be_changed(app: PaymentsApp) -> N
         "DELETE FROM audit_findings",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await app.service.fetch(statement)
+            await app.fetch(statement)
 
 
 async def test_only_the_service_key_records_and_only_readers_of_audits_read(app: PaymentsApp) -> None:
     assert (await send_audit(app, audit_body(app), "not the key")).status_code == 401
-    staff = app.service.headers(uuid4(), roles=("finance_checker",))["Authorization"].removeprefix("Bearer ")
+    staff = app.headers(uuid4(), roles=("finance_checker",))["Authorization"].removeprefix("Bearer ")
     assert (await send_audit(app, audit_body(app), staff)).status_code == 401
     recorded = await record(app, BROKEN)
     for path in ("/api/audits", f"/api/audits/{recorded['id']}"):
         for role in ("buyer", "merchant", "finance_maker", "support_agent", "platform_admin"):
-            response = await app.service.client.get(path, headers=app.service.headers(uuid4(), roles=(role,)))
+            response = await app.client.get(path, headers=app.headers(uuid4(), roles=(role,)))
             assert response.status_code == 403, role
-    headers = app.service.headers(uuid4(), roles=("auditor",))
-    assert (await app.service.client.get(f"/api/audits/{uuid4()}", headers=headers)).status_code == 404
-    assert (await app.service.client.get("/api/audits?kind=open", headers=headers)).status_code == 422
+    headers = app.headers(uuid4(), roles=("auditor",))
+    assert (await app.client.get(f"/api/audits/{uuid4()}", headers=headers)).status_code == 404
+    assert (await app.client.get("/api/audits?kind=open", headers=headers)).status_code == 422
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ async def _sent(sandbox: httpx.AsyncClient, dispute_id: int) -> tuple[int, int]:
 
 async def _submit(app: PaymentsApp, after: timedelta = timedelta()) -> int:
     app.clock.advance(after)
-    return await submit_responses_once(app.service.dependencies)
+    return await submit_responses_once(app.dependencies)
 
 
 async def test_the_date_of_a_dispute_is_shown(sandbox_app: SandboxApp) -> None:
@@ -91,7 +91,7 @@ async def test_evidence_then_a_contest_reach_the_gateway_and_keep_no_personal_da
         ("resolution", "submitted", str(maker)),
     ]
     assert shown["respondedAt"] is not None
-    rows = await app.service.fetch("SELECT evidence, attachment FROM chargeback_responses")
+    rows = await app.fetch("SELECT evidence, attachment FROM chargeback_responses")
     assert {(row["evidence"], row["attachment"]) for row in rows} == {(None, None)}
     assert (await _respond(app, chargeback, "resolve", CONTEST)).status_code == 409
     await sandbox.post(f"/control/disputes/{dispute_id}/win")
@@ -157,7 +157,7 @@ async def test_a_rejected_response_is_alerted_and_may_be_corrected(sandbox_app: 
     assert await _submit(app) == 1
     [response] = (await _shown(app, chargeback))["responses"]
     assert (response["status"], response["failure"]) == ("rejected", "400: Invalid phone")
-    [alert] = [one for one in await app.service.published(ALERT) if "rejected" in one["title"]]
+    [alert] = [one for one in await app.published(ALERT) if "rejected" in one["title"]]
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "chargeback")
     assert (await _respond(app, chargeback, "evidence", EVIDENCE)).status_code == 200
     await _submit(app)
@@ -181,7 +181,7 @@ async def test_more_than_is_disputed_or_left_by_refunds_is_not_accepted(sandbox_
     app, sandbox = sandbox_app
     placed, chargeback, _ = await disputed_charge(app, sandbox)
     assert (await _respond(app, chargeback, "resolve", {**ACCEPT, "amountMinor": 500_001})).status_code == 422
-    await app.service.fetch(
+    await app.fetch(
         "INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, amount_minor, currency, status, reason, created_at)"
         " SELECT $1, $1, 'overpayment', charge_id, order_id, 400000, 'NGN', 'submitted', 'x', opened_at"
         " FROM chargebacks WHERE order_id = $2 RETURNING 1",
@@ -218,19 +218,19 @@ async def test_a_response_needs_the_permission_and_a_second_factor(app: Payments
 
 
 async def _due_alerts(app: PaymentsApp) -> list[dict[str, Any]]:
-    return [one for one in await app.service.published(ALERT) if one["dedupKey"].endswith(":due")]
+    return [one for one in await app.published(ALERT) if one["dedupKey"].endswith(":due")]
 
 
 async def test_a_near_date_is_alerted_once_and_the_response_clears_it(sandbox_app: SandboxApp) -> None:
     app, sandbox = sandbox_app
     due_at = app.clock.now() + timedelta(hours=8)
     _, chargeback, _ = await disputed_charge(app, sandbox, due_at.isoformat())
-    assert await alert_due_chargebacks_once(app.service.dependencies) == 0
+    assert await alert_due_chargebacks_once(app.dependencies) == 0
     app.clock.advance(timedelta(hours=3))
     # An unreachable gateway prevents no alert.
     await sandbox.put("/control/faults", json={"verify_call": {"error_before": True}})
-    assert await alert_due_chargebacks_once(app.service.dependencies) == 1
-    assert await alert_due_chargebacks_once(app.service.dependencies) == 0
+    assert await alert_due_chargebacks_once(app.dependencies) == 1
+    assert await alert_due_chargebacks_once(app.dependencies) == 0
     [alert] = await _due_alerts(app)
     assert (alert["severity"], alert["runbook"], chargeback["dueAt"] in alert["detail"]) == (
         "SEV-1",
@@ -240,7 +240,7 @@ async def test_a_near_date_is_alerted_once_and_the_response_clears_it(sandbox_ap
     await sandbox.delete("/control/faults")
     await _respond(app, chargeback, "resolve", CONTEST)
     await _submit(app)
-    [cleared] = await app.service.published("operations.alert_cleared.v1")
+    [cleared] = await app.published("operations.alert_cleared.v1")
     assert cleared["dedupKey"] == alert["dedupKey"]
 
 
@@ -252,7 +252,7 @@ async def test_a_response_in_the_dashboard_of_the_gateway_needs_no_alert(sandbox
     await sandbox.put(given["signedUrl"], content=b"%PDF-")
     body = {"resolution": "declined", "message": "x", "refund_amount": 0, "uploaded_filename": given["fileName"]}
     assert (await sandbox.put(f"/gateway/dispute/{dispute_id}/resolve", json=body)).status_code == 200
-    assert await alert_due_chargebacks_once(app.service.dependencies) == 0
+    assert await alert_due_chargebacks_once(app.dependencies) == 0
     assert await _due_alerts(app) == []
     assert (await _shown(app, chargeback))["respondedAt"] is not None
 
@@ -265,7 +265,7 @@ async def test_a_reminder_with_other_times_is_no_revision(sandbox_app: SandboxAp
         # The sandbox writes milliseconds, and two reminders of one of them would be equal.
         await sandbox.post(f"/gateway/dispute/{dispute_id}/evidence", json=_AS_SENT)
         await process_event(app, "charge.dispute.remind", number)
-    assert await app.service.fetch("SELECT 1 FROM revised_webhooks") == []
+    assert await app.fetch("SELECT 1 FROM revised_webhooks") == []
 
 
 async def test_a_dispute_whose_webhooks_are_lost_is_opened_and_decided_by_queries(sandbox_app: SandboxApp) -> None:
@@ -278,12 +278,12 @@ async def test_a_dispute_whose_webhooks_are_lost_is_opened_and_decided_by_querie
     path = f"/control/charges/{intent['reference']}/dispute"
     dispute = (await sandbox.post(path, json={"due_at": FAR})).json()
     for expected in (1, 0):
-        assert await query_disputes_once(app.service.dependencies) == expected
-    await app.service.work("payments.webhooks")
+        assert await query_disputes_once(app.dependencies) == expected
+    await app.work("payments.webhooks")
     [chargeback] = await app.get_as("/api/chargebacks")
     assert (chargeback["status"], chargeback["dueAt"]) == ("opened", FAR)
     await sandbox.post(f"/control/disputes/{dispute['id']}/expire")
-    assert await query_disputes_once(app.service.dependencies) == 1
-    await app.service.work("payments.webhooks")
+    assert await query_disputes_once(app.dependencies) == 1
+    await app.work("payments.webhooks")
     assert (await _shown(app, chargeback))["status"] == "lost"
-    assert await query_disputes_once(app.service.dependencies) == 0
+    assert await query_disputes_once(app.dependencies) == 0

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from contracts.orders import DisputeResolved, OrderDisputed, OrderPlaced
 from payments.domain.errors import SubjectUnknown
@@ -18,18 +17,18 @@ DISPUTED = "payments.charge_disputed.v1"
 
 
 async def _deliver(app: PaymentsApp, placed: OrderPlaced) -> None:
-    await app.service.deliver(app.delivered(placed))
+    await app.receive(app.delivered(placed))
 
 
 async def _chargebacks(app: PaymentsApp) -> list[tuple[str, int, int]]:
-    rows = await app.service.fetch("SELECT status, amount_minor, loss_minor FROM chargebacks ORDER BY opened_at, id")
+    rows = await app.fetch("SELECT status, amount_minor, loss_minor FROM chargebacks ORDER BY opened_at, id")
     return [(row["status"], row["amount_minor"], row["loss_minor"]) for row in rows]
 
 
 async def _release_by_staff(app: PaymentsApp, placed: OrderPlaced, amount_minor: int) -> Any:
-    headers = app.service.headers(new_id(), roles=("finance_checker",), stepped_up=True)
+    headers = app.headers(new_id(), roles=("finance_checker",), stepped_up=True)
     path = f"/api/orders/{placed.order_id}/release"
-    return await app.service.client.post(path, headers=headers, json={"amountMinor": amount_minor})
+    return await app.client.post(path, headers=headers, json={"amountMinor": amount_minor})
 
 
 async def test_an_opened_chargeback_is_published_once_and_locks_the_release(app: PaymentsApp) -> None:
@@ -38,7 +37,7 @@ async def test_an_opened_chargeback_is_published_once_and_locks_the_release(app:
     number = next(numbers)
     for event in (CREATE, CREATE, REMIND):
         await app.process_webhook(dispute(number, event, reference, 500_000))
-    [published] = await app.service.published(DISPUTED)
+    [published] = await app.published(DISPUTED)
     assert (published["orderId"], published["buyerId"], published["vendorId"]) == tuple(
         str(value) for value in app.parties(placed).values()
     )
@@ -48,19 +47,19 @@ async def test_an_opened_chargeback_is_published_once_and_locks_the_release(app:
     assert await app.balances() == before
     response = await _release_by_staff(app, placed, 1)
     assert (response.status_code, response.json()["code"]) == (423, "ESCROW_LOCKED")
-    alerts = await app.service.published("operations.alert_raised.v1")
+    alerts = await app.published("operations.alert_raised.v1")
     assert {alert["runbook"] for alert in alerts} == {"chargeback"}
     assert len({alert["dedupKey"] for alert in alerts}) == 1
     await app.process_webhook(dispute(number, RESOLVE, reference, 500_000, resolution=WON))
     assert (await _release_by_staff(app, placed, 1)).status_code == 200
-    assert [line.get("outcome") for line in await app.service.published(DISPUTED)] == [None, "won"]
+    assert [line.get("outcome") for line in await app.published(DISPUTED)] == [None, "won"]
     await app.check_ledger()
 
 
 async def test_a_lost_chargeback_debits_escrow_or_each_released_part(app: PaymentsApp) -> None:
     held, held_reference = await paid(app)
     await app.process_webhook(dispute(next(numbers), CREATE, held_reference, 500_000))
-    [opened] = await app.service.published(DISPUTED)
+    [opened] = await app.published(DISPUTED)
     number = next(numbers)
     for _ in range(2):
         await app.process_webhook(dispute(number, RESOLVE, held_reference, 100_000, resolution=LOST))
@@ -79,12 +78,12 @@ async def test_a_lost_chargeback_debits_escrow_or_each_released_part(app: Paymen
         "commission": 12_000,
         "delivery_fee": 10_000,
     }
-    lost = (await app.service.published(DISPUTED))[-1]
+    lost = (await app.published(DISPUTED))[-1]
     assert (lost["outcome"], lost["fromVendorMinor"], lost["remainingVendorMinor"]) == ("lost", 228_000, 0)
     assert lost["orderId"] != opened["orderId"]
-    [row] = await app.service.fetch("SELECT charged_back_minor FROM escrows WHERE order_id = $1", released.order_id)
+    [row] = await app.fetch("SELECT charged_back_minor FROM escrows WHERE order_id = $1", released.order_id)
     assert row["charged_back_minor"] == 250_000
-    types = await app.service.fetch("SELECT count(*) AS times FROM ledger_transactions WHERE type = 'chargeback'")
+    types = await app.fetch("SELECT count(*) AS times FROM ledger_transactions WHERE type = 'chargeback'")
     assert types[0]["times"] == 2
     await app.check_ledger()
 
@@ -96,16 +95,16 @@ async def test_escrow_that_a_won_chargeback_returns_to_a_finished_order_is_relea
     placed, reference = await paid(app)
     number = next(numbers)
     if release_minor is not None:
-        await app.service.deliver(OrderDisputed(**app.parties(placed), reason="bank"))
+        await app.receive(OrderDisputed(**app.parties(placed), reason="bank"))
     await app.process_webhook(dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
     refund_minor = 500_000 - (release_minor or 500_000)
     if release_minor is None:
         await _deliver(app, placed)
     else:
         outcome = {"outcome": "split" if refund_minor else "vendor", "refund_minor": refund_minor}
-        await app.service.deliver(DisputeResolved(**app.parties(placed), release_minor=release_minor, **outcome))
+        await app.receive(DisputeResolved(**app.parties(placed), release_minor=release_minor, **outcome))
     if refund_minor:
-        await app.service.deliver(app.refund_requested(placed, refund_minor))
+        await app.receive(app.refund_requested(placed, refund_minor))
     for _ in range(2):
         await app.decide_dispute(dispute(number, RESOLVE, reference, 500_000, resolution=WON))
 
@@ -116,7 +115,7 @@ async def test_escrow_that_a_won_chargeback_returns_to_a_finished_order_is_relea
     assert -sum(balances[name] for name in (f"vendor_payable:{placed.vendor_id}", "commission", "delivery_fee")) == (
         500_000 - refund_minor
     )
-    last = (await app.service.published("payments.escrow_released.v1"))[-1]
+    last = (await app.published("payments.escrow_released.v1"))[-1]
     assert (last["grossMinor"], last["remainingMinor"]) == (500_000 - refund_minor, 0)
     await app.check_ledger()
 
@@ -136,7 +135,7 @@ async def test_a_decision_before_its_opening_makes_the_opening_stale(app: Paymen
     number = next(numbers)
     await app.process_webhook(dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
     await app.process_webhook(dispute(number, CREATE, reference, 500_000))
-    assert [line.get("outcome") for line in await app.service.published(DISPUTED)] == [None, "lost"]
+    assert [line.get("outcome") for line in await app.published(DISPUTED)] == [None, "lost"]
     assert await _chargebacks(app) == [("lost", 500_000, 0)]
     assert await app.outcomes() == ["done", "done", "ignored"]
     assert placed.order_id is not None
@@ -151,7 +150,7 @@ async def test_concurrent_events_of_one_dispute_have_one_effect(app: PaymentsApp
         dispute(number, RESOLVE, reference, 500_000, resolution=LOST),
     ]
     await asyncio.gather(*(app.send(body) for body in bodies * 3))
-    await asyncio.gather(*(app.service.work("payments.webhooks") for _ in range(3)))
+    await asyncio.gather(*(app.work("payments.webhooks") for _ in range(3)))
     assert await _chargebacks(app) == [("lost", 500_000, 0)]
     assert (await app.balances()).get("gateway_cash", 0) == 0
     await app.check_ledger()
@@ -165,18 +164,18 @@ async def test_a_dispute_before_its_charge_is_processed_by_a_replay(
     number = next(numbers)
     assert (await app.send(dispute(number, CREATE, intent["reference"], 500_000))).status_code == 200
     with pytest.raises(SubjectUnknown):
-        await app.service.work("payments.webhooks", attempt=6, is_last_attempt=True)
-    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await app.work("payments.webhooks", attempt=6, is_last_attempt=True)
+    async with app.unit_of_work() as uow:
         await dead_letter_webhook(uow, f"{CREATE}:{number}", "SubjectUnknown", 6)
     await app.process_webhook(app.charge(intent["reference"], 500_000))
-    [dead_letter] = await app.service.fetch("SELECT id FROM dead_letter_webhooks")
-    headers = app.service.headers(new_id(), roles=("ops_oncall",), stepped_up=True)
-    response = await app.service.client.post(f"/api/dead-letter-webhooks/{CREATE}:{number}/replay", headers=headers)
+    [dead_letter] = await app.fetch("SELECT id FROM dead_letter_webhooks")
+    headers = app.headers(new_id(), roles=("ops_oncall",), stepped_up=True)
+    response = await app.client.post(f"/api/dead-letter-webhooks/{CREATE}:{number}/replay", headers=headers)
     assert response.json()["data"]["requeued"] is True
     assert response.json()["data"]["id"] == str(dead_letter["id"])
-    again = await app.service.client.post(f"/api/dead-letter-webhooks/{dead_letter['id']}/replay", headers=headers)
+    again = await app.client.post(f"/api/dead-letter-webhooks/{dead_letter['id']}/replay", headers=headers)
     assert again.json()["data"]["requeued"] is False
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     assert await _chargebacks(app) == [("opened", 500_000, 0)]
 
 
@@ -198,7 +197,7 @@ async def test_an_odd_dispute_freezes_all_of_its_charge(app: PaymentsApp, change
     event = RESOLVE if "resolution" in changes else CREATE
     await app.process_webhook(dispute(next(numbers), event, reference, **changes))
     assert await _chargebacks(app) == [("opened", 500_000, 0)]
-    [published] = await app.service.published(DISPUTED)
+    [published] = await app.published(DISPUTED)
     assert (published["amountMinor"], published["vendorMinor"]) == (500_000, 456_000)
     assert (await _release_by_staff(app, placed, 1)).status_code == 423
     assert await app.outcomes() == ["done", "done"]
@@ -209,11 +208,11 @@ async def test_an_order_without_money_is_released_empty_to_the_vendor(
     app: PaymentsApp,
 ) -> None:
     placed, reference = await paid(app)
-    await app.service.deliver(OrderDisputed(**app.parties(placed), reason="chargeback"))
+    await app.receive(OrderDisputed(**app.parties(placed), reason="chargeback"))
     await app.process_webhook(dispute(next(numbers), RESOLVE, reference, 500_000, resolution=LOST))
     resolved = DisputeResolved(**app.parties(placed), outcome="vendor", refund_minor=0, release_minor=500_000)
-    await app.service.deliver(resolved)
-    [released] = await app.service.published("payments.escrow_released.v1")
+    await app.receive(resolved)
+    [released] = await app.published("payments.escrow_released.v1")
     assert (released["grossMinor"], released["netMinor"], released["remainingMinor"]) == (0, 0, 0)
 
 
@@ -222,13 +221,13 @@ async def test_a_delivery_is_released_during_a_chargeback(app: PaymentsApp) -> N
     await app.process_webhook(dispute(next(numbers), CREATE, reference, 500_000))
     await _deliver(app, placed)
     await _deliver(app, placed)
-    [released] = await app.service.published("payments.escrow_released.v1")
+    [released] = await app.published("payments.escrow_released.v1")
     assert released["netMinor"] == 456_000
     other, reference = await paid(app)
     await app.process_webhook(dispute(next(numbers), RESOLVE, reference, 500_000, resolution=LOST))
     await _deliver(app, other)
     await _deliver(app, other)
-    published = await app.service.published("payments.escrow_released.v1")
+    published = await app.published("payments.escrow_released.v1")
     assert [line["netMinor"] for line in published] == [456_000, 0]
     await app.check_ledger()
 
@@ -248,7 +247,7 @@ async def test_a_reversed_dispute_follows_the_gateways_response(app: PaymentsApp
         await app.decide_dispute(won)
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
     assert await _chargebacks(app) == [("won", 300_000, 0)]
-    recorded = await app.service.fetch("SELECT id FROM processed_webhook_events WHERE event_type = $1", RESOLVE)
+    recorded = await app.fetch("SELECT id FROM processed_webhook_events WHERE event_type = $1", RESOLVE)
     assert len([row["id"] for row in recorded if row["id"].startswith("answer:")]) == 1
     assert len(recorded) == 2
     # Late repetitions of the first decision change nothing.
@@ -265,7 +264,7 @@ async def test_a_crash_before_the_commit_is_retried(app: PaymentsApp) -> None:
             await app.process_webhook(body)
         assert (await app.balances(), await _chargebacks(app)) == (before, [])
     await app.requeue("payments.webhooks")
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     assert await _chargebacks(app) == [("lost", 500_000, 0)]
 
 
@@ -291,11 +290,11 @@ async def test_finance_and_auditors_find_disputes_by_status_and_order(app: Payme
         (f"orderId={placed.order_id}", 1),
         (f"orderId={new_id()}", 0),
     ):
-        headers = app.service.headers(new_id(), roles=("auditor",))
-        response = (await app.service.client.get(f"/api/chargebacks?{query}", headers=headers)).json()
+        headers = app.headers(new_id(), roles=("auditor",))
+        response = (await app.client.get(f"/api/chargebacks?{query}", headers=headers)).json()
         assert response["meta"]["total"] == total, query
         if total:
             [line] = response["data"]
             assert (line["disputeId"], line["amountMinor"], line["status"]) == (str(number), 400_000, "opened")
-    rejected = await app.service.client.get("/api/chargebacks", headers=app.service.headers(app.buyer))
+    rejected = await app.client.get("/api/chargebacks", headers=app.headers(app.buyer))
     assert rejected.status_code == 403

@@ -18,18 +18,18 @@ DISPUTED = "payments.charge_disputed.v1"
 
 async def _request_refund(app: PaymentsApp, placed: OrderPlaced, amount_minor: int) -> Any:
     event = app.refund_requested(placed, amount_minor)
-    await app.service.deliver(event)
+    await app.receive(event)
     return event
 
 
 async def _refund_status(app: PaymentsApp, refund_id: Any) -> str:
-    [row] = await app.service.fetch("SELECT status FROM refunds WHERE id = $1", refund_id)
+    [row] = await app.fetch("SELECT status FROM refunds WHERE id = $1", refund_id)
     return str(row["status"])
 
 
 async def _process_refunds_again(app: PaymentsApp) -> None:
     await app.requeue()
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
 
 
 async def test_a_pending_refund_is_settled_by_a_lost_chargeback(app: PaymentsApp) -> None:
@@ -37,12 +37,12 @@ async def test_a_pending_refund_is_settled_by_a_lost_chargeback(app: PaymentsApp
     number = next(numbers)
     await app.process_webhook(dispute(number, CREATE, reference, 500_000))
     requested = await _request_refund(app, placed, 500_000)
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert (await app.gateway.refunds(), await _refund_status(app, requested.refund_id)) == ([], "pending")
     await app.process_webhook(dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert (await app.gateway.refunds(), await _refund_status(app, requested.refund_id)) == ([], "settled")
-    [settled] = await app.service.published("payments.refund_settled.v1")
+    [settled] = await app.published("payments.refund_settled.v1")
     assert (settled["refundId"], settled["kind"]) == (str(requested.refund_id), "order")
     assert await app.balances() == {}
     await app.check_ledger()
@@ -54,12 +54,12 @@ async def test_a_held_refund_is_reduced_by_a_partial_loss(app: PaymentsApp) -> N
     await app.process_webhook(dispute(first, CREATE, reference, 200_000))
     await app.process_webhook(dispute(second, CREATE, reference, 100_000))
     await _request_refund(app, placed, 500_000)
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     await app.process_webhook(dispute(first, RESOLVE, reference, 200_000, resolution=LOST))
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert await app.gateway.refunds() == []
     await app.process_webhook(dispute(second, RESOLVE, reference, 100_000, resolution=WON))
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert [refund["amount"] for refund in await app.gateway.refunds()] == [300_000]
     assert await app.balances() == {
         "gateway_cash": 300_000,
@@ -70,15 +70,15 @@ async def test_a_held_refund_is_reduced_by_a_partial_loss(app: PaymentsApp) -> N
 async def test_the_failure_of_a_submitted_refund_reverses_the_loss(app: PaymentsApp) -> None:
     placed, reference = await paid(app)
     requested = await _request_refund(app, placed, 500_000)
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert await _refund_status(app, requested.refund_id) == "submitted"
     await app.process_webhook(dispute(next(numbers), RESOLVE, reference, 500_000, resolution=LOST))
     assert (await app.balances())["chargeback_loss"] == 500_000
-    alerts = await app.service.published("operations.alert_raised.v1")
+    alerts = await app.published("operations.alert_raised.v1")
     assert [alert["severity"] for alert in alerts if alert["title"] == "Chargeback lost"] == ["SEV-1"]
     await app.report_refund((await app.gateway.refunds())[0], "failed", reason="closed account")
     # Maker and checker resend it; no call follows, because the bank returned the money meanwhile.
-    await app.service.fetch("UPDATE refunds SET status = 'pending' RETURNING 1")
+    await app.fetch("UPDATE refunds SET status = 'pending' RETURNING 1")
     await _process_refunds_again(app)
     assert len(await app.gateway.refunds()) == 1
     assert await _refund_status(app, requested.refund_id) == "settled"
@@ -92,13 +92,13 @@ async def _resent_for_less(app: PaymentsApp) -> str:
     """
     placed, reference = await paid(app)
     requested = await _request_refund(app, placed, 500_000)
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     await app.report_refund((await app.gateway.refunds())[0], "failed")
     await app.process_webhook(dispute(next(numbers), RESOLVE, reference, 200_000, resolution=LOST))
     path = f"/api/refunds/{requested.refund_id}"
     await app.post_as(f"{path}/prepare", {"action": "retry", "reason": "the card works again"}, "finance_maker")
     assert (await app.approve(path)).status_code == 200
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert [refund["amount"] for refund in await app.gateway.refunds()] == [500_000, 300_000]
     return str(requested.refund_id)
 
@@ -116,7 +116,7 @@ async def test_a_webhook_after_the_poll_of_a_refund_that_was_resent_for_less_cha
     refund = (await app.gateway.refunds())[1]
     await app.gateway.settle_refund(refund, "processed")
     app.clock.advance(timedelta(minutes=2))
-    await settle_refunds_once(app.service.dependencies)
+    await settle_refunds_once(app.dependencies)
     assert await _refund_status(app, refund_id) == "settled"
     await app.report_refund({**refund, "status": "processed"})
     assert await app.balances() == {}
@@ -135,7 +135,7 @@ async def test_an_unanswered_refund_is_reduced_by_a_later_loss(app: PaymentsApp,
     requested = await _request_refund(app, placed, 500_000)
     await app.gateway.faults(refund_call={"error_before": 503, "times": 1})
     with pytest.raises(GatewayUnavailable):
-        await app.service.work("payments.refunds")
+        await app.work("payments.refunds")
     number = next(numbers)
     await app.process_webhook(dispute(number, CREATE, reference, lost_minor))
     app.clock.advance(timedelta(seconds=121))
@@ -143,7 +143,7 @@ async def test_an_unanswered_refund_is_reduced_by_a_later_loss(app: PaymentsApp,
     # Held, like an unsent refund.
     assert (await app.gateway.refunds(), await _refund_status(app, requested.refund_id)) == ([], "pending")
     await app.process_webhook(dispute(number, RESOLVE, reference, lost_minor, resolution=LOST))
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert [refund["amount"] for refund in await app.gateway.refunds()] == [300_000][: lost_minor < 500_000]
     assert (await app.balances()).get("gateway_cash", 0) == 500_000 - lost_minor
     assert "chargeback_loss" not in await app.balances()
@@ -155,7 +155,7 @@ async def test_a_loss_during_an_unanswered_refund_is_reversed(app: PaymentsApp) 
     requested = await _request_refund(app, placed, 500_000)
     await app.gateway.faults(refund_call={"error_before": 503, "times": 1})
     with pytest.raises(GatewayUnavailable):
-        await app.service.work("payments.refunds")
+        await app.work("payments.refunds")
     # The call may still arrive: the uncovered amount is a loss.
     await app.process_webhook(dispute(next(numbers), RESOLVE, reference, 500_000, resolution=LOST))
     assert (await app.balances())["chargeback_loss"] == 500_000
@@ -168,15 +168,15 @@ async def test_a_loss_during_an_unanswered_refund_is_reversed(app: PaymentsApp) 
 
 async def test_a_refund_after_a_loss_is_reduced_by_it(app: PaymentsApp) -> None:
     placed, reference = await paid(app)
-    await app.service.deliver(OrderDisputed(**app.parties(placed), reason="chargeback"))
+    await app.receive(OrderDisputed(**app.parties(placed), reason="chargeback"))
     await app.process_webhook(dispute(next(numbers), RESOLVE, reference, 400_000, resolution=LOST))
     requested = app.refund_requested(placed, 500_000)
-    received = await app.service.deliver(requested)
-    await app.service.deliver(requested, event_id=received.event_id)
-    await app.service.deliver(requested)
-    await app.service.work("payments.refunds")
+    received = await app.receive(requested)
+    await app.receive(requested, event_id=received.event_id)
+    await app.receive(requested)
+    await app.work("payments.refunds")
     assert [refund["amount"] for refund in await app.gateway.refunds()] == [100_000]
-    [row] = await app.service.fetch("SELECT charged_back_minor, refunded_minor FROM escrows")
+    [row] = await app.fetch("SELECT charged_back_minor, refunded_minor FROM escrows")
     assert (row["charged_back_minor"], row["refunded_minor"]) == (0, 500_000)
     with pytest.raises(RefundExceedsHeld):
         await _request_refund(app, placed, 1)
@@ -200,7 +200,7 @@ async def test_a_reversed_chargeback_restores_the_refund_that_it_settled(
     await app.process_webhook(won)
     balances = await app.balances()
     assert (balances["gateway_cash"], balances[f"escrow:{placed.order_id}"]) == (500_000, -300_000)
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert [refund["amount"] for refund in await app.gateway.refunds()] == [200_000]
     await app.check_ledger()
     # The refund that the first loss replaced is submitted, and the second loss takes escrow only.
@@ -213,13 +213,13 @@ async def test_a_reversed_chargeback_restores_the_refund_that_it_settled(
 async def test_a_dispute_of_money_that_pays_no_order_freezes_none(app: PaymentsApp) -> None:
     _, reference = await paid(app)
     await app.process_webhook(app.charge(reference, 500_000))
-    [refund] = await app.service.fetch("SELECT id FROM refunds")
-    [second] = await app.service.fetch("SELECT gateway_id FROM charges WHERE verdict = 'second_charge'")
+    [refund] = await app.fetch("SELECT id FROM refunds")
+    [second] = await app.fetch("SELECT gateway_id FROM charges WHERE verdict = 'second_charge'")
     body = dispute(next(numbers), RESOLVE, reference, 500_000, resolution=LOST)
     body["data"]["transaction"]["id"] = int(second["gateway_id"])
     await app.process_webhook(body)
-    assert await app.service.published(DISPUTED) == []
+    assert await app.published(DISPUTED) == []
     assert await _refund_status(app, refund["id"]) == "settled"
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert await app.gateway.refunds() == []
     await app.check_ledger()

@@ -15,7 +15,6 @@ from payments.store import chargeback_responses, chargebacks, refunds
 
 from .conftest import PaymentsApp
 from .disputes import CREATE, dispute, numbers, paid
-from .stored import unit_of_work
 
 EVIDENCE = DisputeEvidence("buyer@unilag.edu.ng", "Chidi Okafor", "+2348012345678", "Two textbooks", None, None)
 NO_LOSS = ChargebackAllocation()
@@ -37,13 +36,13 @@ async def pair(app: PaymentsApp) -> tuple[Disputed, Disputed]:
     for _ in range(2):
         placed, reference = await paid(app)
         await app.process_webhook(dispute(next(numbers), CREATE, reference, 200_000))
-        [row] = await app.service.fetch("SELECT * FROM chargebacks WHERE order_id = $1", placed.order_id)
+        [row] = await app.fetch("SELECT * FROM chargebacks WHERE order_id = $1", placed.order_id)
         made.append(Disputed(placed, row))
     return made[1], made[0]
 
 
 async def row_of(app: PaymentsApp, chargeback: Disputed) -> Any:
-    [row] = await app.service.fetch("SELECT * FROM chargebacks WHERE id = $1", chargeback.id)
+    [row] = await app.fetch("SELECT * FROM chargebacks WHERE id = $1", chargeback.id)
     return row
 
 
@@ -59,7 +58,7 @@ async def test_the_date_of_a_dispute_is_alerted_once_while_it_is_open_and_unansw
     own, other = pair
     now = app.clock.now()
     due_at, early = now + timedelta(days=1), now + timedelta(days=1) - timedelta(seconds=1)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         claim = chargebacks.claim_due_alert
 
         async def due() -> list[UUID]:
@@ -101,7 +100,7 @@ async def test_a_dispute_is_known_by_its_identity_and_open_until_it_is_decided(
     # One without an id of its own cannot be queried.
     _, reference = await paid(app)
     await app.process_webhook(dispute(0, CREATE, reference, 1_000, id=None))
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         assert await chargebacks.list_unknown_identities(uow, [own.identity, "unknown"]) == ["unknown"]
         assert await chargebacks.list_opened_identities(uow, "flutterwave") == []
         assert set(await chargebacks.list_opened_identities(uow, "paystack")) == {own.identity, other.identity}
@@ -130,11 +129,11 @@ async def test_a_loss_is_allocated_and_a_refund_is_counted_against_it(
     events = []
     for disputed in (other, own):
         event = app.refund_requested(disputed.placed, 300_000)
-        await app.service.deliver(event)
+        await app.receive(event)
         events.append(event)
     refund = UnsentRefund(events[1].refund_id, 100_000)
     before = await row_of(app, other)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         assert await chargebacks.lock_lost_chargebacks(uow, own.charge_id) == []
         assert await chargebacks.refund_is_held(uow, refund.id)
         lost = ChargebackAllocation((refund,), Parts(1, 2, 3), Parts(4, 5, 6), 7)
@@ -165,13 +164,13 @@ async def test_a_loss_is_allocated_and_a_refund_is_counted_against_it(
 
 async def test_the_final_release_has_the_cause_that_ended_the_order(app: PaymentsApp) -> None:
     own, other = (await paid(app))[0], (await paid(app))[0]
-    await app.service.deliver(app.delivered(other))
+    await app.receive(app.delivered(other))
     path = f"/api/orders/{own.order_id}/release"
     assert (await app.post_as(path, {"amountMinor": 1_000}, "finance_checker")).status_code == 200
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         assert await chargebacks.find_final_release_cause(uow, own.order_id) is None
-    await app.service.deliver(app.delivered(own))
-    async with unit_of_work(app) as uow:
+    await app.receive(app.delivered(own))
+    async with app.unit_of_work() as uow:
         assert await chargebacks.find_final_release_cause(uow, own.order_id) == "delivery"
         [row] = await uow.fetch("SELECT id FROM releases LIMIT 1")
         assert await chargebacks.release_exists(uow, row["id"])
@@ -195,7 +194,7 @@ async def test_a_response_is_sent_from_its_time_on_by_one_worker_and_finished_on
     own, other = pair
     now = app.clock.now()
     late = now + timedelta(minutes=1)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         others = await recorded(uow, app, other, EVIDENCE)
         evidence = await recorded(uow, app, own, EVIDENCE)
         for response_id in (others, evidence):
@@ -204,7 +203,7 @@ async def test_a_response_is_sent_from_its_time_on_by_one_worker_and_finished_on
         assert set(await chargeback_responses.list_due_responses(uow, late)) == {others, evidence}
         await chargeback_responses.save_attempt(uow, others, 2, late + timedelta(minutes=1))
         assert await chargeback_responses.list_due_responses(uow, late) == [evidence]
-    async with unit_of_work(app) as uow, unit_of_work(app) as second:
+    async with app.unit_of_work() as uow, app.unit_of_work() as second:
         lock = chargeback_responses.lock_due_response
         assert await lock(uow, evidence, late - timedelta(seconds=1)) is None
         found = await lock(uow, evidence, late)
@@ -230,7 +229,7 @@ async def test_a_resolution_names_the_newest_evidence_of_its_own_dispute(
     own, other = pair
     now = app.clock.now()
     contest = DisputeResolution("contest", "Delivered", 0, b"%PDF", None)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         finish = chargeback_responses.finish_response
         for chargeback, name, status, minutes in (
             (own, "older", "submitted", 1),
@@ -252,14 +251,14 @@ async def test_a_response_may_accept_the_unrefunded_part_of_the_charge(
 ) -> None:
     own, other = pair
     now = app.clock.now()
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         respondable = await chargeback_responses.lock_respondable(uow, own.id)
         assert respondable is not None
         assert (respondable.identity, respondable.unrefunded_minor) == (own.identity, 500_000)
         assert not respondable.is_submitting
     for disputed in (own, own, other):
-        await app.service.deliver(app.refund_requested(disputed.placed, 1_000 if disputed is own else 7_000))
-    async with unit_of_work(app) as uow:
+        await app.receive(app.refund_requested(disputed.placed, 1_000 if disputed is own else 7_000))
+    async with app.unit_of_work() as uow:
         first, _ = await chargebacks.list_waiting_refunds(uow, own.charge_id)
         [others] = await chargebacks.list_waiting_refunds(uow, other.charge_id)
         for refund_id, number in ((first, "1"), (others, "2")):

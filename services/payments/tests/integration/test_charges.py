@@ -24,7 +24,7 @@ async def test_a_charge_of_the_exact_total_holds_the_escrow(app: PaymentsApp) ->
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
     assert await app.order_status(placed.order_id) == "paid_escrow"
     assert await app.outcomes() == ["done"]
-    [held] = await app.service.published("payments.escrow_held.v1")
+    [held] = await app.published("payments.escrow_held.v1")
     assert held == {
         "orderId": str(placed.order_id),
         "buyerId": str(app.buyer),
@@ -57,13 +57,13 @@ async def test_what_does_not_pay_is_quarantined_and_the_order_stays_untouched(ap
         data = {"amount": 500_000, **changes}
         await app.process_webhook(app.charge(reference, data.pop("amount"), **data))
         assert await app.order_status(placed.order_id) == "Processing"
-        quarantined = (await app.service.published("payments.charge_quarantined.v1"))[-1]
+        quarantined = (await app.published("payments.charge_quarantined.v1"))[-1]
         assert (quarantined["reason"], quarantined["reference"]) == (reason, reference)
         assert quarantined["orderId"] == str(placed.order_id)
         again = await app.open_intent(placed.order_id)
         assert again["reference"] != reference, "the spent transaction is not offered again"
-    assert await app.service.published("payments.escrow_held.v1") == []
-    assert await app.service.fetch("SELECT * FROM escrows") == []
+    assert await app.published("payments.escrow_held.v1") == []
+    assert await app.fetch("SELECT * FROM escrows") == []
     balances = await app.balances()
     assert balances["gateway_cash"] == 499_999 + 5_000 + 500_000
     assert balances["gateway_cash:GHS"] == 500_000
@@ -76,23 +76,23 @@ async def test_the_second_charge_of_an_order_is_refunded(app: PaymentsApp) -> No
     for reference in references:
         await app.process_webhook(await app.pay(reference))
 
-    [refund] = await app.service.fetch("SELECT * FROM refunds")
+    [refund] = await app.fetch("SELECT * FROM refunds")
     assert (refund["kind"], refund["amount_minor"], refund["status"]) == ("overpayment", 500_000, "pending")
     assert await app.balances() == {
         "gateway_cash": 1_000_000,
         f"escrow:{placed.order_id}": -500_000,
         f"refund_payable:{refund['id']}": -500_000,
     }
-    assert await app.service.work("payments.refunds") == 1
+    assert await app.work("payments.refunds") == 1
     [sent] = await app.gateway.refunds()
     assert (sent["amount"], sent["transaction_reference"]) == (500_000, references[1])
-    assert len(await app.service.published("payments.escrow_held.v1")) == 1
+    assert len(await app.published("payments.escrow_held.v1")) == 1
 
 
 async def test_a_surplus_is_refunded_and_a_surcharge_is_not(app: PaymentsApp) -> None:
     placed, reference = await _intended(app)
     await app.process_webhook(await app.pay(reference, 500_300, metadata={}))
-    [refund] = await app.service.fetch("SELECT * FROM refunds")
+    [refund] = await app.fetch("SELECT * FROM refunds")
     assert await app.balances() == {
         "gateway_cash": 500_300,
         f"escrow:{placed.order_id}": -500_000,
@@ -103,7 +103,7 @@ async def test_a_surplus_is_refunded_and_a_surcharge_is_not(app: PaymentsApp) ->
     assert body["data"]["metadata"]["settlement"] == "500000"
     await app.process_webhook(body)
     assert (await app.balances())["charge_surcharge"] == -7_500
-    assert len(await app.service.fetch("SELECT * FROM refunds")) == 1
+    assert len(await app.fetch("SELECT * FROM refunds")) == 1
     await app.check_ledger()
 
 
@@ -118,11 +118,11 @@ async def test_a_surcharge_above_its_bound_is_refunded(app: PaymentsApp) -> None
         balances = await app.balances()
         assert before - balances.get("charge_surcharge", 0) == recorded
         assert balances[f"escrow:{placed.order_id}"] == -500_000
-        refunds = await app.service.fetch("SELECT amount_minor FROM refunds WHERE order_id = $1", placed.order_id)
+        refunds = await app.fetch("SELECT amount_minor FROM refunds WHERE order_id = $1", placed.order_id)
         assert [row["amount_minor"] for row in refunds] == ([] if recorded else [amount - 500_000])
-        [charge] = await app.service.fetch("SELECT * FROM charges WHERE order_id = $1", placed.order_id)
+        [charge] = await app.fetch("SELECT * FROM charges WHERE order_id = $1", placed.order_id)
         assert (charge["surcharge_minor"], charge["surcharge_max_minor"]) == (recorded, 20_000)
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert sorted(refund["amount"] for refund in await app.gateway.refunds()) == [20_001, 9_500_000]
     await app.check_ledger()
 
@@ -130,9 +130,9 @@ async def test_a_surcharge_above_its_bound_is_refunded(app: PaymentsApp) -> None
 async def test_a_late_charge_of_an_expired_order_is_bounded_alike(app: PaymentsApp) -> None:
     placed, reference = await _intended(app)
     ended = {"order_id": placed.order_id, "buyer_id": app.buyer, "vendor_id": app.vendor, "reason": "test"}
-    await app.service.deliver(OrderExpired(**ended))
+    await app.receive(OrderExpired(**ended))
     await app.process_webhook(await app.pay(reference, 900_000))
-    [refund] = await app.service.fetch("SELECT * FROM refunds")
+    [refund] = await app.fetch("SELECT * FROM refunds")
     assert await app.balances() == {
         "gateway_cash": 900_000,
         f"escrow:{placed.order_id}": -500_000,
@@ -162,10 +162,10 @@ async def test_a_charge_pays_an_order_that_was_cancelled_or_expired_meanwhile(ap
     for event in (OrderCancelled, OrderExpired):
         placed, reference = await _intended(app)
         ended = event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test")
-        await app.service.deliver(ended)
+        await app.receive(ended)
         await app.process_webhook(app.charge(reference, 500_000))
         assert await app.order_status(placed.order_id) == "paid_escrow"
-        await app.service.deliver(ended)
+        await app.receive(ended)
         assert await app.order_status(placed.order_id) == "paid_escrow"
 
 
@@ -176,11 +176,11 @@ async def test_an_unknown_reference_is_quarantined_at_the_last_attempt(
     with pytest.raises(SubjectUnknown):
         await app.process_webhook(body)
     assert (await app.outcomes(), await app.balances()) == (["queued"], {})
-    await app.service.fetch("UPDATE outbox SET published_at = NULL RETURNING 1")
-    assert await app.service.work("payments.webhooks", attempt=6, is_last_attempt=True) == 1
+    await app.fetch("UPDATE outbox SET published_at = NULL RETURNING 1")
+    assert await app.work("payments.webhooks", attempt=6, is_last_attempt=True) == 1
     assert await app.outcomes() == ["done"]
     assert await app.balances() == {"gateway_cash": 500_000, f"quarantine:ch-{'a' * 32}": -500_000}
-    [row] = await app.service.fetch("SELECT reason, order_id, status FROM quarantined_charges")
+    [row] = await app.fetch("SELECT reason, order_id, status FROM quarantined_charges")
     assert tuple(row) == ("unknown_reference", None, "quarantined")
 
 
@@ -189,13 +189,13 @@ async def test_a_crash_before_the_commit_changes_nothing_and_the_next_attempt_se
     assert (await app.send(app.charge(reference, 500_000))).status_code == 200
     async with app.crashing("NEW.type = 'payments.escrow_held.v1'"):
         with pytest.raises(asyncpg.RaiseError):
-            await app.service.work("payments.webhooks")
+            await app.work("payments.webhooks")
         assert await app.balances() == {}
         assert await app.order_status(placed.order_id) == "Processing"
         assert await app.outcomes() == ["queued"]
-        assert await app.service.fetch("SELECT * FROM charges") == []
-    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue IS NOT NULL RETURNING 1")
-    await app.service.work("payments.webhooks")
+        assert await app.fetch("SELECT * FROM charges") == []
+    await app.fetch("UPDATE outbox SET published_at = NULL WHERE queue IS NOT NULL RETURNING 1")
+    await app.work("payments.webhooks")
     assert await app.order_status(placed.order_id) == "paid_escrow"
 
 
@@ -207,8 +207,8 @@ async def test_two_good_charges_settled_at_the_same_moment_cover_the_order_once(
             await app.send(body)
         items = [WebhookWork(webhook_id=f"charge.success:{body['data']['id']}") for body in bodies]
         received = Received(new_id(), "payments.webhooks", "/services/payments", "x", 1, "", 1, is_last_attempt=False)
-        await asyncio.gather(*(on_webhook_queued(item, received, app.service.dependencies) for item in items * 2))
-        [row] = await app.service.fetch(
+        await asyncio.gather(*(on_webhook_queued(item, received, app.dependencies) for item in items * 2))
+        [row] = await app.fetch(
             "SELECT count(*) FILTER (WHERE verdict = 'covered') AS covered, "
             "count(*) FILTER (WHERE verdict = 'second_charge') AS second FROM charges WHERE order_id = $1",
             placed.order_id,
@@ -242,7 +242,7 @@ async def test_a_transfer_update_is_forwarded_and_changes_nothing_here(app: Paym
         ("transfer.reversed", "payments.transfer_reversed.v1"),
     ):
         await app.process_webhook({"event": event, "data": data})
-        [update] = await app.service.published(published)
+        [update] = await app.published(published)
         occurred = update.pop("occurredAt")
         assert occurred.endswith("Z")
         assert update == {

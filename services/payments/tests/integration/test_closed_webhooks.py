@@ -17,16 +17,13 @@ from testkit.work import own_actions_of, work_of
 
 from .conftest import PaymentsApp
 from .steps import AGE_DEAD_LETTERS, AGE_WEBHOOKS, dead_webhook, get_as_roles, replay_dead_webhook
-from .stored import unit_of_work
 
 EVENT_ID, REASON = "charge.success:5", "The gateway's test of its dashboard."
 
 
 async def _close(app: PaymentsApp, key: str, reason: str = REASON, **claims: Any) -> httpx.Response:
-    headers = app.service.headers(**{"user_id": uuid4(), "roles": ("ops_oncall",), "stepped_up": True, **claims})
-    return await app.service.client.post(
-        f"/api/dead-letter-webhooks/{key}/close", json={"reason": reason}, headers=headers
-    )
+    headers = app.headers(**{"user_id": uuid4(), "roles": ("ops_oncall",), "stepped_up": True, **claims})
+    return await app.client.post(f"/api/dead-letter-webhooks/{key}/close", json={"reason": reason}, headers=headers)
 
 
 async def test_a_closed_webhook_has_its_reason_and_is_not_open(app: PaymentsApp) -> None:
@@ -45,24 +42,24 @@ async def test_a_closed_webhook_has_its_reason_and_is_not_open(app: PaymentsApp)
     names = ("closedAt", "closedBy", "closeReason")
     assert {name: shown[name] for name in names} == {name: closed[name] for name in names}
     assert (shown["outcome"], shown["replayedAt"]) == ("ignored", None)
-    ops = app.service.headers(staff, roles=("ops_oncall",))
-    assert await work_of(app.service.client, ops) == {}
-    await update_metrics_once(app.service.runtime.database)
+    ops = app.headers(staff, roles=("ops_oncall",))
+    assert await work_of(app.client, ops) == {}
+    await update_metrics_once(app.database)
     assert DEAD_WEBHOOKS_WAITING._value.get() == 0
-    assert await own_actions_of(app.service.client, ops) == [("dead_letter_closed", dead_letter_id)]
-    [alert], [cleared] = [await app.service.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
+    assert await own_actions_of(app.client, ops) == [("dead_letter_closed", dead_letter_id)]
+    [alert], [cleared] = [await app.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
     assert cleared["dedupKey"] == alert["dedupKey"]
 
 
 async def test_a_closed_webhook_keeps_its_reason_and_is_not_replayed(app: PaymentsApp) -> None:
     dead_letter_id = await dead_webhook(app)
-    await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    await app.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
     await _close(app, dead_letter_id)
     assert (await _close(app, dead_letter_id, "another")).status_code == 409
     for key in (dead_letter_id, EVENT_ID):
         assert (await replay_dead_webhook(app, key)).status_code == 409
     assert await app.outcomes() == ["ignored"]
-    assert await app.service.work("payments.webhooks") == 0
+    assert await app.work("payments.webhooks") == 0
 
 
 async def test_a_closure_of_a_webhook_needs_the_permission_of_a_replay_and_step_up(app: PaymentsApp) -> None:
@@ -77,10 +74,10 @@ async def test_a_closure_of_a_webhook_needs_the_permission_of_a_replay_and_step_
 @pytest.mark.parametrize("outcome", ["queued", "done", "ignored"])
 async def test_a_webhook_that_is_not_dead_any_more_is_not_closed(app: PaymentsApp, outcome: str) -> None:
     dead_letter_id = await dead_webhook(app)
-    await app.service.fetch("UPDATE processed_webhook_events SET outcome = $1 RETURNING 1", outcome)
+    await app.fetch("UPDATE processed_webhook_events SET outcome = $1 RETURNING 1", outcome)
     assert (await _close(app, dead_letter_id)).status_code == 409
     assert await app.outcomes() == [outcome]
-    assert await app.service.fetch("SELECT FROM dead_letter_closures") == []
+    assert await app.fetch("SELECT FROM dead_letter_closures") == []
 
 
 @pytest.mark.parametrize("is_closed_first", [True, False])
@@ -100,17 +97,17 @@ async def test_of_a_concurrent_closure_and_replay_of_a_webhook_one_succeeds(
         with pytest.raises(Conflict):
             await (replaying if is_closed_first else closing)(uow)
 
-    assert await waits_for(app.service.runtime.database, closing if is_closed_first else replaying, conflicts)
+    assert await waits_for(app.database, closing if is_closed_first else replaying, conflicts)
     assert await app.outcomes() == ["ignored" if is_closed_first else "queued"]
 
 
 async def test_an_earlier_dead_letter_of_a_closed_webhook_is_not_replayed(app: PaymentsApp) -> None:
     earlier = await dead_webhook(app)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         await replay_webhook(uow, earlier, app.clock.now())
-    await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'dead' RETURNING 1")
+    await app.fetch("UPDATE processed_webhook_events SET outcome = 'dead' RETURNING 1")
     later = str(uuid4())
-    await app.service.fetch(
+    await app.fetch(
         "INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts) VALUES ($1, $2, 'x', 'x', 6) RETURNING 1",
         later,
         EVENT_ID,
@@ -124,13 +121,13 @@ async def test_an_earlier_dead_letter_of_a_closed_webhook_is_not_replayed(app: P
 async def test_a_closed_webhook_is_stored_as_long_as_a_replayed_one(app: PaymentsApp) -> None:
     dead_letter_id = await dead_webhook(app)
     for statement in (AGE_WEBHOOKS, AGE_DEAD_LETTERS):
-        await app.service.fetch_as_owner(statement, 400)
+        await app.fetch_as_owner(statement, 400)
     await _close(app, dead_letter_id)
-    assert await app.service.remove_old() == 0
-    [kept] = await app.service.fetch("SELECT payload FROM dead_letter_webhooks")
+    assert await app.remove_old() == 0
+    [kept] = await app.fetch("SELECT payload FROM dead_letter_webhooks")
     assert kept["payload"]["event"] == "charge.success"
-    await app.service.fetch_as_owner(AGE_DEAD_LETTERS, 91)
-    assert await app.service.remove_old() > 0
-    assert await app.service.fetch("SELECT FROM dead_letter_webhooks") == []
+    await app.fetch_as_owner(AGE_DEAD_LETTERS, 91)
+    assert await app.remove_old() > 0
+    assert await app.fetch("SELECT FROM dead_letter_webhooks") == []
     assert await app.outcomes() == []
-    assert len(await app.service.fetch("SELECT FROM dead_letter_closures")) == 1
+    assert len(await app.fetch("SELECT FROM dead_letter_closures")) == 1

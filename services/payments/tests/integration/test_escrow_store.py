@@ -13,17 +13,16 @@ from payments.store import charges, escrow, intents, statements
 
 from .conftest import ConnectAs, PaymentsApp
 from .disputes import paid
-from .stored import unit_of_work
 
 
 async def intent_statuses(app: PaymentsApp) -> dict[Any, str]:
-    return {row["order_id"]: row["status"] for row in await app.service.fetch("SELECT * FROM payment_intents")}
+    return {row["order_id"]: row["status"] for row in await app.fetch("SELECT * FROM payment_intents")}
 
 
 async def failed_intent(app: PaymentsApp, placed: OrderPlaced) -> dict[str, Any]:
     """Return an intent of the order whose payment was declined."""
     intent = await app.open_intent(placed.order_id)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         locked = await intents.lock_attempt(uow, intent["reference"])
         assert locked is not None
         assert await intents.save_intent_failed(uow, locked.id, "declined", app.clock.now())
@@ -46,7 +45,7 @@ async def test_the_payment_of_an_order_closes_its_live_intents_only(app: Payment
     paid_later = await app.open_intent(own.order_id)
     assert paid_later["id"] != failed["id"]
     await app.process_webhook(await app.pay(paid_later["reference"]))
-    statuses = {str(row["id"]): row["status"] for row in await app.service.fetch("SELECT * FROM payment_intents")}
+    statuses = {str(row["id"]): row["status"] for row in await app.fetch("SELECT * FROM payment_intents")}
     assert statuses == {failed["id"]: "failed", paid_later["id"]: "paid"}
 
 
@@ -54,11 +53,11 @@ async def test_a_charge_is_known_by_its_identity_or_by_a_reference_without_an_id
     app: PaymentsApp, connect_as: ConnectAs
 ) -> None:
     _, reference = await paid(app)
-    [row] = await app.service.fetch("SELECT * FROM charges")
+    [row] = await app.fetch("SELECT * FROM charges")
 
     async def is_known(reference: str, gateway_id: str | None) -> bool:
         charge = Charge(reference, gateway_id, 500_000, "NGN", None, None, "card")
-        async with unit_of_work(app) as uow:
+        async with app.unit_of_work() as uow:
             return await charges.charge_is_known(uow, charge)
 
     # Another charge under the same reference is another one when both have an id of the gateway.
@@ -75,7 +74,7 @@ async def test_a_paid_intent_is_never_spent_for_another_status(app: PaymentsApp)
     other = await app.place_order()
     await app.open_intent(other.order_id)
     own, reference = await paid(app)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         order = await charges.lock_payable_order(uow, reference)
         assert order is not None
         await charges.save_intent_spent(uow, order.intent_id, "overpaid")
@@ -84,10 +83,10 @@ async def test_a_paid_intent_is_never_spent_for_another_status(app: PaymentsApp)
 
 async def test_a_dispute_freezes_its_own_order(app: PaymentsApp) -> None:
     other, own = (await paid(app))[0], (await paid(app))[0]
-    await app.service.deliver(OrderDisputed(**app.parties(own), reason="never came"))
-    rows = await app.service.fetch("SELECT order_id FROM escrows WHERE disputed_at IS NOT NULL")
+    await app.receive(OrderDisputed(**app.parties(own), reason="never came"))
+    rows = await app.fetch("SELECT order_id FROM escrows WHERE disputed_at IS NOT NULL")
     assert [row["order_id"] for row in rows] == [own.order_id]
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         for order_id, frozen in ((own.order_id, True), (other.order_id, False)):
             held = await escrow.lock_escrow(uow, order_id)
             assert held is not None
@@ -101,8 +100,8 @@ async def test_a_dispute_freezes_its_own_order(app: PaymentsApp) -> None:
 
 async def test_a_fee_is_missing_until_it_is_posted_for_its_charge(app: PaymentsApp) -> None:
     await paid(app)
-    [charge] = await app.service.fetch("SELECT * FROM charges")
-    async with unit_of_work(app) as uow:
+    [charge] = await app.fetch("SELECT * FROM charges")
+    async with app.unit_of_work() as uow:
         assert await charges.fee_is_missing(uow, charge["identity"])
         assert not await charges.fee_is_missing(uow, "unknown")
         assert await post(uow, postings.gateway_fee(charge["identity"], 100, "NGN"))
@@ -111,5 +110,5 @@ async def test_a_fee_is_missing_until_it_is_posted_for_its_charge(app: PaymentsA
 
 async def test_a_statement_without_a_balance_is_never_signed(app: PaymentsApp) -> None:
     with pytest.raises(AssertionError, match="no balance of vendor_payable"):
-        async with unit_of_work(app) as uow:
+        async with app.unit_of_work() as uow:
             await statements.number_statement(uow, uuid4(), "key")

@@ -29,9 +29,7 @@ def _declined(app: PaymentsApp, reference: str, words: str = "Insufficient Funds
 
 
 async def _payments(app: PaymentsApp, **query: Any) -> list[dict[str, Any]]:
-    response = await app.service.client.get(
-        "/api/payments", headers=app.service.headers(app.buyer), params={"order": "asc", **query}
-    )
+    response = await app.client.get("/api/payments", headers=app.headers(app.buyer), params={"order": "asc", **query})
     assert response.status_code == 200, response.text
     listed: list[dict[str, Any]] = response.json()["data"]
     return listed
@@ -49,9 +47,9 @@ async def test_a_declined_payment_fails_once_with_the_gateways_reason(app: Payme
     await app.process_webhook(_declined(app, intent["reference"], "another id, the same payment"))
     [payment] = await _payments(app)
     assert (payment["status"], payment["failureReason"]) == ("failed", "Insufficient Funds on ...")
-    one = await app.service.client.get(f"/api/payments/{payment['id']}", headers=app.service.headers(app.buyer))
+    one = await app.client.get(f"/api/payments/{payment['id']}", headers=app.headers(app.buyer))
     assert one.json()["data"] == payment
-    [data] = await app.service.published(FAILED)
+    [data] = await app.published(FAILED)
     assert data == {
         "orderId": str(placed.order_id),
         "buyerId": str(app.buyer),
@@ -99,7 +97,7 @@ async def test_two_paid_attempts_hold_the_order_once_and_refund_the_other(app: P
     await app.process_webhook(app.charge(again["reference"], 500_000))
     await app.process_webhook(app.charge(intent["reference"], 500_000))
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
-    [refund] = await app.service.fetch("SELECT kind, amount_minor FROM refunds")
+    [refund] = await app.fetch("SELECT kind, amount_minor FROM refunds")
     assert tuple(refund) == ("overpayment", 500_000)
     await app.check_ledger()
 
@@ -112,19 +110,17 @@ async def test_a_failure_after_the_success_is_stale_and_counted(app: PaymentsApp
     assert _stale() - before == 1
     assert [row["status"] for row in await _payments(app)] == ["paid"]
     assert await app.order_status(placed.order_id) == "paid_escrow"
-    assert await app.service.published(FAILED) == []
+    assert await app.published(FAILED) == []
 
 
 async def test_a_failure_of_an_ended_order_is_stale(app: PaymentsApp) -> None:
     placed, intent = await _opened(app)
-    await app.service.deliver(
-        OrderExpired(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test")
-    )
+    await app.receive(OrderExpired(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test"))
     before = _stale()
     await app.process_webhook(_declined(app, intent["reference"]))
     assert _stale() - before == 1
     assert [row["status"] for row in await _payments(app)] == ["closed"]
-    assert await app.service.published(FAILED) == []
+    assert await app.published(FAILED) == []
 
 
 async def test_a_failure_and_a_success_at_the_same_moment_keep_the_order_paid(app: PaymentsApp) -> None:
@@ -132,7 +128,7 @@ async def test_a_failure_and_a_success_at_the_same_moment_keep_the_order_paid(ap
         placed, intent = await _opened(app)
         await app.send(_declined(app, intent["reference"]))
         await app.send(app.charge(intent["reference"], 500_000))
-        await asyncio.gather(*(app.service.work("payments.webhooks") for _ in range(2)))
+        await asyncio.gather(*(app.work("payments.webhooks") for _ in range(2)))
         assert await app.order_status(placed.order_id) == "paid_escrow"
         assert (await _payments(app, limit=100))[-1]["status"] == "paid"
 
@@ -141,8 +137,8 @@ async def test_a_failure_of_an_unknown_reference_is_retried_and_at_last_ignored(
     body = _declined(app, "ch-" + "b" * 32)
     with pytest.raises(SubjectUnknown):
         await app.process_webhook(body)
-    await app.service.fetch("UPDATE outbox SET published_at = NULL RETURNING 1")
-    await app.service.work("payments.webhooks", attempt=6, is_last_attempt=True)
+    await app.fetch("UPDATE outbox SET published_at = NULL RETURNING 1")
+    await app.work("payments.webhooks", attempt=6, is_last_attempt=True)
     assert await app.outcomes() == ["ignored"]
 
 
@@ -158,16 +154,16 @@ async def test_a_crash_before_the_commit_keeps_the_payment_pending_and_unpublish
         with pytest.raises(Exception, match="crash"):
             await app.process_webhook(_declined(app, intent["reference"]))
         assert [row["status"] for row in await _payments(app)] == ["pending"]
-    await app.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue IS NOT NULL RETURNING 1")
-    await app.service.work("payments.webhooks")
+    await app.fetch("UPDATE outbox SET published_at = NULL WHERE queue IS NOT NULL RETURNING 1")
+    await app.work("payments.webhooks")
     assert [row["status"] for row in await _payments(app)] == ["failed"]
-    assert len(await app.service.published(FAILED)) == 1
+    assert len(await app.published(FAILED)) == 1
 
 
 async def test_another_user_sees_no_failed_payment_and_support_sees_every_one(app: PaymentsApp) -> None:
     _, intent = await _opened(app)
     await app.process_webhook(_declined(app, intent["reference"]))
-    other_user = await app.service.client.get("/api/payments", headers=app.service.headers(uuid4()))
+    other_user = await app.client.get("/api/payments", headers=app.headers(uuid4()))
     assert other_user.json()["data"] == []
     [shown] = await app.get_as("/api/payments", "support_agent")
     assert (shown["status"], shown["failureReason"]) == ("failed", "Insufficient Funds")
@@ -181,23 +177,23 @@ async def test_a_decline_without_webhook_is_found_by_verification(
     _, intent = await _opened(app)
     declined = {"action": "decline", "reason": "Expired card"}
     await sandbox.post(intent["authorizationUrl"], data=declined)
-    assert await query_unpaid_attempts_once(app.service.dependencies) == 0, "its time has not come"
+    assert await query_unpaid_attempts_once(app.dependencies) == 0, "its time has not come"
     app.clock.advance(timedelta(seconds=31))
-    found = await asyncio.gather(*(query_unpaid_attempts_once(app.service.dependencies) for _ in range(3)))
+    found = await asyncio.gather(*(query_unpaid_attempts_once(app.dependencies) for _ in range(3)))
     assert sorted(found) == [0, 0, 1], "of several workers one queries"
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     [payment] = await _payments(app)
     assert (payment["status"], payment["failureReason"]) == ("failed", "Expired card")
     app.clock.advance(timedelta(minutes=1))
-    assert await query_unpaid_attempts_once(app.service.dependencies) == 0, "the same answer is recorded once"
+    assert await query_unpaid_attempts_once(app.dependencies) == 0, "the same answer is recorded once"
     # The payer repeats the payment on the same page, and its webhook is lost too.
     await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
     app.clock.advance(timedelta(minutes=2))
-    assert await query_unpaid_attempts_once(app.service.dependencies) == 1
-    await app.service.work("payments.webhooks")
+    assert await query_unpaid_attempts_once(app.dependencies) == 1
+    await app.work("payments.webhooks")
     assert [row["status"] for row in await _payments(app)] == ["paid"]
     app.clock.advance(timedelta(hours=1))
-    assert await query_unpaid_attempts_once(app.service.dependencies) == 0, "a paid one is queried no more"
+    assert await query_unpaid_attempts_once(app.dependencies) == 0, "a paid one is queried no more"
 
 
 async def test_a_decline_at_the_sandbox_arrives_as_its_webhook(sandbox_app: tuple[Any, httpx.AsyncClient]) -> None:
@@ -217,6 +213,6 @@ async def test_an_unavailable_gateway_is_queried_less_often(app: PaymentsApp) ->
     await app.gateway.faults(verify_call={"error_before": 503, "times": 2})
     for _ in range(2):
         app.clock.advance(timedelta(minutes=4))
-        assert await query_unpaid_attempts_once(app.service.dependencies) == 0
+        assert await query_unpaid_attempts_once(app.dependencies) == 0
     app.clock.advance(timedelta(minutes=8))
-    assert await query_unpaid_attempts_once(app.service.dependencies) == 1
+    assert await query_unpaid_attempts_once(app.dependencies) == 1

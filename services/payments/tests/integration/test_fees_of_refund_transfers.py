@@ -26,7 +26,7 @@ async def _resend(app: PaymentsApp, refund_id: str, body: dict[str, Any]) -> Non
     path = f"/api/refunds/{refund_id}"
     assert (await app.post_as(f"{path}/prepare", body, "finance_maker")).status_code == 200
     assert (await app.approve(path)).status_code == 200
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -42,7 +42,7 @@ async def sent(app: PaymentsApp) -> tuple[str, str]:
 async def _reconcile(app: PaymentsApp) -> None:
     # The sandbox has the machine's clock.
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
-    needs = app.service.dependencies
+    needs = app.dependencies
     done = await reconcile(needs.database, needs.gateways, needs.clock, *WHOLE_TIME)
     assert (done.differences, done.unexplained.cases) == (0, 0)
 
@@ -56,7 +56,7 @@ async def _fees(app: PaymentsApp) -> tuple[int, int]:
 
 
 async def _posted(app: PaymentsApp) -> int:
-    return len(await app.service.fetch("SELECT 1 FROM ledger_transactions WHERE type = 'transfer_fee'"))
+    return len(await app.fetch("SELECT 1 FROM ledger_transactions WHERE type = 'transfer_fee'"))
 
 
 async def test_the_fee_is_posted_with_the_success_once(app: PaymentsApp, sent: tuple[str, str]) -> None:
@@ -99,7 +99,7 @@ async def test_a_late_webhook_posts_a_fee_that_the_first_one_omitted(app: Paymen
 async def test_a_poll_that_finds_the_success_posts_its_fee(app: PaymentsApp, sent: tuple[str, str]) -> None:
     await app.gateway.move_transfer(sent[1], "succeed")
     app.clock.advance(timedelta(minutes=2))
-    assert await settle_refunds_once(app.service.dependencies) == 1
+    assert await settle_refunds_once(app.dependencies) == 1
     assert await _fees(app) == (FEE, 0)
 
 
@@ -111,10 +111,10 @@ async def test_a_fee_that_a_reversal_returns_is_corrected_by_the_next_query(
     await app.process_webhook(await app.gateway.move_transfer(reference, "reverse"))
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "failed"
     assert await _fees(app) == (FEE, -FEE)
-    await settle_refunds_once(app.service.dependencies)
+    await settle_refunds_once(app.dependencies)
     assert await _fees(app) == (0, 0)
     # The query is over, and the refund still waits for its decision.
-    assert [row["due_at"] for row in await app.service.fetch("SELECT due_at FROM refunds")] == [None]
+    assert [row["due_at"] for row in await app.fetch("SELECT due_at FROM refunds")] == [None]
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "failed"
 
 
@@ -141,7 +141,7 @@ async def test_death_before_the_commit_posts_refund_and_fee_together_later(
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "submitted"
     assert await _posted(app) == 0
     await app.requeue("payments.webhooks")
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     assert (await app.get_as(f"/api/refunds/{refund_id}"))["status"] == "settled"
     assert await _fees(app) == (FEE, 0)
 

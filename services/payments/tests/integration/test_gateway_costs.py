@@ -26,14 +26,14 @@ async def _paid(app: PaymentsApp, sandbox: httpx.AsyncClient, number: int = 1) -
         return len(await app.outcomes()) == number
 
     await eventually(came)
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     return str(intent["reference"])
 
 
 async def _reconcile(app: PaymentsApp) -> Reconciled:
     # The sandbox has the machine's clock; later no charge is pending.
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
-    dependencies = app.service.dependencies
+    dependencies = app.dependencies
     return await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, *WHOLE_TIME)
 
 
@@ -95,10 +95,10 @@ async def test_a_settlement_is_posted_from_the_gateway_to_the_bank_once(sandbox_
         assert (done.differences, done.unexplained.cases, done.settled_minor) == (0, 0, 480_000)
     balances = await app.balances()
     assert (balances["bank_account"], balances["gateway_cash"]) == (480_000, await _gateway_balance(sandbox))
-    alerts = await app.service.published("operations.alert_raised.v1")
+    alerts = await app.published("operations.alert_raised.v1")
     assert [(alert["severity"], alert["runbook"]) for alert in alerts] == [("SEV-2", "gateway-settlement")]
     start, end = app.clock.now() - timedelta(days=1), app.clock.now() + timedelta(days=1)
-    await reconcile_command(app.service.dependencies, "--from", start.isoformat(), "--to", end.isoformat())
+    await reconcile_command(app.dependencies, "--from", start.isoformat(), "--to", end.isoformat())
     assert "480000 kobo to the bank: automatic settlement is on" in capsys.readouterr().out
     await app.check_ledger()
 
@@ -115,8 +115,8 @@ async def test_a_settlement_of_an_unknown_charge_is_a_case_until_the_charge_is_r
     await _reconcile(app)
     assert {case["kind"] for case in await _cases(app)} == {"charge_not_in_book", "settlement_not_in_book"}
     assert "bank_account" not in await app.balances()
-    await app.service.work("payments.webhooks")
-    dependencies = app.service.dependencies
+    await app.work("payments.webhooks")
+    dependencies = app.dependencies
     await recheck_cases(dependencies.database, dependencies.gateways, dependencies.clock)
     assert {case["status"] for case in await _cases(app)} == {"explained"}
     assert (await app.balances())["bank_account"] == 500_000
@@ -127,5 +127,5 @@ async def test_the_daily_run_posts_settlements(sandbox_app: SandboxApp) -> None:
     await _paid(app, sandbox)
     await sandbox.post("/control/settlements")
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
-    assert await reconcile_once(app.service.dependencies)
+    assert await reconcile_once(app.dependencies)
     assert (await app.balances())["bank_account"] == 500_000

@@ -30,10 +30,10 @@ async def _reward(uow: Any, user: UUID, amount_minor: int = 700) -> None:
 async def _linked_rewards(app: PaymentsApp) -> list[UUID]:
     """Link some postings; return their ids in the order of the chain."""
     for number in range(REWARDS):
-        async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with app.unit_of_work() as uow:
             await _reward(uow, new_id(), 100 + number)
-    assert await LEDGER_CHAIN.extend(app.service.runtime.database) == REWARDS
-    return [row["transaction_id"] for row in await app.service.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
+    assert await LEDGER_CHAIN.extend(app.database) == REWARDS
+    return [row["transaction_id"] for row in await app.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
 
 
 async def _tamper(app: PaymentsApp, connect_as: ConnectAs, statement: str, *values: Any) -> None:
@@ -96,10 +96,10 @@ async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(
     tampering: str, app: PaymentsApp, connect_as: ConnectAs
 ) -> None:
     ids = await _linked_rewards(app)
-    assert (await LEDGER_CHAIN.verify(app.service.runtime.database)).broken is None
+    assert (await LEDGER_CHAIN.verify(app.database)).broken is None
     statement, words, sequence = TAMPERINGS[tampering]
     await _tamper(app, connect_as, statement, ids[2])
-    report = await LEDGER_CHAIN.verify(app.service.runtime.database)
+    report = await LEDGER_CHAIN.verify(app.database)
     assert report.broken is not None
     assert (report.broken.sequence, words in str(report.broken)) == (sequence, True), report.broken
 
@@ -107,29 +107,29 @@ async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(
 async def test_swapped_amounts_and_swapped_places_are_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
     ids = await _linked_rewards(app)
     await _tamper(app, connect_as, SWAP, [ids[1], ids[3]])
-    swapped = await LEDGER_CHAIN.verify(app.service.runtime.database)
+    swapped = await LEDGER_CHAIN.verify(app.database)
     assert (swapped.broken.sequence, swapped.broken.transaction_id) == (2, ids[1])
     await _tamper(app, connect_as, SWAP, [ids[1], ids[3]])
-    assert (await LEDGER_CHAIN.verify(app.service.runtime.database)).broken is None
+    assert (await LEDGER_CHAIN.verify(app.database)).broken is None
     await _tamper(app, connect_as, "ALTER TABLE ledger_links DROP CONSTRAINT ledger_links_transaction_once")
     await _tamper(app, connect_as, RELINK)
-    assert (await LEDGER_CHAIN.verify(app.service.runtime.database)).broken.sequence == 2
+    assert (await LEDGER_CHAIN.verify(app.database)).broken.sequence == 2
 
 
 async def test_a_row_without_the_posting_function_is_detected(app: PaymentsApp, connect_as: ConnectAs) -> None:
     ids = await _linked_rewards(app)
     forged = await _insert_in_the_past(app, connect_as, ids)
-    assert await LEDGER_CHAIN.extend(app.service.runtime.database) == 0
-    report = await LEDGER_CHAIN.verify(app.service.runtime.database)
+    assert await LEDGER_CHAIN.extend(app.database) == 0
+    report = await LEDGER_CHAIN.verify(app.database)
     assert (report.broken.transaction_id, report.broken.fault) == (forged, "was written past the posting function")
-    [alert] = await app.service.published("operations.alert_raised.v1")
+    [alert] = await app.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "ledger-changed")
     assert str(forged) in alert["detail"]
 
 
 async def test_a_cut_off_end_and_a_chain_written_anew_are_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
     ids = await _linked_rewards(app)
-    database = app.service.runtime.database
+    database = app.database
     earlier = await LEDGER_CHAIN.verify(database)
     await _tamper(app, connect_as, "DELETE FROM ledger_links WHERE sequence = 5")
     assert "is missing" in str((await LEDGER_CHAIN.verify(database)).broken)
@@ -147,12 +147,12 @@ async def test_a_cut_off_end_and_a_chain_written_anew_are_found(app: PaymentsApp
 
 
 async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(app: PaymentsApp) -> None:
-    database = app.service.runtime.database
+    database = app.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as late:
         await _reward(late, new_id())
         await _linked_rewards(app)
     assert await extend_chain_once(database) == 1
-    [row] = await app.service.fetch(
+    [row] = await app.fetch(
         "SELECT l.sequence, t.position FROM ledger_links l JOIN ledger_transactions t ON t.id = l.transaction_id "
         "ORDER BY t.position LIMIT 1"
     )
@@ -161,7 +161,7 @@ async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(ap
 
 
 async def test_concurrent_workers_and_postings_write_one_chain(app: PaymentsApp) -> None:
-    database = app.service.runtime.database
+    database = app.database
 
     async def post() -> None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -175,7 +175,7 @@ async def test_concurrent_workers_and_postings_write_one_chain(app: PaymentsApp)
 
 
 async def test_failed_chaining_is_retried_in_the_next_round(app: PaymentsApp, connect_as: ConnectAs) -> None:
-    database = app.service.runtime.database
+    database = app.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await _reward(uow, new_id())
     async with connect_as(app) as owner:
@@ -183,7 +183,7 @@ async def test_failed_chaining_is_retried_in_the_next_round(app: PaymentsApp, co
         with pytest.raises(asyncpg.CheckViolationError):
             await extend_chain_once(database)
         await owner.execute("ALTER TABLE ledger_chain DROP CONSTRAINT fails")
-    assert await app.service.fetch("SELECT 1 FROM ledger_links") == []
+    assert await app.fetch("SELECT 1 FROM ledger_links") == []
     assert await extend_chain_once(database) == 1
     assert (await LEDGER_CHAIN.verify(database)).broken is None
 
@@ -211,11 +211,11 @@ async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(
 
 async def test_one_worker_verifies_the_ledger_once_a_day(app: PaymentsApp) -> None:
     clock: ManualClock = app.clock
-    runs = await asyncio.gather(*(LEDGER_CHAIN.verify_when_due(app.service.runtime.database, clock) for _ in range(3)))
+    runs = await asyncio.gather(*(LEDGER_CHAIN.verify_when_due(app.database, clock) for _ in range(3)))
     assert sorted(runs) == [False, False, True]
-    assert await LEDGER_CHAIN.verify_when_due(app.service.runtime.database, clock) is False
+    assert await LEDGER_CHAIN.verify_when_due(app.database, clock) is False
     clock.advance(DAILY)
-    assert await LEDGER_CHAIN.verify_when_due(app.service.runtime.database, clock) is True
+    assert await LEDGER_CHAIN.verify_when_due(app.database, clock) is True
 
 
 async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(
@@ -225,15 +225,15 @@ async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(
     ids = await _linked_rewards(app)
     for unusable in (("five",), ("five", "00"), ("5", "no hash")):
         with pytest.raises(SystemExit, match="length and the head"):
-            await run(app.service.dependencies, *unusable)
-    await run(app.service.dependencies)
+            await run(app.dependencies, *unusable)
+    await run(app.dependencies)
     length, head = capsys.readouterr().out.splitlines()[-1].split()
     assert (length, len(head)) == ("5", 64)
-    await run(app.service.dependencies, length, head)
+    await run(app.dependencies, length, head)
     with pytest.raises(SystemExit) as rejected:
-        await run(app.service.dependencies, length, "00" * 32)
+        await run(app.dependencies, length, "00" * 32)
     assert "earlier report" in str(rejected.value.code)
     await _tamper(app, connect_as, CHANGE, ids[4])
     with pytest.raises(SystemExit) as broken:
-        await run(app.service.dependencies)
+        await run(app.dependencies)
     assert str(ids[4]) in str(broken.value.code)

@@ -39,14 +39,14 @@ MAKE_OLDER = "UPDATE ledger_transactions SET created_at = created_at - interval 
 
 async def _post_rewards(app: PaymentsApp, count: int = REWARDS) -> list[UUID]:
     """Post rewards without a link; returns the transactions in the order of the chain."""
-    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with app.unit_of_work() as uow:
         await uow.execute(POST_MANY, count)
-    return [row["id"] for row in await app.service.fetch("SELECT id FROM ledger_transactions ORDER BY position")]
+    return [row["id"] for row in await app.fetch("SELECT id FROM ledger_transactions ORDER BY position")]
 
 
 async def _link_rewards(app: PaymentsApp, count: int = REWARDS) -> list[UUID]:
     ids = await _post_rewards(app, count)
-    assert await LEDGER_CHAIN.extend(app.service.runtime.database) == count
+    assert await LEDGER_CHAIN.extend(app.database) == count
     return ids
 
 
@@ -58,7 +58,7 @@ async def _tamper(app: PaymentsApp, connect_as: ConnectAs, statement: str, *valu
 
 
 async def _broken(app: PaymentsApp, expected: tuple[int, bytes] | None = None) -> Break | None:
-    return (await LEDGER_CHAIN.verify(app.service.runtime.database, expected)).broken
+    return (await LEDGER_CHAIN.verify(app.database, expected)).broken
 
 
 async def test_a_link_beyond_the_end_of_the_chain_is_found(app: PaymentsApp, connect_as: ConnectAs) -> None:
@@ -85,7 +85,7 @@ async def test_a_posting_that_was_removed_before_its_link_is_found(app: Payments
     ids = await _post_rewards(app)
     await _tamper(app, connect_as, "DELETE FROM ledger_transactions WHERE id = $1", ids[2])
     await _tamper(app, connect_as, "DELETE FROM ledger_entries WHERE transaction_id = $1", ids[2])
-    assert await LEDGER_CHAIN.extend(app.service.runtime.database) == REWARDS - 1
+    assert await LEDGER_CHAIN.extend(app.database) == REWARDS - 1
     assert await _broken(app) == Break(None, ids[2], "was removed before it was sealed")
 
 
@@ -94,7 +94,7 @@ async def test_a_posting_may_wait_a_minute_for_its_link(app: PaymentsApp, connec
     assert await _broken(app) is None
     await _tamper(app, connect_as, MAKE_OLDER, ids[0])
     assert await _broken(app) == Break(None, ids[0], "waits for its link for too long")
-    await LEDGER_CHAIN.extend(app.service.runtime.database)
+    await LEDGER_CHAIN.extend(app.database)
     assert await _broken(app) is None
 
 
@@ -104,7 +104,7 @@ async def test_a_transaction_without_the_posting_function_is_found_after_a_minut
 ) -> None:
     await _link_rewards(app)
     # A posting that waits for its link hides nothing.
-    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with app.unit_of_work() as uow:
         assert await ledger.post(uow, postings.referral_reward(new_id(), 700))
     added = new_id()
     await _tamper(app, connect_as, ADD_TRANSACTION, added, age_seconds)
@@ -120,7 +120,7 @@ async def test_entries_of_no_transaction_are_found(app: PaymentsApp, connect_as:
 
 async def test_the_link_of_an_earlier_report_must_be_unchanged(app: PaymentsApp, connect_as: ConnectAs) -> None:
     ids = await _link_rewards(app)
-    links = [row["link"] for row in await app.service.fetch("SELECT link FROM ledger_links ORDER BY sequence")]
+    links = [row["link"] for row in await app.fetch("SELECT link FROM ledger_links ORDER BY sequence")]
     for length, link in enumerate(links, start=1):
         assert await _broken(app, (length, link)) is None
     assert await _broken(app, (3, links[3])) == Break(3, ids[2], "is not what the earlier report ended with")
@@ -140,9 +140,9 @@ async def test_a_chain_longer_than_a_batch_is_extended_and_verified_in_pages(
 ) -> None:
     count = 2 * LINKS_PER_BATCH + 1
     ids = await _link_rewards(app, count)
-    rows = await app.service.fetch("SELECT sequence, transaction_id FROM ledger_links ORDER BY sequence")
+    rows = await app.fetch("SELECT sequence, transaction_id FROM ledger_links ORDER BY sequence")
     assert [(row["sequence"], row["transaction_id"]) for row in rows] == list(enumerate(ids, start=1))
-    report = await LEDGER_CHAIN.verify(app.service.runtime.database)
+    report = await LEDGER_CHAIN.verify(app.database)
     assert (report.length, report.broken) == (count, None)
     last = ids[-1]
     await _tamper(app, connect_as, "UPDATE ledger_entries SET currency = 'GHS' WHERE transaction_id = $1", last)
@@ -151,41 +151,41 @@ async def test_a_chain_longer_than_a_batch_is_extended_and_verified_in_pages(
 
 async def test_the_loops_of_a_worker_link_and_verify(app: PaymentsApp) -> None:
     await _post_rewards(app)
-    extend, verify = LEDGER_CHAIN.loops(app.service.runtime.database, app.clock)
+    extend, verify = LEDGER_CHAIN.loops(app.database, app.clock)
     assert await extend.run_once() == REWARDS
     assert [await verify.run_once() for _ in range(2)] == [True, False]
 
 
 async def test_a_second_worker_does_not_wait_for_the_chain(app: PaymentsApp) -> None:
     ids = await _post_rewards(app)
-    database = app.service.runtime.database
+    database = app.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as first:
         await first.execute("SELECT FROM ledger_chain FOR UPDATE")
         assert await extend_chain_once(database) == 0
     assert await extend_chain_once(database) == len(ids)
-    assert await app.service.fetch("SELECT 1 FROM ledger_unsealed") == []
+    assert await app.fetch("SELECT 1 FROM ledger_unsealed") == []
 
 
 async def test_a_link_registers_the_missing_accounts_of_its_batch_only(app: PaymentsApp, connect_as: ConnectAs) -> None:
     await _link_rewards(app)
     before = await _accounts(app)
     await _tamper(app, connect_as, "DELETE FROM ledger_accounts")
-    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with app.unit_of_work() as uow:
         assert await ledger.post(uow, postings.referral_reward(new_id(), 700))
     [reward] = [name for name in await _accounts(app) if name.startswith("buyer_reward:")]
     # Another registered account hides nothing.
     await _tamper(app, connect_as, "DELETE FROM ledger_accounts WHERE account = $1", reward)
-    assert await LEDGER_CHAIN.extend(app.service.runtime.database) == 1
+    assert await LEDGER_CHAIN.extend(app.database) == 1
     assert set(await _accounts(app)) == {"referral_expense", reward}
     assert len(before) == REWARDS + 1
 
 
 async def _accounts(app: PaymentsApp) -> list[str]:
-    return [row["account"] for row in await app.service.fetch("SELECT account FROM ledger_accounts ORDER BY account")]
+    return [row["account"] for row in await app.fetch("SELECT account FROM ledger_accounts ORDER BY account")]
 
 
 async def test_the_gauges_show_waiting_postings_length_and_break(app: PaymentsApp, connect_as: ConnectAs) -> None:
-    database = app.service.runtime.database
+    database = app.database
     ids = await _link_rewards(app)
     await LEDGER_CHAIN.verify(database)
     assert _gauges() == {"unsealed": 0, "length": REWARDS, "broken": 0}
@@ -218,10 +218,10 @@ async def test_a_sound_ledger_raises_no_alert_and_a_changed_one_a_sev_1(
 ) -> None:
     ids = await _link_rewards(app)
     assert await _broken(app) is None
-    assert await app.service.published("operations.alert_raised.v1") == []
+    assert await app.published("operations.alert_raised.v1") == []
     await _tamper(app, connect_as, "DELETE FROM ledger_transactions WHERE id = $1", ids[0])
     assert await _broken(app) is not None
-    [alert] = await app.service.published("operations.alert_raised.v1")
+    [alert] = await app.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "ledger-changed")
     assert str(ids[0]) in alert["detail"]
 
@@ -230,7 +230,7 @@ async def test_a_verification_whose_process_died_is_repeated_after_its_lease(
     app: PaymentsApp, connect_as: ConnectAs
 ) -> None:
     clock: ManualClock = app.clock
-    database = app.service.runtime.database
+    database = app.database
     await _link_rewards(app)
     async with connect_as(app) as owner:
         await owner.execute("ALTER TABLE ledger_links RENAME TO ledger_links_gone")
@@ -250,5 +250,5 @@ async def test_a_verification_whose_process_died_is_repeated_after_its_lease(
 async def test_a_due_verification_finds_a_changed_ledger(app: PaymentsApp, connect_as: ConnectAs) -> None:
     ids = await _link_rewards(app)
     await _tamper(app, connect_as, "DELETE FROM ledger_transactions WHERE id = $1", ids[0])
-    assert await LEDGER_CHAIN.verify_when_due(app.service.runtime.database, app.clock) is True
-    assert len(await app.service.published("operations.alert_raised.v1")) == 1
+    assert await LEDGER_CHAIN.verify_when_due(app.database, app.clock) is True
+    assert len(await app.published("operations.alert_raised.v1")) == 1

@@ -19,7 +19,7 @@ _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
 
 
 async def test_an_intent_has_the_orders_amount_and_the_gateways_url(app: PaymentsApp) -> None:
-    await app.service.deliver(app.provisioned(app.buyer, "ada@unilag.edu.ng"))
+    await app.receive(app.provisioned(app.buyer, "ada@unilag.edu.ng"))
     placed = await app.place_order()
     response = await app.request_intent(placed.order_id, channel="card", callbackUrl="https://shop.example/paid")
 
@@ -90,23 +90,23 @@ async def test_a_key_that_a_concurrent_request_binds_to_another_order_is_rejecte
     one, other, key = await app.place_order(), await app.place_order(), uuid4()
     caller = Caller(user_id=app.buyer, permissions=frozenset({"orders:place"}))
     request = PaymentRequest(one.order_id, None, None, key)
-    async with app.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+    async with app.unit_of_work(caller) as uow:
         first = await prepare_intent(uow, request, app.buyer, app.clock.now(), "paystack")
         second = asyncio.create_task(app.request_intent(other.order_id, key=key))
         await eventually(second_waits)
     response = await second
     assert (response.status_code, response.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
-    recorded = await app.service.fetch("SELECT order_id, reference FROM payment_intents")
+    recorded = await app.fetch("SELECT order_id, reference FROM payment_intents")
     assert [tuple(row) for row in recorded] == [(one.order_id, first.intent.reference)]
-    assert len(await app.service.fetch("SELECT reference FROM payment_references")) == 1
+    assert len(await app.fetch("SELECT reference FROM payment_references")) == 1
     assert await app.gateway.transactions() == []
 
 
 async def test_an_absent_or_malformed_idempotency_key_is_rejected(app: PaymentsApp) -> None:
     placed = await app.place_order()
     for key in (None, "", "nonsense", "018cc251-f400-7000-8000-000000000001"):
-        headers = app.service.headers(app.buyer, idempotency_key=key)
-        response = await app.service.client.post(
+        headers = app.headers(app.buyer, idempotency_key=key)
+        response = await app.client.post(
             "/api/payments/intent", headers=headers, json={"orderId": str(placed.order_id)}
         )
         assert response.status_code == 422
@@ -139,9 +139,7 @@ async def test_what_is_not_payable_is_409(app: PaymentsApp) -> None:
     for event in (OrderCancelled, OrderExpired):
         placed = await app.place_order()
         await app.open_intent(placed.order_id)
-        await app.service.deliver(
-            event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test")
-        )
+        await app.receive(event(order_id=placed.order_id, buyer_id=app.buyer, vendor_id=app.vendor, reason="test"))
         response = await app.request_intent(placed.order_id)
         assert (response.status_code, response.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     late = await app.place_order()
@@ -159,7 +157,7 @@ async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(app:
         {"orderId": "not-a-uuid"},
     ):
         assert (await app.request_intent(placed.order_id, **body)).status_code == 422, body
-    assert (await app.service.fetch("SELECT * FROM payment_intents")) == []
+    assert (await app.fetch("SELECT * FROM payment_intents")) == []
     assert await app.gateway.transactions() == []
 
 
@@ -175,9 +173,9 @@ async def test_a_rejected_callback_names_its_origin_and_the_setting(app: Payment
 async def test_a_payment_needs_the_permission_to_order(app: PaymentsApp) -> None:
     placed = await app.place_order()
     url, body = "/api/payments/intent", {"orderId": str(placed.order_id)}
-    assert (await app.service.client.post(url, json=body)).status_code == 401
-    staff = app.service.headers(app.buyer, idempotency_key=uuid4(), roles=("finance_checker",))
-    assert (await app.service.client.post(url, json=body, headers=staff)).status_code == 403
+    assert (await app.client.post(url, json=body)).status_code == 401
+    staff = app.headers(app.buyer, idempotency_key=uuid4(), roles=("finance_checker",))
+    assert (await app.client.post(url, json=body, headers=staff)).status_code == 403
 
 
 async def test_a_payment_that_the_gateway_rejects_is_422_with_its_reason(app: PaymentsApp) -> None:
@@ -201,11 +199,11 @@ async def test_no_payment_is_opened_under_an_invented_address(
 ) -> None:
     monkeypatch.setattr(start_payment, "WAITS_SECONDS", (0.1,))
     placed = await app.place_order()
-    await app.service.fetch("DELETE FROM buyers RETURNING 1")
+    await app.fetch("DELETE FROM buyers RETURNING 1")
     early = await app.request_intent(placed.order_id)
     assert (early.status_code, early.headers["retry-after"]) == (409, "3")
     assert await app.gateway.transactions() == []
-    await app.service.deliver(app.provisioned(app.buyer))
+    await app.receive(app.provisioned(app.buyer))
     assert (await app.request_intent(placed.order_id)).status_code == 201
 
 
@@ -219,9 +217,9 @@ async def test_a_gateway_that_fails_is_503_and_the_intent_stays_for_another_try(
         assert response.headers["retry-after"]
     response = await app.request_intent(placed.order_id, key=key)
     assert response.status_code == 201
-    assert len(await app.service.fetch("SELECT * FROM payment_intents")) == 1
+    assert len(await app.fetch("SELECT * FROM payment_intents")) == 1
     # Each attempt recorded its own reference before the call: a charge under any of them finds the order.
-    written = {row["reference"] for row in await app.service.fetch("SELECT reference FROM payment_references")}
+    written = {row["reference"] for row in await app.fetch("SELECT reference FROM payment_references")}
     assert len(written) == 5
     lost, repeated = (transaction["reference"] for transaction in await app.gateway.transactions())
     assert repeated == response.json()["data"]["reference"]
@@ -234,7 +232,7 @@ async def test_payments_are_the_buyers_own_and_everybodys_for_staff(app: Payment
     other = uuid4()
     foreign = await app.place_order(buyer_id=other)
     foreign_intent = (await app.request_intent(foreign.order_id, user=other)).json()["data"]
-    client, own = app.service.client, app.service.headers(app.buyer)
+    client, own = app.client, app.headers(app.buyer)
 
     mine = (await client.get("/api/payments", headers=own)).json()
     assert (mine["meta"]["total"], mine["data"][0]["orderId"]) == (1, str(placed.order_id))
@@ -242,7 +240,7 @@ async def test_payments_are_the_buyers_own_and_everybodys_for_staff(app: Payment
     assert (await client.get(f"/api/payments/{mine['data'][0]['id']}", headers=own)).status_code == 200
     assert (await client.get(f"/api/payments/{foreign_intent['id']}", headers=own)).status_code == 404
     assert (await client.get("/api/payments/nonsense", headers=own)).status_code == 404
-    auditor = app.service.headers(uuid4(), roles=("auditor",))
+    auditor = app.headers(uuid4(), roles=("auditor",))
     assert (await client.get("/api/payments?order=asc", headers=auditor)).json()["meta"]["total"] == 2
     assert (await client.get(f"/api/payments/{foreign_intent['id']}", headers=auditor)).status_code == 200
 

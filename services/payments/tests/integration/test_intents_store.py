@@ -15,7 +15,6 @@ from payments.store import intents
 from payments.store.intents import Intent
 
 from .conftest import PaymentsApp
-from .stored import unit_of_work
 
 FINGERPRINT = b"request"
 
@@ -30,7 +29,7 @@ class Intents:
         self.key = uuid4()
 
     def unit_of_work(self) -> Any:
-        return unit_of_work(self.app)
+        return self.app.unit_of_work()
 
     async def record(
         self, uow: UnitOfWork, order_id: UUID, *, reference: str | None = None, key: UUID | None = None
@@ -44,7 +43,7 @@ class Intents:
         )
 
     async def row(self, intent: Intent) -> Any:
-        [row] = await self.app.service.fetch("SELECT * FROM payment_intents WHERE id = $1", intent.id)
+        [row] = await self.app.fetch("SELECT * FROM payment_intents WHERE id = $1", intent.id)
         return row
 
 
@@ -117,7 +116,7 @@ async def test_the_lease_of_an_opening_is_returned_under_its_reference_only(
         "UPDATE payment_intents SET status = 'pending', authorization_url = 'x', access_code = 'x', opening_until = $2 "
         "WHERE id = $1 RETURNING 1"
     )
-    await store.app.service.fetch(statement, own.id, store.until)
+    await store.app.fetch(statement, own.id, store.until)
     async with store.unit_of_work() as uow:
         await intents.save_unopened(uow, own.id, own.reference)
     assert await leases() == [store.until] * 2
@@ -170,7 +169,7 @@ async def test_an_unpaid_attempt_is_claimed_at_its_time_by_one_worker(
         assert {attempt.id: attempt.queries for attempt in claimed} == {own.id: 2, other.id: 0}
         async with store.unit_of_work() as second:
             assert await intents.claim_unpaid_attempts(second, store.until) == []
-    await store.app.service.fetch("UPDATE payment_intents SET status = 'paid' WHERE id = $1 RETURNING 1", own.id)
+    await store.app.fetch("UPDATE payment_intents SET status = 'paid' WHERE id = $1 RETURNING 1", own.id)
     async with store.unit_of_work() as uow:
         assert [attempt.id for attempt in await intents.claim_unpaid_attempts(uow, store.until)] == [other.id]
 

@@ -20,7 +20,7 @@ from .conftest import PaymentsApp
 
 
 async def _get(app: PaymentsApp, path: str, role: str = "auditor", **query: Any) -> Any:
-    return await app.service.client.get(path, params=query, headers=app.service.headers(uuid4(), roles=(role,)))
+    return await app.client.get(path, params=query, headers=app.headers(uuid4(), roles=(role,)))
 
 
 async def _data(app: PaymentsApp, path: str, **query: Any) -> list[dict[str, Any]]:
@@ -31,13 +31,13 @@ async def _data(app: PaymentsApp, path: str, **query: Any) -> list[dict[str, Any
 
 
 async def _database_time(app: PaymentsApp) -> str:
-    [row] = await app.service.fetch("SELECT clock_timestamp() AS now")
+    [row] = await app.fetch("SELECT clock_timestamp() AS now")
     return str(row["now"].isoformat())
 
 
 async def _release(app: PaymentsApp, order_id: Any, amount_minor: int) -> None:
-    headers = app.service.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
-    response = await app.service.client.post(
+    headers = app.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
+    response = await app.client.post(
         f"/api/orders/{order_id}/release", headers=headers, json={"amountMinor": amount_minor}
     )
     assert response.status_code == 200, response.text
@@ -85,7 +85,7 @@ async def test_accounts_are_found_by_the_beginning_of_their_name(app: PaymentsAp
 async def test_concurrent_first_postings_of_an_account_do_not_wait(
     app: PaymentsApp,
 ) -> None:
-    database = app.service.runtime.database
+    database = app.database
     async with database.unit_of_work(acting_as=THE_SERVICE) as first:
         assert await ledger.post(first, postings.referral_reward(new_id(), 5))
         async with database.unit_of_work(acting_as=THE_SERVICE) as second:
@@ -100,8 +100,8 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(app: Pay
     between = await _database_time(app)
     await _release(app, placed.order_id, 100_000)
     refund = app.refund_requested(placed, 50_000)
-    await app.service.deliver(refund)
-    await app.service.work("payments.refunds")
+    await app.receive(refund)
+    await app.work("payments.refunds")
     [sent] = await app.gateway.refunds()
     await app.report_refund(sent)
     path = "/api/transactions"
@@ -152,7 +152,7 @@ async def test_an_order_lists_its_chargebacks_fees_and_foreign_money(
 
     again = await app.pay(second)
     await app.process_webhook(again)
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     lost = {"resolution": "accepted", "currency": "NGN", "transaction": {"id": again["data"]["id"]}}
     await app.process_webhook({"event": "charge.dispute.resolve", "data": lost})
     later = (await _data(app, "/api/transactions", order="asc", orderId=placed.order_id))[7:]
@@ -169,7 +169,7 @@ def _rows(response: Any) -> list[list[str]]:
 
 async def test_the_export_has_every_entry_of_the_period_once(app: PaymentsApp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("payments.routes.ledger.EXPORT_BATCH_TRANSACTIONS", 3)
-    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with app.unit_of_work() as uow:
         # One database transaction gives all of them the same instant.
         for _ in range(10):
             assert await ledger.post(uow, postings.referral_reward(new_id(), 7))
@@ -193,8 +193,8 @@ async def test_auditors_export_the_ledger_and_an_empty_period_is_rejected(app: P
     for role in ("finance_maker", "finance_checker", "ops_oncall", "buyer"):
         assert (await _get(app, path, role, **month)).status_code == 403
     for factor in ({"stepped_up": False}, {"factor_age": timedelta(minutes=16)}):
-        headers = app.service.headers(uuid4(), roles=("auditor",), **factor)
-        rejected = await app.service.client.get(path, params=month, headers=headers)
+        headers = app.headers(uuid4(), roles=("auditor",), **factor)
+        rejected = await app.client.get(path, params=month, headers=headers)
         assert (rejected.status_code, rejected.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
     for query, name in (
         ({**month, "to": month["from"]}, "to"),

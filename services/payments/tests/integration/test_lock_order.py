@@ -18,7 +18,7 @@ async def test_all_pairs_of_transactions_do_not_deadlock(app: PaymentsApp) -> No
 
     def deliveries(*positions: int) -> Transaction:
         async def transaction() -> None:
-            await handle_batch(app.service, [app.delivered(paid[position].pop()) for position in positions])
+            await handle_batch(app.app, [app.delivered(paid[position].pop()) for position in positions])
 
         return transaction
 
@@ -26,7 +26,7 @@ async def test_all_pairs_of_transactions_do_not_deadlock(app: PaymentsApp) -> No
         placed = [paid[position].pop() for position in (1, 0)]
         events: list[Event] = [app.delivered(each) for each in placed]
         events += [app.refund_requested(each, 1_000) for each in placed]
-        await handle_batch(app.service, events)
+        await handle_batch(app.app, events)
 
     transactions = {
         "deliveries": deliveries(0, 1),

@@ -57,6 +57,6 @@ async def test_a_lock_holds_its_own_rows_only(app: PaymentsApp) -> None:
     for state in ("paid", "disputed", "refund held", "lost"):
         assert [await anext(story) for story in stories] == [state] * 2
     for _ in range(2):
-        await app.service.deliver(app.refund_requested(await app.paid_order(), 1_000))
+        await app.receive(app.refund_requested(await app.paid_order(), 1_000))
         await anext(quarantine_story(replace(app, buyer=uuid4(), vendor=uuid4())))
-    await assert_locks(app.service.runtime.database, LOCKS)
+    await assert_locks(app.database, LOCKS)

@@ -28,8 +28,8 @@ async def refund_story(app: PaymentsApp) -> AsyncIterator[str]:
     placed, reference = await paid(app)
     yield "paid"
     event = app.refund_requested(placed, 200_000)
-    await app.service.deliver(event)
-    await app.service.work("payments.refunds")
+    await app.receive(event)
+    await app.work("payments.refunds")
     refund = await newest_refund(app, reference)
     assert (await refund_of(app, event.refund_id))["status"] == "submitted"
     yield "submitted"
@@ -48,7 +48,7 @@ async def refund_story(app: PaymentsApp) -> AsyncIterator[str]:
     assert (shown["decision"]["preparedBy"], shown["decision"]["action"]) == (str(maker), "other_destination")
     yield "prepared again"
     assert (await app.approve(path)).status_code == 200
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     transfer = (await app.gateway.transfers())[-1]
     assert transfer["amount"] == 200_000
     yield "sent to an account"
@@ -62,8 +62,8 @@ async def overtaken_story(app: PaymentsApp) -> AsyncIterator[str]:
     """Settle a failed refund after all, while its decision waits."""
     placed, reference = await paid(app)
     event = app.refund_requested(placed, 500_000)
-    await app.service.deliver(event)
-    await app.service.work("payments.refunds")
+    await app.receive(event)
+    await app.work("payments.refunds")
     refund = await newest_refund(app, reference)
     await app.report_refund(refund, "failed")
     yield "failed"
@@ -83,7 +83,7 @@ async def lost_after_release_story(app: PaymentsApp) -> AsyncIterator[str]:
     released = await app.post_as(path, {"amountMinor": 100_000}, "finance_checker")
     assert released.json()["data"] == {"releasedMinor": 100_000, "remainingLockedMinor": 400_000}
     yield "released in part"
-    await app.service.deliver(app.delivered(placed))
+    await app.receive(app.delivered(placed))
     assert await order_balances(app, placed.order_id) == {}
     yield "released"
     await app.process_webhook(dispute(number, CREATE, reference, 500_000))
@@ -100,7 +100,7 @@ async def lost_after_release_story(app: PaymentsApp) -> AsyncIterator[str]:
 
 
 async def charge_disputed(app: PaymentsApp, order_id: UUID) -> list[dict[str, Any]]:
-    published = await app.service.published("payments.charge_disputed.v1")
+    published = await app.published("payments.charge_disputed.v1")
     return [event for event in published if event["orderId"] == str(order_id)]
 
 
@@ -115,4 +115,4 @@ async def charge_disputed(app: PaymentsApp, order_id: UUID) -> list[dict[str, An
     ],
 )
 async def test_no_row_of_another_order_changes(app: PaymentsApp, story: Story[PaymentsApp]) -> None:
-    await assert_isolated(story, lambda: replace(app, buyer=uuid4(), vendor=uuid4()), app.service.fetch)
+    await assert_isolated(story, lambda: replace(app, buyer=uuid4(), vendor=uuid4()), app.fetch)

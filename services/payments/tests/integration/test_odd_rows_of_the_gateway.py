@@ -15,7 +15,7 @@ WHOLE_TIME = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 
 async def _reconcile(app: PaymentsApp) -> Reconciled:
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
-    dependencies = app.service.dependencies
+    dependencies = app.dependencies
     return await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, *WHOLE_TIME)
 
 
@@ -49,7 +49,7 @@ async def test_an_odd_transaction_of_the_list_is_a_case_and_the_rest_is_compared
         [("charge_not_in_book", missing["reference"]), ("unreadable_at_gateway", odd), ("unreadable_at_gateway", odd)]
     )
     await app.gateway.faults(listed_row=None, verify_call=None)
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     await _reconcile(app)
     assert await _kinds(app) == [("unreadable_at_gateway", odd)] * 2, "people close it with evidence"
     assert await _kinds(app, "explained") == [("charge_not_in_book", missing["reference"])]

@@ -21,7 +21,7 @@ RECORDED = "payments.outside_refund_recorded.v1"
 async def _check(app: PaymentsApp) -> None:
     await app.check_ledger()
     for line in RULES:
-        assert await app.service.fetch(line.offending) == [], line.rule
+        assert await app.fetch(line.offending) == [], line.rule
     assert sum((await app.balances()).values()) == 0
 
 
@@ -49,15 +49,15 @@ async def _report(app: PaymentsApp, refund: dict[str, Any], outcome: str) -> Non
 
 
 async def _outside(app: PaymentsApp) -> list[dict[str, Any]]:
-    headers = app.service.headers(uuid4(), roles=("finance_maker",), stepped_up=True)
-    response = await app.service.client.get("/api/refunds?kind=outside", headers=headers)
+    headers = app.headers(uuid4(), roles=("finance_maker",), stepped_up=True)
+    response = await app.client.get("/api/refunds?kind=outside", headers=headers)
     assert response.status_code == 200, response.text
     rows: list[dict[str, Any]] = response.json()["data"]
     return rows
 
 
 async def _alerts(app: PaymentsApp) -> list[dict[str, Any]]:
-    alerts = await app.service.published("operations.alert_raised.v1")
+    alerts = await app.published("operations.alert_raised.v1")
     return [alert for alert in alerts if alert["title"] == "Refund made outside"]
 
 
@@ -69,15 +69,15 @@ async def test_a_refund_made_outside_reduces_what_is_released(app: PaymentsApp, 
     await app.process_webhook(_webhook({**refund, "id": "again"}, status))
     [row] = await _outside(app)
     assert (row["amountMinor"], row["status"]) == (200_000, "settled" if status == "processed" else "submitted")
-    [published] = await app.service.published(RECORDED)
+    [published] = await app.published(RECORDED)
     assert (published["orderId"], published["amountMinor"]) == (str(placed.order_id), 200_000)
     [alert] = await _alerts(app)
     assert (alert["severity"], alert["runbook"]) == ("SEV-2", "outside-refund")
     path = f"/api/orders/{placed.order_id}/release"
     too_much = await app.post_as(path, {"amountMinor": 300_001}, "finance_checker")
     assert (too_much.status_code, too_much.json()["code"]) == (409, "ESCROW_BALANCE_DEFICIT")
-    await app.service.deliver(app.delivered(placed))
-    [released] = await app.service.published("payments.escrow_released.v1")
+    await app.receive(app.delivered(placed))
+    [released] = await app.published("payments.escrow_released.v1")
     assert (released["grossMinor"], released["remainingMinor"]) == (300_000, 0)
     await _check(app)
 
@@ -85,8 +85,8 @@ async def test_a_refund_made_outside_reduces_what_is_released(app: PaymentsApp, 
 async def test_our_refund_of_the_order_sends_only_what_is_left(app: PaymentsApp) -> None:
     placed, reference = await paid(app)
     await _report(app, await _refund_outside(app, reference, 200_000), "processed")
-    await app.service.deliver(app.refund_requested(placed, 500_000))
-    await app.service.work("payments.refunds")
+    await app.receive(app.refund_requested(placed, 500_000))
+    await app.work("payments.refunds")
     assert sorted(refund["amount"] for refund in await app.gateway.refunds()) == [200_000, 300_000]
     await _check(app)
 
@@ -98,8 +98,8 @@ async def test_a_refund_made_outside_without_a_webhook_is_seen_before_ours_is_se
     placed, reference = await paid(app)
     refund = await _refund_outside(app, reference, outside_minor)
     await app.gateway.settle_refund(refund, "processed")
-    await app.service.deliver(app.refund_requested(placed, 500_000))
-    await app.service.work("payments.refunds")
+    await app.receive(app.refund_requested(placed, 500_000))
+    await app.work("payments.refunds")
     assert sum(refund["amount"] for refund in await app.gateway.refunds()) == 500_000
     assert len(await _alerts(app)) == 1
     await _check(app)
@@ -111,8 +111,8 @@ async def test_a_refund_paid_while_refunds_made_outside_are_listed_is_not_sent_a
     placed, reference = await paid(app)
     await _refund_outside(app, reference, 100_000)
     event = app.refund_requested(placed, 200_000)
-    await app.service.deliver(event)
-    needs, list_refunds = app.service.dependencies, app.paystack.list_refunds
+    await app.receive(event)
+    needs, list_refunds = app.dependencies, app.paystack.list_refunds
     note = f"re-{event.refund_id.hex}"
     ours = {"id": 1_000_000, "amount": 200_000, "currency": "NGN", "merchant_note": note}
 
@@ -132,7 +132,7 @@ async def test_a_refund_paid_while_refunds_made_outside_are_listed_is_not_sent_a
 
 async def test_a_failed_refund_that_staff_pay_outside_is_settled(app: PaymentsApp) -> None:
     refund_id = await app.failed_refund()
-    [row] = await app.service.fetch("SELECT c.reference FROM refunds r JOIN charges c ON c.id = r.charge_id")
+    [row] = await app.fetch("SELECT c.reference FROM refunds r JOIN charges c ON c.id = r.charge_id")
     await _report(app, await _refund_outside(app, row["reference"], 500_000), "processed")
     shown = await app.get_as(f"/api/refunds/{refund_id}")
     assert shown["status"] == "settled"
@@ -143,7 +143,7 @@ async def test_a_failed_refund_that_staff_pay_outside_is_settled(app: PaymentsAp
 async def test_another_destination_never_receives_what_was_refunded_outside(app: PaymentsApp) -> None:
     """The failed refund of 100,000, of which 40,000 were refunded outside: the bank account receives the rest."""
     refund_id = await app.failed_refund()
-    [row] = await app.service.fetch("SELECT c.reference FROM refunds r JOIN charges c ON c.id = r.charge_id")
+    [row] = await app.fetch("SELECT c.reference FROM refunds r JOIN charges c ON c.id = r.charge_id")
     refund = await _refund_outside(app, row["reference"], 200_000)
     await app.gateway.settle_refund(refund, "processed")
     destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Okafor Chidi"}
@@ -151,7 +151,7 @@ async def test_another_destination_never_receives_what_was_refunded_outside(app:
     path = f"/api/refunds/{refund_id}"
     assert (await app.post_as(f"{path}/prepare", body, "finance_maker")).status_code == 200
     assert (await app.approve(path)).status_code == 200
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert [transfer["amount"] for transfer in await app.gateway.transfers()] == [300_000]
     await _check(app)
 
@@ -162,9 +162,9 @@ async def test_a_refund_made_outside_that_fails_returns_to_the_order(app: Paymen
     await _report(app, refund, "pending")
     await app.gateway.settle_refund(refund, "failed")
     app.clock.advance(timedelta(minutes=2))
-    assert await settle_refunds_once(app.service.dependencies) == 1
+    assert await settle_refunds_once(app.dependencies) == 1
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
-    assert [line.get("outcome") for line in await app.service.published(RECORDED)] == [None, "returned"]
+    assert [line.get("outcome") for line in await app.published(RECORDED)] == [None, "returned"]
     [row] = await _outside(app)
     assert row["status"] == "failed"
     assert (
@@ -175,9 +175,9 @@ async def test_a_refund_made_outside_that_fails_returns_to_the_order(app: Paymen
 
 async def test_an_outside_refund_of_released_money_debits_its_receivers(app: PaymentsApp) -> None:
     placed, reference = await paid(app)
-    await app.service.deliver(app.delivered(placed))
+    await app.receive(app.delivered(placed))
     await _report(app, await _refund_outside(app, reference, 250_000), "processed")
-    [published] = await app.service.published(RECORDED)
+    [published] = await app.published(RECORDED)
     assert (published["fromVendorMinor"], published["remainingMinor"]) == (228_000, 0)
     balances = await app.balances()
     assert balances[f"vendor_payable:{placed.vendor_id}"] == -228_000
@@ -201,8 +201,8 @@ async def test_a_maker_and_a_checker_correct_a_refund_made_outside(app: Payments
     assert again.status_code == 409
     await _check(app)
     # The payer has that part already: a later refund of the whole order sends the rest.
-    await app.service.deliver(app.refund_requested(placed, 500_000))
-    await app.service.work("payments.refunds")
+    await app.receive(app.refund_requested(placed, 500_000))
+    await app.work("payments.refunds")
     assert sum(refund["amount"] for refund in await app.gateway.refunds()) == 500_000
     await _check(app)
 

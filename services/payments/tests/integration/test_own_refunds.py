@@ -7,7 +7,7 @@ from .conftest import ConnectAs, PaymentsApp
 
 
 async def _see(app: PaymentsApp, path: str, user: UUID | None, *roles: str) -> Any:
-    return await app.service.client.get(path, headers=app.service.headers(user or uuid4(), roles=roles))
+    return await app.client.get(path, headers=app.headers(user or uuid4(), roles=roles))
 
 
 async def _prepared_refund(app: PaymentsApp) -> str:
@@ -43,7 +43,7 @@ async def test_another_users_refund_is_absent(app: PaymentsApp) -> None:
         absent = await _see(app, f"/api/refunds/{uuid4()}", None, *roles)
         assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
         assert absent.status_code == 404
-    assert (await app.service.client.get("/api/refunds")).status_code == 401
+    assert (await app.client.get("/api/refunds")).status_code == 401
 
 
 async def test_support_reads_refunds_and_quarantined_charges_and_decides_nothing(app: PaymentsApp) -> None:

@@ -15,8 +15,8 @@ ACCOUNT = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chi
 
 
 async def _check_erasure(app: PaymentsApp, user_id: Any, vendor_id: Any = None) -> list[str]:
-    await app.service.deliver(ErasureRequested(user_id=user_id, request_id=new_id(), vendor_id=vendor_id))
-    return list((await app.service.published("payments.erasure_judged.v1"))[-1].get("openMatters", []))
+    await app.receive(ErasureRequested(user_id=user_id, request_id=new_id(), vendor_id=vendor_id))
+    return list((await app.published("payments.erasure_judged.v1"))[-1].get("openMatters", []))
 
 
 async def test_open_obligations_block_the_erasure_of_their_buyer_and_vendor_only(app: PaymentsApp) -> None:
@@ -35,7 +35,7 @@ async def test_a_refund_names_its_buyer_until_it_is_settled(
     provisioned = UserProvisioned(
         user_id=app.buyer, email="chidi@unilag.edu.ng", role="buyer", referral=Referral(applied=False, reward_minor=0)
     )
-    await app.service.deliver(provisioned)
+    await app.receive(provisioned)
     refund_id = await app.failed_refund()
     assert await _check_erasure(app, app.buyer) == ["unsettled_refunds"]
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "Chidi Okafor wrote to us"}
@@ -43,9 +43,9 @@ async def test_a_refund_names_its_buyer_until_it_is_settled(
     assert prepared.status_code == 200, prepared.text
     balances, snapshot = await app.balances(), await app.snapshot()
     assert {table for table, rows in snapshot.items() if "Okafor" in str(rows)} == {"refund_decisions"}
-    ended = await app.service.deliver(UserErased(user_id=app.buyer))
-    await app.service.deliver(UserErased(user_id=app.buyer), event_id=ended.event_id)
-    await app.service.deliver(provisioned)
+    ended = await app.receive(UserErased(user_id=app.buyer))
+    await app.receive(UserErased(user_id=app.buyer), event_id=ended.event_id)
+    await app.receive(provisioned)
     left = await app.snapshot()
     named = {table for table, rows in left.items() if "Okafor" in str(rows) or "chidi@" in str(rows)}
     assert named == {"processed_webhook_events"}, "the gateway's raw bodies stay for their retention (docs/privacy.md)"
@@ -72,16 +72,16 @@ async def test_an_erasure_removes_reasons_and_keeps_decisions(app: PaymentsApp, 
     }
     whose = "SELECT id, status, prepared_by, prepared_at FROM"
     recorded = f"{whose} refund_decisions UNION ALL {whose} quarantine_decisions ORDER BY 1"
-    decisions = await app.service.fetch(recorded)
+    decisions = await app.fetch(recorded)
     closed = VendorClosed(vendor_id=app.vendor, owner_user_id=uuid4(), campus_id=uuid4())
     other_user = VendorClosed(vendor_id=uuid4(), owner_user_id=uuid4(), campus_id=uuid4())
-    await app.service.deliver(other_user)
+    await app.receive(other_user)
     assert await app.snapshot() | {"inbox": []} == before | {"inbox": []}
     ended = closed if who == "vendor" else UserErased(user_id=app.buyer)
-    received = await app.service.deliver(ended)
-    await app.service.deliver(ended, event_id=received.event_id)
+    received = await app.receive(ended)
+    await app.receive(ended, event_id=received.event_id)
     assert secret not in str(await app.snapshot())
-    assert await app.service.fetch(recorded) == decisions
+    assert await app.fetch(recorded) == decisions
     await app.check_ledger()
 
 
@@ -90,10 +90,10 @@ async def test_a_buyer_reads_their_payments_refunds_and_where_they_went(app: Pay
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "they wrote to us"}
     await app.post_as(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     path = "/api/personal-records/payments?limit=100"
-    response = await app.service.client.get(path, headers=app.service.headers(app.buyer))
+    response = await app.client.get(path, headers=app.headers(app.buyer))
     assert response.status_code == 200, response.text
     found = {line["section"]: line["record"] for line in response.json()["data"]}
     assert set(found) == {"contact", "payments", "refunds", "refundDestinations"}
     assert found["refundDestinations"]["accountName"] == "Chidi Okafor"
-    auditor = app.service.headers(uuid4(), roles=("auditor",))
-    assert (await app.service.client.get(path, headers=auditor)).json()["data"] == []
+    auditor = app.headers(uuid4(), roles=("auditor",))
+    assert (await app.client.get(path, headers=auditor)).json()["data"] == []

@@ -7,7 +7,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.metrics import QUARANTINED_CHARGES_WAITING
 from payments.timers import update_metrics_once
@@ -60,9 +59,9 @@ async def test_an_accepted_charge_pays_its_order(app: PaymentsApp) -> None:
         f"refund_payable:{refund['id']}": -300,
     }
     assert await app.order_status(placed.order_id) == "paid_escrow"
-    [held] = await app.service.published("payments.escrow_held.v1")
+    [held] = await app.published("payments.escrow_held.v1")
     assert (held["orderId"], held["amountMinor"]) == (str(placed.order_id), 500_000)
-    [posted] = await app.service.fetch("SELECT type FROM ledger_transactions WHERE posting_key LIKE '%release%'")
+    [posted] = await app.fetch("SELECT type FROM ledger_transactions WHERE posting_key LIKE '%release%'")
     assert posted["type"] == "quarantine_release"
     await app.check_ledger()
 
@@ -79,7 +78,7 @@ async def test_an_accepted_charge_of_a_paid_order_is_refunded(app: PaymentsApp) 
     [refund] = await app.get_as("/api/refunds?kind=overpayment")
     assert (refund["id"], refund["amountMinor"]) == (accepted["refundId"], 500_000)
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
-    assert len(await app.service.published("payments.escrow_held.v1")) == 1
+    assert len(await app.published("payments.escrow_held.v1")) == 1
     await app.check_ledger()
 
 
@@ -98,13 +97,13 @@ async def test_a_returned_charge_goes_back_in_its_own_currency(app: PaymentsApp,
     assert (refund["kind"], refund["amountMinor"], refund["status"]) == ("quarantine", 500_000, "pending")
     assert (refund["currency"], refund["orderId"]) == (stands_in, str(placed.order_id))
 
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     [sent] = await app.gateway.refunds()
     assert (sent["amount"], sent["currency"]) == (500_000, paid_in)
     await app.report_refund(sent)
 
     assert await app.balances() == {}
-    [settled] = await app.service.published("payments.refund_settled.v1")
+    [settled] = await app.published("payments.refund_settled.v1")
     assert (settled["kind"], settled.get("currency", "NGN")) == ("quarantine", stands_in)
     assert await app.order_status(placed.order_id) == "Processing"
     await app.check_ledger()
@@ -208,7 +207,7 @@ async def test_an_approval_names_what_was_read(app: PaymentsApp) -> None:
 async def test_a_decision_that_changed_after_it_was_read_is_not_approved(app: PaymentsApp) -> None:
     _, charge_id = await app.quarantined(**MISMATCH)
     read = (await _prepare(app, charge_id, "return")).json()["data"]["hash"]
-    await app.service.fetch_as_owner("UPDATE quarantine_decisions SET outcome = 'accept' RETURNING 1")
+    await app.fetch_as_owner("UPDATE quarantine_decisions SET outcome = 'accept' RETURNING 1")
     before = await app.snapshot()
     rejected = await app.post_as(_path(charge_id, "/approve"), {"hash": read}, "finance_checker")
     assert rejected.status_code == 409
@@ -252,7 +251,7 @@ async def test_a_concurrently_disputed_charge_is_not_accepted(
 ) -> None:
     placed, charge_id = await app.quarantined(**MISMATCH)
     assert (await _prepare(app, charge_id, "accept")).status_code == 200
-    [charge] = await app.service.fetch("SELECT reference FROM charges")
+    [charge] = await app.fetch("SELECT reference FROM charges")
     update = ChargebackUpdate("71", charge["reference"], None, None, None, outcome, None, None, outcome is None)
 
     async def waits_for_the_dispute() -> bool:
@@ -263,43 +262,43 @@ async def test_a_concurrently_disputed_charge_is_not_accepted(
                 )
             )
 
-    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with app.unit_of_work() as uow:
         assert await record_chargeback_update(uow, event, update, "webhook", app.clock.now())
         approval = asyncio.create_task(_approve(app, charge_id))
         await eventually(waits_for_the_dispute)
 
     assert (await approval).status_code == 409
     assert await app.order_status(placed.order_id) == "Processing"
-    assert await app.service.published("payments.escrow_held.v1") == []
+    assert await app.published("payments.escrow_held.v1") == []
     await app.check_ledger()
 
 
 @pytest.mark.parametrize("outcome", ["accept", "return"])
 async def test_the_decision_closes_the_alert_of_a_quarantined_charge(app: PaymentsApp, outcome: str) -> None:
     placed, charge_id = await app.quarantined(**MISMATCH)
-    [alert] = await app.service.published("operations.alert_raised.v1")
+    [alert] = await app.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-2", "quarantined-charge", charge_id)
     assert f"Order {placed.number or 'without a number'}" in alert["detail"]
-    [data] = await app.service.published("payments.charge_quarantined.v1")
+    [data] = await app.published("payments.charge_quarantined.v1")
     assert (data["buyerId"], data["quarantinedChargeId"]) == (str(placed.buyer_id), charge_id)
-    await update_metrics_once(app.service.runtime.database)
+    await update_metrics_once(app.database)
     assert QUARANTINED_CHARGES_WAITING._value.get() == 1
 
     await _prepare(app, charge_id, outcome)
-    assert await app.service.published("operations.alert_cleared.v1") == []
+    assert await app.published("operations.alert_cleared.v1") == []
     for _ in range(2):
         assert (await _approve(app, charge_id)).status_code == 200
-    [cleared] = await app.service.published("operations.alert_cleared.v1")
+    [cleared] = await app.published("operations.alert_cleared.v1")
     assert cleared["dedupKey"] == alert["dedupKey"]
-    await update_metrics_once(app.service.runtime.database)
+    await update_metrics_once(app.database)
     assert QUARANTINED_CHARGES_WAITING._value.get() == 0
 
 
 async def test_a_charge_of_no_known_order_alerts_finance_and_names_no_buyer(app: PaymentsApp) -> None:
     await app.process_webhook(app.charge("ch-" + "c" * 32, 700), is_last_attempt=True, attempt=6)
-    [alert] = await app.service.published("operations.alert_raised.v1")
+    [alert] = await app.published("operations.alert_raised.v1")
     assert "No order is known" in alert["detail"]
-    [data] = await app.service.published("payments.charge_quarantined.v1")
+    [data] = await app.published("payments.charge_quarantined.v1")
     assert "buyerId" not in data or data["buyerId"] is None
 
 
@@ -319,7 +318,7 @@ async def test_the_database_requires_maker_and_checker(app: PaymentsApp) -> None
     maker = uuid4()
     await _prepare(app, charge_id, "accept", maker)
     with pytest.raises(Exception, match="quarantine_decisions_by_two"):
-        await app.service.fetch(
+        await app.fetch(
             "UPDATE quarantine_decisions SET status = 'approved', decided_by = $1, decided_at = now() RETURNING 1",
             maker,
         )
@@ -366,9 +365,9 @@ async def test_a_decision_prepared_again_under_its_key_is_the_first_one(app: Pay
     maker, key = uuid4(), uuid4()
 
     async def prepare(key: UUID, reason: str = "the payer called") -> Any:
-        headers = app.service.headers(maker, roles=("finance_maker",), stepped_up=True, idempotency_key=key)
+        headers = app.headers(maker, roles=("finance_maker",), stepped_up=True, idempotency_key=key)
         body = {"outcome": "accept", "reason": reason}
-        return await app.service.client.post(_path(charge_id, "/prepare"), headers=headers, json=body)
+        return await app.client.post(_path(charge_id, "/prepare"), headers=headers, json=body)
 
     first = await prepare(key)
     again = await prepare(key)

@@ -22,7 +22,7 @@ RULES = [line for line in INVARIANTS if line.service == "payments"]
 async def check_invariants(app: PaymentsApp) -> None:
     await app.check_ledger()
     for line in RULES:
-        assert await app.service.fetch(line.offending) == [], line.rule
+        assert await app.fetch(line.offending) == [], line.rule
     assert sum((await app.balances()).values()) == 0
 
 
@@ -36,7 +36,7 @@ async def report_refund(app: PaymentsApp, draw: random.Random) -> None:
 
 async def send(app: PaymentsApp, draw: random.Random) -> None:
     """Send the pending refunds; a call may be lost before or after its effect, or be repeated."""
-    await app.service.fetch(
+    await app.fetch(
         "UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' AND subject IN "
         "(SELECT id::text FROM refunds WHERE status IN ('pending', 'submitting')) RETURNING 1"
     )
@@ -44,7 +44,7 @@ async def send(app: PaymentsApp, draw: random.Random) -> None:
     lost = {"times": 1, draw.choice(["error_before", "error_after"]): True}
     await app.gateway.faults(**draw.choice([{}, {}, {"list_call": lost}, {"refund_call": lost}]))
     with suppress(GatewayUnavailable, RefundOutcomeUnknown):
-        await app.service.work("payments.refunds")
+        await app.work("payments.refunds")
     await app.gateway.faults(list_call=None, refund_call=None)
 
 
@@ -54,10 +54,10 @@ async def check_gateway(app: PaymentsApp, charged_minor: int) -> None:
     notes = [refund["merchant_note"] for refund in refunds]
     assert len(notes) == len(set(notes))
     paid_out = sum(refund["amount"] for refund in refunds if refund["status"] == "processed")
-    [fees] = await app.service.fetch(
+    [fees] = await app.fetch(
         "SELECT coalesce(sum(amount_minor), 0)::bigint AS minor FROM ledger_entries WHERE account = 'gateway_fees'"
     )
-    [lost] = await app.service.fetch(
+    [lost] = await app.fetch(
         "SELECT coalesce(sum(amount_minor), 0)::bigint AS minor FROM chargebacks WHERE status = 'lost'"
     )
     cash_minor = (await app.balances()).get("gateway_cash", 0)
@@ -101,7 +101,7 @@ async def test_only_a_submitted_refund_causes_a_loss(seed: int, app: PaymentsApp
             )
             before = await app.balances()
             try:
-                await app.service.deliver(event)
+                await app.receive(event)
             except RefundExceedsHeld:
                 assert await app.balances() == before
         elif step == "send":
@@ -109,12 +109,12 @@ async def test_only_a_submitted_refund_causes_a_loss(seed: int, app: PaymentsApp
         elif step == "news":
             await report_refund(app, draw)
         elif step == "release":
-            headers = app.service.headers(new_id(), roles=("finance_checker",), stepped_up=True)
+            headers = app.headers(new_id(), roles=("finance_checker",), stepped_up=True)
             path = f"/api/orders/{placed.order_id}/release"
-            response = await app.service.client.post(path, headers=headers, json={"amountMinor": amount})
+            response = await app.client.post(path, headers=headers, json={"amountMinor": amount})
             assert response.status_code in (200, 409, 423)
         else:
             delivered = OrderDelivered(**parties, delivered_at="2026-01-01T00:00:00.000Z", verified_by=placed.vendor_id)
-            await app.service.deliver(delivered)
+            await app.receive(delivered)
         await check_invariants(app)
         await check_gateway(app, placed.total_minor)

@@ -27,7 +27,6 @@ from testkit.state_changes import StateChanges
 
 from .conftest import ConnectAs, PaymentsApp
 from .disputes import CREATE, LOST, RESOLVE, WON, dispute, paid
-from .stored import unit_of_work
 
 LIFECYCLES = {
     "payment_intents": PAYMENT,
@@ -54,7 +53,7 @@ async def changes(app: PaymentsApp, connect_as: ConnectAs) -> AsyncIterator[Stat
 async def check(app: PaymentsApp) -> None:
     await app.check_ledger()
     for line in RULES:
-        assert await app.service.fetch(line.offending) == [], line.rule
+        assert await app.fetch(line.offending) == [], line.rule
 
 
 class RefundWalk:
@@ -64,7 +63,7 @@ class RefundWalk:
         self.app, self.refund_id, self.draw, self.path = app, refund_id, draw, f"/api/refunds/{refund_id}"
 
     async def row(self) -> Any:
-        [row] = await self.app.service.fetch("SELECT * FROM refunds WHERE id = $1", self.refund_id)
+        [row] = await self.app.fetch("SELECT * FROM refunds WHERE id = $1", self.refund_id)
         return row
 
     async def report(self) -> None:
@@ -86,7 +85,7 @@ class RefundWalk:
         )
         expected = REFUND.next_state(row["status"], trigger)
         try:
-            async with unit_of_work(self.app) as uow:
+            async with self.app.unit_of_work() as uow:
                 await record_refund_update(uow, update, self.app.clock.now())
         except RefundContradiction:
             # A reversed attempt is reported as paid again.
@@ -122,19 +121,19 @@ class RefundWalk:
         lost = {"times": 1, self.draw.choice(["error_before", "error_after"]): True}
         await self.app.gateway.faults(**self.draw.choice([{}, {"refund_call": lost}]))
         with suppress(GatewayUnavailable, RefundOutcomeUnknown, RefundContradiction):
-            await self.app.service.work("payments.refunds")
+            await self.app.work("payments.refunds")
         await self.app.gateway.faults(refund_call=None)
 
     async def poll(self) -> None:
         self.app.clock.advance(timedelta(hours=2))
-        await settle_refunds_once(self.app.service.dependencies)
+        await settle_refunds_once(self.app.dependencies)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_a_refund_follows_its_lifecycle(seed: int, app: PaymentsApp, changes: StateChanges) -> None:
     draw = random.Random(seed)
     event = app.refund_requested(await app.paid_order(), 200_000)
-    await app.service.deliver(event)
+    await app.receive(event)
     walk = RefundWalk(app, event.refund_id, draw)
     for _ in range(STEPS):
         step = draw.choice([walk.report, walk.report, walk.prepare, walk.decide, walk.decide, walk.work, walk.poll])
@@ -173,7 +172,7 @@ async def test_charges_follow_their_lifecycles(seed: int, app: PaymentsApp, chan
                     await app.decide_dispute(dispute(number, RESOLVE, reference, 100_000, resolution=resolution))
             case "close":
                 if draw.random() < 0.2:
-                    await app.service.deliver(OrderCancelled(**app.parties(placed), reason="random"))
+                    await app.receive(OrderCancelled(**app.parties(placed), reason="random"))
         assert await changes.forbidden() == []
     await check(app)
     assert changes.walked[PAYMENT]
@@ -182,7 +181,7 @@ async def test_charges_follow_their_lifecycles(seed: int, app: PaymentsApp, chan
 
 
 async def _decide_quarantine(app: PaymentsApp, draw: random.Random) -> None:
-    rows = await app.service.fetch("SELECT id, status FROM quarantined_charges")
+    rows = await app.fetch("SELECT id, status FROM quarantined_charges")
     if not rows:
         return
     row = draw.choice(rows)

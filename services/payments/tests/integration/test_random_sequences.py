@@ -72,9 +72,7 @@ class Sequences(RuleBasedStateMachine):
 
         async def read() -> Any:
             ids = [order.order_id for order in self.orders]
-            escrows = await self.app.service.fetch(
-                "SELECT * FROM escrows WHERE order_id = ANY ($1) ORDER BY order_id", ids
-            )
+            escrows = await self.app.fetch("SELECT * FROM escrows WHERE order_id = ANY ($1) ORDER BY order_id", ids)
             return await self.app.balances(), [dict(row) for row in escrows]
 
         return self.run(read())
@@ -84,7 +82,7 @@ class Sequences(RuleBasedStateMachine):
         before = self.state()
         event_id = event_id or new_id()
         try:
-            self.run(self.app.service.deliver(event, event_id=event_id, sequence=sequence))
+            self.run(self.app.receive(event, event_id=event_id, sequence=sequence))
         except (SubjectUnknown, RefundExceedsHeld, EscrowLocked):
             assert self.state() == before
         self.received.append((event, event_id, sequence))
@@ -147,12 +145,10 @@ class Sequences(RuleBasedStateMachine):
     @rule(number=st.integers(0, 2), percent=st.integers(1, 120))
     def release(self, number: int, percent: int) -> None:
         order, before = self.orders[number], self.state()
-        headers = self.app.service.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
+        headers = self.app.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
         amount = max(1, order.total_minor * percent // 100)
         response = self.run(
-            self.app.service.client.post(
-                f"/api/orders/{order.order_id}/release", headers=headers, json={"amountMinor": amount}
-            )
+            self.app.client.post(f"/api/orders/{order.order_id}/release", headers=headers, json={"amountMinor": amount})
         )
         assert response.status_code in (200, 409, 423), response.text
         assert (self.state() == before) is (response.status_code != 200)
@@ -225,9 +221,9 @@ class Sequences(RuleBasedStateMachine):
         its escrow.
         """
         self.run(self.app.check_stated_escrows())
-        self.run(LEDGER_CHAIN.extend(self.app.service.runtime.database))
+        self.run(LEDGER_CHAIN.extend(self.app.database))
         for promised in (line for line in INVARIANTS if line.service == "payments"):
-            assert self.run(self.app.service.fetch(promised.offending)) == [], promised.rule
+            assert self.run(self.app.fetch(promised.offending)) == [], promised.rule
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -250,6 +246,6 @@ def test_the_ledger_is_consistent_after_every_step(app_with_loop: tuple[Any, asy
             suppress_health_check=list(HealthCheck),
         ),
     )
-    report = loop.run_until_complete(LEDGER_CHAIN.verify(app.service.runtime.database))
+    report = loop.run_until_complete(LEDGER_CHAIN.verify(app.database))
     assert report.broken is None
     assert report.length >= EXAMPLES

@@ -35,20 +35,20 @@ async def _paid_and_reported(app: PaymentsApp, sandbox: httpx.AsyncClient) -> tu
         return len(await app.outcomes()) > before
 
     await eventually(came)
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     return placed, reference
 
 
 async def _reconcile(app: PaymentsApp) -> Reconciled:
     # The sandbox uses the machine's clock; later no charge is pending.
     app.clock._now = max(app.clock.now(), datetime.now(UTC)) + timedelta(minutes=11)
-    dependencies = app.service.dependencies
+    dependencies = app.dependencies
     return await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, *WHOLE_TIME)
 
 
 async def _cases(app: PaymentsApp, **filters: str) -> list[dict[str, Any]]:
-    response = await app.service.client.get(
-        "/api/reconciliation-cases", params=filters, headers=app.service.headers(uuid4(), roles=("auditor",))
+    response = await app.client.get(
+        "/api/reconciliation-cases", params=filters, headers=app.headers(uuid4(), roles=("auditor",))
     )
     assert response.status_code == 200, response.text
     cases: list[dict[str, Any]] = response.json()["data"]
@@ -56,8 +56,8 @@ async def _cases(app: PaymentsApp, **filters: str) -> list[dict[str, Any]]:
 
 
 async def _close(app: PaymentsApp, case_id: str, body: Any = None, **claims: Any) -> httpx.Response:
-    headers = app.service.headers(uuid4(), **{"roles": ("ops_oncall",), **claims})
-    response: httpx.Response = await app.service.client.post(
+    headers = app.headers(uuid4(), **{"roles": ("ops_oncall",), **claims})
+    response: httpx.Response = await app.client.post(
         f"/api/reconciliation-cases/{case_id}/close",
         headers=headers,
         json={"evidence": "letter of the gateway, 4711"} if body is None else body,
@@ -76,19 +76,19 @@ async def test_equal_records_open_no_case(
 ) -> None:
     app, sandbox = sandbox_app
     placed, _ = await _paid_and_reported(app, sandbox)
-    await app.service.deliver(app.refund_requested(placed, 200_000))
-    await app.service.work("payments.refunds")
+    await app.receive(app.refund_requested(placed, 200_000))
+    await app.work("payments.refunds")
 
     async def refunded() -> bool:
-        rows = await app.service.fetch("SELECT 1 FROM processed_webhook_events WHERE event_type = 'refund.processed'")
+        rows = await app.fetch("SELECT 1 FROM processed_webhook_events WHERE event_type = 'refund.processed'")
         return bool(rows)
 
     await eventually(refunded)
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     before = len(await app.outcomes())
     await _pay(app, sandbox, amount="4000")
     await eventually(lambda: _count(app, before + 1))
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     done = await _reconcile(app)
     assert (done.differences, done.unexplained.cases) == (0, 0)
     assert await _cases(app) == []
@@ -108,8 +108,8 @@ async def test_a_dispute_that_was_lost_without_a_webhook_is_recovered_once(
     await sandbox.post(f"/control/disputes/{disputed.json()['id']}/lose")
     for expected in (1, 0):
         assert (await _reconcile(app)).recovered == expected
-    await app.service.work("payments.webhooks")
-    rows = await app.service.fetch("SELECT status, amount_minor FROM chargebacks")
+    await app.work("payments.webhooks")
+    rows = await app.fetch("SELECT status, amount_minor FROM chargebacks")
     assert [tuple(row) for row in rows] == [("lost", 200_000)]
     assert (await app.balances())["gateway_cash"] == 300_000
     assert (await _reconcile(app)).recovered == 0
@@ -127,11 +127,11 @@ async def test_a_missing_webhook_is_recovered_once(
     [case] = await _cases(app)
     assert (case["kind"], case["status"], case["reference"]) == ("charge_not_in_book", "open", reference)
     assert (case["oursMinor"], case["theirsMinor"], case["unexplainedMinor"]) == (0, 500_000, 500_000)
-    assert await app.service.published("operations.alert_raised.v1") == []
+    assert await app.published("operations.alert_raised.v1") == []
 
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     assert await app.order_status(placed.order_id) == "paid_escrow"
-    [held] = await app.service.published("payments.escrow_held.v1")
+    [held] = await app.published("payments.escrow_held.v1")
     assert held["amountMinor"] == 500_000
     assert (await _reconcile(app)).unexplained.cases == 0
     assert [case["status"] for case in await _cases(app)] == ["explained"]
@@ -144,9 +144,9 @@ async def test_a_missing_webhook_is_recovered_once(
         return bool((await sandbox.get("/control/webhooks", params={"status": "delivered"})).json())
 
     await eventually(delivered)
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     assert await app.outcomes() == ["done", "ignored"]
-    assert len(await app.service.published("payments.escrow_held.v1")) == 1
+    assert len(await app.published("payments.escrow_held.v1")) == 1
     await app.check_ledger()
 
 
@@ -155,7 +155,7 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandbox_app: tuple[An
     placed, _ = await _paid_and_reported(app, sandbox)
     await sandbox.put("/control/faults", json={"refund_webhook": {"drop": True}})
     refund_id = new_id()
-    await app.service.deliver(
+    await app.receive(
         RefundRequested(
             order_id=placed.order_id,
             refund_id=refund_id,
@@ -165,7 +165,7 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandbox_app: tuple[An
             reason="cancelled",
         )
     )
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     gateway = app.paystack
 
     async def processed() -> bool:
@@ -174,8 +174,8 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandbox_app: tuple[An
     await eventually(processed)
     done = await _reconcile(app)
     assert (done.opened, done.recovered) == (1, 1)
-    await app.service.work("payments.webhooks")
-    [settled] = await app.service.published("payments.refund_settled.v1")
+    await app.work("payments.webhooks")
+    [settled] = await app.published("payments.refund_settled.v1")
     assert settled["refundId"] == str(refund_id)
     assert (await _reconcile(app)).unexplained.cases == 0
     assert (await app.balances()).get("gateway_cash", 0) == 0
@@ -189,11 +189,11 @@ async def test_a_case_that_does_not_resolve_itself_within_an_hour_is_alerted(
     await _pay(app, sandbox)
     await _reconcile(app)
     app.clock.advance(timedelta(minutes=59, seconds=59))
-    await alert_unexplained(app.service.runtime.database, app.clock)
-    assert await app.service.published("operations.alert_raised.v1") == []
+    await alert_unexplained(app.database, app.clock)
+    assert await app.published("operations.alert_raised.v1") == []
     app.clock.advance(timedelta(seconds=1))
-    await alert_unexplained(app.service.runtime.database, app.clock)
-    [alert] = await app.service.published("operations.alert_raised.v1")
+    await alert_unexplained(app.database, app.clock)
+    [alert] = await app.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-2", "unexplained-kobo")
     assert "500000 kobo" in alert["detail"]
 
@@ -211,7 +211,7 @@ async def test_an_amount_changed_in_the_ledger_is_one_case_however_often_it_is_f
     [case] = await _cases(app, status="open")
     assert (case["kind"], case["orderId"]) == ("charge_differs", str(placed.order_id))
     assert (case["oursMinor"], case["theirsMinor"], case["unexplainedMinor"]) == (250_000, 500_000, 250_000)
-    [alert] = await app.service.published("operations.alert_raised.v1")
+    [alert] = await app.published("operations.alert_raised.v1")
     assert case["id"] in alert["dedupKey"]
 
     # A difference with evidence opens no new case; other figures do.
@@ -242,13 +242,13 @@ async def test_a_charge_in_the_ledger_and_not_at_the_gateway_is_a_case(
     assert cases["charge_not_at_gateway"]["unexplainedMinor"] == 500_000
     assert cases["order_held_without_charge"]["orderId"] == str(shown.order_id)
     assert cases["order_held_without_charge"]["unexplainedMinor"] == 700
-    assert [alert["severity"] for alert in await app.service.published("operations.alert_raised.v1")] == ["SEV-2"]
+    assert [alert["severity"] for alert in await app.published("operations.alert_raised.v1")] == ["SEV-2"]
 
 
 async def test_a_case_is_closed_once_with_evidence(app: PaymentsApp, connect_as: ConnectAs) -> None:
     order = await app.place_order()
     await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)
-    dependencies = app.service.dependencies
+    dependencies = app.dependencies
     await reconcile(dependencies.database, dependencies.gateways, dependencies.clock, *WHOLE_TIME)
     [case] = await _cases(app)
     for claims, body, status in (
@@ -271,7 +271,7 @@ async def test_a_case_is_closed_once_with_evidence(app: PaymentsApp, connect_as:
 async def test_the_last_days_are_reconciled_once_a_day(
     app: PaymentsApp,
 ) -> None:
-    dependencies = app.service.dependencies
+    dependencies = app.dependencies
     await app.gateway.faults(list_call={"error_before": True, "times": 1})
     with pytest.raises(Exception, match="500"):
         await reconcile_once(dependencies)
@@ -292,12 +292,12 @@ async def test_the_daily_run_reads_seven_days(app: PaymentsApp, connect_as: Conn
     for order, age in ((within, timedelta(days=7)), (before, timedelta(days=7, seconds=1))):
         statement = "UPDATE payable_orders SET status = 'paid_escrow', heard_at = $2 WHERE id = $1"
         await _tamper(app, connect_as, statement, order.order_id, now - age)
-    assert await reconcile_once(app.service.dependencies) is True
+    assert await reconcile_once(app.dependencies) is True
     assert [case["orderId"] for case in await _cases(app)] == [str(within.order_id)]
 
 
 async def test_the_command_ends_with_status_1_while_a_case_is_open(app: PaymentsApp, connect_as: ConnectAs) -> None:
-    dependencies = app.service.dependencies
+    dependencies = app.dependencies
     await reconcile_command(dependencies, "--from", "2025-12-01", "--to", "2026-03-02T23:00:00Z")
     order = await app.place_order()
     await _tamper(app, connect_as, "UPDATE payable_orders SET status = 'paid_escrow' WHERE id = $1", order.order_id)

@@ -16,7 +16,6 @@ from testkit.locks import assert_locks
 from .conftest import ConnectAs, PaymentsApp
 from .disputes import paid
 from .steps import WHOLE_TIME
-from .stored import unit_of_work
 from .stories import newest_refund
 
 PAYSTACK = "paystack"
@@ -28,15 +27,15 @@ def difference(subject: str, kind: Any = "charge_differs", **changes: Any) -> Di
 
 
 async def cases(app: PaymentsApp) -> dict[str, Any]:
-    return {row["subject"]: row for row in await app.service.fetch("SELECT * FROM reconciliation_cases")}
+    return {row["subject"]: row for row in await app.fetch("SELECT * FROM reconciliation_cases")}
 
 
 async def refunded(app: PaymentsApp, amount_minor: int) -> tuple[UUID, str]:
     """Return the ids of a settled refund, ours and the gateway's."""
     placed, reference = await paid(app)
     event = app.refund_requested(placed, amount_minor)
-    await app.service.deliver(event)
-    await app.service.work("payments.refunds")
+    await app.receive(event)
+    await app.work("payments.refunds")
     refund = await newest_refund(app, reference)
     await app.report_refund(refund)
     return event.refund_id, str(refund["id"])
@@ -46,12 +45,12 @@ async def test_a_charge_is_found_by_its_own_identity_or_by_its_reference_when_th
     app: PaymentsApp, connect_as: ConnectAs
 ) -> None:
     (own, reference), (_, other_reference) = await paid(app), await paid(app)
-    [row] = await app.service.fetch("SELECT identity FROM charges WHERE reference = $1", reference)
+    [row] = await app.fetch("SELECT identity FROM charges WHERE reference = $1", reference)
     without_id, without_id_too = (await paid(app))[1], (await paid(app))[1]
     async with connect_as(app, "admin") as admin:
         statement = "UPDATE charges SET gateway_id = NULL WHERE reference = ANY ($1)"
         await admin.execute(statement, [without_id, without_id_too])
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         found = await reconciliation.find_recorded_charges(uow, [row["identity"]], [other_reference, without_id])
         known = await reconciliation.list_known_references(uow, [reference, "ch-unknown"])
     assert sorted(charge.reference for charge in found.values()) == sorted([reference, without_id])
@@ -65,7 +64,7 @@ async def test_only_the_charge_that_holds_the_order_has_its_escrow(app: Payments
     placed, references = await app.two_transactions()
     for reference in references:
         await app.process_webhook(await app.pay(reference))
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         charges, after = await reconciliation.list_settled_charges(uow, PAYSTACK, *WHOLE_TIME, None)
     assert after is None
     assert {charge.order_id for charge in charges} == {placed.order_id}
@@ -80,7 +79,7 @@ async def test_the_charges_and_refunds_of_a_period_are_listed_in_batches(
     ids = {str((await refunded(app, amount_minor))[0]): amount_minor for amount_minor in amounts}
     listed: list[Any] = []
     refunds: list[Any] = []
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         after, sizes = None, []
         while True:
             batch, after = await reconciliation.list_settled_charges(uow, PAYSTACK, *WHOLE_TIME, after)
@@ -106,7 +105,7 @@ async def test_the_charges_and_refunds_of_a_period_are_listed_in_batches(
 
 async def test_a_refund_is_found_by_its_attempt_else_by_the_gateways_id(app: PaymentsApp) -> None:
     (_, other_gateway_id), (own, gateway_id) = await refunded(app, 1_000), await refunded(app, 2_000)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         attempt = await reconciliation.find_recorded_attempt(uow, own)
         assert attempt is not None
         refund = attempt.refund
@@ -124,12 +123,12 @@ async def test_a_refund_is_found_by_its_attempt_else_by_the_gateways_id(app: Pay
 
 async def test_an_order_whose_charge_does_not_cover_it_is_a_difference(app: PaymentsApp, connect_as: ConnectAs) -> None:
     (own, reference), (other, _) = await paid(app), await paid(app)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         assert await reconciliation.list_orders_held_without_charge(uow, *WHOLE_TIME) == []
     async with connect_as(app, "admin") as admin:
         await admin.execute("SET session_replication_role = replica")
         await admin.execute("UPDATE charges SET verdict = 'quarantined' WHERE reference = $1", reference)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         [found] = await reconciliation.list_orders_held_without_charge(uow, *WHOLE_TIME)
         assert found.order_id == own.order_id
         assert await reconciliation.find_order_held_without_charge(uow, own.order_id) == found
@@ -138,7 +137,7 @@ async def test_an_order_whose_charge_does_not_cover_it_is_a_difference(app: Paym
 
 async def test_settlements_are_found_by_id_and_summed_by_the_time_of_their_posting(app: PaymentsApp) -> None:
     await paid(app)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         for settlement_id, amount_minor in (("other", 1_000), ("own", 2_000)):
             settlement = Settlement(settlement_id, "settled", amount_minor, "NGN")
             assert await ledger.post(uow, postings.settlement(settlement))
@@ -156,7 +155,7 @@ async def test_settlements_are_found_by_id_and_summed_by_the_time_of_their_posti
 async def test_a_case_is_one_for_its_subject_and_kind(app: PaymentsApp) -> None:
     now = app.clock.now()
     later, opened = now + timedelta(hours=1), reconciliation.open_case_if_new
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         assert await opened(uow, difference("other"), now, PAYSTACK)
         assert await opened(uow, difference("own"), now, PAYSTACK)
         assert not await opened(uow, difference("own", ours_minor=200), later, PAYSTACK)
@@ -182,17 +181,15 @@ async def test_a_case_is_one_for_its_subject_and_kind(app: PaymentsApp) -> None:
 
 async def test_a_case_is_locked_while_it_is_closed(app: PaymentsApp) -> None:
     now = app.clock.now()
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         for subject in ("other", "own"):
             await reconciliation.open_case_if_new(uow, difference(subject), now, PAYSTACK)
-    await assert_locks(
-        app.service.runtime.database, {"case": ("SELECT id FROM reconciliation_cases", reconciliation.lock_case_status)}
-    )
+    await assert_locks(app.database, {"case": ("SELECT id FROM reconciliation_cases", reconciliation.lock_case_status)})
 
 
 async def test_a_case_that_was_seen_comes_last(app: PaymentsApp) -> None:
     now = app.clock.now()
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         for subject in ("first", "second", "third"):
             await reconciliation.open_case_if_new(uow, difference(subject), now, PAYSTACK)
         first, second, third = await reconciliation.list_open_cases(uow, 10)
@@ -207,15 +204,15 @@ async def test_a_case_that_was_seen_comes_last(app: PaymentsApp) -> None:
 async def test_each_case_is_alerted_once_and_one_that_may_resolve_itself_later(app: PaymentsApp) -> None:
     now = app.clock.now()
     hour = timedelta(hours=1)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         for subject, kind in (("now", "charge_differs"), ("later", min(SELF_RESOLVING)), ("closed", "fee_differs")):
             await reconciliation.open_case_if_new(uow, difference(subject, kind), now, PAYSTACK)
         [closed] = [case for case in await reconciliation.list_open_cases(uow, 10) if case.subject == "closed"]
         await reconciliation.save_case_closed(uow, closed.id, now, app.buyer, "statement 4711")
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         alerted = await reconciliation.claim_unalerted_cases(uow, now, now - timedelta(seconds=1))
         assert [(case.subject, case.unexplained_minor) for case in alerted] == [("now", 150)]
         assert await reconciliation.claim_unalerted_cases(uow, now, now - timedelta(seconds=1)) == []
-    async with unit_of_work(app) as uow, unit_of_work(app) as second:
+    async with app.unit_of_work() as uow, app.unit_of_work() as second:
         assert [case.subject for case in await reconciliation.claim_unalerted_cases(uow, now + hour, now)] == ["later"]
         assert await reconciliation.claim_unalerted_cases(second, now + hour, now) == []

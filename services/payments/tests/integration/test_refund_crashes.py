@@ -33,9 +33,7 @@ async def _unsent_refund(app: PaymentsApp, sandbox: httpx.AsyncClient, amount_mi
     await app.webhook("charge.success")
     refund_id = new_id()
     parties = app.parties(placed)
-    await app.service.deliver(
-        RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled")
-    )
+    await app.receive(RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled"))
     return str(refund_id), intent["reference"]
 
 
@@ -68,7 +66,7 @@ async def _status(app: PaymentsApp, refund_id: str) -> str:
 async def _process_refunds_again(app: PaymentsApp) -> None:
     """Deliver the message again, as the broker does after the death of a consumer."""
     await app.requeue()
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
 
 
 async def _check_paid_once(app: PaymentsApp, refund_id: str, reference: str) -> None:
@@ -118,7 +116,7 @@ async def test_killed_after_the_gateway_has_accepted_and_before_the_record(
     async def accepted() -> bool:
         return len(await gateway.list_refunds(reference)) == 1
 
-    async with _sending(app, app.service.settings.gateway_api_url, refund_id):
+    async with _sending(app, app.settings.gateway_api_url, refund_id):
         await eventually(accepted)
         assert await _status(app, refund_id) == "submitting"
 
@@ -132,5 +130,5 @@ async def test_killed_after_the_gateway_has_accepted_and_before_the_record(
 
     await eventually(processed)
     app.clock.advance(timedelta(hours=1))
-    await settle_refunds_once(app.service.dependencies)
+    await settle_refunds_once(app.dependencies)
     await _check_paid_once(app, refund_id, reference)

@@ -35,7 +35,7 @@ async def _resend(app: PaymentsApp, refund_id: str, body: Any = None) -> None:
     """Prepare and approve a decision, and process the refund."""
     assert (await _prepare(app, refund_id, body)).status_code == 200
     assert (await _approve(app, refund_id)).status_code == 200
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
 
 
 async def _sent_to_account(app: PaymentsApp) -> tuple[str, dict[str, Any]]:
@@ -65,13 +65,13 @@ async def test_a_failed_refund_is_sent_again_under_a_new_reference(app: Payments
     assert approved["reference"] != failed["reference"]
     assert await app.balances() == payable
 
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     old, new = await app.gateway.refunds()
     assert (new["amount"], new["merchant_note"]) == (old["amount"], approved["reference"])
     await app.report_refund(new)
     assert (await app.get_as(_path(refund_id)))["status"] == "settled"
     assert await app.balances() == {}
-    assert len(await app.service.published("payments.refund_settled.v1")) == 1
+    assert len(await app.published("payments.refund_settled.v1")) == 1
     assert (await _prepare(app, refund_id)).status_code == 409
     await app.check_ledger()
 
@@ -87,7 +87,7 @@ async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(a
         "verified": True,
     }
     await _approve(app, refund_id)
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     [transfer] = await app.gateway.transfers()
     assert (transfer["amount"], len(await app.gateway.refunds())) == (500_000, 1)
     assert transfer["recipient"]["details"]["account_number"] == ACCOUNT_NUMBER
@@ -96,7 +96,7 @@ async def test_a_refund_goes_to_a_bank_account_whose_number_is_written_nowhere(a
     await _move_transfer(app, transfer, "succeed")
     assert (await app.get_as(_path(refund_id)))["status"] == "settled"
     assert await app.balances() == {}
-    assert await app.service.published("payments.transfer_succeeded.v1") == [], "payouts knows nothing of it"
+    assert await app.published("payments.transfer_succeeded.v1") == [], "payouts knows nothing of it"
     await app.check_ledger()
 
 
@@ -104,7 +104,7 @@ async def _refused(app: PaymentsApp, response: Any, refund_id: str, status: int)
     """Return the detail of a rejected preparation, which changed and registered nothing."""
     assert response.status_code == status, response.text
     assert (await app.get_as(_path(refund_id)))["status"] == "failed"
-    assert await app.service.fetch("SELECT 1 FROM refund_decisions") == []
+    assert await app.fetch("SELECT 1 FROM refund_decisions") == []
     assert [call for call in app.gateway.calls if "transferrecipient" in call] == []
     return str(response.json()["detail"])
 
@@ -145,7 +145,7 @@ async def test_a_transfer_below_the_minimum_fails_without_a_call(app: PaymentsAp
     assert (await _prepare(app, refund_id, OTHER_DESTINATION)).status_code == 200
     app.paystack.transfer_minimum_minor = 10_000
     assert (await _approve(app, refund_id)).status_code == 200
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     shown = await app.get_as(_path(refund_id))
     assert (shown["status"], shown["failure"]) == (
         "failed",
@@ -153,7 +153,7 @@ async def test_a_transfer_below_the_minimum_fails_without_a_call(app: PaymentsAp
     )
     assert [call for call in app.gateway.calls if call == "POST /transfer"] == []
     assert (await app.balances())[f"refund_payable:{refund_id}"] == -9_999
-    assert (await app.service.published("operations.alert_raised.v1"))[-1]["dedupKey"] == f"refund-failed:{refund_id}"
+    assert (await app.published("operations.alert_raised.v1"))[-1]["dedupKey"] == f"refund-failed:{refund_id}"
 
 
 async def test_a_returned_transfer_is_payable_again(app: PaymentsApp) -> None:
@@ -162,7 +162,7 @@ async def test_a_returned_transfer_is_payable_again(app: PaymentsApp) -> None:
     await _move_transfer(app, transfer, "reverse")
     assert (await app.get_as(_path(refund_id)))["status"] == "failed"
     assert await app.balances() == {"gateway_cash": 500_000, f"refund_payable:{refund_id}": -500_000}
-    assert len(await app.service.published("payments.refund_failed.v1")) == 2
+    assert len(await app.published("payments.refund_failed.v1")) == 2
     await _resend(app, refund_id)
     await app.report_refund((await app.gateway.refunds())[-1])
     assert await app.balances() == {}
@@ -179,7 +179,7 @@ async def test_transfer_updates_out_of_order_are_resolved_by_polling(
     ]
     for webhook in reversed(webhooks[:2]):
         await app.process_webhook(webhook)
-    await settle_refunds_once(app.service.dependencies)
+    await settle_refunds_once(app.dependencies)
     assert (await app.get_as(_path(refund_id)))["status"] == expected
     await app.check_ledger()
 
@@ -190,14 +190,14 @@ async def test_polling_settles_a_transfer_and_finds_a_lost_response(app: Payment
     await _approve(app, refund_id)
     await app.gateway.faults(transfer_call={"error_after": True, "times": 1})
     with pytest.raises(GatewayUnavailable):
-        await app.service.work("payments.refunds")
+        await app.work("payments.refunds")
     await app.requeue()
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     [transfer] = await app.gateway.transfers()
     assert (await app.get_as(_path(refund_id)))["status"] == "submitted"
     app.clock.advance(timedelta(minutes=2))
     await app.gateway.move_transfer(transfer["reference"], "succeed")
-    assert await settle_refunds_once(app.service.dependencies) == 1
+    assert await settle_refunds_once(app.dependencies) == 1
     assert await app.balances() == {}
 
 
@@ -209,15 +209,15 @@ async def test_a_resend_needs_the_gateways_confirmation_of_the_failure(
     await _prepare(app, refund_id)
     await _approve(app, refund_id)
     with pytest.raises(RefundOutcomeUnknown):
-        await app.service.work("payments.refunds")
+        await app.work("payments.refunds")
     await app.gateway.faults(verify_call={"error_before": True})
     await app.requeue()
     with pytest.raises(GatewayUnavailable):
-        await app.service.work("payments.refunds")
+        await app.work("payments.refunds")
     assert (len(await app.gateway.refunds()), (await app.get_as(_path(refund_id)))["status"]) == (1, "pending")
     await app.gateway.faults(verify_call=None)
     await app.requeue()
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert len(await app.gateway.refunds()) == 2
 
 
@@ -261,7 +261,7 @@ async def test_a_rejected_request_changes_nothing(app: PaymentsApp) -> None:
     returned = await app.approve(f"/api/quarantined-charges/{foreign}")
     in_cedi = returned.json()["data"]["refundId"]
     await app.gateway.faults(refund_call={"error_before": 400, "times": 1})
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     assert (await app.get_as(_path(in_cedi)))["status"] == "failed"
     before = await app.snapshot()
 
@@ -337,9 +337,7 @@ async def test_an_approval_is_of_the_destination_that_was_read(app: PaymentsApp)
     assert await app.snapshot() == before
     for column, value in (("recipient_code", "RCP_0"), ("account_name", "Someone Else"), ("account_last4", "0000")):
         shown = (await app.get_as(_path(refund_id)))["hash"]
-        await app.service.fetch(
-            f"UPDATE refund_decisions SET {column} = '{value}' WHERE status = 'prepared' RETURNING 1"
-        )
+        await app.fetch(f"UPDATE refund_decisions SET {column} = '{value}' WHERE status = 'prepared' RETURNING 1")
         assert (await app.get_as(_path(refund_id)))["hash"] != shown, column
 
 
@@ -350,9 +348,9 @@ async def test_concurrent_checkers_make_one_attempt(app: PaymentsApp) -> None:
         responses = await asyncio.gather(*(_approve(app, refund_id) for _ in range(3)))
         assert [response.status_code for response in responses] == [200] * 3
         sent = len(await app.gateway.refunds())
-        assert await app.service.work("payments.refunds") == 1
+        assert await app.work("payments.refunds") == 1
         assert len(await app.gateway.refunds()) == sent + 1
-    attempts = await app.service.fetch("SELECT count(*) FROM failed_refund_attempts GROUP BY refund_id")
+    attempts = await app.fetch("SELECT count(*) FROM failed_refund_attempts GROUP BY refund_id")
     assert [row["count"] for row in attempts] == [1] * ROUNDS
     await app.check_ledger()
 
@@ -364,10 +362,10 @@ async def test_refunds_are_listed_by_status_kind_order_and_amount(app: PaymentsA
     order_id = listed[0]["orderId"]
     assert [row["id"] for row in await app.get_as(f"/api/refunds?orderId={order_id}", "finance_maker")] == [large]
     assert await app.get_as("/api/refunds?status=settled", "finance_checker") == []
-    headers = app.service.headers(uuid4(), roles=("auditor",))
+    headers = app.headers(uuid4(), roles=("auditor",))
     for query in ("status=lost", "kind=gift", "orderId=1", "sort=kind", "limit=0"):
-        assert (await app.service.client.get(f"/api/refunds?{query}", headers=headers)).status_code == 422
-    other_user = app.service.headers(uuid4())
-    assert (await app.service.client.get("/api/refunds", headers=other_user)).json()["data"] == []
-    assert (await app.service.client.get(_path(small), headers=other_user)).status_code == 404
-    assert (await app.service.client.get(_path(str(uuid4())), headers=headers)).status_code == 404
+        assert (await app.client.get(f"/api/refunds?{query}", headers=headers)).status_code == 422
+    other_user = app.headers(uuid4())
+    assert (await app.client.get("/api/refunds", headers=other_user)).json()["data"] == []
+    assert (await app.client.get(_path(small), headers=other_user)).status_code == 404
+    assert (await app.client.get(_path(str(uuid4())), headers=headers)).status_code == 404

@@ -32,15 +32,13 @@ async def _paid(app: PaymentsApp, sandbox: httpx.AsyncClient, **changes: Any) ->
 async def _requested(app: PaymentsApp, placed: OrderPlaced, amount_minor: int = 200_000) -> str:
     refund_id = new_id()
     parties = app.parties(placed)
-    await app.service.deliver(
-        RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled")
-    )
+    await app.receive(RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled"))
     return str(refund_id)
 
 
 async def _work(app: PaymentsApp) -> None:
     await app.requeue()
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
 
 
 async def _decide(app: PaymentsApp, refund_id: str, body: dict[str, Any]) -> Any:
@@ -48,7 +46,7 @@ async def _decide(app: PaymentsApp, refund_id: str, body: dict[str, Any]) -> Any
     assert prepared.status_code == 200, prepared.text
     approved = await app.approve(f"/api/refunds/{refund_id}")
     assert approved.status_code == 200, approved.text
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     return prepared.json()["data"]
 
 
@@ -57,7 +55,7 @@ async def _drop_the_response(
 ) -> None:
     """Send the refund without a response; the timeout is short where none ever arrives."""
     await sandbox.put("/control/faults", json={"refund_call": {"times": 1, **fault}})
-    service = app.service
+    service = app.app
     sender = PaystackGateway(service.settings.gateway_api_url, SECRET, seconds_max=1 if "timeout" in fault else 60)
     while True:
         with pytest.raises(GatewayUnavailable):
@@ -104,12 +102,10 @@ async def test_a_slow_response_and_a_lost_webhook_settle_by_polling(sandbox_app:
     await _requested(app, placed, 500_000)
     await _work(app)
     app.clock.advance(timedelta(minutes=2))
-    [refund] = await app.paystack.list_refunds(
-        (await app.service.fetch("SELECT reference FROM charges"))[0]["reference"]
-    )
+    [refund] = await app.paystack.list_refunds((await app.fetch("SELECT reference FROM charges"))[0]["reference"])
     if refund.status == "pending":
         await sandbox.post(f"/control/refunds/{refund.gateway_refund_id}/process")
-    assert await settle_refunds_once(app.service.dependencies) == 1
+    assert await settle_refunds_once(app.dependencies) == 1
     assert await app.balances() == {}
 
 
@@ -120,7 +116,7 @@ async def test_a_foreign_charge_is_returned_in_its_currency(sandbox_app: tuple[A
     path = f"/api/quarantined-charges/{charge['id']}"
     await app.post_as(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
     assert (await app.approve(path)).status_code == 200
-    await app.service.work("payments.refunds")
+    await app.work("payments.refunds")
     await app.webhook("refund.processed")
     assert await app.balances() == {}
     gateway = app.paystack
@@ -200,7 +196,7 @@ async def test_an_unrecorded_refund_blocks_further_refunds_of_its_charge(
     placed, reference = await _paid(app, sandbox)
     await _unrecorded_refund(app, reference, 120_000)
     refund_id = await _requested(app, placed, 200_000)
-    needs = app.service.dependencies
+    needs = app.dependencies
     parts = (needs.database, needs.gateways, app.clock)
     for _ in range(2):
         with pytest.raises(UnrecordedRefund):

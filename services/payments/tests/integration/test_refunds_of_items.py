@@ -18,14 +18,14 @@ REFUNDED, DISPUTED = "payments.escrow_refunded.v1", "payments.charge_disputed.v1
 
 async def _return_items(app: PaymentsApp, placed: OrderPlaced, amount_minor: int, commission_minor: int) -> Any:
     parts = {"amount_minor": amount_minor, "commission_minor": commission_minor, "delivery_fee_minor": 0}
-    await app.service.deliver(RefundRequested(**app.parties(placed), refund_id=new_id(), reason="return", **parts))
-    return (await app.service.published(REFUNDED))[-1]
+    await app.receive(RefundRequested(**app.parties(placed), refund_id=new_id(), reason="return", **parts))
+    return (await app.published(REFUNDED))[-1]
 
 
 async def test_a_refund_of_items_includes_no_delivery_fee(app: PaymentsApp) -> None:
     """500,000 were paid: items of 480,000 with a commission of 24,000, and a delivery fee of 20,000."""
     placed, _ = await paid(app)
-    await app.service.deliver(app.delivered(placed))
+    await app.receive(app.delivered(placed))
     refunded = await _return_items(app, placed, 400_000, 20_000)
     parts = (refunded["fromVendorMinor"], refunded["fromCommissionMinor"], refunded["fromDeliveryFeeMinor"])
     assert parts == (380_000, 20_000, 0)
@@ -33,8 +33,8 @@ async def test_a_refund_of_items_includes_no_delivery_fee(app: PaymentsApp) -> N
     assert balances[f"vendor_payable:{placed.vendor_id}"] == -76_000
     assert (balances["commission"], balances["delivery_fee"]) == (-4_000, -20_000)
     # The last refund, of all that is left, takes the rest of each part.
-    await app.service.deliver(app.refund_requested(placed, 100_000))
-    last = (await app.service.published(REFUNDED))[-1]
+    await app.receive(app.refund_requested(placed, 100_000))
+    last = (await app.published(REFUNDED))[-1]
     assert (last["fromVendorMinor"], last["fromCommissionMinor"], last["fromDeliveryFeeMinor"]) == (
         76_000,
         4_000,
@@ -48,7 +48,7 @@ async def test_a_refund_of_items_before_the_release_is_from_escrow(app: Payments
     refunded = await _return_items(app, placed, 400_000, 20_000)
     assert (refunded["fromVendorMinor"], refunded["fromCommissionMinor"]) == (0, 0)
     assert (refunded["remainingMinor"], refunded["remainingVendorMinor"]) == (100_000, 76_000)
-    await app.service.deliver(app.delivered(placed))
+    await app.receive(app.delivered(placed))
     balances = await app.balances()
     assert (balances["commission"], balances["delivery_fee"]) == (-4_000, -20_000)
     await app.check_ledger()
@@ -56,7 +56,7 @@ async def test_a_refund_of_items_before_the_release_is_from_escrow(app: Payments
 
 async def test_a_part_that_is_too_small_is_made_good_by_the_others(app: PaymentsApp) -> None:
     placed, _ = await paid(app)
-    await app.service.deliver(app.delivered(placed))
+    await app.receive(app.delivered(placed))
     refunded = await _return_items(app, placed, 490_000, 25_000)
     parts = (refunded["fromVendorMinor"], refunded["fromCommissionMinor"], refunded["fromDeliveryFeeMinor"])
     assert parts == (456_000, 24_000, 10_000)
@@ -65,7 +65,7 @@ async def test_a_part_that_is_too_small_is_made_good_by_the_others(app: Payments
 
 async def test_a_chargeback_counts_as_a_part_of_a_refund_of_items(app: PaymentsApp) -> None:
     placed, reference = await paid(app)
-    await app.service.deliver(app.delivered(placed))
+    await app.receive(app.delivered(placed))
     await app.process_webhook(dispute(next(numbers), RESOLVE, reference, 200_000, resolution=LOST))
     refunded = await _return_items(app, placed, 400_000, 20_000)
     parts = (refunded["fromVendorMinor"], refunded["fromCommissionMinor"], refunded["fromDeliveryFeeMinor"])
@@ -75,11 +75,11 @@ async def test_a_chargeback_counts_as_a_part_of_a_refund_of_items(app: PaymentsA
 
 async def test_a_decided_chargeback_states_each_part_that_moved(app: PaymentsApp) -> None:
     placed, reference = await paid(app)
-    await app.service.deliver(app.delivered(placed))
+    await app.receive(app.delivered(placed))
     number = next(numbers)
     await app.process_webhook(dispute(number, RESOLVE, reference, 250_000, resolution=LOST))
     await app.decide_dispute(dispute(number, RESOLVE, reference, 250_000, resolution=WON))
-    decided = await app.service.published(DISPUTED)
+    decided = await app.published(DISPUTED)
     for event, prefix in ((decided[-2], "from"), (decided[-1], "to")):
         parts = [event[f"{prefix}{part}Minor"] for part in ("Vendor", "Commission", "DeliveryFee")]
         assert parts == [228_000, 12_000, 10_000]

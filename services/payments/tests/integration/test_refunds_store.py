@@ -15,13 +15,12 @@ from payments.store import decisions, refund_attempts, refunds
 
 from .conftest import PaymentsApp
 from .disputes import paid
-from .stored import unit_of_work
 
 AMOUNT_MINOR = 200_000
 
 
 async def row_of(app: PaymentsApp, refund_id: UUID) -> Any:
-    [row] = await app.service.fetch("SELECT * FROM refunds WHERE id = $1", refund_id)
+    [row] = await app.fetch("SELECT * FROM refunds WHERE id = $1", refund_id)
     return row
 
 
@@ -32,7 +31,7 @@ async def pair(app: PaymentsApp) -> tuple[UUID, UUID]:
     for _ in range(2):
         placed, _ = await paid(app)
         event = app.refund_requested(placed, AMOUNT_MINOR)
-        await app.service.deliver(event)
+        await app.receive(event)
         ids.append(event.refund_id)
     return ids[1], ids[0]
 
@@ -95,12 +94,12 @@ async def test_each_change_is_one_of_its_own_refund(app: PaymentsApp, pair: tupl
     ]
     for number, (step, expected) in enumerate(steps, 1):
         before = await row_of(app, other)
-        async with unit_of_work(app) as uow:
+        async with app.unit_of_work() as uow:
             await step(uow, own)
         row = await row_of(app, own)
         assert {name: row[name] for name in expected} == expected, number
         assert await row_of(app, other) == before, number
-        async with unit_of_work(app) as uow:
+        async with app.unit_of_work() as uow:
             await step(uow, other)
 
 
@@ -129,12 +128,12 @@ async def test_a_statement_changes_only_the_states_of_its_rule(
     app: PaymentsApp, pair: tuple[UUID, UUID], status: RefundStatus
 ) -> None:
     own, _ = pair
-    await app.service.fetch("UPDATE refunds SET status = $2 WHERE id = $1 RETURNING 1", own, status)
+    await app.fetch("UPDATE refunds SET status = $2 WHERE id = $1 RETURNING 1", own, status)
     before = await row_of(app, own)
     for change, triggers in CHANGES:
         expected = {REFUND.next_state(status, trigger) for trigger in triggers if REFUND.allows(status, trigger)}
         try:
-            async with unit_of_work(app) as uow:
+            async with app.unit_of_work() as uow:
                 await change(uow, own, app.clock.now())
                 locked = await refunds.lock_refund(uow, own)
                 assert locked is not None
@@ -154,7 +153,7 @@ class _RolledBackError(Exception):
 async def test_a_refund_is_due_from_its_time_on(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
     own, other = pair
     due_at = app.clock.now() + timedelta(minutes=2)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         await refunds.save_refund_submitted(uow, own, "7", due_at)
         await refunds.save_refund_submitted(uow, other, "8", due_at + timedelta(seconds=1))
         assert await refunds.list_due_refunds(uow, due_at - timedelta(seconds=1)) == []
@@ -165,7 +164,7 @@ async def test_a_refund_is_due_from_its_time_on(app: PaymentsApp, pair: tuple[UU
 async def test_a_failed_attempt_is_replaced_and_still_found(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
     own, other = pair
     now = app.clock.now()
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         for number, refund_id in (("other-1", other), ("own-1", own)):
             await refunds.save_refund_submitted(uow, refund_id, number, now)
             await _fail(uow, refund_id)
@@ -197,7 +196,7 @@ async def test_a_failed_attempt_is_replaced_and_still_found(app: PaymentsApp, pa
 async def test_the_fee_of_a_transfer_belongs_to_its_attempt(app: PaymentsApp, pair: tuple[UUID, UUID]) -> None:
     own, other = pair
     now, second = app.clock.now(), uuid4()
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         await _fail(uow, own)
         await refund_attempts.replace_attempt(uow, own, second, "RCP_1", now)
         for attempt_id, fee_minor in ((own, 100), (second, 200)):
@@ -225,9 +224,9 @@ async def test_an_event_about_a_refund_may_mean_these_attempts(app: PaymentsApp)
         ("submitted, another amount", placed, 3_000),
     ):
         event = app.refund_requested(order, amount_minor)
-        await app.service.deliver(event)
+        await app.receive(event)
         made[name] = event.refund_id
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         for name, refund_id in made.items():
             if name != "pending":
                 await refunds.save_refund_submitted(uow, refund_id, name, now)

@@ -13,7 +13,7 @@ async def use_keys(app: PaymentsApp, *keys: str) -> None:
 
 
 async def alerts(app: PaymentsApp, kind: str = "raised", gateway: str = "paystack") -> list[dict[str, Any]]:
-    published = await app.service.published(f"operations.alert_{kind}.v1")
+    published = await app.published(f"operations.alert_{kind}.v1")
     return [alert for alert in published if alert["dedupKey"] == f"payments:gateway-key:{gateway}"]
 
 
@@ -27,34 +27,34 @@ async def test_a_rejected_key_is_503_with_one_alert_until_the_gateway_accepts_it
         assert response.headers["retry-after"]
     [alert] = await alerts(app)
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "gateway-key-rejected")
-    assert await recheck_rejected_keys_once(app.service.dependencies) == 0
+    assert await recheck_rejected_keys_once(app.dependencies) == 0
     assert await alerts(app, "cleared") == []
     await use_keys(app, SECRET)
-    assert await recheck_rejected_keys_once(app.service.dependencies) == 1
-    assert await recheck_rejected_keys_once(app.service.dependencies) == 0
+    assert await recheck_rejected_keys_once(app.dependencies) == 1
+    assert await recheck_rejected_keys_once(app.dependencies) == 0
     assert (len(await alerts(app)), len(await alerts(app, "cleared"))) == (1, 1)
     assert (await app.request_intent(placed.order_id)).status_code == 201
 
 
 async def test_verify_and_refund_report_a_rejected_key_too(app: PaymentsApp) -> None:
-    await app.service.deliver(app.refund_requested(await app.paid_order(), 500_000))
-    await app.service.work("payments.refunds")
+    await app.receive(app.refund_requested(await app.paid_order(), 500_000))
+    await app.work("payments.refunds")
     app.clock.advance(timedelta(minutes=2))
     await use_keys(app, "sk_another")
-    assert await settle_refunds_once(app.service.dependencies) == 0
+    assert await settle_refunds_once(app.dependencies) == 0
     assert len(await alerts(app)) == 1
     # A second fault after the first was fixed is a new alert.
     await use_keys(app, SECRET)
-    await recheck_rejected_keys_once(app.service.dependencies)
+    await recheck_rejected_keys_once(app.dependencies)
     await use_keys(app, "sk_another")
     app.clock.advance(timedelta(minutes=5))
-    assert await settle_refunds_once(app.service.dependencies) == 0
+    assert await settle_refunds_once(app.dependencies) == 0
     assert len(await alerts(app)) == 2
 
 
 async def test_without_an_alert_the_gateway_is_not_queried(app: PaymentsApp) -> None:
     before = len(app.gateway.calls)
-    assert await recheck_rejected_keys_once(app.service.dependencies) == 0
+    assert await recheck_rejected_keys_once(app.dependencies) == 0
     assert len(app.gateway.calls) == before
 
 

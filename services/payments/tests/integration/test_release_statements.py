@@ -24,7 +24,7 @@ NEXT_KEY = base64.urlsafe_b64encode(bytes(range(1, 33))).decode()
 
 
 async def deliver(app: PaymentsApp, placed: OrderPlaced) -> None:
-    await app.service.deliver(
+    await app.receive(
         OrderDelivered(
             order_id=placed.order_id,
             buyer_id=placed.buyer_id,
@@ -37,7 +37,7 @@ async def deliver(app: PaymentsApp, placed: OrderPlaced) -> None:
 
 async def refund(app: PaymentsApp, placed: OrderPlaced, amount_minor: int) -> UUID:
     event = app.refund_requested(placed, amount_minor)
-    await app.service.deliver(event)
+    await app.receive(event)
     return event.refund_id
 
 
@@ -51,8 +51,8 @@ async def test_statements_count_and_sum_movements(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await deliver(app, placed)
     refund_id = await refund(app, placed, 250_000)
-    [released] = await app.service.published("payments.escrow_released.v1")
-    [refunded] = await app.service.published("payments.escrow_refunded.v1")
+    [released] = await app.published("payments.escrow_released.v1")
+    [refunded] = await app.published("payments.escrow_refunded.v1")
     keys = VerifyKeys.of(KEY)
     assert is_proven(released, f"release:{release_on_delivery(placed.order_id)}", released["netMinor"], keys)
     assert is_proven(refunded, f"refund:{refund_id}", -refunded["fromVendorMinor"], keys)
@@ -65,7 +65,7 @@ async def test_statements_count_and_sum_movements(app: PaymentsApp) -> None:
 async def test_a_statement_verifies_only_its_own_movement(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await deliver(app, placed)
-    [event] = await app.service.published("payments.escrow_released.v1")
+    [event] = await app.published("payments.escrow_released.v1")
     source, amount_minor = f"release:{release_on_delivery(placed.order_id)}", event["netMinor"]
     keys = VerifyKeys.of(KEY)
     assert is_proven(event, source, amount_minor, keys)
@@ -79,7 +79,7 @@ async def test_a_release_by_staff_is_signed_under_the_row_policies_of_its_caller
     placed = await app.paid_order()
     response = await app.post_as(f"/api/orders/{placed.order_id}/release", {"amountMinor": 250_000}, "finance_checker")
     assert response.status_code == 200, response.text
-    [event] = await app.service.published("payments.escrow_released.v1")
+    [event] = await app.published("payments.escrow_released.v1")
     assert is_proven(event, f"release:{event['releaseId']}", event["netMinor"], VerifyKeys.of(KEY))
     assert event["statement"]["netMinor"] == event["netMinor"]
 
@@ -87,14 +87,14 @@ async def test_a_release_by_staff_is_signed_under_the_row_policies_of_its_caller
 async def test_an_event_without_vendor_money_has_no_statement(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await refund(app, placed, 100_000)
-    [event] = await app.service.published("payments.escrow_refunded.v1")
+    [event] = await app.published("payments.escrow_refunded.v1")
     assert (event["fromVendorMinor"], "statement" in event) == (0, False)
 
 
 async def test_concurrent_releases_of_a_vendor_are_numbered_without_a_gap(app: PaymentsApp) -> None:
     orders = [await app.paid_order() for _ in range(6)]
     await asyncio.gather(*(deliver(app, placed) for placed in orders))
-    events = await app.service.published("payments.escrow_released.v1")
+    events = await app.published("payments.escrow_released.v1")
     data = sorted((event["statement"]["sequence"], event["statement"]["netMinor"]) for event in events)
     assert data == [(place, place * events[0]["netMinor"]) for place in range(1, 7)]
 
@@ -103,11 +103,11 @@ async def test_a_rotation_starts_a_new_statement(app: PaymentsApp) -> None:
     placed = await app.paid_order()
     await deliver(app, placed)
     # The state of the previous version.
-    await app.service.fetch("DELETE FROM vendor_statements RETURNING vendor_id")
-    database = app.service.runtime.database
+    await app.fetch("DELETE FROM vendor_statements RETURNING vendor_id")
+    database = app.database
     assert await issue_statements_once(database) == 1
     assert await issue_statements_once(database) == 0
-    [event] = await app.service.published("payments.vendor_statement_issued.v1")
+    [event] = await app.published("payments.vendor_statement_issued.v1")
     net_minor = -(await app.balances())[f"vendor_payable:{placed.vendor_id}"]
     assert (event["statement"]["sequence"], event["statement"]["netMinor"]) == (1, net_minor)
     assert is_proven(event, f"opening:{placed.vendor_id}", 0, VerifyKeys.of(KEY))
@@ -115,14 +115,14 @@ async def test_a_rotation_starts_a_new_statement(app: PaymentsApp) -> None:
     rotated = SigningKey(NEXT_KEY)
     object.__setattr__(database.signatures, "signing_key", rotated)
     await asyncio.gather(*(issue_statements_once(database) for _ in range(3)))
-    [_, second] = await app.service.published("payments.vendor_statement_issued.v1")
+    [_, second] = await app.published("payments.vendor_statement_issued.v1")
     assert second["statement"]["sequence"] == 2
     assert is_proven(second, f"opening:{placed.vendor_id}", 0, VerifyKeys.of(rotated))
 
 
 async def test_a_release_that_rolls_back_uses_no_statement_number(app: PaymentsApp) -> None:
     placed = await app.paid_order()
-    database = app.service.runtime.database
+    database = app.database
 
     class Crash(Exception):
         pass
@@ -132,7 +132,7 @@ async def test_a_release_that_rolls_back_uses_no_statement_number(app: PaymentsA
             await release(uow, placed.order_id, app.clock.now())
             raise Crash
     await deliver(app, placed)
-    [event] = await app.service.published("payments.escrow_released.v1")
+    [event] = await app.published("payments.escrow_released.v1")
     assert event["statement"]["sequence"] == 1
 
 

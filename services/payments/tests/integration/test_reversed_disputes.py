@@ -11,11 +11,11 @@ ALERT = "operations.alert_raised.v1"
 
 
 async def _statuses(app: PaymentsApp) -> list[str]:
-    return [row["status"] for row in await app.service.fetch("SELECT status FROM chargebacks ORDER BY opened_at, id")]
+    return [row["status"] for row in await app.fetch("SELECT status FROM chargebacks ORDER BY opened_at, id")]
 
 
 async def _alerts(app: PaymentsApp, title: str) -> list[dict[str, Any]]:
-    return [alert for alert in await app.service.published(ALERT) if alert["title"] == title]
+    return [alert for alert in await app.published(ALERT) if alert["title"] == title]
 
 
 async def _gateway_reports(app: PaymentsApp, body: dict[str, Any]) -> None:
@@ -25,14 +25,14 @@ async def _gateway_reports(app: PaymentsApp, body: dict[str, Any]) -> None:
 
 async def test_a_won_dispute_that_is_reported_lost_is_booked_as_lost(app: PaymentsApp) -> None:
     placed, reference = await paid(app)
-    await app.service.deliver(app.delivered(placed))
+    await app.receive(app.delivered(placed))
     number = next(numbers)
     await app.process_webhook(dispute(number, CREATE, reference, 500_000))
     await app.decide_dispute(dispute(number, RESOLVE, reference, 500_000, resolution=WON))
     await app.decide_dispute(dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
     assert await _statuses(app) == ["lost"]
     assert await app.balances() == {}
-    published = await app.service.published("payments.charge_disputed.v1")
+    published = await app.published("payments.charge_disputed.v1")
     assert [event.get("outcome") for event in published] == [None, "won", "lost"]
     assert published[-1]["fromVendorMinor"] == 456_000
     [alert] = await _alerts(app, "Dispute reported won, and now lost")
@@ -60,10 +60,10 @@ async def test_a_late_webhook_never_reverses_a_decision(app: PaymentsApp) -> Non
     await app.process_webhook(dispute(number, CREATE, reference, 500_000))
     # The webhook of the win never arrives, and the gateway is queried for it.
     await _gateway_reports(app, dispute(number, RESOLVE, reference, 500_000, resolution=WON))
-    assert await query_disputes_once(app.service.dependencies) == 1
-    await app.service.work("payments.webhooks")
+    assert await query_disputes_once(app.dependencies) == 1
+    await app.work("payments.webhooks")
     await app.process_webhook(dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     assert await _statuses(app) == ["won"]
     assert (await app.balances())["gateway_cash"] == 500_000
     assert await app.outcomes() == ["done", "done", "done", "ignored"]
@@ -74,7 +74,7 @@ async def test_a_dispute_without_a_charge_is_queried_at_the_gateway(app: Payment
     number = next(numbers)
     await _gateway_reports(app, dispute(number, CREATE, reference, 500_000))
     await app.process_webhook(dispute(number, CREATE, reference, 500_000, transaction=None))
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     assert await _statuses(app) == ["opened"]
 
 
@@ -84,7 +84,7 @@ async def test_a_dispute_that_names_no_charge_anywhere_alerts_finance(app: Payme
     body = dispute(number, CREATE, reference, 500_000, transaction=None)
     await _gateway_reports(app, body)
     await app.process_webhook(body)
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     assert await _statuses(app) == []
     alerts = await _alerts(app, "Dispute without a charge")
     assert {(alert["severity"], alert["dedupKey"]) for alert in alerts} == {

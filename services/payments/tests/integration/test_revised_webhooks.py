@@ -22,14 +22,14 @@ def _accepted(arrival: str) -> float:
 
 
 async def _query(app: PaymentsApp) -> int:
-    responses = await query_revised_webhooks_once(app.service.dependencies)
-    await app.service.work("payments.webhooks")
+    responses = await query_revised_webhooks_once(app.dependencies)
+    await app.work("payments.webhooks")
     return int(responses)
 
 
 async def _revised(app: PaymentsApp) -> list[tuple[int, int, bool]]:
     """Return the number of revisions, the recorded revisions, and whether a query is due."""
-    rows = await app.service.fetch("SELECT * FROM revised_webhooks ORDER BY webhook_id")
+    rows = await app.fetch("SELECT * FROM revised_webhooks ORDER BY webhook_id")
     return [(row["revisions"], row["kept"], row["due_at"] is not None) for row in rows]
 
 
@@ -55,23 +55,23 @@ async def test_a_command_prints_the_webhooks_of_a_gateway_in_a_period(
     app: PaymentsApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, body = await _paid_at_the_gateway(app)
-    [(webhook_id, processed_at)] = await app.service.fetch("SELECT id, processed_at FROM processed_webhook_events")
+    [(webhook_id, processed_at)] = await app.fetch("SELECT id, processed_at FROM processed_webhook_events")
     at = processed_at.isoformat()
     capsys.readouterr()
 
-    await webhook_trail_command(app.service.dependencies, "paystack", at, at)
+    await webhook_trail_command(app.dependencies, "paystack", at, at)
     [line] = map(json.loads, capsys.readouterr().out.splitlines())
     assert line == {
         "at": at,
         "what": f"webhook {body['event']}",
         "detail": {"id": webhook_id, "outcome": "done"},
     }
-    await webhook_trail_command(app.service.dependencies, "flutterwave", at, at)
+    await webhook_trail_command(app.dependencies, "flutterwave", at, at)
     later = processed_at + timedelta(microseconds=1)
-    await webhook_trail_command(app.service.dependencies, "paystack", later.isoformat(), later.isoformat())
+    await webhook_trail_command(app.dependencies, "paystack", later.isoformat(), later.isoformat())
     assert not capsys.readouterr().out
     with pytest.raises(SystemExit, match="no gateway paystak: paystack or flutterwave"):
-        await webhook_trail_command(app.service.dependencies, "paystak", at, at)
+        await webhook_trail_command(app.dependencies, "paystak", at, at)
 
 
 async def test_a_revision_is_recorded_and_alerted_and_not_processed(app: PaymentsApp) -> None:
@@ -82,14 +82,14 @@ async def test_a_revision_is_recorded_and_alerted_and_not_processed(app: Payment
     for _ in range(3):
         response = await app.send(raw)
         assert (response.status_code, response.json()["data"]) == (200, {"received": True})
-    assert await app.service.work("payments.webhooks") == 0
+    assert await app.work("payments.webhooks") == 0
     assert await app.balances() == ledger
     assert _accepted("revised") - counted == 1, "the same revision again is a duplicate"
-    [recorded] = await app.service.fetch("SELECT * FROM webhook_revisions")
+    [recorded] = await app.fetch("SELECT * FROM webhook_revisions")
     assert (recorded["webhook_id"], bytes(recorded["raw"])) == (f"charge.success:{body['data']['id']}", raw)
-    [first] = await app.service.fetch("SELECT raw FROM processed_webhook_events")
+    [first] = await app.fetch("SELECT raw FROM processed_webhook_events")
     assert json.loads(bytes(first["raw"])) == body
-    [alert] = await app.service.published(ALERT)
+    [alert] = await app.published(ALERT)
     assert (alert["severity"], alert["runbook"]) == ("SEV-3", "revised-webhook")
     assert "data.amount, data.channel" in alert["detail"]
     assert "900000" not in alert["detail"]
@@ -102,7 +102,7 @@ async def test_the_gateways_response_is_processed_instead_of_the_revision(app: P
     assert await _query(app) == 1
     assert await _revised(app) == [(1, 1, False)]
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
-    [response] = await app.service.fetch("SELECT * FROM processed_webhook_events WHERE id LIKE 'answer:%'")
+    [response] = await app.fetch("SELECT * FROM processed_webhook_events WHERE id LIKE 'answer:%'")
     assert (response["event_type"], response["outcome"]) == ("charge.success", "ignored")
     data = await app.gateway.transaction(body["data"]["reference"])
     assert response["payload"] == {"event": "charge.success", "data": data}
@@ -115,7 +115,7 @@ async def test_a_queried_response_settles_what_the_first_body_could_not(app: Pay
     intent = await app.open_intent(placed.order_id)
     good = await app.pay(intent["reference"])
     await app.send({"event": "charge.success", "data": {**good["data"], "amount": "500000"}})
-    await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'dead' RETURNING 1")
+    await app.fetch("UPDATE processed_webhook_events SET outcome = 'dead' RETURNING 1")
     await app.send(good)
     assert await app.order_status(placed.order_id) == "Processing"
     assert await _query(app) == 1
@@ -151,10 +151,10 @@ async def test_a_repeated_success_after_a_reversal_follows_the_gateways_response
     for _ in range(2):
         await app.process_webhook(again)
     await app.process_webhook(arrived)
-    assert len(await app.service.published("payments.transfer_succeeded.v1")) == 1
+    assert len(await app.published("payments.transfer_succeeded.v1")) == 1
     assert await _query(app) == 1
-    assert len(await app.service.published("payments.transfer_succeeded.v1")) == 2
-    assert len(await app.service.published("payments.transfer_reversed.v1")) == 1
+    assert len(await app.published("payments.transfer_succeeded.v1")) == 2
+    assert len(await app.published("payments.transfer_reversed.v1")) == 1
 
 
 async def test_a_refunds_revision_queries_the_refund_itself(app: PaymentsApp) -> None:
@@ -165,7 +165,7 @@ async def test_a_refunds_revision_queries_the_refund_itself(app: PaymentsApp) ->
     await app.gateway.faults(verify_call={"data": {"status": "processed"}, "match": refund["id"]})
     await app.send({"event": "refund.pending", "data": event | {"id": refund["id"], "processor": "another"}})
     assert await _query(app) == 1
-    [row] = await app.service.fetch("SELECT id, status FROM refunds")
+    [row] = await app.fetch("SELECT id, status FROM refunds")
     assert (str(row["id"]), row["status"]) == (refund_id, "settled")
 
 
@@ -173,7 +173,7 @@ async def test_an_unqueryable_event_is_recorded_and_alerted(app: PaymentsApp) ->
     for number in range(2):
         await app.process_webhook({"event": "subscription.create", "data": {"id": 10, "plan": number}})
     assert await _revised(app) == [(1, 1, False)]
-    assert len(await app.service.published(ALERT)) == 1
+    assert len(await app.published(ALERT)) == 1
     assert await app.outcomes() == ["ignored"]
 
 
@@ -193,8 +193,8 @@ async def test_a_flood_of_revisions_is_bounded_in_bytes_alerts_and_queries(app: 
     await flood(30)
     assert await _query(app) == 0, "a key is queried once in thirty seconds"
     assert await _revised(app) == [(60, 10, True)]
-    assert len(await app.service.fetch("SELECT FROM webhook_revisions")) == 10
-    alerts = await app.service.published(ALERT)
+    assert len(await app.fetch("SELECT FROM webhook_revisions")) == 10
+    alerts = await app.published(ALERT)
     assert len(alerts) == 10
     assert len({alert["dedupKey"] for alert in alerts}) == 1
     assert len(app.gateway.calls) == 1
@@ -212,7 +212,7 @@ async def test_an_unavailable_gateway_is_queried_with_growing_delays(app: Paymen
     waits = []
     for _ in range(2):
         assert await _query(app) == 0
-        [row] = await app.service.fetch("SELECT due_at FROM revised_webhooks")
+        [row] = await app.fetch("SELECT due_at FROM revised_webhooks")
         waits.append(row["due_at"] - app.clock.now())
         app.clock.advance(waits[-1])
     assert waits == [timedelta(minutes=1), timedelta(minutes=2)]
@@ -258,15 +258,15 @@ async def test_a_crash_between_the_steps_keeps_every_revision_and_response(app: 
             for _ in range(deaths):
                 # The response was not recorded, then recorded and not marked: the query stays due.
                 with pytest.raises(Exception, match="crash"):
-                    await query_revised_webhooks_once(app.service.dependencies)
+                    await query_revised_webhooks_once(app.dependencies)
                 assert [due for _, _, due in await _revised(app)] == [True]
                 app.clock.advance(timedelta(hours=1))
     await _query(app)
-    await app.service.work("payments.webhooks")
+    await app.work("payments.webhooks")
     assert await _revised(app) == [(1, 1, False)]
     assert await app.order_status(placed.order_id) == "paid_escrow"
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
-    assert len(await app.service.published("payments.escrow_held.v1")) == 1
+    assert len(await app.published("payments.escrow_held.v1")) == 1
 
 
 async def test_the_first_of_concurrent_contents_is_processed(app: PaymentsApp) -> None:
@@ -277,5 +277,5 @@ async def test_the_first_of_concurrent_contents_is_processed(app: PaymentsApp) -
     responses = await asyncio.gather(*(app.send(one) for one in bodies))
     assert {response.status_code for response in responses} == {200}
     assert await _revised(app) == [(3, 3, True)]
-    assert await app.service.work("payments.webhooks") == 1
-    assert len(await app.service.published("payments.escrow_held.v1")) == 1
+    assert await app.work("payments.webhooks") == 1
+    assert len(await app.published("payments.escrow_held.v1")) == 1

@@ -5,7 +5,6 @@ from uuid import uuid4
 
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.messaging.inbox import record_new_messages
 from common.messaging.messages import Received
 from common.primitives.ids import new_id
@@ -34,13 +33,13 @@ def proof(app: PaymentsApp, reward_minor: int = 50_000) -> EmailConfirmed:
 
 
 async def published_rewards(app: PaymentsApp) -> int:
-    return len(await app.service.published("payments.reward_credited.v1"))
+    return len(await app.published("payments.reward_credited.v1"))
 
 
 async def test_repeated_concurrent_events_credit_once(app: PaymentsApp) -> None:
     event, event_id = newcomer(app), new_id()
-    repeated = [app.service.deliver(event, event_id=event_id) for _ in range(8)]
-    republished = [app.service.deliver(event) for _ in range(8)]
+    repeated = [app.receive(event, event_id=event_id) for _ in range(8)]
+    republished = [app.receive(event) for _ in range(8)]
     await asyncio.gather(*repeated, *republished)
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
     assert await published_rewards(app) == 1
@@ -48,9 +47,9 @@ async def test_repeated_concurrent_events_credit_once(app: PaymentsApp) -> None:
 
 @pytest.mark.parametrize("proven", [False, None])
 async def test_an_unproven_address_earns_nothing_before_its_proof(app: PaymentsApp, proven: bool | None) -> None:
-    await app.service.deliver(newcomer(app, proven=proven))
+    await app.receive(newcomer(app, proven=proven))
     assert (await app.balances(), await published_rewards(app)) == ({}, 0)
-    await app.service.deliver(proof(app))
+    await app.receive(proof(app))
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
 
 
@@ -58,15 +57,15 @@ async def test_an_unproven_address_earns_nothing_before_its_proof(app: PaymentsA
 async def test_proof_and_profile_in_any_order_and_number_credit_once(app: PaymentsApp, proven: bool) -> None:
     events = [proof(app), newcomer(app, proven=proven)]
     for event in events:
-        await app.service.deliver(event)
-    await asyncio.gather(*(app.service.deliver(event) for event in events * 4))
+        await app.receive(event)
+    await asyncio.gather(*(app.receive(event) for event in events * 4))
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
     assert await published_rewards(app) == 1
 
 
 async def test_a_confirmation_without_a_reward_posts_nothing(app: PaymentsApp) -> None:
-    await app.service.deliver(proof(app, 0))
-    assert await app.service.fetch("SELECT 1 FROM ledger_transactions") == []
+    await app.receive(proof(app, 0))
+    assert await app.fetch("SELECT 1 FROM ledger_transactions") == []
 
 
 async def test_a_crash_before_the_commit_credits_once(app: PaymentsApp) -> None:
@@ -76,23 +75,23 @@ async def test_a_crash_before_the_commit_credits_once(app: PaymentsApp) -> None:
     event, event_id = newcomer(app), new_id()
     received = Received(event_id, event.TYPE, "/services/identity", event.subject, 1, "", 1, False)
     with pytest.raises(WorkerDied):
-        async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with app.unit_of_work() as uow:
             assert await record_new_messages(uow, [(event_id, "on_user_provisioned")])
-            await on_user_provisioned(event, received, uow, app.service.dependencies)
+            await on_user_provisioned(event, received, uow, app.dependencies)
             raise WorkerDied
     assert (await app.balances(), await published_rewards(app)) == ({}, 0)
-    await app.service.deliver(event, event_id=event_id)
-    await app.service.deliver(event, event_id=event_id)
+    await app.receive(event, event_id=event_id)
+    await app.receive(event, event_id=event_id)
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
     assert await published_rewards(app) == 1
 
 
 @pytest.mark.parametrize(("reward_minor", "applied"), [(0, True), (0, False)])
 async def test_a_reward_of_zero_posts_nothing(app: PaymentsApp, reward_minor: int, applied: bool) -> None:
-    await app.service.deliver(newcomer(app, reward_minor, applied=applied))
-    assert await app.service.fetch("SELECT 1 FROM ledger_transactions") == []
+    await app.receive(newcomer(app, reward_minor, applied=applied))
+    assert await app.fetch("SELECT 1 FROM ledger_transactions") == []
     assert await published_rewards(app) == 0
-    response = await app.service.client.get("/api/rewards/balance", headers=app.service.headers(app.buyer))
+    response = await app.client.get("/api/rewards/balance", headers=app.headers(app.buyer))
     assert response.json()["data"] == {"balanceMinor": 0}
 
 
@@ -100,8 +99,8 @@ async def test_a_reward_of_zero_posts_nothing(app: PaymentsApp, reward_minor: in
 async def test_an_older_event_does_not_restore_an_erased_address(app: PaymentsApp, order: str) -> None:
     events = [newcomer(app), UserErased(user_id=app.buyer)]
     for event in events if order == "news first" else events[::-1]:
-        await app.service.deliver(event)
-        await app.service.deliver(event)
-    rows = await app.service.fetch("SELECT user_id, email FROM buyers")
+        await app.receive(event)
+        await app.receive(event)
+    rows = await app.fetch("SELECT user_id, email FROM buyers")
     assert [(row["user_id"], row["email"]) for row in rows] == [(app.buyer, "")]
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}

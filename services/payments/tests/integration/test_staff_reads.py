@@ -7,7 +7,6 @@ import asyncpg
 import msgspec
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.messaging.faults import PermanentFault
 from contracts.identity import ReferralOutcome, UserProvisioned
 from payments.domain.gateways import GatewayName
@@ -30,7 +29,7 @@ async def test_a_webhook_after_its_last_retry_is_an_alerted_dead_letter(
         "charge.success:5",
     )
     assert (dead_letter["eventType"], dead_letter["attempts"], dead_letter["outcome"]) == ("charge.success", 1, "dead")
-    [alert] = await app.service.published("operations.alert_raised.v1")
+    [alert] = await app.published("operations.alert_raised.v1")
     assert alert["severity"] == "SEV-2"
     assert "charge.success" in alert["title"]
     assert await app.outcomes() == ["dead"]
@@ -47,12 +46,10 @@ async def test_a_webhook_after_its_last_retry_is_an_alerted_dead_letter(
 async def test_a_dead_webhook_has_its_provider_and_its_payload(
     app: PaymentsApp, sent_by: GatewayName, raw: bytes, payload: object
 ) -> None:
-    await record_webhook_if_new(
-        app.service.runtime.database, sent_by, Arrival("odd.event:9", "odd.event"), raw, is_json=True
-    )
-    async with app.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    await record_webhook_if_new(app.database, sent_by, Arrival("odd.event:9", "odd.event"), raw, is_json=True)
+    async with app.unit_of_work() as uow:
         await dead_letter_webhook(uow, "odd.event:9", "a test", 6)
-    [stored] = await app.service.fetch("SELECT provider, payload FROM dead_letter_webhooks")
+    [stored] = await app.fetch("SELECT provider, payload FROM dead_letter_webhooks")
     assert (stored["provider"], stored["payload"]) == (sent_by, payload)
     response = await get_as_roles(app, "/api/dead-letter-webhooks", "auditor")
     [shown] = response.json()["data"]
@@ -64,35 +61,33 @@ async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(app: Paymen
     assert (await replay_dead_webhook(app, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
     assert (await replay_dead_webhook(app, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
     assert (await replay_dead_webhook(app, str(uuid4()))).status_code == 404
-    await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    await app.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
 
     replayed = (await replay_dead_webhook(app, dead_letter_id)).json()["data"]
     assert replayed == {"id": dead_letter_id, "eventId": "charge.success:5", "outcome": "queued", "requeued": True}
     assert (await replay_dead_webhook(app, dead_letter_id)).json()["data"]["requeued"] is False
-    [alert], [cleared] = [await app.service.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
+    [alert], [cleared] = [await app.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")]
     assert cleared["dedupKey"] == alert["dedupKey"]
     with pytest.raises(PermanentFault):
-        await app.service.work("payments.webhooks")
+        await app.work("payments.webhooks")
 
 
 async def test_a_replay_of_a_processed_event_does_nothing(app: PaymentsApp) -> None:
     dead_letter_id = await dead_webhook(app)
-    await app.service.fetch("UPDATE processed_webhook_events SET outcome = 'done' RETURNING 1")
-    await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    await app.fetch("UPDATE processed_webhook_events SET outcome = 'done' RETURNING 1")
+    await app.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
     replayed = (await replay_dead_webhook(app, dead_letter_id)).json()["data"]
     assert (replayed["outcome"], replayed["requeued"]) == ("done", False)
-    assert await app.service.work("payments.webhooks") == 0
-    assert len(await app.service.published("operations.alert_cleared.v1")) == 1
+    assert await app.work("payments.webhooks") == 0
+    assert len(await app.published("operations.alert_cleared.v1")) == 1
 
 
 async def test_concurrent_replays_requeue_a_webhook_once(app: PaymentsApp) -> None:
     dead_letter_id = await dead_webhook(app)
-    await app.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    await app.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
     responses = await asyncio.gather(*(replay_dead_webhook(app, dead_letter_id) for _ in range(5)))
     assert sorted(response.json()["data"]["requeued"] for response in responses) == [False] * 4 + [True]
-    [work] = await app.service.fetch(
-        "SELECT count(*) AS items FROM outbox WHERE published_at IS NULL AND queue IS NOT NULL"
-    )
+    [work] = await app.fetch("SELECT count(*) AS items FROM outbox WHERE published_at IS NULL AND queue IS NOT NULL")
     assert work["items"] == 1
 
 
@@ -157,11 +152,11 @@ async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(app: Pay
         referral=ReferralOutcome(applied=True, reward_minor=50_000, referrer_id=uuid4()),
         email_confirmed=True,
     )
-    received = await app.service.deliver(event)
-    await app.service.deliver(event, event_id=received.event_id)
-    await app.service.deliver(event)
+    received = await app.receive(event)
+    await app.receive(event, event_id=received.event_id)
+    await app.receive(event)
     assert await app.balances() == {"referral_expense": 50_000, f"buyer_reward:{app.buyer}": -50_000}
-    assert await app.service.published("payments.reward_credited.v1") == [
+    assert await app.published("payments.reward_credited.v1") == [
         {"userId": str(app.buyer), "amountMinor": 50_000, "reason": "referral"}
     ]
     own = (await get_as_roles(app, "/api/rewards/balance", "buyer", user=app.buyer)).json()["data"]
@@ -217,5 +212,5 @@ async def test_the_policies_hold_when_a_query_forgets_its_filter(app: PaymentsAp
 async def test_payloads_of_work_are_plain_references(app: PaymentsApp) -> None:
     """A work item contains no content of its webhook."""
     await app.send({"event": "charge.success", "data": {"id": 1, "authorization": {"last4": "4081"}}})
-    [work] = await app.service.fetch("SELECT payload FROM outbox")
+    [work] = await app.fetch("SELECT payload FROM outbox")
     assert msgspec.json.decode(bytes(work["payload"])) == {"webhookId": "charge.success:1"}

@@ -10,7 +10,7 @@ from .conftest import ConnectAs, PaymentsApp
 
 async def test_the_view_shows_every_transaction_with_its_entries(app: PaymentsApp) -> None:
     await app.paid_order()
-    rows = await app.service.fetch("SELECT * FROM transactions ORDER BY created_at")
+    rows = await app.fetch("SELECT * FROM transactions ORDER BY created_at")
     [shown] = await app.get_as("/api/transactions")
     assert len(rows) == 1
     row = rows[0]

@@ -29,29 +29,29 @@ async def test_fifty_identical_concurrent_webhooks_have_one_effect_and_each_gets
     responses = await asyncio.gather(*(app.send(body) for _ in range(50)))
 
     assert [response.status_code for response in responses] == [200] * 50
-    assert await app.service.work("payments.webhooks") == 1
+    assert await app.work("payments.webhooks") == 1
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
-    assert len(await app.service.published("payments.escrow_held.v1")) == 1
+    assert len(await app.published("payments.escrow_held.v1")) == 1
     assert (await app.send(body)).status_code == 200
-    assert await app.service.work("payments.webhooks") == 0
+    assert await app.work("payments.webhooks") == 0
 
 
 async def test_the_response_follows_the_commit_of_row_and_work_item(app: PaymentsApp) -> None:
-    handover = app.service.runtime.database.handover
+    handover = app.database.handover
     with handover.to_relay():
         # Its reference is missing, so that it is left to the worker.
         response = await app.send({"event": "charge.success", "data": {"id": 11}})
-        await app.service.dependencies.webhooks.drain()
+        await app.dependencies.webhooks.drain()
         [handed_over] = handover.pop(10)
 
     assert response.json()["success"] is True
     assert response.json()["meta"]["requestId"] == response.headers["x-request-id"]
-    [row] = await app.service.fetch("SELECT * FROM processed_webhook_events")
+    [row] = await app.fetch("SELECT * FROM processed_webhook_events")
     assert (row["id"], row["provider"], row["event_type"]) == ("charge.success:11", "payment_gateway", "charge.success")
     assert row["payload"] == {"event": "charge.success", "data": {"id": 11}}
     assert json.loads(bytes(row["raw"])) == row["payload"]
     assert row["outcome"] == "queued"
-    [work] = await app.service.fetch(
+    [work] = await app.fetch(
         "SELECT id, queue, type, source, subject, payload, trace, sequence, created_at FROM outbox WHERE published_at IS NULL"
     )
     assert work["queue"] == "payments.webhooks"
@@ -90,7 +90,7 @@ async def test_every_correctly_signed_body_gets_200_and_is_stored_unchanged(app:
     for body in ODD_BODIES:
         first, again = await app.send(body), await app.send(body)
         assert (first.status_code, again.status_code) == (200, 200), body[:80]
-    rows = await app.service.fetch("SELECT raw, outcome FROM processed_webhook_events")
+    rows = await app.fetch("SELECT raw, outcome FROM processed_webhook_events")
     assert sorted(bytes(row["raw"]) for row in rows) == sorted(ODD_BODIES)
     assert {row["outcome"] for row in rows} == {"queued"}
 
@@ -123,9 +123,9 @@ async def test_a_bad_signature_is_401_with_the_bare_body_and_records_nothing(app
     raw = b'{"event":"charge.success","data":{"id":1}}'
     for name, signature in _refused_signatures(signer(raw)).items():
         headers = {} if signature is None else {"x-gateway-signature": signature}
-        response = await app.service.client.post(WEBHOOK, content=raw, headers=headers)
+        response = await app.client.post(WEBHOOK, content=raw, headers=headers)
         assert (response.status_code, response.json()) == (401, {"error": "Invalid signature"}), name
-    changed = await app.service.client.post(WEBHOOK, content=raw + b" ", headers={"x-gateway-signature": signer(raw)})
+    changed = await app.client.post(WEBHOOK, content=raw + b" ", headers={"x-gateway-signature": signer(raw)})
     assert changed.status_code == 401
     assert await app.outcomes() == []
 
@@ -159,7 +159,7 @@ async def test_a_setting_names_the_header_of_the_signature(
     header = "x-paystack-signature"
     async with open_app(await fresh_database("payments"), broker_url, gateway_signature_header=header) as app:
         for name, status in ((header, 200), ("X-Paystack-Signature", 200), ("x-gateway-signature", 401)):
-            response = await app.service.client.post(WEBHOOK, content=raw, headers={name: signer(raw)})
+            response = await app.client.post(WEBHOOK, content=raw, headers={name: signer(raw)})
             assert response.status_code == status, name
 
 
@@ -172,7 +172,7 @@ def test_no_other_header_can_be_named_for_the_signature(name: str) -> None:
 async def test_no_other_header_of_the_gateway_matters(app: PaymentsApp, signer: Signer) -> None:
     raw = b'{"event":"charge.success","data":{"id":1}}'
     headers = {"x-gateway-signature": signer(raw), "authorization": "nonsense", "content-type": "text/plain"}
-    assert (await app.service.client.post(WEBHOOK, content=raw, headers=headers)).status_code == 200
+    assert (await app.client.post(WEBHOOK, content=raw, headers=headers)).status_code == 200
 
 
 async def test_a_body_over_one_mebibyte_is_413(app: PaymentsApp) -> None:
@@ -182,7 +182,7 @@ async def test_a_body_over_one_mebibyte_is_413(app: PaymentsApp) -> None:
 
 
 async def test_another_method_is_405(app: PaymentsApp) -> None:
-    response = await app.service.client.get(WEBHOOK)
+    response = await app.client.get(WEBHOOK)
     assert (response.status_code, response.headers["allow"], response.json()["code"]) == (
         405,
         "POST",
@@ -211,8 +211,8 @@ async def test_a_database_that_cannot_be_written_is_503_with_retry_after(
 async def test_the_trace_of_the_request_travels_with_the_work(app: PaymentsApp, signer: Signer) -> None:
     raw = b'{"event":"charge.success","data":{"id":1}}'
     headers = {"x-gateway-signature": signer(raw), "traceparent": TRACE}
-    assert (await app.service.client.post(WEBHOOK, content=raw, headers=headers)).status_code == 200
-    [work] = await app.service.fetch("SELECT trace FROM outbox")
+    assert (await app.client.post(WEBHOOK, content=raw, headers=headers)).status_code == 200
+    [work] = await app.fetch("SELECT trace FROM outbox")
     assert work["trace"]["traceparent"].split("-")[1] == TRACE.split("-")[1]
 
 
@@ -223,7 +223,7 @@ async def test_the_worker_settles_and_quarantines_over_the_broker(
     async with open_app(urls, broker_url, retry_delays_seconds=(0.05, 0.1)) as app:
         placed = await app.place_order()
         intent = await app.open_intent(placed.order_id)
-        service = app.service
+        service = app.app
         running = [
             asyncio.ensure_future(loop) for loop in background(SERVICE, service.runtime, service.dependencies, "worker")
         ]

@@ -25,47 +25,47 @@ async def locked_order(app: PaymentsApp, connect_as: ConnectAs, order_id: Any) -
 
 
 async def drained(app: PaymentsApp) -> None:
-    await app.service.dependencies.webhooks.drain()
+    await app.dependencies.webhooks.drain()
 
 
 def handed_to_relay(app: PaymentsApp) -> list[str]:
     """Return the types of the rows that the relay of this process would publish."""
-    return [row.type for row in app.service.runtime.database.handover.pop(100)]
+    return [row.type for row in app.database.handover.pop(100)]
 
 
 async def test_a_charge_is_settled_by_the_process_that_received_it(app: PaymentsApp) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
-    with app.service.runtime.database.handover.to_relay():
+    with app.database.handover.to_relay():
         assert (await app.send(app.charge(intent["reference"], 500_000))).status_code == 200
         await drained(app)
         assert handed_to_relay(app) == ["payments.escrow_held.v1"]
     assert await app.outcomes() == ["done"]
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
-    assert await app.service.work("payments.webhooks") == 0
+    assert await app.work("payments.webhooks") == 0
 
 
 async def test_a_webhook_that_fails_is_left_to_the_worker(app: PaymentsApp) -> None:
-    with app.service.runtime.database.handover.to_relay():
+    with app.database.handover.to_relay():
         await app.send(app.charge("ch-" + "0" * 32, 700))
         await drained(app)
         assert handed_to_relay(app) == ["payments.webhooks"]
     assert await app.outcomes() == ["queued"]
-    assert await app.service.work("payments.webhooks", is_last_attempt=True) == 1
+    assert await app.work("payments.webhooks", is_last_attempt=True) == 1
     assert await app.outcomes() == ["done"]
 
 
 async def test_a_burst_is_left_to_the_worker(app: PaymentsApp, connect_as: ConnectAs) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
-    with app.service.runtime.database.handover.to_relay():
+    with app.database.handover.to_relay():
         async with locked_order(app, connect_as, placed.order_id):
             for _ in range(webhook_processor.CONCURRENT_MAX + 1):
                 await app.send(app.charge(intent["reference"], 500_000))
             assert handed_to_relay(app) == ["payments.webhooks"]
         await drained(app)
     assert sorted(await app.outcomes()) == ["done", "done", "queued"]
-    assert await app.service.work("payments.webhooks") == 1
+    assert await app.work("payments.webhooks") == 1
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
 
 
@@ -74,7 +74,7 @@ async def test_a_process_that_dies_releases_the_webhook_to_another_relay(
 ) -> None:
     placed = await app.place_order()
     intent = await app.open_intent(placed.order_id)
-    with app.service.runtime.database.handover.to_relay():
+    with app.database.handover.to_relay():
         async with locked_order(app, connect_as, placed.order_id):
             earlier = asyncio.all_tasks()
             await app.send(app.charge(intent["reference"], 500_000))
@@ -84,8 +84,8 @@ async def test_a_process_that_dies_releases_the_webhook_to_another_relay(
                 await dying
         assert handed_to_relay(app) == []
     assert await app.outcomes() == ["queued"]
-    assert len(await app.service.fetch(LEASED)) == 1
-    assert await app.service.work("payments.webhooks") == 1
+    assert len(await app.fetch(LEASED)) == 1
+    assert await app.work("payments.webhooks") == 1
     assert (await app.balances())[f"escrow:{placed.order_id}"] == -500_000
 
 
@@ -100,14 +100,14 @@ async def test_a_lease_that_ends_too_early_settles_the_charge_once(app: Payments
             )
             return int(await server.fetchval(waiting)) == 2
 
-    with app.service.runtime.database.handover.to_relay():
+    with app.database.handover.to_relay():
         async with locked_order(app, connect_as, placed.order_id):
             await app.send(app.charge(intent["reference"], 500_000))
-            worker = asyncio.create_task(app.service.work("payments.webhooks"))
+            worker = asyncio.create_task(app.work("payments.webhooks"))
             await eventually(both_wait)
         async with asyncio.timeout(WAIT_SECONDS_MAX):
             assert await worker == 1
         await drained(app)
     assert await app.outcomes() == ["done"]
     assert await app.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
-    assert len(await app.service.published("payments.escrow_held.v1")) == 1
+    assert len(await app.published("payments.escrow_held.v1")) == 1

@@ -14,36 +14,35 @@ from testkit.locks import assert_locks
 
 from .conftest import ConnectAs, PaymentsApp
 from .steps import make_read_only
-from .stored import unit_of_work
 
 OWN, OTHER, RAW = "charge.success:own", "charge.success:other", b'{"event":"charge.success"}'
 
 
 async def record(app: PaymentsApp, webhook_id: str, raw: bytes = RAW, *, is_json: bool = True) -> Any:
     arrival = Arrival(webhook_id, "charge.success")
-    database = app.service.runtime.database
+    database = app.database
     return await webhooks.record_webhook_if_new(database, "paystack", arrival, raw, is_json=is_json)
 
 
 async def outcomes(app: PaymentsApp) -> dict[str, str]:
-    return {row["id"]: row["outcome"] for row in await app.service.fetch("SELECT * FROM processed_webhook_events")}
+    return {row["id"]: row["outcome"] for row in await app.fetch("SELECT * FROM processed_webhook_events")}
 
 
 async def test_a_webhook_is_recorded_once_with_a_work_item_that_is_leased_to_its_process(app: PaymentsApp) -> None:
-    database = app.service.runtime.database
+    database = app.database
     assert await record(app, OTHER) is not None
     with database.handover.to_relay():
         row = await record(app, OWN)
     assert row is not None
     assert await record(app, OWN) is None
-    [work] = await app.service.fetch(
+    [work] = await app.fetch(
         "SELECT *, next_attempt_at > clock_timestamp() AS leased FROM outbox WHERE subject = $1", OWN
     )
     assert (work["id"], work["created_at"], work["leased"]) == (row.id, row.created_at, True)
     assert await webhooks.find_other_body(database, OWN, RAW) is None
     assert await webhooks.find_other_body(database, OWN, b"{}") == RAW
     assert await webhooks.find_other_body(database, "unknown", b"{}") is None
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         found = await webhooks.find_webhook(uow, OWN)
         assert found is not None
         assert (found.raw, found.outcome, found.gateway) == (RAW, "queued", "paystack")
@@ -57,12 +56,12 @@ async def test_a_body_that_the_database_cannot_hold_as_json_is_kept_as_text(
     app: PaymentsApp, raw: bytes, is_json: bool
 ) -> None:
     assert await record(app, OWN, raw, is_json=is_json) is not None
-    [row] = await app.service.fetch("SELECT raw, jsonb_typeof(payload) AS kind FROM processed_webhook_events")
+    [row] = await app.fetch("SELECT raw, jsonb_typeof(payload) AS kind FROM processed_webhook_events")
     assert (bytes(row["raw"]), row["kind"]) == (raw, "string")
 
 
 async def test_only_an_outage_of_the_database_is_reported_as_one(app: PaymentsApp, connect_as: ConnectAs) -> None:
-    database = app.service.runtime.database
+    database = app.database
     with pytest.raises(asyncpg.DataError):
         await webhooks.find_other_body(database, "\0", RAW)
     await make_read_only(app, connect_as)
@@ -73,19 +72,19 @@ async def test_only_an_outage_of_the_database_is_reported_as_one(app: PaymentsAp
 
 async def test_the_outcome_of_a_webhook_withdraws_its_own_work_item(app: PaymentsApp) -> None:
     other, own = await record(app, OTHER), await record(app, OWN)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         await webhooks.save_outcome(uow, OWN, "ignored")
     assert await outcomes(app) == {OWN: "ignored", OTHER: "queued"}
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         await webhooks.save_outcome(uow, OWN, "done", own.id)
     assert await outcomes(app) == {OWN: "done", OTHER: "queued"}
     published = "SELECT id, published_at FROM outbox WHERE published_at IS NOT NULL"
-    [work] = await app.service.fetch(published)
+    [work] = await app.fetch(published)
     assert work["id"] == own.id
     # A published work item keeps the time of its publication.
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         await webhooks.save_outcome(uow, OWN, "done", own.id)
-    assert await app.service.fetch(published) == [work]
+    assert await app.fetch(published) == [work]
     assert other.id != own.id
 
 
@@ -95,7 +94,7 @@ async def test_one_replay_serves_all_dead_letters_of_its_webhook(app: PaymentsAp
         await record(app, webhook_id)
     dead_letters: list[UUID] = sorted([uuid4(), uuid4()])
     other = uuid4()
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         assert await webhooks.record_dead_webhook(uow, other, OTHER, "odd", 10) == "charge.success"
         for dead_letter in dead_letters:
             assert await webhooks.record_dead_webhook(uow, dead_letter, OWN, "odd", 10) == "charge.success"
@@ -104,7 +103,7 @@ async def test_one_replay_serves_all_dead_letters_of_its_webhook(app: PaymentsAp
         assert await webhooks.lock_dead_webhook(uow, OWN) == found
         assert await webhooks.lock_dead_webhook(uow, str(uuid4())) is None
     await assert_locks(
-        app.service.runtime.database,
+        app.database,
         {
             "dead letters of a webhook": (
                 "SELECT DISTINCT webhook_id FROM dead_letter_webhooks",
@@ -112,7 +111,7 @@ async def test_one_replay_serves_all_dead_letters_of_its_webhook(app: PaymentsAp
             )
         },
     )
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         await webhooks.mark_dead_webhook_closed(uow, dead_letters[1], now)
         assert await webhooks.mark_dead_webhooks_replayed(uow, OWN, now) == dead_letters[:1]
         assert await webhooks.mark_dead_webhooks_replayed(uow, OWN, now) == []
@@ -124,7 +123,7 @@ async def test_the_revisions_of_a_key_are_counted_and_queried_for_that_key(app: 
     later = now + timedelta(minutes=1)
     for webhook_id in (OTHER, OWN):
         await record(app, webhook_id)
-    async with unit_of_work(app) as uow:
+    async with app.unit_of_work() as uow:
         for webhook_id, body in ((OTHER, b"other"), (OWN, b"own")):
             assert (await revisions.lock_revised_webhook(uow, webhook_id, now)).revisions == 0
             assert not await revisions.revision_is_known(uow, webhook_id, body)

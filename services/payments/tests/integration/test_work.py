@@ -10,7 +10,7 @@ from .steps import CONTEST, FAR, MISMATCH, RETRY, SandboxApp, dead_webhook, disp
 
 
 async def _work(app: PaymentsApp, *roles: str, user: UUID | None = None) -> dict[str, dict[str, Any]]:
-    return await work_of(app.service.client, app.service.headers(user or uuid4(), roles=roles))
+    return await work_of(app.client, app.headers(user or uuid4(), roles=roles))
 
 
 async def _kinds(app: PaymentsApp, *roles: str, user: UUID | None = None) -> dict[str, int]:
@@ -57,7 +57,7 @@ async def test_an_open_chargeback_waits_for_one_response_until_its_date(sandbox_
 
 async def test_a_reconciliation_case_waits_for_who_may_close_it(app: PaymentsApp) -> None:
     now = app.clock.now()
-    await app.service.fetch(
+    await app.fetch(
         """
         INSERT INTO reconciliation_cases (
             id, kind, subject, reference, ours_minor, theirs_minor, unexplained_minor, currency, detail, status, opened_at, seen_at
@@ -90,7 +90,7 @@ async def test_finance_reads_the_decisions_that_they_made(app: PaymentsApp) -> N
     await app.post_as(f"/api/refunds/{refund_id}/reject", {"reason": "not yet"}, "finance_checker", checker)
 
     async def actions(user: UUID, role: str) -> set[tuple[str, str]]:
-        return set(await own_actions_of(app.service.client, app.service.headers(user, roles=(role,))))
+        return set(await own_actions_of(app.client, app.headers(user, roles=(role,))))
 
     prepared = {("quarantine_prepared", str(charge_id)), ("refund_prepared", str(refund_id))}
     assert await actions(maker, "finance_maker") == prepared

@@ -34,6 +34,7 @@ from sandbox.app import create_app
 from sandbox.settings import read_settings
 from testkit.fixtures import DatabaseFactory, DatabaseUrls
 from testkit.service_kit import OpenService, opened, served
+from testkit.world import World
 
 from .responses import data_of
 
@@ -200,18 +201,20 @@ class SignedEvents:
         return await self._app.deliver(event, **how)
 
 
-class Scenario:
+class Scenario(World):
     """Actions and reads that many tests share."""
 
+    app: SignedEvents
+
     def __init__(self, app: OpenService, clock: ManualClock) -> None:
-        self.app, self.clock = SignedEvents(app), clock
+        super().__init__(SignedEvents(app), clock)
         self.payments = self.app.payments
         self.operator_id = new_id()
         self._accounts = 0
 
     async def vendor(self, *, legal_name: str = "Ada Obi Ventures") -> Vendor:
         vendor = Vendor(new_id(), new_id(), legal_name)
-        await self.app.deliver(
+        await self.receive(
             VendorApproved(
                 vendor_id=vendor.id,
                 owner_user_id=vendor.owner,
@@ -225,7 +228,7 @@ class Scenario:
     async def release(self, vendor: Vendor, net_minor: int, **changes: Any) -> EscrowReleased:
         """Releases an order's whole escrow, without commission, so that sums stay simple."""
         event = released(vendor, net_minor, **changes)
-        await self.app.deliver(event)
+        await self.receive(event)
         return event
 
     async def hold(self, vendor: Vendor, amount_minor: int) -> EscrowHeld:
@@ -239,16 +242,16 @@ class Scenario:
             reference="ch-1",
             held_at="2026-01-01T00:00:00.000Z",
         )
-        await self.app.deliver(event)
+        await self.receive(event)
         return event
 
     async def put_bank_details(
         self, vendor: Vendor, account_number: str = "0123456785", bank_code: str = "058"
     ) -> httpx.Response:
-        return await self.app.client.put(
+        return await self.client.put(
             f"/api/vendors/{vendor.id}/bank-details",
             json={"accountNumber": account_number, "bankCode": bank_code},
-            headers=self.app.headers(vendor.owner, **vendor.claims(stepped_up=True)),
+            headers=self.headers(vendor.owner, **vendor.claims(stepped_up=True)),
         )
 
     async def ready_vendor(self, net_minor: int, account: tuple[str, str] = ("0123456785", "058")) -> Vendor:
@@ -259,35 +262,35 @@ class Scenario:
         return vendor
 
     async def request_payout(self, vendor: Vendor, amount_minor: Any, key: UUID | None = None) -> httpx.Response:
-        headers = self.app.headers(vendor.owner, **vendor.claims())
+        headers = self.headers(vendor.owner, **vendor.claims())
         if key is not None:
             headers["Idempotency-Key"] = str(key)
-        return await self.app.client.post("/api/payouts", json={"amountMinor": amount_minor}, headers=headers)
+        return await self.client.post("/api/payouts", json={"amountMinor": amount_minor}, headers=headers)
 
     async def payout(self, vendor: Vendor, amount_minor: int) -> str:
         return str(data_of(await self.request_payout(vendor, amount_minor), 201)["id"])
 
     async def wallet(self, vendor: Vendor) -> dict[str, Any]:
-        headers = self.app.headers(vendor.owner, **vendor.claims())
-        return dict(data_of(await self.app.client.get("/api/wallets/current", headers=headers)))
+        headers = self.headers(vendor.owner, **vendor.claims())
+        return dict(data_of(await self.client.get("/api/wallets/current", headers=headers)))
 
     async def statement(self, vendor: Vendor) -> list[dict[str, Any]]:
-        headers = self.app.headers(vendor.owner, **vendor.claims())
-        response = await self.app.client.get("/api/wallets/current/statement?limit=100", headers=headers)
+        headers = self.headers(vendor.owner, **vendor.claims())
+        response = await self.client.get("/api/wallets/current/statement?limit=100", headers=headers)
         return list(response.json()["data"])
 
     def maker(self, key: UUID | str | None = None, *, stepped_up: bool = True) -> dict[str, str]:
-        return self.app.headers(self.operator_id, roles=("finance_maker",), stepped_up=stepped_up, idempotency_key=key)
+        return self.headers(self.operator_id, roles=("finance_maker",), stepped_up=stepped_up, idempotency_key=key)
 
     async def dispatch(self, key: UUID | str, **body: Any) -> httpx.Response:
-        return await self.app.client.post("/api/payouts/dispatch", json=body, headers=self.maker(key))
+        return await self.client.post("/api/payouts/dispatch", json=body, headers=self.maker(key))
 
     async def read_payout(self, payout_id: str) -> dict[str, Any]:
-        return dict(data_of(await self.app.client.get(f"/api/payouts/{payout_id}", headers=self.maker())))
+        return dict(data_of(await self.client.get(f"/api/payouts/{payout_id}", headers=self.maker())))
 
     async def balance(self, account: str) -> int:
         """Return the sum of an account's entries, debit positive."""
-        rows = await self.app.fetch(
+        rows = await self.fetch(
             "SELECT coalesce(sum(amount_minor), 0)::bigint AS total FROM ledger_entries WHERE account LIKE $1", account
         )
         return int(rows[0]["total"])
@@ -365,7 +368,7 @@ def limit_gateway_timeout(scenario: Scenario) -> Iterator[Callable[[float], None
 
     def set_limit(seconds: float) -> None:
         # Clients of the dependencies are frozen values.
-        object.__setattr__(scenario.app.dependencies.gateway, "timeout_seconds", seconds)
+        object.__setattr__(scenario.dependencies.gateway, "timeout_seconds", seconds)
 
     yield set_limit
     set_limit(GATEWAY_SECONDS_MAX)

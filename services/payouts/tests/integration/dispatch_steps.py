@@ -25,10 +25,10 @@ EVERYTHING = DispatchOrder(None, None, False)
 
 async def recover(scenario: Scenario):
     """Run the worker after the end of all leases, until nothing is due."""
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     for _ in range(6):
         scenario.clock.advance(LEASE + timedelta(seconds=1))
-        await scenario.app.work("payouts.transfers")
+        await scenario.work("payouts.transfers")
         await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
 
 
@@ -40,7 +40,7 @@ async def assert_paid_once(scenario: Scenario, sandbox: Sandbox, payout_id, amou
     assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - amount_minor
     assert await scenario.balance("gateway_cash") == -amount_minor
     assert await scenario.balance("in_transit:%") == 0
-    assert len(await scenario.app.published("payouts.payout_processed.v1")) == 1
+    assert len(await scenario.published("payouts.payout_processed.v1")) == 1
 
 
 class Died(BaseException):
@@ -105,9 +105,9 @@ class LateTransport(httpx.AsyncBaseTransport):
 
 def gateways_over(scenario: Scenario, transport) -> Gateways:
     """Return the scenario's gateway over another network."""
-    client = scenario.app.dependencies.gateway.client
+    client = scenario.dependencies.gateway.client
     other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
-    gateway = dataclasses.replace(scenario.app.dependencies.gateway, client=other, timeout_seconds=10)
+    gateway = dataclasses.replace(scenario.dependencies.gateway, client=other, timeout_seconds=10)
     return Gateways([gateway], gateway.name)
 
 
@@ -118,9 +118,9 @@ async def hold(scenario: Scenario, vendor, by):
             vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=vendor.legal_name,
             campus_id=new_id(), reason="Complaints",
         )  # fmt: skip
-        await scenario.app.deliver(event)
+        await scenario.receive(event)
     else:
-        await scenario.app.fetch("UPDATE vendor_bank_details SET verified = false WHERE vendor_id = $1", vendor.id)
+        await scenario.fetch("UPDATE vendor_bank_details SET verified = false WHERE vendor_id = $1", vendor.id)
 
 
 def maker(scenario: Scenario):
@@ -129,7 +129,7 @@ def maker(scenario: Scenario):
 
 async def dispatch_until_death(scenario: Scenario, *, database=None, gateways=None):
     """Return whether the process survived."""
-    dependencies = dataclasses.replace(scenario.app.dependencies)
+    dependencies = dataclasses.replace(scenario.dependencies)
     try:
         await dispatch_payouts(
             database or dependencies.database,

@@ -47,12 +47,12 @@ class Staff:
         key: UUID | None = None,
     ) -> httpx.Response:
         roles = (role,) if isinstance(role, str) else role
-        headers = self.scenario.app.headers(by, roles=roles, stepped_up=stepped_up, idempotency_key=key)
-        return await self.scenario.app.client.post(path, json=body, headers=headers)
+        headers = self.scenario.headers(by, roles=roles, stepped_up=stepped_up, idempotency_key=key)
+        return await self.scenario.client.post(path, json=body, headers=headers)
 
     async def get(self, path: str, role: str = "auditor", **claims: Any) -> httpx.Response:
-        headers = self.scenario.app.headers(self.operator, roles=(role,), **claims)
-        return await self.scenario.app.client.get(path, headers=headers)
+        headers = self.scenario.headers(self.operator, roles=(role,), **claims)
+        return await self.scenario.client.get(path, headers=headers)
 
     async def reset(
         self, case: Case, reason: str = "bank switch was down", *, key: UUID | None = None
@@ -97,7 +97,7 @@ class Staff:
             "reason": "Bank switch is down" if event is TransferFailed else None,
             **changes,
         }
-        await self.scenario.app.deliver(event(**values), sequence=9)
+        await self.scenario.receive(event(**values), sequence=9)
 
     async def failed(self, vendor: Vendor | None = None) -> Case:
         """Return a payout whose transfer failed, at the gateway and by webhook."""
@@ -120,12 +120,12 @@ class Staff:
         return case
 
     async def run_timers(self) -> None:
-        parts = self.scenario.app.dependencies
+        parts = self.scenario.dependencies
         await process_due_transfers_once(parts.database, parts.gateways, parts.clock)
 
     async def process_queued_transfers(self) -> None:
         """Process the worker's queued queries."""
-        while await self.scenario.app.work("payouts.transfers"):
+        while await self.scenario.work("payouts.transfers"):
             pass
 
     async def payout(self, case: Case) -> dict[str, Any]:
@@ -136,14 +136,14 @@ class Staff:
 
     async def returns(self, case: Case) -> list[str]:
         """Return the kinds of the payout's returns in the ledger."""
-        rows = await self.scenario.app.fetch(
+        rows = await self.scenario.fetch(
             "SELECT type FROM ledger_transactions WHERE posting_key IN ('restitution:' || $1::text, 'reversal:' || $1::text)",
             case.payout_id,
         )
         return [row["type"] for row in rows]
 
     async def references(self, case: Case) -> list[str]:
-        rows = await self.scenario.app.fetch(
+        rows = await self.scenario.fetch(
             "SELECT reference FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt", case.payout_id
         )
         return [row["reference"] for row in rows]
@@ -167,7 +167,7 @@ class Staff:
 
     async def minor_sent_in_ledger(self, case: Case) -> int:
         """Return what the ledger records as sent with the payout, in kobo."""
-        rows = await self.scenario.app.fetch(
+        rows = await self.scenario.fetch(
             "SELECT coalesce(-sum(e.amount_minor), 0)::bigint AS minor FROM ledger_transactions AS t "
             "JOIN ledger_entries AS e ON e.transaction_id = t.id AND e.account = 'gateway_cash' WHERE t.posting_key IN "
             "('payout_processed:' || $1::text, 'reversal:' || $1::text) OR t.posting_key IN "
@@ -187,5 +187,5 @@ class Staff:
             invariant.rule
             for invariant in INVARIANTS
             if invariant.service == "payouts"
-            and any(case.payout_id in str(dict(row)) for row in await self.scenario.app.fetch(invariant.offending))
+            and any(case.payout_id in str(dict(row)) for row in await self.scenario.fetch(invariant.offending))
         ]

@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed, EscrowRefunded, TransferFailed
 from payouts.domain.transfer_updates import TransferUpdate
@@ -24,7 +23,7 @@ DAILY = {"frequency": "daily"}
 
 async def quarantine_account(scenario, vendor, payout_id=None, *, headers=None, **changes):
     body = {"reason": QUARANTINE_REASON, "payoutId": payout_id, **changes}
-    return await scenario.app.client.post(
+    return await scenario.client.post(
         f"/api/vendors/{vendor.id}/bank-details/quarantine", json=body, headers=headers or scenario.maker()
     )
 
@@ -38,8 +37,8 @@ async def quarantined_account(scenario, vendor, payout_id=None):
 async def post_as(
     scenario, path: str, body: Any, role: str, by: Any = None, *, stepped_up: bool = True, key: Any = None
 ):
-    headers = scenario.app.headers(by or new_id(), roles=(role,), stepped_up=stepped_up, idempotency_key=key)
-    return await scenario.app.client.post(path, json=body, headers=headers)
+    headers = scenario.headers(by or new_id(), roles=(role,), stepped_up=stepped_up, idempotency_key=key)
+    return await scenario.client.post(path, json=body, headers=headers)
 
 
 async def prepare_release(scenario, vendor, role: str = "finance_maker", by: Any = None, **options: Any):
@@ -82,7 +81,7 @@ class Attempt:
         self.scenario, self.vendor, self.payout_id, self.reference = scenario, vendor, payout_id, reference
 
     async def receive(self, event, reason="Account number is invalid", amount_minor=AMOUNT):
-        await self.scenario.app.deliver(
+        await self.scenario.receive(
             event(
                 reference=self.reference,
                 transfer_code="TRF_1",
@@ -116,22 +115,22 @@ def new_id_v4():
 
 
 async def list_exceptions(scenario: Scenario, role="ops_oncall", **query):
-    headers = scenario.app.headers(scenario.operator_id, roles=(role,))
-    return data_of(await scenario.app.client.get("/api/payout-exceptions", params=query, headers=headers))
+    headers = scenario.headers(scenario.operator_id, roles=(role,))
+    return data_of(await scenario.client.get("/api/payout-exceptions", params=query, headers=headers))
 
 
 async def read_exception(scenario: Scenario, exception_id):
-    headers = scenario.app.headers(scenario.operator_id, roles=("ops_oncall",))
-    return data_of(await scenario.app.client.get(f"/api/payout-exceptions/{exception_id}", headers=headers))
+    headers = scenario.headers(scenario.operator_id, roles=("ops_oncall",))
+    return data_of(await scenario.client.get(f"/api/payout-exceptions/{exception_id}", headers=headers))
 
 
 async def act_on_exception(scenario: Scenario, exception_id, verb, *, role="ops_oncall", by=None, **body):
-    headers = scenario.app.headers(by or scenario.operator_id, roles=(role,))
-    return await scenario.app.client.post(f"/api/payout-exceptions/{exception_id}/{verb}", json=body, headers=headers)
+    headers = scenario.headers(by or scenario.operator_id, roles=(role,))
+    return await scenario.client.post(f"/api/payout-exceptions/{exception_id}/{verb}", json=body, headers=headers)
 
 
 async def receive_update(scenario: Scenario, reference, update_source, status):
-    async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with scenario.unit_of_work() as uow:
         return await record_transfer_update(
             uow, reference, TransferUpdate(update_source, status, AMOUNT, "NGN"), scenario.clock.now()
         )
@@ -161,19 +160,19 @@ def escrow_refunded(vendor: Any, minor: int, /, **changes: Any) -> EscrowRefunde
 
 
 async def put_schedule(scenario: Scenario, vendor, body, *, stepped_up=True, of=None):
-    return await scenario.app.client.put(
+    return await scenario.client.put(
         f"/api/vendors/{of or vendor.id}/payout-schedule",
         json=body,
-        headers=scenario.app.headers(vendor.owner, **vendor.claims(stepped_up=stepped_up)),
+        headers=scenario.headers(vendor.owner, **vendor.claims(stepped_up=stepped_up)),
     )
 
 
 async def run_schedules(scenario: Scenario, minimum_minor=1):
-    return await request_scheduled_payouts_once(scenario.app.runtime.database, minimum_minor, scenario.clock)
+    return await request_scheduled_payouts_once(scenario.database, minimum_minor, scenario.clock)
 
 
 async def scheduled_payouts(scenario: Scenario, vendor):
-    return await scenario.app.fetch("SELECT * FROM scheduled_payouts WHERE vendor_id = $1 ORDER BY period", vendor.id)
+    return await scenario.fetch("SELECT * FROM scheduled_payouts WHERE vendor_id = $1 ORDER BY period", vendor.id)
 
 
 def vendor_event(event, vendor, **more):
@@ -204,5 +203,5 @@ def transfer_event(event, reference, **changes):
 
 async def run_worker_once(scenario: Scenario, gateways=None):
     """One round of the worker."""
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     await process_due_transfers_once(dependencies.database, gateways or dependencies.gateways, scenario.clock)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from common.auth.caller import THE_SERVICE
 from payouts.domain.transfer_updates import TransferUpdate
 from payouts.store import transfers
 
@@ -24,12 +23,12 @@ class Sent:
 
 
 def unit_of_work(scenario: Scenario) -> Any:
-    return scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE)
+    return scenario.unit_of_work()
 
 
 async def sent_payout(scenario: Scenario, sandbox: Sandbox) -> Sent:
     case = await Staff(scenario, sandbox).dispatched()
-    [row] = await scenario.app.fetch(
+    [row] = await scenario.fetch(
         "SELECT id, payout_id, batch_id, reference FROM payout_transfers WHERE payout_id = $1", UUID(case.payout_id)
     )
     return Sent(case.vendor, row["payout_id"], row["id"], row["batch_id"], row["reference"])

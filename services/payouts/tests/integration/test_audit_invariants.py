@@ -41,10 +41,10 @@ async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario
     await scenario.payout(vendor, 300)
     event = await scenario.release(vendor, 400)
     parties = {"order_id": event.order_id, "buyer_id": new_id(), "remaining_minor": 0, "remaining_vendor_minor": 0}
-    await scenario.app.deliver(
+    await scenario.receive(
         ChargeDisputed(**parties, vendor_id=vendor.id, amount_minor=400, chargeback_id=new_id(), vendor_minor=400)
     )
-    await scenario.app.deliver(
+    await scenario.receive(
         EscrowRefunded(**parties, vendor_id=debtor.id, refund_id=new_id(), amount_minor=900, from_vendor_minor=800)
     )
     admin = await asyncpg.connect(urls.admin)

@@ -31,7 +31,7 @@ async def vendor(scenario, account):
 
 
 async def read(scenario, path: str, role: str = "auditor"):
-    return await scenario.app.client.get(path, headers=scenario.app.headers(new_id(), roles=(role,), stepped_up=True))
+    return await scenario.client.get(path, headers=scenario.headers(new_id(), roles=(role,), stepped_up=True))
 
 
 async def test_an_approved_release_ends_the_quarantine_for_every_vendor(scenario, vendor, account) -> None:
@@ -51,10 +51,10 @@ async def test_an_approved_release_ends_the_quarantine_for_every_vendor(scenario
     approved = data_of(await decide_release(scenario, release, by=checker))
     assert (approved["status"], approved["decidedBy"], approved["hash"]) == ("approved", str(checker), release["hash"])
     for one in (vendor, twin):
-        headers = scenario.app.headers(one.owner, **one.claims())
-        shown = data_of(await scenario.app.client.get(f"/api/vendors/{one.id}/bank-details", headers=headers))
+        headers = scenario.headers(one.owner, **one.claims())
+        shown = data_of(await scenario.client.get(f"/api/vendors/{one.id}/bank-details", headers=headers))
         assert (shown["verified"], shown["quarantined"], shown["reason"]) == (True, False, None)
-        notified = [event for event in await scenario.app.published(CHANGED) if event["vendorId"] == str(one.id)]
+        notified = [event for event in await scenario.published(CHANGED) if event["vendorId"] == str(one.id)]
         assert len(notified) == 2
         history = await read(scenario, f"/api/vendors/{one.id}/bank-details/history")
         assert [line["change"] for line in data_of(history)] == ["released", "quarantined", "set"]
@@ -105,7 +105,7 @@ async def test_concurrent_approvals_release_once(scenario, vendor) -> None:
     responses = await asyncio.gather(*(decide_release(scenario, release) for _ in range(5)))
     assert {response.status_code for response in responses} == {200}
     assert len({response.json()["data"]["decidedBy"] for response in responses}) == 1
-    notified = [event for event in await scenario.app.published(CHANGED) if event["vendorId"] == str(vendor.id)]
+    notified = [event for event in await scenario.published(CHANGED) if event["vendorId"] == str(vendor.id)]
     assert len(notified) == 2
 
 

@@ -41,9 +41,9 @@ OTHER = ("1234567890", "044")
 
 
 async def get(scenario, vendor, headers=None, path=""):
-    return await scenario.app.client.get(
+    return await scenario.client.get(
         f"/api/vendors/{vendor.id}/bank-details{path}",
-        headers=headers or scenario.app.headers(vendor.owner, **vendor.claims()),
+        headers=headers or scenario.headers(vendor.owner, **vendor.claims()),
     )
 
 
@@ -56,7 +56,7 @@ async def history(scenario, vendor, headers=None):
 
 
 async def events_of(scenario, event_type, vendor):
-    return [data for data in await scenario.app.published(event_type) if data["vendorId"] == str(vendor.id)]
+    return [data for data in await scenario.published(event_type) if data["vendorId"] == str(vendor.id)]
 
 
 async def test_an_account_under_the_vendors_legal_name_is_verified(scenario) -> None:
@@ -112,7 +112,7 @@ async def test_a_cursor_of_the_history_is_complete_and_bound_to_its_reader(scena
 async def test_other_vendors_do_not_read_the_history(scenario) -> None:
     vendor, other = await scenario.vendor(), await scenario.vendor()
     await scenario.put_bank_details(vendor, *ADA)
-    headers = scenario.app.headers
+    headers = scenario.headers
     for role in ("finance_maker", "finance_checker", "auditor"):
         [change] = await history(scenario, vendor, headers(new_id(), roles=(role,)))
         assert (change["accountLast4"], change["changedBy"]) == ("6785", str(vendor.owner))
@@ -165,10 +165,10 @@ async def test_an_unavailable_gateway_changes_no_details(
 )
 async def test_malformed_details_and_unknown_fields_are_refused(scenario, body: dict[str, Any], name: str) -> None:
     vendor = await scenario.vendor()
-    response = await scenario.app.client.put(
+    response = await scenario.client.put(
         f"/api/vendors/{vendor.id}/bank-details",
         json={"accountNumber": "0123456785", "bankCode": "058", **body},
-        headers=scenario.app.headers(vendor.owner, **vendor.claims(stepped_up=True)),
+        headers=scenario.headers(vendor.owner, **vendor.claims(stepped_up=True)),
     )
     assert response.status_code == 422
     assert [param["name"] for param in response.json()["invalid_params"]] == [name]
@@ -180,10 +180,10 @@ async def test_changing_details_needs_a_second_factor_and_the_own_vendor(scenari
     body = {"accountNumber": "0123456785", "bankCode": "058"}
 
     async def put(headers, path=f"/api/vendors/{vendor.id}/bank-details"):
-        response = await scenario.app.client.put(path, json=body, headers=headers)
+        response = await scenario.client.put(path, json=body, headers=headers)
         return response.status_code, response.json()["code"]
 
-    headers = scenario.app.headers
+    headers = scenario.headers
     assert await put({}) == UNAUTHORIZED
     assert await put(headers(vendor.owner, **vendor.claims())) == STEP_UP_REQUIRED
     assert await put(headers(other.owner, **other.claims(stepped_up=True))) == NOT_FOUND
@@ -197,7 +197,7 @@ async def test_changing_details_needs_a_second_factor_and_the_own_vendor(scenari
 async def test_auditors_read_the_details_and_others_do_not(scenario) -> None:
     vendor, other = await scenario.vendor(), await scenario.vendor()
     await scenario.put_bank_details(vendor, *ADA)
-    headers = scenario.app.headers
+    headers = scenario.headers
     assert (await get(scenario, vendor, headers(other.owner, **other.claims()))).status_code == 404
     assert (await get(scenario, vendor, headers(new_id()))).status_code == 403
     auditor = await get(scenario, vendor, headers(new_id(), roles=("auditor",)))
@@ -240,7 +240,7 @@ async def test_details_verified_under_another_legal_name_need_a_new_verification
     vendor = await scenario.ready_vendor(1_000)
 
     async def rename(legal_name, sequence):
-        await scenario.app.deliver(
+        await scenario.receive(
             VendorChanged(
                 vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=legal_name,
                 campus_id=new_id(),
@@ -267,7 +267,7 @@ async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(sc
     await scenario.put_bank_details(vendor, *ADA)
     await scenario.put_bank_details(other, *ADA)
     merchant = Caller(user_id=vendor.owner, vendor_id=vendor.id, permissions=permissions_of(["merchant"]))
-    database = scenario.app.runtime.database
+    database = scenario.database
     for table in ("vendor_bank_details", "bank_detail_versions"):
         for column in ("account_number", "account_sealed"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
@@ -280,7 +280,7 @@ async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(sc
 async def as_the_release_before_wrote_it(scenario, vendor, account_number):
     """Store the vendor's rows with a plaintext number, as the previous release did."""
     for table in ("vendor_bank_details", "bank_detail_versions"):
-        await scenario.app.fetch(
+        await scenario.fetch(
             f"UPDATE {table} SET account_number = $2, account_sealed = NULL, account_fingerprint = NULL "
             "WHERE vendor_id = $1 RETURNING 1",
             vendor.id,
@@ -292,7 +292,7 @@ async def stored(scenario, vendor):
     return str([
         dict(row)
         for table in ("vendor_bank_details", "bank_detail_versions")
-        for row in await scenario.app.fetch(f"SELECT * FROM {table} WHERE vendor_id = $1", vendor.id)
+        for row in await scenario.fetch(f"SELECT * FROM {table} WHERE vendor_id = $1", vendor.id)
     ])  # fmt: skip
 
 
@@ -304,9 +304,9 @@ async def test_plaintext_account_numbers_are_encrypted_while_payouts_continue(sc
         await as_the_release_before_wrote_it(scenario, vendor, ADA[0])
     assert ADA[0] in await stored(scenario, first)
     before = (await scenario.dispatch(uuid.uuid4(), payoutIds=payouts[:1])).json()["data"]
-    numbers = scenario.app.dependencies.account_numbers
-    assert await encrypt_account_numbers(scenario.app.runtime.database, numbers) == 2
-    assert await encrypt_account_numbers(scenario.app.runtime.database, numbers) == 0
+    numbers = scenario.dependencies.account_numbers
+    assert await encrypt_account_numbers(scenario.database, numbers) == 2
+    assert await encrypt_account_numbers(scenario.database, numbers) == 0
     assert ADA[0] not in await stored(scenario, first) + await stored(scenario, second)
     after = (await scenario.dispatch(uuid.uuid4(), payoutIds=payouts[1:])).json()["data"]
     sent = {line["reference"] for line in before["transfers"] + after["transfers"]}
@@ -318,7 +318,7 @@ async def test_plaintext_account_numbers_are_encrypted_while_payouts_continue(sc
 
 async def test_a_wrong_encryption_key_stops_the_start(scenario) -> None:
     await scenario.put_bank_details(await scenario.vendor(), *ADA)
-    settings = scenario.app.settings.model_copy(update={"account_number_key": "quite another key"})
+    settings = scenario.settings.model_copy(update={"account_number_key": "quite another key"})
     with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", scenario.clock):
             pass
@@ -328,7 +328,7 @@ async def test_demo_vendors_have_verified_sandbox_accounts(scenario) -> None:
     from contracts import demo
     from payouts.demo import _ACCOUNTS, load_demo_data
 
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     for _ in range(2):
         await load_demo_data(dependencies.database, dependencies.account_numbers, scenario.clock)
     for vendor, bank_code, account_number in _ACCOUNTS:

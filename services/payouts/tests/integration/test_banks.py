@@ -15,12 +15,12 @@ BANK = {"code": "058", "name": "GTBank Plc", "currency": "NGN", "active": True, 
 
 
 async def refresh(scenario: Scenario, gateway=None):
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     return await refresh_banks(dependencies.database, gateway or dependencies.gateway, scenario.clock)
 
 
 async def stored(scenario: Scenario):
-    return {row["code"]: row["name"] for row in await scenario.app.fetch("SELECT code, name FROM gateway_banks")}
+    return {row["code"]: row["name"] for row in await scenario.fetch("SELECT code, name FROM gateway_banks")}
 
 
 def listing(scenario: Scenario, *banks, status=200):
@@ -28,7 +28,7 @@ def listing(scenario: Scenario, *banks, status=200):
     body = {"status": status == 200, "message": "", "data": list(banks)}
     transport = httpx.MockTransport(lambda _: httpx.Response(status, json=body))
     client = httpx.AsyncClient(base_url="http://gateway", transport=transport)
-    return dataclasses.replace(scenario.app.dependencies.gateway, client=client)
+    return dataclasses.replace(scenario.dependencies.gateway, client=client)
 
 
 async def test_the_sandboxs_list_is_stored_once_a_day(scenario: Scenario) -> None:

@@ -5,7 +5,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from payouts.use_cases.payouts.cancel_payout import cancel_payout
 
@@ -26,12 +25,12 @@ async def requested(staff):
 
 async def cancel(staff, case, vendor=None, body=None):
     vendor = vendor or case.vendor
-    headers = staff.scenario.app.headers(vendor.owner, **vendor.claims())
-    return await staff.scenario.app.client.post(f"/api/payouts/{case.payout_id}/cancel", json=body, headers=headers)
+    headers = staff.scenario.headers(vendor.owner, **vendor.claims())
+    return await staff.scenario.client.post(f"/api/payouts/{case.payout_id}/cancel", json=body, headers=headers)
 
 
 async def recorded_actions(staff, case):
-    rows = await staff.scenario.app.fetch("SELECT act, acted_by FROM payout_acts WHERE payout_id = $1", case.payout_id)
+    rows = await staff.scenario.fetch("SELECT act, acted_by FROM payout_acts WHERE payout_id = $1", case.payout_id)
     return [tuple(row) for row in rows]
 
 
@@ -52,8 +51,8 @@ async def test_a_payout_to_a_former_account_can_be_cancelled_and_requested_again
 
 async def test_a_reserved_attempt_that_is_held_is_withdrawn_with_its_payout(staff) -> None:
     case = await requested(staff)
-    later = await staff.scenario.app.fetch("SELECT now() + interval '100 years' AS at")
-    await staff.scenario.app.fetch(
+    later = await staff.scenario.fetch("SELECT now() + interval '100 years' AS at")
+    await staff.scenario.fetch(
         "UPDATE vendor_bank_details SET payouts_from = $2 WHERE vendor_id = $1", case.vendor.id, later[0]["at"]
     )
     skipped = (await staff.scenario.dispatch(uuid4(), payoutIds=[case.payout_id])).json()["data"]["skipped"]
@@ -125,7 +124,7 @@ async def test_a_crash_before_the_commit_cancels_nothing(staff) -> None:
         pass
 
     with pytest.raises(Crash):
-        async with staff.scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with staff.scenario.unit_of_work() as uow:
             now = staff.scenario.clock.now()
             await cancel_payout(uow, UUID(case.payout_id), case.vendor.id, case.vendor.owner, now)
             raise Crash

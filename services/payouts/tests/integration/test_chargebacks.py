@@ -24,7 +24,7 @@ async def assert_ledger_matches_wallet(scenario: Any, vendor: Any) -> None:
     wallet = await scenario.wallet(vendor)
     [newest, *_] = await scenario.statement(vendor)
     assert newest["balanceMinor"] == wallet["availableMinor"]
-    held = await scenario.app.fetch("SELECT coalesce(sum(held_minor), 0)::bigint AS total FROM chargebacks")
+    held = await scenario.fetch("SELECT coalesce(sum(held_minor), 0)::bigint AS total FROM chargebacks")
     assert -await scenario.balance("held:%") == held[0]["total"] == wallet["heldMinor"]
     total = wallet["availableMinor"] + wallet["heldMinor"] - wallet["debtMinor"] + wallet["inTransitMinor"]
     assert await scenario.balance("escrow_released") == total
@@ -34,16 +34,16 @@ async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario: Scen
     vendor = await scenario.ready_vendor(500)
     event = await scenario.release(vendor, 900)
     opened = charge_disputed(vendor, event.order_id, vendor_minor=900)
-    received = await scenario.app.deliver(opened)
-    await scenario.app.deliver(opened, event_id=received.event_id)
-    await scenario.app.deliver(opened, sequence=received.sequence)
+    received = await scenario.receive(opened)
+    await scenario.receive(opened, event_id=received.event_id)
+    await scenario.receive(opened, sequence=received.sequence)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (500, 900)
     assert (await scenario.request_payout(vendor, 501)).status_code == 422
     await assert_ledger_matches_wallet(scenario, vendor)
 
     won = charge_disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
-    await scenario.app.deliver(won)
+    await scenario.receive(won)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_400, 0)
     assert [line["kind"] for line in reversed(await scenario.statement(vendor))] == [
@@ -57,14 +57,14 @@ async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scena
     event = await scenario.release(vendor, 900)
     await scenario.payout(vendor, 700)
     opened = charge_disputed(vendor, event.order_id, vendor_minor=900)
-    await scenario.app.deliver(opened)
+    await scenario.receive(opened)
     assert (await scenario.wallet(vendor))["heldMinor"] == 300
     lost = charge_disputed(
         vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="lost", from_vendor_minor=900
     )
-    received = await scenario.app.deliver(lost)
-    await scenario.app.deliver(lost, event_id=received.event_id)
-    await scenario.app.deliver(lost, sequence=received.sequence)
+    received = await scenario.receive(lost)
+    await scenario.receive(lost, event_id=received.event_id)
+    await scenario.receive(lost, sequence=received.sequence)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (0, 0, 600)
     assert (await scenario.request_payout(vendor, 1)).status_code == 409
@@ -73,7 +73,7 @@ async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scena
     won = charge_disputed(
         vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won", to_vendor_minor=900
     )
-    await scenario.app.deliver(won)
+    await scenario.receive(won)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (300, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
@@ -83,14 +83,14 @@ async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario:
     vendor, other = await scenario.ready_vendor(100), await scenario.ready_vendor(300)
     event = await scenario.release(vendor, 900)
     waiting, sent = await scenario.payout(vendor, 1_000), await scenario.payout(other, 300)
-    await scenario.app.deliver(charge_disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=900))
+    await scenario.receive(charge_disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=900))
     batch = (await scenario.dispatch(uuid4())).json()["data"]
     assert [transfer["payoutId"] for transfer in batch["transfers"]] == [sent]
     assert batch["skipped"] == [{"payoutId": waiting, "reason": "debt_outstanding"}]
     assert len(await sandbox.transfers()) == 1
     # The vendor cancels it, which repays the debt; the rest may be sent.
-    headers = scenario.app.headers(vendor.owner, **vendor.claims())
-    cancelled = await scenario.app.client.post(f"/api/payouts/{waiting}/cancel", headers=headers)
+    headers = scenario.headers(vendor.owner, **vendor.claims())
+    cancelled = await scenario.client.post(f"/api/payouts/{waiting}/cancel", headers=headers)
     assert cancelled.status_code == 200, cancelled.text
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (100, 0)
@@ -102,9 +102,9 @@ async def test_escrow_covers_a_dispute_before_the_wallet(scenario: Scenario) -> 
     vendor = await scenario.ready_vendor(50)
     order = new_id()
     opened = charge_disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900)
-    await scenario.app.deliver(opened)
+    await scenario.receive(opened)
     assert (await scenario.wallet(vendor))["heldMinor"] == 0
-    await scenario.app.deliver(released(vendor, 900, order_id=order))
+    await scenario.receive(released(vendor, 900, order_id=order))
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["lockedMinor"]) == (50, 900, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
@@ -120,7 +120,7 @@ async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario: S
             3: charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
         }
         for sequence in arrival:
-            await scenario.app.deliver(update[sequence], sequence=sequence)
+            await scenario.receive(update[sequence], sequence=sequence)
         wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
 
@@ -139,7 +139,7 @@ async def test_a_dispute_of_refunded_escrow_holds_nothing_in_every_order(scenari
             ),
         }  # fmt: skip
         for sequence in arrival:
-            await scenario.app.deliver(update[sequence], sequence=sequence)
+            await scenario.receive(update[sequence], sequence=sequence)
         wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_000, 0), arrival
 
@@ -147,10 +147,10 @@ async def test_a_dispute_of_refunded_escrow_holds_nothing_in_every_order(scenari
 async def test_a_second_dispute_holds_only_what_the_first_loss_left(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     event = await scenario.release(vendor, 900)
-    await scenario.app.deliver(
+    await scenario.receive(
         charge_disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=400, vendor_minor=400)
     )
-    await scenario.app.deliver(charge_disputed(vendor, event.order_id, vendor_minor=900))
+    await scenario.receive(charge_disputed(vendor, event.order_id, vendor_minor=900))
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_000, 500)
     await assert_ledger_matches_wallet(scenario, vendor)
@@ -163,7 +163,7 @@ async def deliver_with_retries(scenario: Any, update: dict[int, Any], arrival: t
         early = []
         for sequence in waiting:
             try:
-                await scenario.app.deliver(update[sequence], sequence=sequence)
+                await scenario.receive(update[sequence], sequence=sequence)
             except ChargebackLossNotReceived:
                 early.append(sequence)
         assert early != waiting, f"{arrival}: nothing of {early} is ever taken"
@@ -230,10 +230,10 @@ async def test_a_late_loss_is_debited_once(scenario: Scenario) -> None:
     order, chargeback = new_id(), new_id()
     lost = charge_disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900)
     # The buyer's return was counted against the chargeback: the vendor gets nothing of it back.
-    await scenario.app.deliver(charge_disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
-    received = await scenario.app.deliver(lost, sequence=3)
-    await scenario.app.deliver(lost, event_id=received.event_id, sequence=3)
-    await scenario.app.deliver(lost, sequence=3)
+    await scenario.receive(charge_disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
+    received = await scenario.receive(lost, sequence=3)
+    await scenario.receive(lost, event_id=received.event_id, sequence=3)
+    await scenario.receive(lost, sequence=3)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
@@ -244,8 +244,8 @@ async def test_concurrent_payout_requests_never_withdraw_a_hold(scenario: Scenar
     event = await scenario.release(vendor, 900)
     opened = charge_disputed(vendor, event.order_id, vendor_minor=900)
     responses = await asyncio.gather(
-        scenario.app.deliver(opened, sequence=7),
-        scenario.app.deliver(opened, sequence=7),
+        scenario.receive(opened, sequence=7),
+        scenario.receive(opened, sequence=7),
         *(scenario.request_payout(vendor, 400) for _ in range(4)),
     )
     granted = sum(response.status_code == 201 for response in responses[2:])
@@ -276,12 +276,12 @@ async def test_a_return_during_a_dispute_debits_the_vendors_share_once(scenario:
     vendor = await scenario.ready_vendor(95_000)
     event = await scenario.release(vendor, 95_000)
     opened = charge_disputed(vendor, event.order_id, amount_minor=100_000, vendor_minor=95_000)
-    await scenario.app.deliver(opened, sequence=5)
+    await scenario.receive(opened, sequence=5)
     assert await money(scenario, vendor) == (95_000, 95_000, 0)
-    await scenario.app.deliver(returned(vendor, event.order_id, 95_000), sequence=6)
+    await scenario.receive(returned(vendor, event.order_id, 95_000), sequence=6)
     assert await money(scenario, vendor) == (95_000, 0, 0)
     won = charge_disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
-    await scenario.app.deliver(won, sequence=7)
+    await scenario.receive(won, sequence=7)
     assert await money(scenario, vendor) == (95_000, 0, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
 
@@ -289,9 +289,9 @@ async def test_a_return_during_a_dispute_debits_the_vendors_share_once(scenario:
 async def test_a_partial_return_reduces_the_hold_of_an_empty_wallet(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     event = await scenario.release(vendor, 900)
-    await scenario.app.deliver(charge_disputed(vendor, event.order_id, vendor_minor=900), sequence=5)
+    await scenario.receive(charge_disputed(vendor, event.order_id, vendor_minor=900), sequence=5)
     assert await money(scenario, vendor) == (0, 900, 0)
-    await scenario.app.deliver(returned(vendor, event.order_id, 300), sequence=6)
+    await scenario.receive(returned(vendor, event.order_id, 300), sequence=6)
     assert await money(scenario, vendor) == (0, 600, 0)
     await assert_ledger_matches_wallet(scenario, vendor)
 
@@ -303,7 +303,7 @@ async def test_a_payout_of_disputed_money_is_not_sent_until_later_credits_cover_
     before = await scenario.payout(vendor, 100)
     event = await scenario.release(vendor, 900)
     payout = await scenario.payout(vendor, 900)
-    await scenario.app.deliver(charge_disputed(vendor, event.order_id, vendor_minor=900))
+    await scenario.receive(charge_disputed(vendor, event.order_id, vendor_minor=900))
     assert await skip_reason(scenario, payout) == "disputed"
     assert await skip_reason(scenario, before) is None, "requested before the order's money was credited"
     # Credits of every kind are held, up to the amount at stake.
@@ -314,7 +314,7 @@ async def test_a_payout_of_disputed_money_is_not_sent_until_later_credits_cover_
     assert await money(scenario, vendor) == (600, 900, 0)
     assert await skip_reason(scenario, payout) is None
     assert sorted(transfer["amount"] for transfer in await sandbox.transfers()) == [100, 900]
-    await scenario.app.deliver(returned(vendor, other.order_id, 700), sequence=6)
+    await scenario.receive(returned(vendor, other.order_id, 700), sequence=6)
     assert await money(scenario, vendor) == (0, 900, 100)
     await assert_ledger_matches_wallet(scenario, vendor)
 
@@ -324,7 +324,7 @@ async def test_the_upgrade_finds_what_earlier_chargebacks_lack(scenario: Scenari
     event = await scenario.release(vendor, 900)
     await scenario.payout(vendor, 900)
     for part in (400, 300, 600):
-        await scenario.app.deliver(
+        await scenario.receive(
             charge_disputed(vendor, event.order_id, vendor_minor=part, remaining_minor=50, remaining_vendor_minor=50)
         )
     uncovered = "SELECT id, uncovered_minor FROM chargebacks WHERE vendor_id = $1 ORDER BY id"
@@ -344,12 +344,12 @@ async def test_a_cancelled_payout_of_disputed_money_is_held(scenario: Scenario) 
     event = await scenario.release(vendor, 100)
     payout = await scenario.payout(vendor, 1_000)
     opened = charge_disputed(vendor, event.order_id, vendor_minor=100)
-    await scenario.app.deliver(opened, sequence=5)
-    headers = scenario.app.headers(vendor.owner, **vendor.claims())
-    response = await scenario.app.client.post(f"/api/payouts/{payout}/cancel", headers=headers)
+    await scenario.receive(opened, sequence=5)
+    headers = scenario.headers(vendor.owner, **vendor.claims())
+    response = await scenario.client.post(f"/api/payouts/{payout}/cancel", headers=headers)
     assert response.status_code == 200, response.text
     assert await money(scenario, vendor) == (900, 100, 0)
     how: dict[str, Any] = {"chargeback_id": opened.chargeback_id, "outcome": "lost", "from_vendor_minor": 100}
-    await scenario.app.deliver(charge_disputed(vendor, event.order_id, **how), sequence=6)
+    await scenario.receive(charge_disputed(vendor, event.order_id, **how), sequence=6)
     assert await money(scenario, vendor) == (900, 0, 0)
     await assert_ledger_matches_wallet(scenario, vendor)

@@ -46,7 +46,7 @@ async def at_once(staff, cases, act, other):
 
     async def once_polled(case, before):
         async def is_polled():
-            [row] = await staff.scenario.app.fetch(poll_count, case.reference)
+            [row] = await staff.scenario.fetch(poll_count, case.reference)
             return row["asks"] > before
 
         await eventually(is_polled)
@@ -57,7 +57,7 @@ async def at_once(staff, cases, act, other):
             return await act(case), await other(case)
         if number == 1:
             return (await other(case), await act(case))[::-1]
-        [row] = await staff.scenario.app.fetch(poll_count, case.reference)
+        [row] = await staff.scenario.fetch(poll_count, case.reference)
         second = other(case) if number % 2 else once_polled(case, row["asks"])
         return await asyncio.gather(act(case), second)
 
@@ -68,7 +68,7 @@ async def settled(staff, cases):
     """Finishes all work, then returns each payout as the ledger and the gateway have it."""
     await staff.process_queued_transfers()
     [vendor] = {case.vendor.id for case in cases}
-    found = await staff.scenario.app.fetch(
+    found = await staff.scenario.fetch(
         """
         SELECT p.id::text, p.status, p.retry_count,
                (SELECT count(*) FROM ledger_transactions WHERE posting_key IN ('restitution:' || p.id, 'reversal:' || p.id)) AS returns,
@@ -97,7 +97,7 @@ async def test_of_concurrent_approvals_one_posts(staff) -> None:
     assert Counter(responses) == {200: 2 * ROUNDS}
     payouts = await settled(staff, cases)
     assert {row["status"] for row in payouts.values()} == {"failed"}
-    approvals = await staff.scenario.app.fetch(
+    approvals = await staff.scenario.fetch(
         "SELECT count(*) AS approvals FROM payout_acts WHERE act = 'approved' AND payout_id = ANY ($1)", list(payouts)
     )
     assert approvals[0]["approvals"] == ROUNDS
@@ -126,7 +126,7 @@ async def test_a_payout_with_a_concurrent_reset_and_late_success_is_paid_once(st
     assert {reset for reset, _ in rounds} == {200, 409}
     payouts = await settled(staff, cases)
     assert {(row["status"], row["successes"]) for row in payouts.values()} == {("processed", 1)}
-    unsent = await staff.scenario.app.fetch(
+    unsent = await staff.scenario.fetch(
         "SELECT id FROM payout_transfers WHERE payout_id = ANY ($1) "
         "AND (status = 'reserved' OR (due_at IS NOT NULL AND status <> 'success'))",
         list(payouts),
@@ -155,7 +155,7 @@ async def test_a_concurrent_quarantine_and_reset_return_the_amount_once(staff) -
     cases = await failed_payouts(staff)
 
     async def restitute(case):
-        parts = staff.scenario.app.dependencies
+        parts = staff.scenario.dependencies
         async with parts.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             now = parts.clock.now()
             return await restitute_payout(uow, UUID(case.payout_id), "The account was quarantined.", now)
@@ -172,7 +172,7 @@ async def test_a_concurrent_quarantine_and_reset_return_the_amount_once(staff) -
         assert sorted(restitutions) == [False, True]
         row = payouts[case.payout_id]
         assert (row["status"], row["retry_count"]) == ("failed", int(reset == 200))
-    due = await staff.scenario.app.fetch(
+    due = await staff.scenario.fetch(
         "SELECT id FROM payout_transfers WHERE payout_id = ANY ($1) AND status <> 'failed'", list(payouts)
     )
     assert due == []

@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from contracts.identity import (
     ErasureRequested,
@@ -87,7 +86,7 @@ async def an_event_of(scenario: Scenario, event):
 
 
 async def state(scenario: Scenario):
-    return {table: await scenario.app.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in STATE}
+    return {table: await scenario.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in STATE}
 
 
 @pytest.mark.parametrize("event", [line.event for line in SUBSCRIPTIONS], ids=lambda event: event.__name__)
@@ -105,15 +104,15 @@ async def test_a_consumer_is_idempotent_and_atomic(scenario: Scenario, event) ->
         raise Crash
 
     with pytest.raises(Crash):
-        async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with scenario.unit_of_work() as uow:
             envelope = Envelope(99)
-            await crash(message, envelope, uow, scenario.app.dependencies)
+            await crash(message, envelope, uow, scenario.dependencies)
     assert await state(scenario) == before
 
-    received = await scenario.app.deliver(message, sequence=99)
+    received = await scenario.receive(message, sequence=99)
     once = await state(scenario)
     assert once != before
-    await scenario.app.deliver(message, sequence=99, event_id=received.event_id)
+    await scenario.receive(message, sequence=99, event_id=received.event_id)
     assert await state(scenario) == once
 
 

@@ -27,7 +27,7 @@ async def test_a_dispatch_sends_and_lists_each_waiting_payout(scenario: Scenario
     assert {transfer["reference"] for transfer in response["transfers"]} == {
         transfer["reference"] for transfer in await sandbox.transfers()
     }
-    assert len(await scenario.app.published("payouts.payout_submitted.v1")) == 2
+    assert len(await scenario.published("payouts.payout_submitted.v1")) == 2
     again = (await scenario.dispatch(OTHER_KEY, payoutIds=[first])).json()["data"]
     assert (again["submitted"], again["skipped"]) == (0, [{"payoutId": first, "reason": "already_dispatched"}])
 
@@ -95,12 +95,12 @@ async def test_a_short_balance_stops_the_batch_before_the_first_transfer(scenari
     assert (response["submitted"], response["transfers"]) == (0, [])
     assert {line["reason"] for line in response["skipped"]} == {"balance_insufficient"}
     assert await sandbox.transfers() == []
-    headers = scenario.app.headers(new_id(), roles=("auditor",))
-    [exception] = (await scenario.app.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
+    headers = scenario.headers(new_id(), roles=("auditor",))
+    [exception] = (await scenario.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
     assert (exception["severity"], exception["cause"]) == ("SEV-1", "balance_insufficient")
     assert (exception["batchId"], exception["payoutId"]) == (response["batchId"], None)
     assert exception["respondBy"] == "2026-01-01T00:15:00.000Z"
-    assert [alert["severity"] for alert in await scenario.app.published("operations.alert_raised.v1")] == ["SEV-1"]
+    assert [alert["severity"] for alert in await scenario.published("operations.alert_raised.v1")] == ["SEV-1"]
     assert (await scenario.dispatch(OTHER_KEY, payoutIds=[small])).json()["data"]["submitted"] == 1
 
 
@@ -132,9 +132,9 @@ async def test_a_payout_skipped_for_its_bank_details_waits_with_an_exception(
         assert response["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_changed"}]
     opened = (await scenario.read_payout(payout_id))["openException"]
     assert (opened["cause"], opened["severity"]) == ("bank_details_changed", "SEV-3")
-    [alert] = await scenario.app.published("operations.alert_raised.v1")
+    [alert] = await scenario.published("operations.alert_raised.v1")
     assert alert["severity"] == "SEV-3"
-    [delayed] = await scenario.app.published("payouts.payout_delayed.v1")
+    [delayed] = await scenario.published("payouts.payout_delayed.v1")
     assert (delayed["payoutId"], delayed["vendorId"], delayed["cause"]) == (
         payout_id,
         str(vendor.id),
@@ -145,7 +145,7 @@ async def test_a_payout_skipped_for_its_bank_details_waits_with_an_exception(
     scenario.clock.advance(timedelta(days=8))
     assert (await scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]["submitted"] == 1
     assert (await scenario.read_payout(payout_id))["openException"] is None
-    [_] = await scenario.app.published("operations.alert_cleared.v1")
+    [_] = await scenario.published("operations.alert_cleared.v1")
 
 
 async def test_a_cancelled_payout_closes_the_exception_of_its_bank_details(
@@ -156,8 +156,8 @@ async def test_a_cancelled_payout_closes_the_exception_of_its_bank_details(
     assert (await scenario.put_bank_details(vendor, "0690123456", "044")).json()["data"]["verified"] is False
     await scenario.dispatch(uuid4(), payoutIds=[payout_id])
     assert (await scenario.read_payout(payout_id))["openException"]["cause"] == "bank_details_changed"
-    headers = scenario.app.headers(vendor.owner, **vendor.claims())
-    assert (await scenario.app.client.post(f"/api/payouts/{payout_id}/cancel", headers=headers)).status_code == 200
+    headers = scenario.headers(vendor.owner, **vendor.claims())
+    assert (await scenario.client.post(f"/api/payouts/{payout_id}/cancel", headers=headers)).status_code == 200
     assert (await scenario.read_payout(payout_id))["openException"] is None
 
 
@@ -166,10 +166,10 @@ async def test_a_dispatch_without_permission_has_no_effect(scenario: Scenario, s
     await scenario.payout(vendor, 1_000)
 
     async def post(headers, body=None):
-        response = await scenario.app.client.post("/api/payouts/dispatch", json=body or {}, headers=headers)
+        response = await scenario.client.post("/api/payouts/dispatch", json=body or {}, headers=headers)
         return response.status_code, response.json()["code"]
 
-    checker = scenario.app.headers(new_id(), roles=("finance_checker",), stepped_up=True, idempotency_key=KEY)
+    checker = scenario.headers(new_id(), roles=("finance_checker",), stepped_up=True, idempotency_key=KEY)
     assert await post(checker) == FORBIDDEN
     assert await post(scenario.maker(KEY, stepped_up=False)) == STEP_UP_REQUIRED
     assert await post(scenario.maker()) == INVALID
@@ -179,7 +179,7 @@ async def test_a_dispatch_without_permission_has_no_effect(scenario: Scenario, s
     for body in ({"maxTotalMinor": 0}, {"payoutIds": []}, {"payoutIds": twice}, {"dryRun": "yes"}, {"all": True}):
         assert await post(scenario.maker(KEY), body) == INVALID
     assert await sandbox.transfers() == []
-    assert await scenario.app.fetch("SELECT id FROM dispatch_batches") == []
+    assert await scenario.fetch("SELECT id FROM dispatch_batches") == []
 
 
 async def test_a_failed_balance_query_writes_nothing(scenario: Scenario, sandbox: Sandbox) -> None:
@@ -187,7 +187,7 @@ async def test_a_failed_balance_query_writes_nothing(scenario: Scenario, sandbox
     await scenario.payout(vendor, 1_000)
     await sandbox.faults(balance_call={"error_before": True})
     assert error_of(await scenario.dispatch(KEY)) == (503, "INTERNAL_ERROR")
-    assert await scenario.app.fetch("SELECT id FROM dispatch_batches") == []
+    assert await scenario.fetch("SELECT id FROM dispatch_batches") == []
     await sandbox.faults(balance_call=None)
     assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
 
@@ -209,11 +209,11 @@ async def test_held_payouts_keep_no_other_out_of_its_batch(scenario: Scenario, s
                        ARRAY['in_transit:' || id, 'wallet:' || vendor_id], ARRAY['credit', 'credit'], ARRAY[true, true],
                        ARRAY[-amount, amount]) FROM made
     """
-    await scenario.app.fetch(copy, UUID(first), 300)
+    await scenario.fetch(copy, UUID(first), 300)
     await hold(scenario, held, "vendor_suspended")
     scenario.clock.advance(timedelta(minutes=1))
     going = await scenario.payout(other, 1_000)
-    await scenario.app.fetch(copy, UUID(going), 204)
+    await scenario.fetch(copy, UUID(going), 204)
     dry = (await scenario.dispatch(KEY, dryRun=True)).json()["data"]
     assert (len(dry["transfers"]), dry["skipped"], dry["remaining"]) == (200, [], 5)
     limited = (await scenario.dispatch(OTHER_KEY, maxTotalMinor=3_500)).json()["data"]
@@ -236,10 +236,10 @@ async def test_a_batch_is_shown_with_its_transfers_as_they_are_now(scenario: Sce
     payout_id = await scenario.payout(vendor, 10_000)
     planned = (await scenario.dispatch(OTHER_KEY, dryRun=True)).json()["data"]
     sent = (await scenario.dispatch(KEY)).json()["data"]
-    reader = scenario.app.headers(new_id(), roles=("finance_checker",))
+    reader = scenario.headers(new_id(), roles=("finance_checker",))
 
     async def read(path: str) -> dict:
-        response = await scenario.app.client.get(f"/api/payout-batches{path}", headers=reader)
+        response = await scenario.client.get(f"/api/payout-batches{path}", headers=reader)
         assert response.status_code == 200, response.text
         return response.json()["data"]
 
@@ -257,6 +257,6 @@ async def test_a_batch_is_shown_with_its_transfers_as_they_are_now(scenario: Sce
         (f"/{sent['batchId']}", "merchant", 403),
         ("", "support_agent", 403),
     ):
-        headers = scenario.app.headers(new_id(), roles=(role,))
-        assert (await scenario.app.client.get(f"/api/payout-batches{path}", headers=headers)).status_code == status
+        headers = scenario.headers(new_id(), roles=(role,))
+        assert (await scenario.client.get(f"/api/payout-batches{path}", headers=headers)).status_code == status
     assert payout_id == sent["transfers"][0]["payoutId"]

@@ -13,7 +13,6 @@ from .conftest import Sandbox, Scenario, Vendor, released
 from .dispatch_steps import hold
 from .staff import Staff
 from .steps import charge_disputed, skip_reason
-from .stored import unit_of_work
 
 
 async def waiting(scenario: Scenario, vendor: Vendor, amount_minor: int = 100) -> UUID:
@@ -36,7 +35,7 @@ async def test_the_payouts_that_can_be_sent_come_first_and_are_counted(scenario:
     held["details changed recently"] = await waiting(scenario, cooling)
     owing = await scenario.ready_vendor(1_000)
     held["debt"] = await waiting(scenario, owing, 1_000)
-    await scenario.app.deliver(charge_disputed(owing, new_id(), outcome="lost", from_vendor_minor=900))
+    await scenario.receive(charge_disputed(owing, new_id(), outcome="lost", from_vendor_minor=900))
     odd = await scenario.ready_vendor(1_000)
     await scenario.app.deliver_unsigned(released(odd, 500))
     held["wallet not covered"] = await waiting(scenario, odd)
@@ -45,15 +44,15 @@ async def test_the_payouts_that_can_be_sent_come_first_and_are_counted(scenario:
     await staff.succeeds((await staff.dispatched()).reference)
     able = await scenario.ready_vendor(1_000)
     ended, ready = await waiting(scenario, able), await waiting(scenario, able)
-    await scenario.app.fetch("UPDATE payout_requests SET status = 'failed' WHERE id = $1 RETURNING 1", ended)
+    await scenario.fetch("UPDATE payout_requests SET status = 'failed' WHERE id = $1 RETURNING 1", ended)
     await hold(scenario, suspended, "vendor_suspended")
     await hold(scenario, unverified, "details")
     now = scenario.clock.now()
     tomorrow = now + timedelta(days=1)
-    await scenario.app.fetch(
+    await scenario.fetch(
         "UPDATE vendor_bank_details SET payouts_from = $2 WHERE vendor_id = $1 RETURNING 1", cooling.id, tomorrow
     )
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         found = await payouts.list_waiting(uow, 100, now)
         assert found[0] == ready
         assert set(found) == {ready, *held.values()}
@@ -89,7 +88,7 @@ async def test_a_held_attempt_waits_and_is_reserved_again_under_its_reference(
 ) -> None:
     other, own = [await waiting(scenario, await scenario.ready_vendor(1_000)) for _ in range(2)]
     now = scenario.clock.now()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
 
         async def batch() -> UUID:
             made = Batch(new_id(), b"x", None)
@@ -155,7 +154,7 @@ async def test_a_batch_belongs_to_its_caller_and_key_and_keeps_its_first_respons
     skipped_payout, planned = await waiting(scenario, vendor), await waiting(scenario, vendor)
     now, by, key = scenario.clock.now(), new_id(), uuid4()
     own, other = Batch(new_id(), b"own", None), Batch(new_id(), b"other", None)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         how: Any = {"dry_run": False, "balance_minor": 0, "at": now}
         assert await payouts.save_batch_if_new(uow, other, new_id(), key, **how)
         assert await payouts.save_batch_if_new(uow, own, by, key, **how)
@@ -190,7 +189,7 @@ async def test_a_payout_is_found_by_the_key_of_its_own_user(scenario: Scenario, 
         vendor = await scenario.ready_vendor(1_000)
         assert (await scenario.request_payout(vendor, amount_minor, key)).status_code == 201
         made.append(vendor)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         for vendor, amount_minor in zip(made, (200, 300), strict=True):
             found = await payouts.find_payout_by_key(uow, vendor.owner, key)
             assert found is not None

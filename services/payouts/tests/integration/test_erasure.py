@@ -9,10 +9,10 @@ from .conftest import Sandbox, Scenario
 
 
 async def evaluate_update(scenario: Scenario, vendor, user_id=None):
-    await scenario.app.deliver(
+    await scenario.receive(
         ErasureRequested(user_id=user_id or vendor.owner, request_id=new_id(), vendor_id=None if user_id else vendor.id)
     )
-    return (await scenario.app.published("payouts.erasure_judged.v1"))[-1].get("openMatters", [])
+    return (await scenario.published("payouts.erasure_judged.v1"))[-1].get("openMatters", [])
 
 
 async def test_open_amounts_block_a_vendors_erasure(shared_scenario: Scenario) -> None:
@@ -33,15 +33,15 @@ async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(share
     scenario = shared_scenario
     vendor = await scenario.ready_vendor(50_000)
     ledger = "SELECT * FROM ledger_entries ORDER BY 1, 2"
-    before = await scenario.app.fetch(ledger)
+    before = await scenario.fetch(ledger)
     closed = VendorClosed(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id())
-    await scenario.app.deliver(closed, sequence=9)
+    await scenario.receive(closed, sequence=9)
     late = {"legal_name": "Ada Obi Ventures", "business_name": "Ada's", "campus_id": new_id()}
-    await scenario.app.deliver(VendorChanged(vendor_id=vendor.id, owner_user_id=vendor.owner, **late), sequence=8)
-    [known] = await scenario.app.fetch("SELECT legal_name FROM vendors WHERE id = $1", vendor.id)
+    await scenario.receive(VendorChanged(vendor_id=vendor.id, owner_user_id=vendor.owner, **late), sequence=8)
+    [known] = await scenario.fetch("SELECT legal_name FROM vendors WHERE id = $1", vendor.id)
     assert known["legal_name"] == ""
-    assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
-    [version] = await scenario.app.fetch("SELECT * FROM bank_detail_versions WHERE vendor_id = $1", vendor.id)
+    assert await scenario.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
+    [version] = await scenario.fetch("SELECT * FROM bank_detail_versions WHERE vendor_id = $1", vendor.id)
     personal_columns = (
         "account_number",
         "account_sealed",
@@ -52,10 +52,10 @@ async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(share
         "reason",
     )
     assert {version[name] for name in personal_columns} <= {"", None}
-    assert await scenario.app.fetch(ledger) == before
+    assert await scenario.fetch(ledger) == before
     # An older token stays valid for some seconds.
     assert (await scenario.put_bank_details(vendor)).status_code == 503
-    assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
+    assert await scenario.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
 
 
 async def test_closing_a_vendor_removes_no_reason_of_the_audit_history(
@@ -66,22 +66,22 @@ async def test_closing_a_vendor_removes_no_reason_of_the_audit_history(
     scenario.clock.advance(timedelta(days=2))
     for seller in (vendor, other):
         payout_id = await scenario.payout(seller, 1_000)
-        response = await scenario.app.client.post(
+        response = await scenario.client.post(
             f"/api/vendors/{seller.id}/bank-details/quarantine",
             json={"reason": secret, "payoutId": payout_id},
             headers=scenario.maker(),
         )
         assert response.status_code == 200, response.text
     personal_columns = "SELECT * FROM payout_requests WHERE vendor_id = $1"
-    assert secret in str(await scenario.app.fetch(personal_columns, vendor.id))
+    assert secret in str(await scenario.fetch(personal_columns, vendor.id))
     money = "SELECT id, amount, status, retry_count FROM payout_requests WHERE vendor_id = $1"
-    before = await scenario.app.fetch(money, vendor.id)
+    before = await scenario.fetch(money, vendor.id)
     closed = VendorClosed(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id())
-    await scenario.app.deliver(closed)
-    assert secret not in str(await scenario.app.fetch(personal_columns, vendor.id))
-    assert secret in str(await scenario.app.fetch(personal_columns, other.id))
-    assert await scenario.app.fetch(money, vendor.id) == before
-    [act] = await scenario.app.fetch("SELECT reason FROM bank_detail_quarantines WHERE vendor_id = $1", vendor.id)
+    await scenario.receive(closed)
+    assert secret not in str(await scenario.fetch(personal_columns, vendor.id))
+    assert secret in str(await scenario.fetch(personal_columns, other.id))
+    assert await scenario.fetch(money, vendor.id) == before
+    [act] = await scenario.fetch("SELECT reason FROM bank_detail_quarantines WHERE vendor_id = $1", vendor.id)
     assert act["reason"] == secret
 
 
@@ -89,11 +89,11 @@ async def test_personal_records_contain_the_own_vendors_data_only(shared_scenari
     scenario = shared_scenario
     vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(70_000)
     path = "/api/personal-records/payouts?limit=100"
-    response = await scenario.app.client.get(path, headers=scenario.app.headers(vendor.owner, **vendor.claims()))
+    response = await scenario.client.get(path, headers=scenario.headers(vendor.owner, **vendor.claims()))
     assert response.status_code == 200, response.text
     found = {line["section"]: line["record"] for line in response.json()["data"]}
     assert set(found) == {"vendor", "bankDetails", "statement"}
     assert (found["bankDetails"]["accountLast4"], found["statement"]["netMinor"]) == ("6785", 50_000)
     assert str(other.id) not in response.text
-    buyer = await scenario.app.client.get(path, headers=scenario.app.headers(new_id()))
+    buyer = await scenario.client.get(path, headers=scenario.headers(new_id()))
     assert buyer.json()["data"] == []

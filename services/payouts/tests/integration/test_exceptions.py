@@ -7,7 +7,7 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from common.auth.caller import THE_SERVICE, Caller
+from common.auth.caller import Caller
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
@@ -22,7 +22,7 @@ from .steps import FINDING, act_on_exception, list_exceptions, new_id_v4, receiv
 
 async def events_of(scenario: Scenario, event, **about):
     """Return the published events of this type about a subject."""
-    events = await scenario.app.published(event)
+    events = await scenario.published(event)
     return [one for one in events if all(one.get(name) == value for name, value in about.items())]
 
 
@@ -145,12 +145,12 @@ async def test_a_query_decides_between_two_reports_in_any_order(shared_scenario:
         await receive_update(scenario, references[payout_id], "query", "success")
     for payout_id, found in (await states(scenario, payouts)).items():
         assert found == ("processed", 0, "reversed" in receive_webhook[payout_id]), receive_webhook[payout_id]
-    processed = await scenario.app.published("payouts.payout_processed.v1")
+    processed = await scenario.published("payouts.payout_processed.v1")
     assert sorted(one["payoutId"] for one in processed if one["payoutId"] in receive_webhook) == sorted(payouts)
 
 
 async def states(scenario: Scenario, payouts):
-    rows = await scenario.app.fetch(
+    rows = await scenario.fetch(
         """
         SELECT p.id, p.status, coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'in_transit:' || p.id), 0) AS minor,
                EXISTS (SELECT FROM payout_exceptions AS e WHERE e.payout_id = p.id AND e.status = 'open') AS live
@@ -394,7 +394,7 @@ async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario: 
     await attempt.receive(TransferFailed)
     exception = await attempt.exception()
     await act_on_exception(scenario, exception["id"], "classify", **FINDING)
-    database = scenario.app.runtime.database
+    database = scenario.database
 
     def caller(*roles, vendor_id=None):
         return Caller(user_id=new_id(), roles=frozenset(roles), permissions=permissions_of(roles), vendor_id=vendor_id)
@@ -429,7 +429,7 @@ async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario: 
             async with database.unit_of_work(acting_as=who) as uow:
                 await uow.execute(statement, *values)
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await scenario.app.fetch("UPDATE payout_exception_acts SET note = 'x'")
+        await scenario.fetch("UPDATE payout_exception_acts SET note = 'x'")
 
 
 async def test_a_crash_before_the_commit_stores_nothing(shared_scenario: Scenario) -> None:
@@ -439,7 +439,7 @@ async def test_a_crash_before_the_commit_stores_nothing(shared_scenario: Scenari
     await attempt.receive(TransferFailed)
     exception = await attempt.exception()
     with pytest.raises(RuntimeError):
-        async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with scenario.unit_of_work() as uow:
             await close_exception(uow, UUID(exception["id"]), "Settled.", new_id(), scenario.clock.now())
             raise RuntimeError
     assert await attempt.exception() == exception

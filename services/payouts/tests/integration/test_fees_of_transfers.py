@@ -36,7 +36,7 @@ def success(reference, fee_minor):
 
 
 async def poll(scenario: Scenario, days):
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     scenario.clock.advance(timedelta(days=days, seconds=1))
     await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
 
@@ -50,7 +50,7 @@ async def test_a_fee_is_booked_once_with_the_webhook_that_reports_it(scenario: S
     await charging.client.post(f"/control/transfers/{reference}/succeed", json={})
     assert await booked(scenario) == (0, 0)
     for sequence in range(3):
-        await scenario.app.deliver(success(reference, FEE), sequence=sequence + 1)
+        await scenario.receive(success(reference, FEE), sequence=sequence + 1)
     assert await booked(scenario) == (FEE, -AMOUNT - FEE)
     assert await charging.balance_minor() == OPENING_BALANCE_MINOR - AMOUNT - FEE
 
@@ -58,7 +58,7 @@ async def test_a_fee_is_booked_once_with_the_webhook_that_reports_it(scenario: S
 async def test_a_fee_that_no_webhook_reports_is_booked_by_the_later_query(scenario: Scenario, charging) -> None:
     _, reference = await sent(scenario)
     await charging.client.post(f"/control/transfers/{reference}/succeed", json={})
-    await scenario.app.deliver(success(reference, None))
+    await scenario.receive(success(reference, None))
     assert await booked(scenario) == (0, -AMOUNT)
     await poll(scenario, 1)
     assert await booked(scenario) == (FEE, -AMOUNT - FEE)
@@ -67,12 +67,12 @@ async def test_a_fee_that_no_webhook_reports_is_booked_by_the_later_query(scenar
 async def test_a_reversal_returns_the_fee_that_the_gateway_returned(scenario: Scenario, charging) -> None:
     _, reference = await sent(scenario)
     await charging.client.post(f"/control/transfers/{reference}/succeed", json={})
-    await scenario.app.deliver(success(reference, FEE))
+    await scenario.receive(success(reference, FEE))
     await charging.client.post(f"/control/transfers/{reference}/reverse", json={})
     await poll(scenario, 1)
     assert await booked(scenario) == (0, -AMOUNT)
     # A late webhook of the success does not post it again.
-    await scenario.app.deliver(success(reference, FEE), sequence=9)
+    await scenario.receive(success(reference, FEE), sequence=9)
     assert await booked(scenario) == (0, -AMOUNT)
 
 
@@ -81,7 +81,7 @@ async def test_a_batch_whose_fees_are_not_covered_is_stopped(scenario: Scenario,
     await scenario.payout(vendor, OPENING_BALANCE_MINOR - 4_999)
     stopped = (await scenario.dispatch(KEY)).json()["data"]
     assert [line["reason"] for line in stopped["skipped"]] == ["balance_insufficient"]
-    [exception] = await scenario.app.fetch("SELECT cause, detail FROM payout_exceptions")
+    [exception] = await scenario.fetch("SELECT cause, detail FROM payout_exceptions")
     assert exception["cause"] == "balance_insufficient"
     assert "fees of 5000 kobo" in exception["detail"]
     assert await charging.transfers() == []
@@ -89,7 +89,7 @@ async def test_a_batch_whose_fees_are_not_covered_is_stopped(scenario: Scenario,
 
 async def test_a_payout_below_the_gateways_minimum_is_refused(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(100_000)
-    object.__setattr__(scenario.app.dependencies.gateway, "transfer_minimum_minor", 10_000)
+    object.__setattr__(scenario.dependencies.gateway, "transfer_minimum_minor", 10_000)
     refused = await scenario.request_payout(vendor, 9_999)
     assert refused.status_code == 422
     assert "10000 kobo" in refused.text

@@ -68,7 +68,7 @@ async def staff(open_with, sandbox: Sandbox):
 
 
 async def attempt(staff, case):
-    rows = await staff.scenario.app.fetch("SELECT * FROM payout_transfers WHERE reference = $1", case.reference)
+    rows = await staff.scenario.fetch("SELECT * FROM payout_transfers WHERE reference = $1", case.reference)
     return dict(rows[0])
 
 
@@ -106,7 +106,7 @@ async def test_a_failed_transfer_has_the_banks_cause(staff) -> None:
     await staff.settle_at_gateway(case.reference, "fail")
     await staff.receive_webhook(case.reference, TransferFailed, reason="DISBURSE FAILED: Account is dormant")
     await staff.process_queued_transfers()
-    [exception] = await staff.scenario.app.fetch(
+    [exception] = await staff.scenario.fetch(
         "SELECT detail FROM payout_exceptions WHERE payout_id = $1", case.payout_id
     )
     assert exception["detail"].startswith("DISBURSE FAILED:")
@@ -133,7 +133,7 @@ async def test_a_failure_after_a_success_is_a_reversal(staff) -> None:
 
 async def staff_case_again(staff, case):
     """Return the case without its prepared reconciliation, which another user rejected."""
-    rows = await staff.scenario.app.fetch("SELECT id FROM reconciliations WHERE payout_id = $1", case.payout_id)
+    rows = await staff.scenario.fetch("SELECT id FROM reconciliations WHERE payout_id = $1", case.payout_id)
     body = {"reason": "prepared twice"}
     data_of(await staff.post(f"/api/reconciliations/{rows[0]['id']}/reject", staff.checker, "finance_checker", body))
     return case
@@ -152,7 +152,7 @@ async def test_a_lost_response_is_resolved_by_its_reference(staff, sandbox: Sand
 
 
 async def test_only_an_empty_list_proves_that_a_reference_is_absent(staff, sandbox: Sandbox) -> None:
-    gateway = staff.scenario.app.dependencies.gateway
+    gateway = staff.scenario.dependencies.gateway
     assert await gateway.verify("po-0") == Absent()
     case = await staff.dispatched()
     assert isinstance(await gateway.verify(case.reference), Reported)
@@ -175,9 +175,9 @@ async def test_attempts_are_settled_where_they_began_after_a_change_of_the_setti
         for case in (first, second):
             assert (await staff.payout(case))["status"] == "processed"
             await staff.assert_ledger_matches_gateway(case)
-        parts = staff.scenario.app.dependencies
+        parts = staff.scenario.dependencies
         await compare_transfers_once(parts.database, parts.gateways, parts.account_numbers, parts.clock)
-        assert await staff.scenario.app.fetch("SELECT FROM found_transfers") == []
+        assert await staff.scenario.fetch("SELECT FROM found_transfers") == []
 
 
 async def test_a_failed_payout_is_sent_again_by_the_present_gateway(open_with, sandbox: Sandbox) -> None:
@@ -188,7 +188,7 @@ async def test_a_failed_payout_is_sent_again_by_the_present_gateway(open_with, s
         data_of(await staff.reset(case))
         staff.scenario.clock.advance(timedelta(minutes=1))
         await staff.run_timers()
-        rows = await staff.scenario.app.fetch(
+        rows = await staff.scenario.fetch(
             "SELECT gateway, status FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt", case.payout_id
         )
         assert [tuple(row) for row in rows] == [("flutterwave", "failed"), ("paystack", "pending")]
@@ -202,7 +202,7 @@ async def test_a_key_that_is_rejected_pauses_this_gateway_alone(open_with, sandb
     async with open_with("flutterwave", flutterwave_secret_key="FLWSECK-revoked") as staff:
         refused = await staff.scenario.dispatch(uuid4())
         assert refused.status_code == 503
-        [alert] = await staff.scenario.app.published("operations.alert_raised.v1")
+        [alert] = await staff.scenario.published("operations.alert_raised.v1")
         assert "flutterwave" in alert["detail"]
         staff.scenario.clock.advance(timedelta(hours=1))
         await staff.run_timers()
@@ -214,14 +214,14 @@ async def test_a_gateway_with_open_transfers_is_observed_after_a_change_of_the_s
     async with open_with("paystack") as staff:
         case = await staff.dispatched()
     async with open_with("flutterwave") as staff:
-        parts = staff.scenario.app.dependencies
+        parts = staff.scenario.dependencies
         used = await list_gateways_in_use(parts.database, parts.gateways)
         assert [gateway.name for gateway in used] == ["paystack", "flutterwave"]
         # A rejected key of the old gateway pauses its transfers, and is cleared although nothing new is sent there.
         await pause_payouts(parts.database, parts.clock, "paystack")
         assert await refresh_banks_once(parts.database, parts.gateways, parts.clock) == 2
         await observe_balances_once(parts.database, parts.gateways, parts.clock)
-        [cleared] = await staff.scenario.app.published("operations.alert_cleared.v1")
+        [cleared] = await staff.scenario.published("operations.alert_cleared.v1")
         assert cleared["dedupKey"] == "payouts:gateway-key:paystack"
         for name in ("paystack", "flutterwave"):
             assert GATEWAY_BALANCE_TIME.labels(name)._value.get() == parts.clock.now().timestamp()

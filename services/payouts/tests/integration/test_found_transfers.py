@@ -23,11 +23,11 @@ OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 
 async def put_back(scenario: Scenario):
     """Simulate a server with another history."""
-    await scenario.app.fetch("UPDATE transfer_comparison SET place = 'another/00000001' RETURNING true")
+    await scenario.fetch("UPDATE transfer_comparison SET place = 'another/00000001' RETURNING true")
 
 
 async def compare(scenario: Scenario):
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     return await compare_transfers(
         dependencies.database, dependencies.gateways, dependencies.account_numbers, scenario.clock
     )
@@ -51,7 +51,7 @@ async def test_nothing_is_sent_before_the_comparison_with_the_gateway(scenario: 
     await put_back(scenario)
     assert error_of(await scenario.dispatch(KEY)) == (503, "INTERNAL_ERROR")
     assert await immediate.transfers() == []
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     parts = (dependencies.database, dependencies.gateways, dependencies.account_numbers, scenario.clock)
     assert await compare_transfers_once(*parts) is True
     assert await compare_transfers_once(*parts) is False
@@ -66,7 +66,7 @@ async def test_a_reserved_attempt_is_not_sent_before_the_comparison(scenario: Sc
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
     await scenario.dispatch(KEY)
     await put_back(scenario)
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     for _ in range(3):
         scenario.clock.advance(LEASE + timedelta(seconds=1))
         await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
@@ -105,10 +105,10 @@ async def test_an_unaccepted_attempt_is_not_sent_when_a_later_one_was_paid(
     later = await left(immediate, 10_000)
     await put_back(scenario)
     assert (await compare(scenario)).recorded == 1
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     for _ in range(6):
         scenario.clock.advance(timedelta(hours=2))
-        await scenario.app.work("payouts.transfers")
+        await scenario.work("payouts.transfers")
         await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
     payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transferReference"], payout["retryCount"]) == ("processed", later, 1)
@@ -147,18 +147,18 @@ async def test_an_unassigned_transfer_blocks_payouts_until_its_explanation(
         compared = await compare(scenario)
         assert (compared.open, compared.is_complete) == (2, False)
     assert (await scenario.dispatch(KEY)).status_code == 503
-    [alert] = await scenario.app.published("operations.alert_raised.v1")
+    [alert] = await scenario.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "database-restore")
     commands = SERVICE.commands
     with pytest.raises(SystemExit):
-        await commands["compare-transfers"](scenario.app.dependencies)
+        await commands["compare-transfers"](scenario.dependencies)
     assert foreign in capsys.readouterr().out
     for reference in (foreign, by_hand):
-        await commands["explain-transfer"](scenario.app.dependencies, reference, "Paid by hand, ticket 7")
+        await commands["explain-transfer"](scenario.dependencies, reference, "Paid by hand, ticket 7")
     with pytest.raises(SystemExit, match="no transfer"):
-        await commands["explain-transfer"](scenario.app.dependencies, foreign, "Again")
-    await commands["compare-transfers"](scenario.app.dependencies)
-    assert len(await scenario.app.published("operations.alert_cleared.v1")) == 1
+        await commands["explain-transfer"](scenario.dependencies, foreign, "Again")
+    await commands["compare-transfers"](scenario.dependencies)
+    assert len(await scenario.published("operations.alert_cleared.v1")) == 1
     assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
 
 
@@ -168,7 +168,7 @@ async def test_a_command_ends_with_one_line_while_the_gateway_is_unavailable(
     await put_back(scenario)
     await immediate.faults(list_call={"error_before": True})
     with pytest.raises(SystemExit, match=r"^compare-transfers: The payment gateway is not available"):
-        await run_command(SERVICE, scenario.app.dependencies, "compare-transfers", ())
+        await run_command(SERVICE, scenario.dependencies, "compare-transfers", ())
 
 
 async def test_an_unavailable_gateway_blocks_payouts_after_a_restore(scenario: Scenario, immediate: Sandbox) -> None:
@@ -180,9 +180,9 @@ async def test_an_unavailable_gateway_blocks_payouts_after_a_restore(scenario: S
     compared = await compare(scenario)
     assert (compared.recorded, compared.unsettled, compared.is_complete) == (1, 1, False)
     assert (await scenario.dispatch(KEY)).status_code == 503
-    await scenario.app.work("payouts.transfers")
+    await scenario.work("payouts.transfers")
     scenario.clock.advance(timedelta(minutes=2))
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
     assert (await compare(scenario)).is_complete
     assert len(await immediate.transfers()) == 1
@@ -190,7 +190,7 @@ async def test_an_unavailable_gateway_blocks_payouts_after_a_restore(scenario: S
 
 async def test_an_incomplete_comparison_is_repeated_after_a_minute(scenario: Scenario, immediate: Sandbox) -> None:
     await put_back(scenario)
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     parts = (dependencies.database, dependencies.gateways, dependencies.account_numbers, scenario.clock)
     await immediate.faults(list_call={"error_before": True, "times": 1})
     with pytest.raises(GatewayUnavailable):
@@ -206,5 +206,5 @@ async def test_two_comparisons_overlap_by_a_day(scenario: Scenario, immediate: S
     await left(immediate, 10_000)
     for hours, found in ((25, 0), (23, 1)):
         until = datetime.now(UTC) + timedelta(hours=hours)
-        await scenario.app.fetch("UPDATE transfer_comparison SET compared_until = $1 RETURNING true", until)
+        await scenario.fetch("UPDATE transfer_comparison SET compared_until = $1 RETURNING true", until)
         assert (await compare(scenario)).recorded == found

@@ -11,7 +11,7 @@ from payouts.store import found_transfers
 
 from .conftest import Sandbox, Scenario
 from .staff import Staff
-from .stored import sent_pair, unit_of_work
+from .stored import sent_pair
 
 
 def listed(scenario: Scenario, reference: str, amount_minor: int = 100, **changes: Any) -> ListedTransfer:
@@ -29,7 +29,7 @@ async def test_known_are_recorded_attempts_and_explained_transfers(scenario: Sce
     own, other = await sent_pair(scenario, sandbox)
     now = scenario.clock.now()
     still_open, explained, another = "by-hand-1", "by-hand-2", "by-hand-3"
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         for name, outcome in ((still_open, "open"), (explained, "open"), (another, "open")):
             await found_transfers.save_found(uow, listed(scenario, name), outcome, None, now)
         for name in (explained, another):
@@ -59,11 +59,11 @@ async def test_known_are_recorded_attempts_and_explained_transfers(scenario: Sce
 async def test_an_account_belongs_to_each_vendor_who_ever_had_it_at_that_bank(
     scenario: Scenario, sandbox: Sandbox
 ) -> None:
-    numbers = scenario.app.dependencies.account_numbers
+    numbers = scenario.dependencies.account_numbers
     vendors = [await scenario.ready_vendor(100) for _ in range(2)]
     await sandbox.name_account("044", "1234567890", "OBI ADA VENTURES")
     assert (await scenario.put_bank_details(vendors[0], "1234567890", "044")).status_code == 200
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
 
         async def owners(number: str, bank_code: str) -> dict[UUID, UUID]:
             fingerprint = numbers.fingerprint(bank_code, number)
@@ -98,7 +98,7 @@ async def test_a_candidate_is_a_pending_payout_of_that_vendor_and_amount(scenari
     paid = await staff.dispatched(vendor)
     await staff.succeeds(paid.reference)
     now = scenario.clock.now()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         own = UUID(case.payout_id)
         found = await found_transfers.list_candidates(uow, vendor.id, 40_000)
         assert len(found) == 2
@@ -137,7 +137,7 @@ async def test_a_candidate_is_a_pending_payout_of_that_vendor_and_amount(scenari
 async def test_a_comparison_is_due_at_its_time_and_at_once_after_a_restore(scenario: Scenario) -> None:
     now = scenario.clock.now()
     again, recheck, moment = now + timedelta(hours=1), now + timedelta(minutes=1), timedelta(microseconds=1)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         claim = found_transfers.claim_comparison
         assert await claim(uow, now, again, recheck)
         assert not await claim(uow, now, again, recheck)

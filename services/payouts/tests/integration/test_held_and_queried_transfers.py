@@ -23,8 +23,8 @@ from .steps import run_worker_once
 
 
 async def release_hold(scenario: Scenario, vendor):
-    await scenario.app.fetch("UPDATE vendor_bank_details SET verified = true WHERE vendor_id = $1", vendor.id)
-    await scenario.app.fetch("UPDATE vendors SET suspended = false WHERE id = $1", vendor.id)
+    await scenario.fetch("UPDATE vendor_bank_details SET verified = true WHERE vendor_id = $1", vendor.id)
+    await scenario.fetch("UPDATE vendors SET suspended = false WHERE id = $1", vendor.id)
 
 
 @pytest.mark.parametrize("by", ["vendor_suspended", "bank_details_changed"])
@@ -34,7 +34,7 @@ async def test_a_reserved_attempt_that_is_held_is_sent_by_a_later_dispatch(
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     # Dies after the attempt is reserved, and before its submission: find, plan, unsent.
-    assert not await dispatch_until_death(scenario, database=MortalDatabase(scenario.app.runtime.database, 3))
+    assert not await dispatch_until_death(scenario, database=MortalDatabase(scenario.database, 3))
     reference = (await scenario.read_payout(payout_id))["transfer"]["reference"]
     await hold(scenario, vendor, by)
     await recover(scenario)
@@ -43,7 +43,7 @@ async def test_a_reserved_attempt_that_is_held_is_sent_by_a_later_dispatch(
     assert (payout["status"], payout["transfer"]["status"]) == ("pending", "reserved")
     opened = payout["openException"] and payout["openException"]["cause"]
     assert opened == (by if by == "bank_details_changed" else None)
-    [line] = await scenario.app.fetch("SELECT outcome, reason FROM dispatch_lines")
+    [line] = await scenario.fetch("SELECT outcome, reason FROM dispatch_lines")
     assert tuple(line) == ("skipped", by)
     again = (await scenario.dispatch(OTHER_KEY)).json()["data"]
     assert again["skipped"] == [{"payoutId": payout_id, "reason": by}]
@@ -106,7 +106,7 @@ async def test_a_reversal_with_a_lost_webhook_is_found_by_a_later_query(
     payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "reversed")
     assert payout["openException"]["cause"] == "reversed"
-    assert await scenario.app.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
+    assert await scenario.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
 
 
 async def test_a_paid_transfer_is_not_queried_after_a_week(scenario: Scenario, immediate: Sandbox) -> None:
@@ -117,16 +117,16 @@ async def test_a_paid_transfer_is_not_queried_after_a_week(scenario: Scenario, i
         scenario.clock.advance(timedelta(days=days))
         await run_worker_once(scenario)
     assert (await scenario.read_payout(payout_id))["openException"] is None
-    assert await scenario.app.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
+    assert await scenario.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
 async def test_concurrent_workers_claim_a_due_transfer_once(scenario: Scenario, immediate: Sandbox) -> None:
     vendor = await scenario.ready_vendor(10_000)
     payouts = [await scenario.payout(vendor, 1_000) for _ in range(3)]
-    await dispatch_until_death(scenario, database=MortalDatabase(scenario.app.runtime.database, 5))
+    await dispatch_until_death(scenario, database=MortalDatabase(scenario.database, 5))
     scenario.clock.advance(LEASE + timedelta(seconds=1))
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     await asyncio.gather(
         *(process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock) for _ in range(4))
     )

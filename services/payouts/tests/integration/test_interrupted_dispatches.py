@@ -20,7 +20,7 @@ async def test_a_dispatch_killed_between_two_commits_pays_once(
 ) -> None:
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
-    mortal = MortalDatabase(scenario.app.runtime.database, commits)
+    mortal = MortalDatabase(scenario.database, commits)
     lived = await dispatch_until_death(scenario, database=mortal)
     # find, plan with its attempts, unsent, submitting, record, finish: six commits, and a death before each.
     assert not lived
@@ -46,6 +46,6 @@ async def test_a_dispatch_killed_around_a_gateway_call_pays_once(
 async def test_a_dispatch_has_no_more_commits_than_the_kills_cover(scenario: Scenario, immediate: Sandbox) -> None:
     vendor = await scenario.ready_vendor(10_000)
     await scenario.payout(vendor, 1_000)
-    mortal = MortalDatabase(scenario.app.runtime.database, 6)
+    mortal = MortalDatabase(scenario.database, 6)
     assert await dispatch_until_death(scenario, database=mortal)
     assert mortal.lives == 0

@@ -37,7 +37,7 @@ async def open_story(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, cloc
 
 
 async def re_encrypt(scenario: Scenario, option=""):
-    await SERVICE.commands["re-encrypt"](scenario.app.dependencies, option)
+    await SERVICE.commands["re-encrypt"](scenario.dependencies, option)
 
 
 async def recipients(sandbox: Sandbox, sent):
@@ -54,7 +54,7 @@ async def dispatched(scenario: Scenario, payout_id):
 
 
 async def quarantined(scenario: Scenario, vendor):
-    response = await scenario.app.client.post(
+    response = await scenario.client.post(
         f"/api/vendors/{vendor.id}/bank-details/quarantine", json={"reason": "stolen"}, headers=scenario.maker()
     )
     assert response.status_code == 200, response.text
@@ -85,7 +85,7 @@ async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(
         # The same account again: its fingerprint did not change with the rotation.
         assert (await scenario.put_bank_details(vendor)).json()["data"]["verified"] is True
         assert (await scenario.put_bank_details(stopped, *account)).status_code == 409
-        settings = scenario.app.settings.model_copy(update={"account_number_key": OLD})
+        settings = scenario.settings.model_copy(update={"account_number_key": OLD})
     assert len(references) == 4
     assert await recipients(sandbox, references) == {"0123456785"}
     with pytest.raises(DecryptionFailed):
@@ -110,11 +110,11 @@ async def test_concurrent_changes_of_bank_details_survive_re_encryption(open_sto
         *responses, _, _ = await asyncio.gather(*changes, re_encrypted(), re_encrypted())
         assert {response.status_code for response in responses} == {200}
     async with open_story(account_number_key=NEW) as scenario:
-        numbers = scenario.app.dependencies.account_numbers
-        rows = await scenario.app.fetch("SELECT vendor_id, account_sealed, last4 FROM vendor_bank_details")
+        numbers = scenario.dependencies.account_numbers
+        rows = await scenario.fetch("SELECT vendor_id, account_sealed, last4 FROM vendor_bank_details")
         assert len(rows) == len(vendors)
         assert all(numbers.plain_number(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
-        rows = await scenario.app.fetch("SELECT vendor_id, account_sealed, last4 FROM bank_detail_versions")
+        rows = await scenario.fetch("SELECT vendor_id, account_sealed, last4 FROM bank_detail_versions")
         assert all(numbers.plain_number(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
 
 
@@ -123,13 +123,11 @@ async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandb
         account = await sandbox.new_account()
         vendor, stopped = await scenario.ready_vendor(5_000), await scenario.ready_vendor(5_000, account)
         await quarantined(scenario, stopped)
-        [row] = await scenario.app.fetch(
-            "SELECT account_sealed FROM vendor_bank_details WHERE vendor_id = $1", vendor.id
-        )
+        [row] = await scenario.fetch("SELECT account_sealed FROM vendor_bank_details WHERE vendor_id = $1", vendor.id)
         before = Encryptor("unused", "unused", old_keys=(SHARED,))
         assert before.decrypt(row["account_sealed"], f"account-number:{vendor.id}") == "0123456785"
         # The previous release has no such table: the first start derives the fingerprint key from the shared one.
-        await scenario.app.fetch("DELETE FROM hash_keys RETURNING 1")
+        await scenario.fetch("DELETE FROM hash_keys RETURNING 1")
     async with open_story(account_number_key=NEW, sealing_key_previous=SHARED) as scenario:
         await re_encrypt(scenario)
     async with open_story(account_number_key=NEW) as scenario:
@@ -141,9 +139,9 @@ async def test_an_upgraded_installation_does_not_start_without_its_former_key(op
     """A new fingerprint key would recognize no quarantined account."""
     async with open_story(account_number_key=NEW, sealing_key=SHARED) as scenario:
         await scenario.ready_vendor(1_000)
-        await scenario.app.fetch("DELETE FROM hash_keys RETURNING 1")
-        settings = scenario.app.settings.model_copy(update={"sealing_key": ""})
+        await scenario.fetch("DELETE FROM hash_keys RETURNING 1")
+        settings = scenario.settings.model_copy(update={"sealing_key": ""})
         with pytest.raises(DecryptionFailed):
             async with running(SERVICE, settings, "test", scenario.clock):
                 pass
-        assert await scenario.app.fetch("SELECT 1 FROM hash_keys") == []
+        assert await scenario.fetch("SELECT 1 FROM hash_keys") == []

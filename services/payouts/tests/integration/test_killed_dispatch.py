@@ -201,7 +201,7 @@ async def test_a_dispatch_killed_at_any_step_is_finished_once(
         await dispatching
     await hold.let_go()
     await watch.close()
-    statuses = await scenario.app.fetch("SELECT status FROM payout_transfers")
+    statuses = await scenario.fetch("SELECT status FROM payout_transfers")
     statuses_left = {
         "before the write": [],
         "after the write": ["reserved"],
@@ -211,7 +211,7 @@ async def test_a_dispatch_killed_at_any_step_is_finished_once(
     }
     assert [row["status"] for row in statuses] == statuses_left[step]
 
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     later = ManualClock(datetime.now(UTC) + LEASE + timedelta(seconds=5))
     await process_due_transfers_once(dependencies.database, dependencies.gateways, later)
     if step == "before the write":
@@ -226,4 +226,4 @@ async def test_a_dispatch_killed_at_any_step_is_finished_once(
     assert transfer["reference"] == payout["transferReference"]
     assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - 1_000
     assert await scenario.balance("gateway_cash") == -1_000
-    assert len(await scenario.app.published("payouts.payout_processed.v1")) == 1
+    assert len(await scenario.published("payouts.payout_processed.v1")) == 1

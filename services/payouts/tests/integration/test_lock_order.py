@@ -25,8 +25,8 @@ async def test_all_pairs_of_transactions_do_not_deadlock(scenario: Scenario) -> 
     def request_and_cancel(vendor: Vendor) -> Transaction:
         async def transaction() -> None:
             payout_id = await scenario.payout(vendor, 50_000)
-            headers = scenario.app.headers(vendor.owner, **vendor.claims())
-            response = await scenario.app.client.post(f"/api/payouts/{payout_id}/cancel", json={}, headers=headers)
+            headers = scenario.headers(vendor.owner, **vendor.claims())
+            response = await scenario.client.post(f"/api/payouts/{payout_id}/cancel", json={}, headers=headers)
             assert response.status_code == 200, response.text
 
         return transaction

@@ -39,7 +39,7 @@ def locks_of(scenario: Scenario) -> Locks:
         "bank details": (
             "SELECT vendor_id FROM vendor_bank_details",
             lambda uow, vendor_id: bank_details.lock_bank_details(
-                uow, scenario.app.dependencies.account_numbers, vendor_id
+                uow, scenario.dependencies.account_numbers, vendor_id
             ),
         ),
         "payout": ("SELECT id FROM payout_requests", returns.lock_payout_with_attempts),
@@ -95,14 +95,14 @@ async def test_a_lock_holds_its_own_rows_only(scenario: Scenario, sandbox: Sandb
         odd = await scenario.ready_vendor(1_000)
         await scenario.app.deliver_unsigned(released(odd, 500))
         assert await skip_reason(scenario, await scenario.payout(odd, 100)) == "credit_not_released"
-    await assert_locks(scenario.app.runtime.database, locks_of(scenario))
+    await assert_locks(scenario.database, locks_of(scenario))
 
 
 async def test_the_locks_of_one_thing_hold_another(scenario: Scenario, sandbox: Sandbox) -> None:
     """A locked payout keeps its attempts from changing, and only one process compares transfers."""
     case = await Staff(scenario, sandbox).dispatched()
-    database, payout_id = scenario.app.runtime.database, UUID(case.payout_id)
-    [row] = await scenario.app.fetch("SELECT id FROM payout_transfers WHERE payout_id = $1", payout_id)
+    database, payout_id = scenario.database, UUID(case.payout_id)
+    [row] = await scenario.fetch("SELECT id FROM payout_transfers WHERE payout_id = $1", payout_id)
     assert await waits_for(
         database,
         lambda uow: returns.lock_payout_with_attempts(uow, payout_id),
@@ -121,7 +121,7 @@ async def test_what_one_worker_has_claimed_is_skipped_by_another(scenario: Scena
     case = await Staff(scenario, sandbox).dispatched()
     assert (await put_schedule(scenario, case.vendor, DAILY)).status_code == 200
     scenario.clock.advance(timedelta(days=1))
-    database, now, gateways = scenario.app.runtime.database, scenario.clock.now(), ["paystack"]
+    database, now, gateways = scenario.database, scenario.clock.now(), ["paystack"]
     async with database.unit_of_work(acting_as=THE_SERVICE) as one:
         assert len(await transfers.lock_due_transfers(one, now, 10, gateways)) == 1
         assert (await schedules.claim_due_schedule(one, now)) is not None

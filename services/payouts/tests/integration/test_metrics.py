@@ -13,11 +13,11 @@ def published(name):
 
 
 async def test_the_gateway_balance_is_published_with_its_time(scenario: Scenario, sandbox: Sandbox) -> None:
-    gateway = scenario.app.dependencies.gateway
-    await observe_balance_once(scenario.app.dependencies.database, gateway, scenario.clock)
+    gateway = scenario.dependencies.gateway
+    await observe_balance_once(scenario.dependencies.database, gateway, scenario.clock)
     polled_at = scenario.clock.now().timestamp()
     assert published(gateway.name) == (OPENING_BALANCE_MINOR, polled_at)
     scenario.clock.advance(timedelta(hours=2))
     await sandbox.faults(balance_call={"error_before": True})
-    await observe_balance_once(scenario.app.dependencies.database, gateway, scenario.clock)
+    await observe_balance_once(scenario.dependencies.database, gateway, scenario.clock)
     assert published(gateway.name) == (OPENING_BALANCE_MINOR, polled_at)

@@ -103,15 +103,15 @@ async def disputed_story(staff: Staff) -> AsyncIterator[str]:
     released = await scenario.release(vendor, 900)
     yield "released"
     opened = charge_disputed(vendor, released.order_id, vendor_minor=900)
-    await scenario.app.deliver(opened, sequence=5)
+    await scenario.receive(opened, sequence=5)
     yield "disputed"
     how: dict[str, Any] = {"chargeback_id": opened.chargeback_id}
     lost = charge_disputed(vendor, released.order_id, outcome="lost", from_vendor_minor=900, **how)
-    await scenario.app.deliver(lost, sequence=6)
+    await scenario.receive(lost, sequence=6)
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (500, 0, 0)
     yield "lost"
-    await scenario.app.deliver(
+    await scenario.receive(
         charge_disputed(vendor, released.order_id, outcome="won", to_vendor_minor=900, **how), sequence=7
     )
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_400
@@ -126,7 +126,7 @@ async def disputed_story(staff: Staff) -> AsyncIterator[str]:
         remaining_minor=0,
         remaining_vendor_minor=0,
     )
-    await scenario.app.deliver(refund, sequence=8)
+    await scenario.receive(refund, sequence=8)
     assert (await scenario.wallet(vendor))["availableMinor"] == 500
     yield "refunded"
 
@@ -140,4 +140,4 @@ async def sent(staff: Staff, vendor: Vendor, payout_id: str) -> Case:
 
 @pytest.mark.parametrize("story", [failed_story, reset_story, returned_story, quarantined_story, disputed_story])
 async def test_no_row_of_another_vendor_changes(scenario: Scenario, sandbox: Sandbox, story: Story[Staff]) -> None:
-    await assert_isolated(story, lambda: Staff(scenario, sandbox), scenario.app.fetch)
+    await assert_isolated(story, lambda: Staff(scenario, sandbox), scenario.fetch)

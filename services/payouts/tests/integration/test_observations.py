@@ -29,18 +29,18 @@ async def scenario(shared_scenario: Scenario):
 
 
 async def observed(scenario, role="ops_oncall"):
-    headers = scenario.app.headers(scenario.operator_id, roles=(role,))
-    return await scenario.app.client.get(PATH, headers=headers)
+    headers = scenario.headers(scenario.operator_id, roles=(role,))
+    return await scenario.client.get(PATH, headers=headers)
 
 
 async def check_failures(scenario, *, attempts_min=1, workers=1):
     watch = FailureRatePolicy(timedelta(hours=1), attempts_min, timedelta(minutes=10))
-    database = scenario.app.runtime.database
+    database = scenario.database
     await asyncio.gather(*(check_failures_once(database, "paystack", scenario.clock, watch) for _ in range(workers)))
 
 
 async def alerts(scenario, kind, prefix):
-    events = await scenario.app.published(f"operations.alert_{kind}.v1")
+    events = await scenario.published(f"operations.alert_{kind}.v1")
     return [event for event in events if event["dedupKey"].startswith(prefix)]
 
 

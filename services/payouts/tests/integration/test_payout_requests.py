@@ -20,7 +20,7 @@ async def test_a_payout_transfers_the_amount_from_the_wallet_into_transit(scenar
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (600, 400)
     assert -await scenario.balance(f"in_transit:{payout['id']}") == 400
-    [event] = await scenario.app.published("payouts.payout_requested.v1")
+    [event] = await scenario.published("payouts.payout_requested.v1")
     assert (event["payoutId"], event["amountMinor"]) == (payout["id"], 400)
     assert (await scenario.statement(vendor))[0]["payoutId"] == payout["id"]
 
@@ -45,7 +45,7 @@ async def test_a_repeated_request_with_its_key_finds_the_first_payout(scenario: 
     assert len({response.json()["data"]["id"] for response in responses}) == 1
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (600, 400)
-    assert len(await scenario.app.published("payouts.payout_requested.v1")) == 1
+    assert len(await scenario.published("payouts.payout_requested.v1")) == 1
     other = await scenario.request_payout(vendor, 300, key)
     assert error_of(other) == INVALID
     assert other.json()["invalid_params"][0]["name"] == "Idempotency-Key"
@@ -67,8 +67,8 @@ async def test_an_amount_in_escrow_cannot_be_withdrawn(scenario: Scenario) -> No
     assert error_of(above) == INVALID
     assert above.json()["invalid_params"][0]["name"] == "amountMinor"
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
-    assert await scenario.app.fetch("SELECT id FROM payout_requests") == []
-    assert await scenario.app.published("payouts.payout_requested.v1") == []
+    assert await scenario.fetch("SELECT id FROM payout_requests") == []
+    assert await scenario.published("payouts.payout_requested.v1") == []
 
 
 async def test_without_verified_bank_details_nothing_is_paid_out(scenario: Scenario) -> None:
@@ -88,10 +88,10 @@ async def test_an_amount_that_is_no_positive_integer_is_refused(scenario: Scenar
 
 async def test_unknown_fields_are_refused(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    response = await scenario.app.client.post(
+    response = await scenario.client.post(
         "/api/payouts",
         json={"amountMinor": 100, "status": "processed"},
-        headers=scenario.app.headers(vendor.owner, **vendor.claims()),
+        headers=scenario.headers(vendor.owner, **vendor.claims()),
     )
     assert response.status_code == 422
 
@@ -99,10 +99,10 @@ async def test_unknown_fields_are_refused(scenario: Scenario) -> None:
 async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(scenario: Scenario) -> None:
     one, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(1_000)
     small, big = await scenario.payout(one, 100), await scenario.payout(other, 300)
-    headers = scenario.app.headers(one.owner, **one.claims())
+    headers = scenario.headers(one.owner, **one.claims())
 
     async def listed(headers, **params):
-        response = await scenario.app.client.get("/api/payouts", params=params, headers=headers)
+        response = await scenario.client.get("/api/payouts", params=params, headers=headers)
         return response.json()
 
     mine = await listed(headers, vendorId=str(other.id))
@@ -112,12 +112,12 @@ async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(scenario: Scen
     assert [payout["id"] for payout in everything["data"]] == [small, big]
     assert everything["meta"]["total"] == 2
     assert {"page", "limit", "total_pages"} <= set(everything["meta"])
-    assert (await scenario.app.client.get(f"/api/payouts/{big}", headers=headers)).status_code == 404
-    assert (await scenario.app.client.get(f"/api/payouts/{new_id()}", headers=headers)).status_code == 404
-    assert (await scenario.app.client.get("/api/payouts/not-an-id", headers=headers)).status_code == 404
-    assert (await scenario.app.client.get("/api/payouts?sort=vendor_id", headers=headers)).status_code == 422
-    buyer = scenario.app.headers(new_id())
-    assert (await scenario.app.client.get("/api/payouts", headers=buyer)).status_code == 403
+    assert (await scenario.client.get(f"/api/payouts/{big}", headers=headers)).status_code == 404
+    assert (await scenario.client.get(f"/api/payouts/{new_id()}", headers=headers)).status_code == 404
+    assert (await scenario.client.get("/api/payouts/not-an-id", headers=headers)).status_code == 404
+    assert (await scenario.client.get("/api/payouts?sort=vendor_id", headers=headers)).status_code == 422
+    buyer = scenario.headers(new_id())
+    assert (await scenario.client.get("/api/payouts", headers=buyer)).status_code == 403
 
 
 async def test_row_policies_hide_other_vendors_payouts_without_any_filter(scenario: Scenario) -> None:
@@ -129,7 +129,7 @@ async def test_row_policies_hide_other_vendors_payouts_without_any_filter(scenar
     buyer = Caller(user_id=new_id(), permissions=permissions_of(["buyer"]))
     tables = ("payout_requests", "payout_transfers", "wallet_lines", "wallets")
     for caller, expected in ((merchant, {one.id}), (buyer, set())):
-        async with scenario.app.runtime.database.unit_of_work(acting_as=caller) as uow:
+        async with scenario.unit_of_work(caller) as uow:
             for table in tables:
                 rows = await uow.fetch(f"SELECT DISTINCT vendor_id FROM {table}")
                 assert {row["vendor_id"] for row in rows} == expected, table
@@ -150,11 +150,11 @@ async def test_a_crash_before_the_commit_stores_nothing(scenario: Scenario) -> N
 
     merchant = Caller(user_id=vendor.owner, vendor_id=vendor.id, permissions=permissions_of(["merchant"]))
     with pytest.raises(Crash):
-        async with scenario.app.runtime.database.unit_of_work(acting_as=merchant) as uow:
+        async with scenario.unit_of_work(merchant) as uow:
             await request_payout(uow, vendor.id, 100, vendor.owner, scenario.clock.now())
             raise Crash
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
-    assert await scenario.app.published("payouts.payout_requested.v1") == []
+    assert await scenario.published("payouts.payout_requested.v1") == []
 
 
 async def test_a_payout_has_a_number_and_is_found_by_it(scenario: Scenario) -> None:
@@ -164,17 +164,17 @@ async def test_a_payout_has_a_number_and_is_found_by_it(scenario: Scenario) -> N
     number = payout["number"]
     assert read_number(number, NumberKind.PAYOUT) == number
     assert number != (await scenario.read_payout(second))["number"]
-    published = await scenario.app.published("payouts.payout_requested.v1")
+    published = await scenario.published("payouts.payout_requested.v1")
     assert {event["payoutId"]: event["number"] for event in published}[first] == number
     symbols = number.removeprefix("PO-")
-    owner = scenario.app.headers(vendor.owner, **vendor.claims())
+    owner = scenario.headers(vendor.owner, **vendor.claims())
     for headers in (owner, scenario.maker()):
         for typed in (number.lower(), f"#{symbols}", f"po {symbols.replace('-', ' ')}", first.upper()):
-            found = await scenario.app.client.get("/api/payouts", params={"number": typed}, headers=headers)
+            found = await scenario.client.get("/api/payouts", params={"number": typed}, headers=headers)
             assert [one["id"] for one in found.json()["data"]] == [first]
-    other = scenario.app.headers((await scenario.vendor()).owner, **(await scenario.vendor()).claims())
+    other = scenario.headers((await scenario.vendor()).owner, **(await scenario.vendor()).claims())
     for typed, headers in (("PO-0000-0000", owner), ("rice", owner), (number, other)):
-        found = await scenario.app.client.get("/api/payouts", params={"number": typed}, headers=headers)
+        found = await scenario.client.get("/api/payouts", params={"number": typed}, headers=headers)
         assert found.json()["data"] == []
 
 
@@ -184,5 +184,5 @@ async def test_every_event_of_a_payout_has_its_number(scenario: Scenario, immedi
     number = (await scenario.read_payout(payout_id))["number"]
     assert (await scenario.dispatch(uuid4())).status_code == 200
     for fact in ("requested", "submitted", "processed"):
-        events = await scenario.app.published(f"payouts.payout_{fact}.v1")
+        events = await scenario.published(f"payouts.payout_{fact}.v1")
         assert [event["number"] for event in events] == [number]

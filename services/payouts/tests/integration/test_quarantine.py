@@ -62,15 +62,15 @@ async def settle_at_gateway(sandbox, reference, act):
 
 
 async def run_worker(scenario):
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     for _ in range(3):
-        await scenario.app.work("payouts.transfers")
+        await scenario.work("payouts.transfers")
         scenario.clock.advance(LEASE + timedelta(seconds=1))
         await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
 
 
 async def trail(scenario, vendor):
-    return await scenario.app.fetch(
+    return await scenario.fetch(
         "SELECT payout_id, reason, quarantined_by FROM bank_detail_quarantines WHERE vendor_id = $1", vendor.id
     )
 
@@ -82,7 +82,7 @@ async def assert_returned(scenario, vendor, payout_id):
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (10_000, 0)
     assert await scenario.balance(f"in_transit:{payout_id}") == 0
     assert [line["kind"] for line in await scenario.statement(vendor)] == ["restitution", "payout", "release"]
-    failed = await scenario.app.published("payouts.payout_failed.v1")
+    failed = await scenario.published("payouts.payout_failed.v1")
     assert len([event for event in failed if event["payoutId"] == payout_id]) == 1
 
 
@@ -97,7 +97,7 @@ async def test_a_quarantine_returns_an_unsubmitted_payout_at_once(scenario, vend
     assert await quarantined_account(scenario, vendor, payout_id) == "done"
     await assert_returned(scenario, vendor, payout_id)
     assert (await scenario.request_payout(vendor, 100)).status_code == 409
-    events = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
+    events = [event for event in await scenario.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
     assert events == [
         {"vendorId": str(vendor.id), "reason": QUARANTINE_REASON, "last4": account[0][-4:], "bankCode": "058"}
     ]
@@ -117,33 +117,31 @@ async def test_a_repeated_quarantine_has_no_effect(scenario, vendor) -> None:
         QUARANTINE_REASON,
         scenario.operator_id,
     )
-    headers = scenario.app.headers(vendor.owner, **vendor.claims())
-    response = await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=headers)
+    headers = scenario.headers(vendor.owner, **vendor.claims())
+    response = await scenario.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=headers)
     newest, _ = response.json()["data"]
     assert (newest["change"], newest["changedBy"]) == ("quarantined", str(scenario.operator_id))
     assert newest["reason"] == f"quarantined: {QUARANTINE_REASON}"
-    assert (
-        len([event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]) == 1
-    )
+    assert len([event for event in await scenario.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]) == 1
 
 
 async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor, account) -> None:
     await quarantined_account(scenario, vendor)
     present = "SELECT * FROM vendor_bank_details WHERE vendor_id = $1"
-    before = await scenario.app.fetch(present, vendor.id)
+    before = await scenario.fetch(present, vendor.id)
     newer = "The owner of the account wrote to the bank"
     for _ in range(2):
         response = await quarantine_account(scenario, vendor, reason=newer)
         assert (response.status_code, response.json()["data"]["quarantineReason"]) == (200, QUARANTINE_REASON)
-    assert await scenario.app.fetch(present, vendor.id) == before
+    assert await scenario.fetch(present, vendor.id) == before
     assert [act["reason"] for act in await trail(scenario, vendor)] == [QUARANTINE_REASON, newer]
-    shown = await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=scenario.maker())
+    shown = await scenario.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=scenario.maker())
     assert [(line["change"], line["reason"], line["verified"]) for line in shown.json()["data"]] == [
         ("quarantined", f"quarantined: {newer}", False),
         ("quarantined", f"quarantined: {QUARANTINE_REASON}", False),
         ("set", None, True),
     ]
-    published = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
+    published = [event for event in await scenario.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
     assert [event["reason"] for event in published] == [QUARANTINE_REASON]
     assert (await scenario.put_bank_details(vendor, *account)).status_code == 409
 
@@ -169,7 +167,7 @@ async def test_a_quarantine_queries_the_gateway_and_returns_failed_payouts(scena
 async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution(scenario, sandbox, vendor) -> None:
     payout_id, reference = await sent(scenario, vendor)
     await settle_at_gateway(sandbox, reference, "fail")
-    await scenario.app.deliver(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
+    await scenario.receive(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
     assert (await scenario.read_payout(payout_id))["openException"]["cause"] == "account_number_invalid"
     await assert_held(scenario, vendor, payout_id)
     assert await quarantined_account(scenario, vendor, payout_id) == "done"
@@ -188,9 +186,9 @@ async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_fai
     await assert_held(scenario, vendor, payout_id)
     await settle_at_gateway(sandbox, reference, "fail")
     if reported_by == "webhook":
-        received = await scenario.app.deliver(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
+        received = await scenario.receive(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
         await assert_held(scenario, vendor, payout_id)
-        await scenario.app.deliver(
+        await scenario.receive(
             transfer_event(TransferFailed, reference, amount_minor=AMOUNT), event_id=received.event_id
         )
     else:
@@ -203,7 +201,7 @@ async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sand
     payout_id, reference = await sent(scenario, vendor)
     assert await quarantined_account(scenario, vendor, payout_id) == "awaited"
     await settle_at_gateway(sandbox, reference, "succeed")
-    await scenario.app.deliver(transfer_event(TransferSucceeded, reference, amount_minor=AMOUNT))
+    await scenario.receive(transfer_event(TransferSucceeded, reference, amount_minor=AMOUNT))
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
     assert await quarantined_account(scenario, vendor, payout_id) is None
@@ -218,7 +216,7 @@ async def test_a_webhook_that_the_gateway_contradicts_returns_no_money(scenario,
     payout_id, reference = await sent(scenario, vendor)
     await quarantined_account(scenario, vendor, payout_id)
     await settle_at_gateway(sandbox, reference, "succeed")
-    await scenario.app.deliver(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
+    await scenario.receive(transfer_event(TransferFailed, reference, amount_minor=AMOUNT))
     await run_worker(scenario)
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
@@ -293,7 +291,7 @@ async def test_the_worker_makes_the_query_of_a_killed_quarantine(
         with pytest.raises(asyncio.CancelledError):
             await quarantine_account(scenario, vendor, payout_id)
     await assert_held(scenario, vendor, payout_id)
-    await scenario.app.work("payouts.transfers")
+    await scenario.work("payouts.transfers")
     await assert_returned(scenario, vendor, payout_id)
 
 
@@ -364,7 +362,7 @@ async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor,
 async def test_a_refused_quarantine_changes_nothing(scenario, vendor) -> None:
     other, without = await scenario.ready_vendor(10_000), await scenario.vendor()
     payout_id, foreign = await scenario.payout(vendor, AMOUNT), await scenario.payout(other, AMOUNT)
-    headers = scenario.app.headers
+    headers = scenario.headers
 
     async def refused(target=vendor, given=payout_id, **changes):
         response = await quarantine_account(scenario, target, given, **changes)
@@ -393,8 +391,8 @@ async def test_a_refused_quarantine_changes_nothing(scenario, vendor) -> None:
 async def test_the_history_of_quarantines_is_append_only(scenario, vendor) -> None:
     await quarantined_account(scenario, vendor)
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await scenario.app.fetch("UPDATE bank_detail_quarantines SET reason = '' RETURNING 1")
-    database = scenario.app.runtime.database
+        await scenario.fetch("UPDATE bank_detail_quarantines SET reason = '' RETURNING 1")
+    database = scenario.database
 
     async def seen_by(**claims):
         async with database.unit_of_work(acting_as=Caller(user_id=new_id(), **claims)) as uow:
@@ -411,7 +409,7 @@ async def test_concurrent_releases_and_refunds_repay_debt_first(scenario, vendor
     await scenario.payout(vendor, 9_000)
     changes = [released(vendor, 700) for _ in range(6)] + [escrow_refunded(vendor, 900) for _ in range(6)]
     random.shuffle(changes)
-    await asyncio.gather(*(scenario.app.deliver(move) for move in changes))
+    await asyncio.gather(*(scenario.receive(move) for move in changes))
     wallet = await scenario.wallet(vendor)
     assert wallet["availableMinor"] - wallet["debtMinor"] == 1_000 + 6 * 700 - 6 * 900
     assert wallet["availableMinor"] == 0
@@ -430,10 +428,10 @@ async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sand
     response = (await quarantine_account(scenario, vendor, payout_id)).json()["data"]
     assert (response["payout"]["restitution"], response["verified"], response["quarantined"]) == ("done", True, False)
     assert (await scenario.read_payout(payout_id))["status"] == "failed"
-    headers = scenario.app.headers(vendor.owner, **vendor.claims())
-    present = (await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details", headers=headers)).json()["data"]
+    headers = scenario.headers(vendor.owner, **vendor.claims())
+    present = (await scenario.client.get(f"/api/vendors/{vendor.id}/bank-details", headers=headers)).json()["data"]
     assert (present["accountLast4"], present["verified"], present["quarantined"]) == ("6789", True, False)
-    [event] = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
+    [event] = [event for event in await scenario.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
     assert event["last4"] == account[0][-4:]
     # The account of the quarantine never returns, and the present one is stopped only by its own quarantine.
     assert (await scenario.put_bank_details(vendor, *account)).status_code == 409
@@ -453,11 +451,11 @@ async def test_a_quarantined_account_is_quarantined_for_every_vendor(scenario, v
     assert error_of(await scenario.put_bank_details(twin, *account)) == CONFLICT
     skipped = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"]
     assert skipped == [{"payoutId": payout_id, "reason": "bank_details_changed"}]
-    [details] = await scenario.app.fetch(
+    [details] = await scenario.fetch(
         "SELECT verified, quarantine_reason FROM vendor_bank_details WHERE vendor_id = $1", twin.id
     )
     assert tuple(details) == (False, QUARANTINE_REASON)
-    notified = [event["vendorId"] for event in await scenario.app.published(QUARANTINED)]
+    notified = [event["vendorId"] for event in await scenario.published(QUARANTINED)]
     assert (notified.count(str(twin.id)), notified.count(str(unrelated.id))) == (1, 0)
-    [other] = await scenario.app.fetch("SELECT verified FROM vendor_bank_details WHERE vendor_id = $1", unrelated.id)
+    [other] = await scenario.fetch("SELECT verified FROM vendor_bank_details WHERE vendor_id = $1", unrelated.id)
     assert other["verified"] is True

@@ -78,7 +78,7 @@ class Schedules(RuleBasedStateMachine):
 
     def transfers(self) -> dict[str, list[Any]]:
         """Return the sandbox's transfers by payout."""
-        rows = self.run(self.scenario.app.fetch("SELECT reference, payout_id FROM payout_transfers"))
+        rows = self.run(self.scenario.fetch("SELECT reference, payout_id FROM payout_transfers"))
         payout_of = {row["reference"]: str(row["payout_id"]) for row in rows}
         found: dict[str, list[Any]] = {payout_id: [] for payout_id in self.payouts}
         for transfer in self.run(self.sandbox.transfers()):
@@ -98,7 +98,7 @@ class Schedules(RuleBasedStateMachine):
     @rule(fault=st.sampled_from(FAULTS), commits=st.integers(0, 14))
     def staff_dispatch_and_the_process_dies_between_two_commits(self, fault: Any, commits: int) -> None:
         self.run(self.sandbox.faults(transfer_call=fault))
-        dependencies = self.scenario.app.dependencies
+        dependencies = self.scenario.dependencies
         self.run(self._dispatch(MortalDatabase(dependencies.database, commits), dependencies.gateways))
 
     @rule(fault=st.sampled_from(FAULTS), calls=st.integers(0, 7), after=st.booleans())
@@ -106,7 +106,7 @@ class Schedules(RuleBasedStateMachine):
         async def dispatch() -> None:
             async with httpx.AsyncHTTPTransport() as inner:
                 gateways = gateways_over(self.scenario, MortalTransport(inner, calls, after=after))
-                await self._dispatch(self.scenario.app.dependencies.database, gateways)
+                await self._dispatch(self.scenario.dependencies.database, gateways)
 
         self.run(self.sandbox.faults(transfer_call=fault))
         self.run(dispatch())
@@ -140,7 +140,7 @@ class Schedules(RuleBasedStateMachine):
     @rule()
     def two_dispatch_at_once(self) -> None:
         async def both() -> None:
-            dependencies = self.scenario.app.dependencies
+            dependencies = self.scenario.dependencies
             await asyncio.gather(*(self._dispatch(dependencies.database, dependencies.gateways) for _ in range(2)))
 
         self.run(self.sandbox.faults(transfer_call=None))
@@ -149,8 +149,8 @@ class Schedules(RuleBasedStateMachine):
     @rule(wait=st.sampled_from([timedelta(0), timedelta(seconds=20), LEASE + timedelta(seconds=1), timedelta(hours=1)]))
     def the_worker_works(self, wait: timedelta) -> None:
         async def work() -> None:
-            dependencies = self.scenario.app.dependencies
-            await self.scenario.app.work("payouts.transfers")
+            dependencies = self.scenario.dependencies
+            await self.scenario.work("payouts.transfers")
             await process_due_transfers_once(dependencies.database, dependencies.gateways, self.scenario.clock)
 
         self.scenario.clock.advance(wait)
@@ -179,7 +179,7 @@ class Schedules(RuleBasedStateMachine):
             gateway_event_id=str(new_id()), occurred_at="2026-01-01T00:00:00.000Z", reason=None,
         )  # fmt: skip
         for _ in range(2):
-            self.run(self.scenario.app.deliver(update))
+            self.run(self.scenario.receive(update))
 
     @rule(suspended=st.booleans())
     def the_vendor_is_suspended_or_reinstated(self, suspended: bool) -> None:
@@ -189,13 +189,13 @@ class Schedules(RuleBasedStateMachine):
             "legal_name": self.vendor.legal_name, "campus_id": new_id(),
         }  # fmt: skip
         event = VendorSuspended(**values, reason="Complaints") if suspended else VendorReinstated(**values)
-        self.run(self.scenario.app.deliver(event, sequence=self.sequence))
+        self.run(self.scenario.receive(event, sequence=self.sequence))
 
     @rule(number=st.integers(0, 2))
     def an_operator_resets(self, number: int) -> None:
-        headers = self.scenario.app.headers(self.scenario.operator_id, roles=("ops_oncall",), stepped_up=True)
+        headers = self.scenario.headers(self.scenario.operator_id, roles=("ops_oncall",), stepped_up=True)
         path = f"/api/payouts/{self.payouts[number]}/reset"
-        response = self.run(self.scenario.app.client.post(path, json={"reason": "Try again"}, headers=headers))
+        response = self.run(self.scenario.client.post(path, json={"reason": "Try again"}, headers=headers))
         assert response.status_code in (200, 409), response.text
 
     @rule(number=st.integers(0, 2))
@@ -222,8 +222,8 @@ class Schedules(RuleBasedStateMachine):
             return
         for payout_id, found in self.transfers().items():
             assert Counter(line["status"] in ("pending", "success") for line in found)[True] <= 1, payout_id
-        assert self.run(self.scenario.app.fetch(_LOST)) == []
-        assert self.run(self.scenario.app.fetch(_UNBALANCED)) == []
+        assert self.run(self.scenario.fetch(_LOST)) == []
+        assert self.run(self.scenario.fetch(_UNBALANCED)) == []
 
     def teardown(self) -> None:
         """Let gateway, bank and worker finish: nothing stays open, and the audit's invariants hold."""
@@ -246,7 +246,7 @@ class Schedules(RuleBasedStateMachine):
             assert len(left) == (payout["status"] == "processed" and not came_back), payout
             assert (payout["status"], payout["openException"]) in (("processed", None), ("failed", None)), payout
         for promised in (line for line in INVARIANTS if line.service == "payouts"):
-            assert self.run(self.scenario.app.fetch(promised.offending)) == [], promised.rule
+            assert self.run(self.scenario.fetch(promised.offending)) == [], promised.rule
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -288,10 +288,10 @@ async def test_many_payouts_through_a_failing_gateway_are_each_sent_once(
     assert sorted(line["payoutId"] for line in response["transfers"]) == sorted(payouts)
     assert Counter(line["status"] for line in response["transfers"]) == {"success": 37, "unknown": 3}
     assert (response["queued"], response["remaining"]) == (0, 0)
-    assert await scenario.app.work("payouts.transfers") == 3
-    states = await scenario.app.fetch("SELECT DISTINCT status FROM payout_requests")
+    assert await scenario.work("payouts.transfers") == 3
+    states = await scenario.fetch("SELECT DISTINCT status FROM payout_requests")
     assert [row["status"] for row in states] == ["processed"]
     transfers = (await sandbox.client.get("/gateway/transfer", params={"perPage": 100})).json()["data"]
     assert sorted(line["amount"] for line in transfers) == amounts
     for promised in (line for line in INVARIANTS if line.service == "payouts"):
-        assert await scenario.app.fetch(promised.offending) == [], promised.rule
+        assert await scenario.fetch(promised.offending) == [], promised.rule

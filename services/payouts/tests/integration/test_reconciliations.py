@@ -33,7 +33,7 @@ async def refund(staff, vendor, amount_minor):
         remaining_minor=0,
         remaining_vendor_minor=0,
     )
-    await staff.scenario.app.deliver(event)
+    await staff.scenario.receive(event)
 
 
 async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_users_and_stays_processed(staff) -> None:
@@ -67,9 +67,9 @@ async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_users_and_stay
     assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT
     newest = (await staff.scenario.statement(case.vendor))[0]
     assert (newest["kind"], newest["netMinor"], newest["payoutId"]) == ("reversal", AMOUNT, case.payout_id)
-    finding = await staff.scenario.app.published("payouts.payout_reversed.v1")
+    finding = await staff.scenario.published("payouts.payout_reversed.v1")
     assert [event["reconciliationId"] for event in finding if event["payoutId"] == case.payout_id] == [prepared["id"]]
-    actions = await staff.scenario.app.fetch(
+    actions = await staff.scenario.fetch(
         "SELECT act, acted_by FROM payout_acts WHERE payout_id = $1 ORDER BY position", case.payout_id
     )
     assert [tuple(act) for act in actions] == [("prepared", staff.maker), ("approved", staff.checker)]
@@ -97,7 +97,7 @@ async def test_a_payout_that_failed_for_good_is_restituted_and_repays_debt_first
         "debt_repaid",
         "restitution",
     ]
-    failed = [event["payoutId"] for event in await staff.scenario.app.published("payouts.payout_failed.v1")]
+    failed = [event["payoutId"] for event in await staff.scenario.published("payouts.payout_failed.v1")]
     assert failed.count(case.payout_id) == 1
     assert (await staff.reset(case)).status_code == 409
     await staff.assert_ledger_matches_gateway(case)
@@ -113,7 +113,7 @@ async def test_the_maker_cannot_decide_under_another_role_or_session(staff) -> N
     assert (await staff.get(path)).json()["data"]["status"] == "prepared"
     assert await staff.returns(case) == []
     with pytest.raises(asyncpg.CheckViolationError, match="decided_by_another"):
-        await staff.scenario.app.fetch(
+        await staff.scenario.fetch(
             "UPDATE reconciliations SET status = 'approved', decided_by = prepared_by, decided_at = now() WHERE id = $1",
             prepared["id"],
         )
@@ -166,7 +166,7 @@ async def test_the_audit_names_an_unapproved_reversal(staff) -> None:
         ("reversal", "reversal", ["gateway_cash", f"wallet:{case.vendor.id}"]),
         ("restitution", "restitution", ["gateway_cash", f"wallet:{case.vendor.id}"]),
     ):
-        await staff.scenario.app.fetch(
+        await staff.scenario.fetch(
             "SELECT ledger_post(gen_random_uuid(), $1, $2, 'NGN', '\\x00', $3, '{debit,credit}', '{f,t}', $4)",
             kind,
             f"{key}:{case.payout_id}",
@@ -370,7 +370,7 @@ async def test_row_security_shows_and_changes_only_what_a_permission_opens(staff
         caller = Caller(
             user_id=staff.operator, roles=frozenset(roles), permissions=permissions_of(roles), vendor_id=vendor_id
         )
-        async with staff.scenario.app.runtime.database.unit_of_work(acting_as=caller) as uow:
+        async with staff.scenario.unit_of_work(caller) as uow:
             return len(await uow.fetch(statement))
 
     every = "SELECT id FROM reconciliations"
@@ -396,10 +396,10 @@ async def test_the_database_refuses_a_second_return(staff) -> None:
         "VALUES (gen_random_uuid(), $1, 'reversal', 'reversal:' || $2::text, $2::uuid, 1, 1, now())"
     )
     with pytest.raises(asyncpg.UniqueViolationError, match="returned_once"):
-        await staff.scenario.app.fetch(line, case.vendor.id, case.payout_id)
+        await staff.scenario.fetch(line, case.vendor.id, case.payout_id)
     for statement in ("UPDATE payout_acts SET reason = 'other'", "DELETE FROM payout_acts"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await staff.scenario.app.fetch(statement)
+            await staff.scenario.fetch(statement)
 
 
 async def test_the_entries_of_a_reconciliation_are_shown_with_the_balances_before_it(staff) -> None:

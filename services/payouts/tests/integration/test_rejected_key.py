@@ -25,19 +25,19 @@ async def rejected(sandbox: Sandbox):
 
 
 async def alerts(scenario: Scenario, kind="raised"):
-    published = await scenario.app.published(f"operations.alert_{kind}.v1")
+    published = await scenario.published(f"operations.alert_{kind}.v1")
     return [alert for alert in published if alert["dedupKey"] == "payouts:gateway-key:paystack"]
 
 
 async def work(scenario: Scenario):
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     scenario.clock.advance(LEASE + timedelta(seconds=1))
-    await scenario.app.work("payouts.transfers")
+    await scenario.work("payouts.transfers")
     return await process_due_transfers_once(dependencies.database, dependencies.gateways, scenario.clock)
 
 
 async def observe(scenario: Scenario):
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     await observe_balance_once(dependencies.database, dependencies.gateway, scenario.clock)
 
 
@@ -45,7 +45,7 @@ async def test_bank_details_are_unavailable_and_never_no_such_account(scenario: 
     vendor = await scenario.vendor()
     for _ in range(3):
         assert error_of(await scenario.put_bank_details(vendor)) == (503, "INTERNAL_ERROR")
-    assert await scenario.app.fetch("SELECT id FROM bank_detail_versions") == []
+    assert await scenario.fetch("SELECT id FROM bank_detail_versions") == []
     [alert] = await alerts(scenario)
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "gateway-key-rejected")
 
@@ -56,10 +56,10 @@ async def test_payouts_pause_until_the_gateway_accepts_the_key(scenario: Scenari
     await sandbox.faults(transfer_call={"error_before": True, "times": 1})
     await scenario.dispatch(DISPATCH_KEY)
     await use_keys(sandbox, "sk_another")
-    await scenario.app.work("payouts.transfers")
+    await scenario.work("payouts.transfers")
     assert [await work(scenario) for _ in range(8)] == [0] * 8
     # No exception per payout: the fault is the operator's, and its alert is one.
-    assert await scenario.app.fetch("SELECT id FROM payout_exceptions") == []
+    assert await scenario.fetch("SELECT id FROM payout_exceptions") == []
     assert len(await alerts(scenario)) == 1
     assert error_of(await scenario.dispatch(OTHER_KEY)) == (503, "INTERNAL_ERROR")
     await observe(scenario)

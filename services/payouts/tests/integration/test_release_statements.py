@@ -10,7 +10,6 @@ import asyncpg
 import msgspec
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Signatures
 from common.primitives.ids import new_id
 from common.primitives.signatures import SigningKey, VerifyKeys
@@ -27,23 +26,23 @@ OTHER_KEY = SigningKey("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=")
 
 
 async def exceptions(scenario: Any, vendor: Any, status: str = "open") -> list[dict[str, Any]]:
-    headers = scenario.app.headers(scenario.operator_id, roles=("finance_maker",))
+    headers = scenario.headers(scenario.operator_id, roles=("finance_maker",))
     path = f"/api/payout-exceptions?vendorId={vendor.id}&status={status}"
-    return list((await scenario.app.client.get(path, headers=headers)).json()["data"])
+    return list((await scenario.client.get(path, headers=headers)).json()["data"])
 
 
 async def run_timer_once(scenario: Any) -> None:
-    await check_releases_once(scenario.app.runtime.database, scenario.clock)
+    await check_releases_once(scenario.database, scenario.clock)
 
 
 async def correct(scenario: Any, vendor: Any, surplus_minor: int) -> None:
-    async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+    async with scenario.unit_of_work() as uow:
         await correct_wallet(uow, vendor.id, surplus_minor, "incident 7", scenario.clock.now())
 
 
 async def test_a_wallet_that_matches_payments_statements_is_paid_out(scenario: Any, sandbox: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
-    await scenario.app.deliver(escrow_refunded(vendor, 300))
+    await scenario.receive(escrow_refunded(vendor, 300))
     payout = await scenario.payout(vendor, 700)
     assert await skip_reason(scenario, payout) is None
     assert [transfer["amount"] for transfer in await sandbox.transfers()] == [700]
@@ -159,7 +158,7 @@ async def test_an_unsigned_credit_stops_its_vendor_alone(scenario: Any, sandbox:
     [held] = await exceptions(scenario, vendor)
     assert (held["cause"], held["severity"], held["payoutId"]) == ("credit_not_released", "SEV-1", None)
     assert held["vendorId"] == str(vendor.id)
-    alerts = list(await scenario.app.published("operations.alert_raised.v1"))
+    alerts = list(await scenario.published("operations.alert_raised.v1"))
     [alert] = [alert for alert in alerts if alert["runbook"] == "credit-not-released"]
     assert (alert["severity"], alert["subject"]) == ("SEV-1", str(vendor.id))
     assert len(await sandbox.transfers()) == 1
@@ -258,7 +257,7 @@ async def test_a_wallet_is_covered_once_all_events_have_arrived_in_any_order(sce
 async def test_a_late_statement_opens_an_exception_until_it_arrives(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     late = scenario.payments.signed(escrow_refunded(vendor, 200))
-    await scenario.app.deliver(released(vendor, 50))
+    await scenario.receive(released(vendor, 50))
     payout = await scenario.payout(vendor, 600)
     scenario.clock.advance(LATE_AFTER)
     await run_timer_once(scenario)
@@ -290,8 +289,8 @@ async def test_a_crash_before_the_commit_stores_neither_credit_nor_statement(sce
         sequence: int = 1
 
     with pytest.raises(Crash):
-        async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await on_escrow_released(event, Envelope(), uow, scenario.app.dependencies)
+        async with scenario.unit_of_work() as uow:
+            await on_escrow_released(event, Envelope(), uow, scenario.dependencies)
             raise Crash
     assert await skip_reason(scenario, payout) is None
     await scenario.app.deliver_unsigned(event)
@@ -305,9 +304,9 @@ async def test_a_credit_exception_closes_only_after_a_correction(scenario: Any) 
     payout = await scenario.payout(vendor, 1_300)
     assert await skip_reason(scenario, payout) == "credit_not_released"
     [held] = await exceptions(scenario, vendor)
-    headers = scenario.app.headers(scenario.operator_id, roles=("finance_maker",))
+    headers = scenario.headers(scenario.operator_id, roles=("finance_maker",))
     path = f"/api/payout-exceptions/{held['id']}/close"
-    refused = await scenario.app.client.post(path, json={"evidence": "looked at it"}, headers=headers)
+    refused = await scenario.client.post(path, json={"evidence": "looked at it"}, headers=headers)
     assert refused.status_code == 409, refused.text
     # Only the exact difference can be corrected.
     for wrong in (499, 501, -500, 0):
@@ -316,7 +315,7 @@ async def test_a_credit_exception_closes_only_after_a_correction(scenario: Any) 
     await correct(scenario, vendor, 500)
     assert await exceptions(scenario, vendor) == []
     [closed] = await exceptions(scenario, vendor, "closed")
-    actions = (await scenario.app.client.get(f"/api/payout-exceptions/{held['id']}", headers=headers)).json()["data"][
+    actions = (await scenario.client.get(f"/api/payout-exceptions/{held['id']}", headers=headers)).json()["data"][
         "acts"
     ]
     assert closed["id"] == held["id"]
@@ -352,7 +351,7 @@ async def test_a_forged_amount_before_the_signed_one_is_found(scenario: Any) -> 
 async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     payout = await scenario.payout(vendor, 100)
-    database = scenario.app.runtime.database
+    database = scenario.database
     signatures = database.signatures
     try:
         # The next key alone: statements of the old key prove nothing until they are signed again.

@@ -21,7 +21,7 @@ from testkit.fixtures import DatabaseUrls
 from .conftest import Sandbox, Scenario, Vendor, released
 from .staff import Staff
 from .steps import escrow_refunded, skip_reason
-from .stored import sent_payout, unit_of_work
+from .stored import sent_payout
 
 # A statement of a vendor once more, with some fields changed.
 COPY_STATEMENT = """
@@ -48,7 +48,7 @@ def by_hand(urls: DatabaseUrls) -> ByHand:
 
 
 async def ledger_of(scenario: Scenario, vendor: Vendor) -> VendorLedger:
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         [ledger] = await release_statements.read_vendor_ledgers(uow, [vendor.id])
     return ledger
 
@@ -70,7 +70,7 @@ async def test_a_vendors_totals_are_those_of_its_own_lines_accounts_and_statemen
     assert (ledger.totals.has_lines, ledger.totals.has_new_lines, ledger.statements) == (False, False, ())
     await scenario.put_bank_details(own)
     await scenario.release(own, 1_000)
-    await scenario.app.deliver(escrow_refunded(own, 300))
+    await scenario.receive(escrow_refunded(own, 300))
     await scenario.payout(own, 200)
     ledger = await ledger_of(scenario, own)
     # The payout is no line of what payments released, and left the balances with its amount.
@@ -78,7 +78,7 @@ async def test_a_vendors_totals_are_those_of_its_own_lines_accounts_and_statemen
     assert (ledger.totals.has_lines, ledger.totals.has_new_lines, ledger.totals.anomaly) == (True, True, None)
     assert [(line.sequence, line.net_minor, line.ordinal) for line in ledger.statements] == [(2, 700, 2), (1, 1_000, 1)]
     assert (ledger.totals.gap_since, ledger.totals.upgraded_at) == (None, None)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         both = await release_statements.read_vendor_ledgers(uow, [other.id, own.id])
     assert {each.totals.vendor_id: each.totals.lines_minor for each in both} == {other.id: 5_000, own.id: 700}
 
@@ -106,14 +106,14 @@ async def test_a_missing_number_is_a_gap_of_its_own_vendor(scenario: Scenario) -
 
 async def test_lines_from_before_the_upgrade_are_not_new(scenario: Scenario, by_hand: ByHand) -> None:
     own = await scenario.ready_vendor(1_000)
-    [row] = await scenario.app.fetch("SELECT max(position) AS at FROM wallet_lines")
+    [row] = await scenario.fetch("SELECT max(position) AS at FROM wallet_lines")
     async with by_hand() as connection:
         await connection.execute("UPDATE release_statements_begin SET last_line = $1", row["at"])
         await connection.execute("DELETE FROM release_statements")
     ledger = await ledger_of(scenario, own)
     assert (ledger.totals.has_lines, ledger.totals.has_new_lines) == (True, False)
     assert ledger.totals.upgraded_at is not None
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         assert await release_statements.list_unstated_lines(uow, own.id) == []
     # A line of nothing is none, and neither is one of a payout.
     async with by_hand() as connection:
@@ -233,7 +233,7 @@ async def test_lines_without_a_statement_of_their_amount_are_named(scenario: Sce
         await line_by_hand(connection, own, "release", 0)
 
         async def unstated() -> list[str]:
-            async with unit_of_work(scenario) as uow:
+            async with scenario.unit_of_work() as uow:
                 return await release_statements.list_unstated_lines(uow, own.id)
 
         mine = f"release:{forged.release_id} (500)"
@@ -271,7 +271,7 @@ async def test_the_statements_of_a_vendors_lines_are_those_of_received_money(
             await connection.execute(
                 COPY_STATEMENT, json.dumps({"line_key": key, "sequence": number, "signature": key}), own.id
             )
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         found = await release_statements.list_statements_of_lines(uow, own.id)
         assert [(one.vendor_id, one.sequence, one.amount_minor) for _, one in found] == [(own.id, 1, 1_000)]
         [theirs] = await release_statements.list_statements_of_lines(uow, other.id)
@@ -280,7 +280,7 @@ async def test_the_statements_of_a_vendors_lines_are_those_of_received_money(
 
 async def test_a_statement_is_kept_once_for_each_signature(scenario: Scenario) -> None:
     vendor, now = await scenario.vendor(), scenario.clock.now()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         for signature in ("one", "one", "two"):
             statement = Statement(vendor.id, "release:1", 100, 1, 100, "key", signature)
             await release_statements.save_statement(uow, statement, "release:1", now)
@@ -298,11 +298,11 @@ async def test_vendors_with_pending_payouts_or_an_exception_of_their_own_are_che
     payout_id = await scenario.payout(odd, 100)
     assert await skip_reason(scenario, payout_id) == "credit_not_released"
     paid = await staff.failed()
-    await scenario.app.fetch("UPDATE payout_requests SET status = 'processed' WHERE id = ANY ($1) RETURNING 1",
+    await scenario.fetch("UPDATE payout_requests SET status = 'processed' WHERE id = ANY ($1) RETURNING 1",
                              [UUID(paid.payout_id), UUID(payout_id)])  # fmt: skip
     batch = await sent_payout(scenario, sandbox)
     await staff.succeeds(batch.reference)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         # The exception of a batch belongs to no vendor.
         now = scenario.clock.now()
         context = ExceptionContext("balance_insufficient", 1)

@@ -23,7 +23,7 @@ def staff(shared_scenario: Scenario, shared_sandbox: Sandbox):
 
 
 async def rows(staff, case):
-    return await staff.scenario.app.fetch(
+    return await staff.scenario.fetch(
         "SELECT p.status, p.retry_count, p.transfer_failure, t.attempt, t.reference, t.due_at FROM payout_requests AS p "
         "JOIN payout_transfers AS t ON t.payout_id = p.id WHERE p.id = $1 ORDER BY t.attempt",
         case.payout_id,
@@ -37,7 +37,7 @@ async def test_the_worker_sends_a_reset_payout_under_a_new_reference(staff) -> N
     assert (payout["transfer"]["attempt"], payout["transfer"]["status"]) == (2, "reserved")
     assert payout["transferReference"] == payout["transfer"]["reference"] != case.reference
     assert payout["openException"] is None
-    [act] = await staff.scenario.app.fetch("SELECT * FROM payout_acts WHERE payout_id = $1", case.payout_id)
+    [act] = await staff.scenario.fetch("SELECT * FROM payout_acts WHERE payout_id = $1", case.payout_id)
     assert (act["act"], act["acted_by"], act["reason"]) == ("reset", staff.operator, "bank switch was down")
 
     await staff.run_timers()
@@ -199,14 +199,14 @@ async def test_a_retry_above_the_balance_waits_with_an_exception(staff) -> None:
 async def test_a_suspended_vendors_retry_is_held_with_its_reason(staff) -> None:
     case = await staff.failed()
     await staff.reset(case)
-    await staff.scenario.app.deliver(vendor_update(VendorSuspended, case.vendor, reason="Complaints"))
+    await staff.scenario.receive(vendor_update(VendorSuspended, case.vendor, reason="Complaints"))
     staff.scenario.clock.advance(FIRST_WAIT)
     sent = await staff.sent(case)
     await staff.run_timers()
     held = (await staff.payout(case))["transfer"]
     assert (held["status"], held["failure"]) == ("reserved", "vendor_suspended")
     assert await staff.sent(case) == sent
-    await staff.scenario.app.deliver(vendor_update(VendorReinstated, case.vendor))
+    await staff.scenario.receive(vendor_update(VendorReinstated, case.vendor))
     again = (await staff.scenario.dispatch("2f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e", payoutIds=[case.payout_id])).json()
     assert [line["reference"] for line in again["data"]["transfers"]] == [held["reference"]]
     await staff.succeeds(held["reference"])
@@ -303,7 +303,7 @@ async def test_a_successor_of_an_attempt_that_the_gateway_lost_waits_for_staff(s
     case = await staff.failed()
     await staff.reset(case)
     # The gateway answers as if it had no such transfer.
-    await staff.scenario.app.fetch_as_owner(
+    await staff.scenario.fetch_as_owner(
         "UPDATE payout_transfers SET reference = 'po-' || md5(reference) WHERE reference = $1", case.reference
     )
     sent = await staff.sent(case)
@@ -325,7 +325,7 @@ async def test_a_second_paid_attempt_is_recovered_by_two_users(staff) -> None:
     assert (await staff.payout(case))["openException"]["cause"] == "transfer_contradicted"
     await staff.succeeds(second["reference"])
     await staff.process_queued_transfers()
-    assert len(await staff.scenario.app.published("payouts.payout_processed.v1")) > 0
+    assert len(await staff.scenario.published("payouts.payout_processed.v1")) > 0
     reconciliation = await staff.reconcile(case)
     assert (reconciliation["kind"], reconciliation["transferId"]) == ("recovery", second["id"])
     assert (await staff.scenario.wallet(case.vendor))["debtMinor"] == AMOUNT

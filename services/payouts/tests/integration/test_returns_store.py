@@ -17,7 +17,7 @@ from payouts.store.reconciliations import Reconciliation
 
 from .conftest import Sandbox, Scenario
 from .staff import AMOUNT
-from .stored import Sent, append_line, observe, sent_pair, unit_of_work
+from .stored import Sent, append_line, observe, sent_pair
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ async def attempt_of(uow: Any, sent: Sent) -> Attempt:
 
 async def test_an_attempt_is_contradicted_by_its_last_report(scenario: Scenario, pair: tuple[Sent, Sent]) -> None:
     own, other = pair
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
 
         async def contradicted(*report: Any) -> bool:
             await observe(uow, scenario, own.transfer_id, *report)
@@ -66,7 +66,7 @@ async def test_a_recovery_counts_for_its_own_attempt_until_it_is_returned(
     scenario: Scenario, pair: tuple[Sent, Sent]
 ) -> None:
     own, other = pair
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
 
         async def recovered() -> list[bool]:
             return [(await attempt_of(uow, sent)).recovered for sent in (own, other)]
@@ -91,7 +91,7 @@ async def test_a_recovery_counts_for_its_own_attempt_until_it_is_returned(
 
 async def test_an_attempt_without_a_submission_was_not_sent(scenario: Scenario, pair: tuple[Sent, Sent]) -> None:
     own, other = pair
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         assert (await attempt_of(uow, own)).sent
         assert [attempt.id for attempt in await returns.list_sent_attempts(uow, own.payout_id)] == [own.transfer_id]
         await uow.execute("UPDATE payout_transfers SET submissions = 0 WHERE id = $1", own.transfer_id)
@@ -105,7 +105,7 @@ async def test_a_contradiction_counts_after_a_position_of_its_own_attempt(
     scenario: Scenario, pair: tuple[Sent, Sent]
 ) -> None:
     own, other = pair
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
 
         async def last() -> int:
             [attempt] = await returns.list_sent_attempts(uow, own.payout_id)
@@ -130,7 +130,7 @@ async def test_a_reset_reserves_one_more_attempt_of_its_own_payout(scenario: Sce
     own, other = pair
     now, second, reference = scenario.clock.now(), new_id(), f"po-{new_id().hex}"
     later = now + timedelta(minutes=1)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         before = await rows_of(uow, other)
         await returns.mark_failed(uow, own.payout_id, "closed", now)
         with pytest.raises(StateChanged):
@@ -180,7 +180,7 @@ async def test_a_payout_has_one_prepared_reconciliation_that_is_decided_once(
     now, by = scenario.clock.now(), new_id()
     made = [Reconciliation(new_id(), sent.payout_id, "restitution", "prepared", "0" * 64, by) for sent in pair]
     own, other = made
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         for reconciliation in (other, own):
             assert await reconciliations.save_reconciliation_if_new(uow, reconciliation, None, [], "x", now)
         second = Reconciliation(new_id(), own.payout_id, "restitution", "prepared", "0" * 64, by)
@@ -216,7 +216,7 @@ async def test_related_exceptions_are_those_of_the_batch_and_of_the_vendors_last
     own, other = pair
     now = scenario.clock.now()
     moment = timedelta(microseconds=1)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
 
         async def related(batch_id: UUID | None = own.batch_id, transfer_id: UUID = own.transfer_id) -> tuple[int, int]:
             return await exceptions.count_related_exceptions(uow, batch_id, own.vendor.id, transfer_id, now)
@@ -246,7 +246,7 @@ async def test_an_exception_has_its_own_history(scenario: Scenario, pair: tuple[
     own, other = pair
     now = scenario.clock.now()
     finding = Finding("name_mismatch", "SEV-3")
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         theirs, mine = await opened(uow, scenario, other), await opened(uow, scenario, own)
 
         async def act(exception_id: UUID, kind: Any, note: str) -> None:
@@ -285,7 +285,7 @@ async def test_an_exception_has_its_own_history(scenario: Scenario, pair: tuple[
 
 async def test_where_the_money_of_a_payout_is(scenario: Scenario, pair: tuple[Sent, Sent]) -> None:
     own, other = pair
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
 
         async def reversed_after_success(*report: Any, of: Sent = own) -> bool:
             if report:

@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from common.auth.caller import THE_SERVICE
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.identity import VendorSuspended
@@ -18,8 +17,8 @@ from .steps import DAILY, escrow_refunded, put_schedule, run_schedules, schedule
 
 
 async def schedule_of(scenario: Scenario, vendor):
-    headers = scenario.app.headers(vendor.owner, **vendor.claims())
-    return (await scenario.app.client.get(f"/api/vendors/{vendor.id}/payout-schedule", headers=headers)).json()["data"]
+    headers = scenario.headers(vendor.owner, **vendor.claims())
+    return (await scenario.client.get(f"/api/vendors/{vendor.id}/payout-schedule", headers=headers)).json()["data"]
 
 
 async def test_a_daily_schedule_requests_one_payout_for_each_day_with_money(
@@ -46,13 +45,11 @@ async def test_a_daily_schedule_requests_one_payout_for_each_day_with_money(
     assert {row["reason"] for row in decided} == {None, "below_minimum"}
     assert len({row["period"] for row in decided}) == 60
     assert [row["outcome"] for row in await scheduled_payouts(scenario, weekly)] == ["requested"] + ["skipped"] * 7
-    payouts = await scenario.app.fetch(
-        "SELECT * FROM payout_requests WHERE vendor_id = $1 ORDER BY created_at", vendor.id
-    )
+    payouts = await scenario.fetch("SELECT * FROM payout_requests WHERE vendor_id = $1 ORDER BY created_at", vendor.id)
     assert [row["amount"] for row in payouts] == [1_000] + [300] * 29
     assert {(row["status"], row["requested_by"]) for row in payouts} == {("pending", vendor.owner)}
     assert (await scenario.wallet(vendor))["availableMinor"] == 300
-    assert len(await scenario.app.published("payouts.payout_requested.v1")) == 31
+    assert len(await scenario.published("payouts.payout_requested.v1")) == 31
     latest = (await schedule_of(scenario, vendor))["latest"]
     assert (latest["period"], latest["outcome"], latest["reason"]) == ("2026-03-01", "skipped", "below_minimum")
 
@@ -78,10 +75,10 @@ async def test_a_period_whose_worker_died_is_decided_by_the_next_worker(scenario
         pass
 
     with pytest.raises(Died):
-        async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with scenario.unit_of_work() as uow:
             assert await request_scheduled_payout(uow, 1, clock.now())
             raise Died
-    assert (await scheduled_payouts(scenario, vendor), await scenario.app.published("payouts.payout_requested.v1")) == (
+    assert (await scheduled_payouts(scenario, vendor), await scenario.published("payouts.payout_requested.v1")) == (
         [],
         [],
     )
@@ -94,7 +91,7 @@ async def test_a_week_of_downtime_requests_one_payout(scenario: Scenario, clock:
     vendor = await scenario.ready_vendor(1_000)
     await put_schedule(scenario, vendor, DAILY)
     clock.advance(timedelta(days=7, hours=7))
-    [timer] = [loop for loop in SERVICE.loops(scenario.app.dependencies) if loop.name == "scheduled-payouts"]
+    [timer] = [loop for loop in SERVICE.loops(scenario.dependencies) if loop.name == "scheduled-payouts"]
     assert await timer.run_once() == 1
     [decided] = await scheduled_payouts(scenario, vendor)
     assert (str(decided["period"]), decided["outcome"]) == ("2026-01-08", "requested")
@@ -111,7 +108,7 @@ async def test_a_schedule_set_again_keeps_each_due_day_once(scenario: Scenario, 
     await scenario.release(vendor, 500)
     await put_schedule(scenario, vendor, {"frequency": "none"})
     await put_schedule(scenario, vendor, DAILY)
-    await scenario.app.fetch("UPDATE payout_schedules SET due_at = $1 RETURNING 1", clock.now())
+    await scenario.fetch("UPDATE payout_schedules SET due_at = $1 RETURNING 1", clock.now())
     assert await run_schedules(scenario) == 1
     assert [row["available_minor"] for row in await scheduled_payouts(scenario, vendor)] == [1_000]
     assert (await scenario.wallet(vendor))["availableMinor"] == 500
@@ -126,11 +123,11 @@ async def test_a_skipped_day_records_its_reason(scenario: Scenario, clock: Manua
     for each in (vendor, unverified):
         await put_schedule(scenario, each, DAILY)
     await scenario.payout(vendor, 900)
-    await scenario.app.deliver(escrow_refunded(vendor, 300))
+    await scenario.receive(escrow_refunded(vendor, 300))
     clock.advance(timedelta(days=1))
     assert await run_schedules(scenario) == 2
     await scenario.release(vendor, 1_000)
-    await scenario.app.deliver(vendor_event(VendorSuspended, vendor, reason="Complaints"))
+    await scenario.receive(vendor_event(VendorSuspended, vendor, reason="Complaints"))
     clock.advance(timedelta(days=1))
     assert await run_schedules(scenario, minimum_minor=2_000) == 2
     assert [row["reason"] for row in await scheduled_payouts(scenario, vendor)] == [
@@ -138,7 +135,7 @@ async def test_a_skipped_day_records_its_reason(scenario: Scenario, clock: Manua
         "vendor_suspended",
     ]
     assert {row["reason"] for row in await scheduled_payouts(scenario, unverified)} == {"bank_details_unverified"}
-    assert await scenario.app.fetch("SELECT 1 FROM payout_requests WHERE vendor_id = $1", unverified.id) == []
+    assert await scenario.fetch("SELECT 1 FROM payout_requests WHERE vendor_id = $1", unverified.id) == []
     assert (await scenario.put_bank_details(unverified)).json()["data"]["verified"] is True
     clock.advance(timedelta(days=1))
     await run_schedules(scenario, minimum_minor=2_000)
@@ -169,22 +166,22 @@ async def test_only_the_own_vendor_with_a_second_factor_changes_a_schedule(scena
     vendor, other = await scenario.vendor(), await scenario.vendor()
     assert error_of(await put_schedule(scenario, vendor, DAILY, stepped_up=False)) == STEP_UP_REQUIRED
     assert (await put_schedule(scenario, other, DAILY, of=vendor.id)).status_code == 404
-    headers = scenario.app.headers(other.owner, **other.claims())
-    response = await scenario.app.client.get(f"/api/vendors/{vendor.id}/payout-schedule", headers=headers)
+    headers = scenario.headers(other.owner, **other.claims())
+    response = await scenario.client.get(f"/api/vendors/{vendor.id}/payout-schedule", headers=headers)
     assert response.status_code == 404
     assert (await schedule_of(scenario, vendor)) == {
         "vendorId": str(vendor.id), "frequency": "none", "weekday": None, "minimumMinor": None, "nextAt": None,
         "updatedAt": None, "latest": None,
     }  # fmt: skip
-    object.__setattr__(scenario.app.dependencies.settings, "payout_minimum_minor", 200)
+    object.__setattr__(scenario.dependencies.settings, "payout_minimum_minor", 200)
     assert invalid_field_of(await put_schedule(scenario, vendor, {**DAILY, "minimumMinor": 199})) == (
         422,
         "minimumMinor",
     )
-    auditor = scenario.app.headers(new_id(), roles=("auditor",))
+    auditor = scenario.headers(new_id(), roles=("auditor",))
     path = "/api/vendors/{}/payout-schedule"
-    assert (await scenario.app.client.get(path.format(vendor.id), headers=auditor)).status_code == 200
-    assert (await scenario.app.client.get(path.format(new_id()), headers=auditor)).status_code == 404
+    assert (await scenario.client.get(path.format(vendor.id), headers=auditor)).status_code == 200
+    assert (await scenario.client.get(path.format(new_id()), headers=auditor)).status_code == 404
 
 
 async def test_skipped_periods_are_purged_after_a_year_except_the_latest(
@@ -202,8 +199,8 @@ async def test_skipped_periods_are_purged_after_a_year_except_the_latest(
         "skipped",
     ]
     clock.advance(timedelta(days=362))
-    assert await scenario.app.remove_old() == 0
+    assert await scenario.remove_old() == 0
     clock.advance(timedelta(days=2))
-    assert await scenario.app.remove_old() == 2
+    assert await scenario.remove_old() == 2
     assert [row["outcome"] for row in await scheduled_payouts(scenario, vendor)] == ["requested", "skipped"]
     assert (await schedule_of(scenario, vendor))["latest"]["outcome"] == "skipped"

@@ -31,24 +31,24 @@ async def parts_of(scenario: Scenario, vendor: Any) -> list[tuple[str, int, int,
 async def test_reversals_show_what_had_reached_the_wallet(scenario: Scenario) -> None:
     vendor, order, chargeback = await scenario.vendor(), new_id(), new_id()
     shares = {"gross_minor": 500_000, "commission_minor": 24_000, "delivery_fee_minor": 20_000}
-    await scenario.app.deliver(released(vendor, 456_000, order_id=order, **shares))
+    await scenario.receive(released(vendor, 456_000, order_id=order, **shares))
     reversal = {"from_vendor_minor": 380_000, "from_commission_minor": 20_000, "from_delivery_fee_minor": 0}
-    await scenario.app.deliver(
+    await scenario.receive(
         of_order(EscrowRefunded, vendor, order, refund_id=new_id(), amount_minor=400_000, **reversal)
     )
     lost = {"from_vendor_minor": 38_000, "from_commission_minor": 2_000, "from_delivery_fee_minor": 10_000}
     won = {"to_vendor_minor": 38_000, "to_commission_minor": 2_000, "to_delivery_fee_minor": 10_000}
     for outcome, moved in (("lost", lost), ("won", won)):
         values = {"chargeback_id": chargeback, "amount_minor": 50_000, "outcome": outcome}
-        await scenario.app.deliver(of_order(ChargeDisputed, vendor, order, **values, **moved))
+        await scenario.receive(of_order(ChargeDisputed, vendor, order, **values, **moved))
     assert await parts_of(scenario, vendor) == [
         ("release", 500_000, 24_000, 20_000, 456_000),
         ("refund", -400_000, -20_000, 0, -380_000),
         ("chargeback", -50_000, -2_000, -10_000, -38_000),
         ("chargeback_won", 50_000, 2_000, 10_000, 38_000),
     ]
-    month = await scenario.app.client.get(
-        "/api/wallets/current/statements/2026-01", headers=scenario.app.headers(vendor.owner, **vendor.claims())
+    month = await scenario.client.get(
+        "/api/wallets/current/statements/2026-01", headers=scenario.headers(vendor.owner, **vendor.claims())
     )
     kinds = month.json()["data"]["kinds"]
     assert [sum(kind[part] for kind in kinds) for part in PARTS] == [100_000, 4_000, 20_000, 76_000]
@@ -58,15 +58,13 @@ async def test_a_refund_before_the_release_has_no_line(scenario: Scenario) -> No
     """A partial release of 40,000 and a cancellation of 100,000: the wallet gives back what it got."""
     vendor, order = await scenario.vendor(), new_id()
     shares = {"gross_minor": 40_000, "commission_minor": 2_000}
-    await scenario.app.deliver(released(vendor, 38_000, order_id=order, **shares))
+    await scenario.receive(released(vendor, 38_000, order_id=order, **shares))
     reversal = {"from_vendor_minor": 38_000, "from_commission_minor": 2_000, "from_delivery_fee_minor": 0}
-    await scenario.app.deliver(
+    await scenario.receive(
         of_order(EscrowRefunded, vendor, order, refund_id=new_id(), amount_minor=100_000, **reversal)
     )
     nothing = {"from_vendor_minor": 0, "from_commission_minor": 0, "from_delivery_fee_minor": 0}
-    await scenario.app.deliver(
-        of_order(EscrowRefunded, vendor, new_id(), refund_id=new_id(), amount_minor=9, **nothing)
-    )
+    await scenario.receive(of_order(EscrowRefunded, vendor, new_id(), refund_id=new_id(), amount_minor=9, **nothing))
     lines = await parts_of(scenario, vendor)
     assert lines == [("release", 40_000, 2_000, 0, 38_000), ("refund", -40_000, -2_000, 0, -38_000)]
 
@@ -74,11 +72,11 @@ async def test_a_refund_before_the_release_has_no_line(scenario: Scenario) -> No
 async def test_a_refund_of_the_platforms_part_alone_has_a_line_and_no_posting(scenario: Scenario) -> None:
     vendor, order = await scenario.vendor(), new_id()
     shares = {"gross_minor": 1_000, "commission_minor": 50, "delivery_fee_minor": 100}
-    await scenario.app.deliver(released(vendor, 850, order_id=order, **shares))
+    await scenario.receive(released(vendor, 850, order_id=order, **shares))
     reversal = {"from_vendor_minor": 0, "from_commission_minor": 0, "from_delivery_fee_minor": 1}
     event = of_order(EscrowRefunded, vendor, order, refund_id=new_id(), amount_minor=1, **reversal)
     for _ in range(2):
-        await scenario.app.deliver(event)
+        await scenario.receive(event)
     assert (await parts_of(scenario, vendor))[1:] == [("refund", -1, 0, -1, 0)]
     assert (await scenario.wallet(vendor))["availableMinor"] == 850
 
@@ -86,13 +84,11 @@ async def test_a_refund_of_the_platforms_part_alone_has_a_line_and_no_posting(sc
 async def test_an_event_of_the_version_before_is_divided_in_proportion_to_the_releases(scenario: Scenario) -> None:
     vendor, order = await scenario.vendor(), new_id()
     shares = {"gross_minor": 1_000, "commission_minor": 50, "delivery_fee_minor": 100}
-    await scenario.app.deliver(released(vendor, 850, order_id=order, **shares))
+    await scenario.receive(released(vendor, 850, order_id=order, **shares))
     values = {"refund_id": new_id(), "amount_minor": 500, "from_vendor_minor": 425}
-    await scenario.app.deliver(of_order(EscrowRefunded, vendor, order, **values))
+    await scenario.receive(of_order(EscrowRefunded, vendor, order, **values))
     assert (await parts_of(scenario, vendor))[1:] == [("refund", -500, -25, -50, -425)]
-    rows = await scenario.app.fetch(
-        "SELECT estimated FROM wallet_lines WHERE vendor_id = $1 ORDER BY position", vendor.id
-    )
+    rows = await scenario.fetch("SELECT estimated FROM wallet_lines WHERE vendor_id = $1 ORDER BY position", vendor.id)
     assert [row["estimated"] for row in rows] == [False, True]
 
 
@@ -101,14 +97,14 @@ async def test_lines_of_the_version_before_get_parts_in_proportion_to_the_releas
 ) -> None:
     vendor, order = await scenario.vendor(), new_id()
     shares = {"gross_minor": 1_000, "commission_minor": 50, "delivery_fee_minor": 100}
-    await scenario.app.deliver(released(vendor, 850, order_id=order, **shares))
+    await scenario.receive(released(vendor, 850, order_id=order, **shares))
     old = [
         ("refund", order, -700, -425, 425),
         ("chargeback", order, None, -200, 225),
         ("refund", new_id(), -9, -9, 216),
     ]
     for number, line in enumerate(old):
-        await scenario.app.fetch(
+        await scenario.fetch(
             "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, net_minor, balance_minor, at) "
             "VALUES (gen_random_uuid(), $1, $2, $3 || $4::uuid, $4, $5, $6, $7, now()) RETURNING id",
             vendor.id, line[0], f"{number}:", *line[1:],

@@ -25,11 +25,11 @@ KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5fa1"
 
 
 def own(scenario: Scenario, vendor):
-    return scenario.app.headers(vendor.owner, **vendor.claims())
+    return scenario.headers(vendor.owner, **vendor.claims())
 
 
 async def read(scenario: Scenario, vendor, path, **params):
-    return await scenario.app.client.get(f"/api/wallets/current/{path}", params=params, headers=own(scenario, vendor))
+    return await scenario.client.get(f"/api/wallets/current/{path}", params=params, headers=own(scenario, vendor))
 
 
 async def month_of(scenario: Scenario, vendor, month):
@@ -53,7 +53,7 @@ async def test_a_statement_line_has_the_status_of_its_payout(scenario: Scenario)
         "pending",
         -400,
     )
-    await scenario.app.fetch(
+    await scenario.fetch(
         "UPDATE payout_requests SET status = 'failed', transfer_failure = '=1+1' WHERE id = $1 RETURNING id", payout
     )
     line, release = await scenario.statement(vendor)
@@ -65,9 +65,9 @@ async def test_a_statement_line_has_the_status_of_its_payout(scenario: Scenario)
 async def test_a_statement_shows_the_lines_of_one_order(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     event = released(vendor, 200)
-    await scenario.app.deliver(released(vendor, 100))
-    await scenario.app.deliver(event)
-    await scenario.app.deliver(escrow_refunded(vendor, 50, order_id=event.order_id))
+    await scenario.receive(released(vendor, 100))
+    await scenario.receive(event)
+    await scenario.receive(escrow_refunded(vendor, 50, order_id=event.order_id))
     page = (await read(scenario, vendor, "statement", orderId=str(event.order_id), limit=1)).json()
     assert [(line["kind"], line["orderId"]) for line in page["data"]] == [("refund", str(event.order_id))]
     cursor = page["meta"]["next_cursor"]
@@ -82,21 +82,21 @@ async def test_a_statement_shows_the_lines_of_one_order(scenario: Scenario) -> N
 async def test_finance_reads_the_ledger_of_one_order(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     event = released(vendor, 900, gross_minor=1_000, commission_minor=60, delivery_fee_minor=40)
-    await scenario.app.deliver(released(vendor, 100))
-    await scenario.app.deliver(event)
+    await scenario.receive(released(vendor, 100))
+    await scenario.receive(event)
     # More than the wallet has: the shortfall is the vendor's debt.
-    await scenario.app.deliver(escrow_refunded(vendor, 1_200, order_id=event.order_id))
-    headers = scenario.app.headers(new_id(), roles=["finance_checker"])
+    await scenario.receive(escrow_refunded(vendor, 1_200, order_id=event.order_id))
+    headers = scenario.headers(new_id(), roles=["finance_checker"])
     path, order = "/api/wallet-transactions", {"orderId": str(event.order_id)}
-    transactions = data_of(await scenario.app.client.get(path, params=order, headers=headers))
+    transactions = data_of(await scenario.client.get(path, params=order, headers=headers))
     wallet, debt = f"wallet:{vendor.id}", f"vendor_debt:{vendor.id}"
     assert [{one["account"]: one["amountMinor"] for one in each["entries"]} for each in transactions] == [
         {"escrow_released": 900, wallet: -900},
         {"escrow_released": -1_200, debt: 200, wallet: 1_000},
     ]
-    assert data_of(await scenario.app.client.get(path, params={"orderId": str(new_id())}, headers=headers)) == []
-    assert error_of(await scenario.app.client.get(path, headers=headers)) == INVALID
-    assert error_of(await scenario.app.client.get(path, params=order, headers=own(scenario, vendor))) == FORBIDDEN
+    assert data_of(await scenario.client.get(path, params={"orderId": str(new_id())}, headers=headers)) == []
+    assert error_of(await scenario.client.get(path, headers=headers)) == INVALID
+    assert error_of(await scenario.client.get(path, params=order, headers=own(scenario, vendor))) == FORBIDDEN
 
 
 async def test_a_filtered_statement_keeps_a_stable_cursor(scenario: Scenario, clock: ManualClock) -> None:
@@ -104,7 +104,7 @@ async def test_a_filtered_statement_keeps_a_stable_cursor(scenario: Scenario, cl
     for _ in range(6):
         await scenario.release(vendor, 10)
         clock.advance(timedelta(hours=1))
-    await scenario.app.deliver(escrow_refunded(vendor, 5))
+    await scenario.receive(escrow_refunded(vendor, 5))
     period = {"from": "2026-01-01T01:00:00Z", "to": "2026-01-01T05:00:00Z"}
     seen, cursor = [], None
     while True:
@@ -138,11 +138,11 @@ async def test_a_months_closing_balance_opens_the_next_month(scenario: Scenario,
         what = chance.choice(["release", "release", "refund", "payout"])
         amount_minor = chance.randrange(1, 1_500)
         if what == "release":
-            await scenario.app.deliver(
+            await scenario.receive(
                 released(vendor, amount_minor, gross_minor=amount_minor + 9, commission_minor=5, delivery_fee_minor=4)
             )
         elif what == "refund":
-            await scenario.app.deliver(escrow_refunded(vendor, amount_minor))
+            await scenario.receive(escrow_refunded(vendor, amount_minor))
         else:
             await scenario.request_payout(vendor, amount_minor)
     clock.advance(timedelta(days=40))
@@ -167,13 +167,13 @@ async def test_a_months_closing_balance_opens_the_next_month(scenario: Scenario,
         for kind in month["kinds"]:
             assert kind["netMinor"] == sum(int(line["netMinor"]) for line in lines if line["kind"] == kind["kind"])
         everything += len(lines)
-    [row] = await scenario.app.fetch("SELECT count(*) AS lines FROM wallet_lines WHERE vendor_id = $1", vendor.id)
+    [row] = await scenario.fetch("SELECT count(*) AS lines FROM wallet_lines WHERE vendor_id = $1", vendor.id)
     assert everything == row["lines"] > 20
 
 
 async def test_a_long_month_has_the_same_lines_as_file_and_page(scenario: Scenario, clock: ManualClock) -> None:
     vendor, count = await scenario.vendor(), 2 * PAGE_LINES + 1
-    await scenario.app.fetch(
+    await scenario.fetch(
         "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, net_minor, balance_minor, at) "
         "SELECT gen_random_uuid(), $1, 'release', 'release:' || n, gen_random_uuid(), 100, 100, n * 100, $2 "
         "FROM generate_series(1, $3::int) AS n RETURNING id",
@@ -209,37 +209,37 @@ async def test_only_finance_and_auditors_read_a_vendors_wallet(scenario: Scenari
     vendor, other = await scenario.ready_vendor(1_000), await scenario.vendor()
     await scenario.payout(vendor, 300)
     for role in ("auditor", "finance_maker", "finance_checker"):
-        headers = scenario.app.headers(new_id(), roles=(role,))
+        headers = scenario.headers(new_id(), roles=(role,))
         for path, expected in (
             ("wallet", await scenario.wallet(vendor)),
             ("statement", await scenario.statement(vendor)),
         ):
-            response = await scenario.app.client.get(f"/api/vendors/{vendor.id}/{path}", headers=headers)
+            response = await scenario.client.get(f"/api/vendors/{vendor.id}/{path}", headers=headers)
             assert (response.status_code, response.json()["data"]) == (200, expected)
-            absent = await scenario.app.client.get(f"/api/vendors/{new_id()}/{path}", headers=headers)
+            absent = await scenario.client.get(f"/api/vendors/{new_id()}/{path}", headers=headers)
             assert absent.status_code == 404
-    for caller in (own(scenario, other), own(scenario, vendor), scenario.app.headers(new_id())):
-        assert error_of(await scenario.app.client.get(f"/api/vendors/{vendor.id}/wallet", headers=caller)) == FORBIDDEN
+    for caller in (own(scenario, other), own(scenario, vendor), scenario.headers(new_id())):
+        assert error_of(await scenario.client.get(f"/api/vendors/{vendor.id}/wallet", headers=caller)) == FORBIDDEN
 
 
 async def test_row_policies_hide_other_vendors_lines_and_schedules(scenario: Scenario) -> None:
     vendor, other = await scenario.ready_vendor(500), await scenario.ready_vendor(700)
     for each in (vendor, other):
         await scenario.payout(each, 100)
-        await scenario.app.fetch(
+        await scenario.fetch(
             "INSERT INTO payout_schedules (vendor_id, frequency, due_at, changed_by, updated_at) "
             "VALUES ($1, 'daily', now(), $1, now()) RETURNING 1",
             each.id,
         )
-        await scenario.app.fetch(
+        await scenario.fetch(
             "INSERT INTO scheduled_payouts (vendor_id, period, outcome, reason, available_minor, due_at, decided_at) "
             "VALUES ($1, '2026-01-01', 'skipped', 'below_minimum', 0, now(), now()) RETURNING 1",
             each.id,
         )
-    verifier, database = scenario.app.runtime.verifier, scenario.app.runtime.database
+    verifier, database = scenario.runtime.verifier, scenario.database
 
     async def seen(**claims):
-        caller = await verifier.caller_of(scenario.app.token(new_id(), **claims))
+        caller = await verifier.caller_of(scenario.token(new_id(), **claims))
         async with database.unit_of_work(acting_as=caller) as uow:
             return [
                 {row["vendor_id"] for row in await uow.fetch(f"SELECT vendor_id FROM {table}")}
@@ -249,7 +249,7 @@ async def test_row_policies_hide_other_vendors_lines_and_schedules(scenario: Sce
     assert await seen(**vendor.claims()) == [{vendor.id}] * 3
     assert await seen(roles=("finance_maker",)) == [{vendor.id, other.id}] * 3
     assert await seen() == await seen(roles=("platform_admin",)) == [set()] * 3
-    caller = await verifier.caller_of(scenario.app.token(new_id(), **vendor.claims()))
+    caller = await verifier.caller_of(scenario.token(new_id(), **vendor.claims()))
     # Another vendor's schedule is out of reach, and the worker's decisions cannot be changed.
     async with database.unit_of_work(acting_as=caller) as uow:
         assert await uow.execute("UPDATE payout_schedules SET weekday = NULL WHERE vendor_id = $1", other.id) == 0
@@ -261,7 +261,7 @@ async def test_row_policies_hide_other_vendors_lines_and_schedules(scenario: Sce
 async def test_a_payout_below_the_minimum_is_422_with_the_minimum(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(1_000)
     assert (await scenario.request_payout(vendor, 1)).status_code == 201
-    object.__setattr__(scenario.app.dependencies.settings, "payout_minimum_minor", 200)
+    object.__setattr__(scenario.dependencies.settings, "payout_minimum_minor", 200)
     refused = await scenario.request_payout(vendor, 199)
     assert error_of(refused) == INVALID
     [param] = refused.json()["invalid_params"]

@@ -15,15 +15,15 @@ KEYS = [UUID(f"6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f{number:02x}") for number in ra
 
 
 async def suspend(scenario: Scenario, vendor, **delivery):
-    return await scenario.app.deliver(vendor_event(VendorSuspended, vendor, reason="Complaints"), **delivery)
+    return await scenario.receive(vendor_event(VendorSuspended, vendor, reason="Complaints"), **delivery)
 
 
 async def reinstate(scenario: Scenario, vendor, **delivery):
-    return await scenario.app.deliver(vendor_event(VendorReinstated, vendor), **delivery)
+    return await scenario.receive(vendor_event(VendorReinstated, vendor), **delivery)
 
 
 async def is_suspended(scenario: Scenario, vendor):
-    [row] = await scenario.app.fetch("SELECT suspended FROM vendors WHERE id = $1", vendor.id)
+    [row] = await scenario.fetch("SELECT suspended FROM vendors WHERE id = $1", vendor.id)
     return row["suspended"]
 
 
@@ -35,7 +35,7 @@ async def test_a_suspended_vendors_payouts_are_neither_requested_nor_sent(scenar
     assert error_of(refused) == CONFLICT
     assert "suspended" in refused.json()["detail"]
     assert (await scenario.wallet(vendor))["availableMinor"] == 600
-    assert len(await scenario.app.published("payouts.payout_requested.v1")) == 2
+    assert len(await scenario.published("payouts.payout_requested.v1")) == 2
     batch = (await scenario.dispatch(KEYS[0])).json()["data"]
     assert [transfer["payoutId"] for transfer in batch["transfers"]] == [sent]
     assert batch["skipped"] == [{"payoutId": held, "reason": "vendor_suspended"}]
@@ -60,10 +60,10 @@ async def test_the_event_with_the_higher_sequence_decides_a_suspension(scenario:
 
 async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
-    await scenario.app.deliver(vendor_event(VendorChanged, vendor), sequence=3)
+    await scenario.receive(vendor_event(VendorChanged, vendor), sequence=3)
     await suspend(scenario, vendor, sequence=2)
     assert await is_suspended(scenario, vendor) is True
-    await scenario.app.deliver(vendor_event(VendorChanged, vendor), sequence=4)
+    await scenario.receive(vendor_event(VendorChanged, vendor), sequence=4)
     assert await is_suspended(scenario, vendor) is True
 
 
@@ -71,7 +71,7 @@ async def test_a_suspension_before_the_approval_keeps_its_effect(scenario: Scena
     vendor = await scenario.vendor()
     unknown = type(vendor)(new_id(), new_id())
     await suspend(scenario, unknown, sequence=2)
-    await scenario.app.deliver(vendor_event(VendorApproved, unknown), sequence=1)
+    await scenario.receive(vendor_event(VendorApproved, unknown), sequence=1)
     assert await is_suspended(scenario, unknown) is True
 
 

@@ -23,8 +23,8 @@ async def sent(scenario: Scenario):
 
 
 async def exceptions(scenario: Scenario):
-    headers = scenario.app.headers(scenario.operator_id, roles=("ops_oncall",))
-    return (await scenario.app.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
+    headers = scenario.headers(scenario.operator_id, roles=("ops_oncall",))
+    return (await scenario.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
 
 
 async def assert_paid_once(scenario: Scenario, payout_id):
@@ -32,7 +32,7 @@ async def assert_paid_once(scenario: Scenario, payout_id):
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
     assert await scenario.balance(f"in_transit:{payout_id}") == 0
     assert await scenario.balance("gateway_cash") == -AMOUNT
-    assert len(await scenario.app.published("payouts.payout_processed.v1")) == 1
+    assert len(await scenario.published("payouts.payout_processed.v1")) == 1
 
 
 async def assert_still_in_transit(scenario: Scenario, payout_id):
@@ -44,10 +44,10 @@ async def assert_still_in_transit(scenario: Scenario, payout_id):
 
 async def test_a_repeated_success_completes_the_payout_once(scenario: Scenario, sent) -> None:
     payout_id, reference = sent
-    received = await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
-    await scenario.app.deliver(transfer_event(TransferSucceeded, reference), event_id=received.event_id)
+    received = await scenario.receive(transfer_event(TransferSucceeded, reference))
+    await scenario.receive(transfer_event(TransferSucceeded, reference), event_id=received.event_id)
     await asyncio.gather(
-        *(scenario.app.deliver(transfer_event(TransferSucceeded, reference), sequence=9) for _ in range(6))
+        *(scenario.receive(transfer_event(TransferSucceeded, reference), sequence=9) for _ in range(6))
     )
     await assert_paid_once(scenario, payout_id)
     assert await exceptions(scenario) == []
@@ -58,27 +58,27 @@ async def test_a_repeated_success_completes_the_payout_once(scenario: Scenario, 
 async def test_a_failure_webhook_opens_one_exception_and_changes_no_row(scenario: Scenario, sent, event) -> None:
     payout_id, reference = sent
     rows = "SELECT p.*, t.* FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id"
-    before = await scenario.app.fetch(rows)
-    await asyncio.gather(*(scenario.app.deliver(transfer_event(event, reference), sequence=9) for _ in range(6)))
-    assert await scenario.app.fetch(rows) == before
+    before = await scenario.fetch(rows)
+    await asyncio.gather(*(scenario.receive(transfer_event(event, reference), sequence=9) for _ in range(6)))
+    assert await scenario.fetch(rows) == before
     await assert_still_in_transit(scenario, payout_id)
     [exception] = await exceptions(scenario)
     assert (exception["payoutId"], exception["severity"], exception["status"]) == (payout_id, "SEV-3", "open")
     assert exception["cause"] == ("reversed" if event is TransferReversed else "account_number_invalid")
     assert exception["respondBy"] == "2026-01-01T04:00:00.000Z"
     assert (await scenario.read_payout(payout_id))["openException"]["id"] == exception["id"]
-    [alert] = await scenario.app.published("operations.alert_raised.v1")
+    [alert] = await scenario.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["subject"]) == ("SEV-3", payout_id)
-    [delayed] = await scenario.app.published("payouts.payout_delayed.v1")
+    [delayed] = await scenario.published("payouts.payout_delayed.v1")
     assert (delayed["payoutId"], delayed["cause"]) == (payout_id, exception["cause"])
-    [opened] = await scenario.app.published("payouts.exception_opened.v1")
+    [opened] = await scenario.published("payouts.exception_opened.v1")
     assert opened["exceptionId"] == exception["id"]
 
 
 async def test_a_reversal_after_success_is_no_stale_event(scenario: Scenario, sent) -> None:
     payout_id, reference = sent
-    await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
-    await scenario.app.deliver(transfer_event(TransferReversed, reference))
+    await scenario.receive(transfer_event(TransferSucceeded, reference))
+    await scenario.receive(transfer_event(TransferReversed, reference))
     await assert_paid_once(scenario, payout_id)
     [exception] = await exceptions(scenario)
     assert exception["cause"] == "reversed"
@@ -86,9 +86,9 @@ async def test_a_reversal_after_success_is_no_stale_event(scenario: Scenario, se
 
 async def test_a_success_after_a_reversal_completes_and_keeps_the_exception(scenario: Scenario, sent) -> None:
     payout_id, reference = sent
-    await scenario.app.deliver(transfer_event(TransferReversed, reference))
-    await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
-    await scenario.app.deliver(transfer_event(TransferReversed, reference))
+    await scenario.receive(transfer_event(TransferReversed, reference))
+    await scenario.receive(transfer_event(TransferSucceeded, reference))
+    await scenario.receive(transfer_event(TransferReversed, reference))
     await assert_paid_once(scenario, payout_id)
     [exception] = await exceptions(scenario)
     assert (exception["cause"], exception["status"]) == ("reversed", "open")
@@ -99,11 +99,11 @@ async def test_a_failure_after_a_success_opens_an_exception_and_a_query(
 ) -> None:
     payout_id, reference = sent
     await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
-    await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
-    await scenario.app.deliver(transfer_event(TransferFailed, reference))
+    await scenario.receive(transfer_event(TransferSucceeded, reference))
+    await scenario.receive(transfer_event(TransferFailed, reference))
     [exception] = await exceptions(scenario)
     assert exception["cause"] == "unclassified"
-    assert await scenario.app.work("payouts.transfers") == 1
+    assert await scenario.work("payouts.transfers") == 1
     await assert_paid_once(scenario, payout_id)
 
 
@@ -111,36 +111,36 @@ async def test_a_success_after_a_failure_counts_once_a_query_confirms_it(
     scenario: Scenario, sent, sandbox: Sandbox
 ) -> None:
     payout_id, reference = sent
-    await scenario.app.deliver(transfer_event(TransferFailed, reference))
-    await scenario.app.deliver(transfer_event(TransferSucceeded, reference))
+    await scenario.receive(transfer_event(TransferFailed, reference))
+    await scenario.receive(transfer_event(TransferSucceeded, reference))
     await assert_still_in_transit(scenario, payout_id)
     await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
-    await scenario.app.work("payouts.transfers")
+    await scenario.work("payouts.transfers")
     await assert_paid_once(scenario, payout_id)
     [exception] = await exceptions(scenario)
     assert exception["status"] == "closed"
-    assert len(await scenario.app.published("payouts.exception_closed.v1")) == 1
+    assert len(await scenario.published("payouts.exception_closed.v1")) == 1
 
 
 @pytest.mark.parametrize("changes", [{"amount_minor": AMOUNT - 1}, {"currency": "GHS"}])
 async def test_a_success_over_another_amount_completes_nothing(scenario: Scenario, sent, changes) -> None:
     payout_id, reference = sent
-    await scenario.app.deliver(transfer_event(TransferSucceeded, reference, **changes))
+    await scenario.receive(transfer_event(TransferSucceeded, reference, **changes))
     await assert_still_in_transit(scenario, payout_id)
     assert len(await exceptions(scenario)) == 1
 
 
 async def test_an_event_of_an_unrecorded_transfer_is_retried(scenario: Scenario, sent) -> None:
     with pytest.raises(TransferNotRecorded):
-        await scenario.app.deliver(transfer_event(TransferSucceeded, "po-" + "0" * 32))
-    assert await scenario.app.fetch("SELECT id FROM transfer_observations WHERE heard_from = 'webhook'") == []
+        await scenario.receive(transfer_event(TransferSucceeded, "po-" + "0" * 32))
+    assert await scenario.fetch("SELECT id FROM transfer_observations WHERE heard_from = 'webhook'") == []
 
 
 async def test_observations_are_append_only(scenario: Scenario, sent) -> None:
     _, reference = sent
     for event in (TransferSucceeded, TransferSucceeded, TransferReversed, TransferFailed):
-        await scenario.app.deliver(transfer_event(event, reference))
-    rows = await scenario.app.fetch("SELECT heard_from, status, verdict FROM transfer_observations ORDER BY position")
+        await scenario.receive(transfer_event(event, reference))
+    rows = await scenario.fetch("SELECT heard_from, status, verdict FROM transfer_observations ORDER BY position")
     assert [tuple(row) for row in rows] == [
         ("call", "pending", "advanced"),
         ("webhook", "success", "advanced"),
@@ -151,14 +151,14 @@ async def test_observations_are_append_only(scenario: Scenario, sent) -> None:
     import asyncpg
 
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await scenario.app.fetch("UPDATE transfer_observations SET status = 'success'")
+        await scenario.fetch("UPDATE transfer_observations SET status = 'success'")
 
 
 async def test_a_large_payouts_exception_is_due_within_the_hour(scenario: Scenario) -> None:
     vendor = await scenario.ready_vendor(30_000_000)
     payout_id = await scenario.payout(vendor, 20_000_001)
     [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
-    await scenario.app.deliver(transfer_event(TransferFailed, transfer["reference"], amount_minor=20_000_001))
+    await scenario.receive(transfer_event(TransferFailed, transfer["reference"], amount_minor=20_000_001))
     [exception] = await exceptions(scenario)
     assert (exception["payoutId"], exception["severity"]) == (payout_id, "SEV-2")
     assert exception["respondBy"] == "2026-01-01T01:00:00.000Z"
@@ -166,13 +166,13 @@ async def test_a_large_payouts_exception_is_due_within_the_hour(scenario: Scenar
 
 async def test_only_permitted_roles_read_exceptions(scenario: Scenario, sent) -> None:
     _, reference = sent
-    await scenario.app.deliver(transfer_event(TransferFailed, reference))
+    await scenario.receive(transfer_event(TransferFailed, reference))
     [exception] = await exceptions(scenario)
     path = f"/api/payout-exceptions/{exception['id']}"
 
     async def status(roles, path=path):
-        headers = scenario.app.headers(scenario.operator_id, roles=roles)
-        return (await scenario.app.client.get(path, headers=headers)).status_code
+        headers = scenario.headers(scenario.operator_id, roles=roles)
+        return (await scenario.client.get(path, headers=headers)).status_code
 
     for role in ("finance_maker", "finance_checker", "ops_oncall", "auditor"):
         assert await status((role,)) == 200

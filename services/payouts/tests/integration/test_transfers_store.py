@@ -14,7 +14,7 @@ from payouts.store import transfers
 
 from .conftest import Sandbox, Scenario
 from .staff import AMOUNT
-from .stored import Sent, append_line, observe, sent_pair, unit_of_work
+from .stored import Sent, append_line, observe, sent_pair
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ async def set_row(uow: Any, sent: Sent, status: str, due_at: Any = None) -> None
 async def test_a_locked_transfer_has_its_own_history(scenario: Scenario, pair: tuple[Sent, Sent]) -> None:
     own, other = pair
     now = scenario.clock.now()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         await observe(uow, scenario, other.transfer_id, "webhook", "success", "advanced")
         await append_line(uow, scenario, other, "reversal")
         locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
@@ -63,7 +63,7 @@ async def test_a_processed_payout_is_returned_by_its_own_reversal(
     scenario: Scenario, pair: tuple[Sent, Sent], kind: str | None, returned: bool
 ) -> None:
     own, other = pair
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         assert await transfers.mark_processed(uow, own.transfer_id, scenario.clock.now())
         await append_line(uow, scenario, other, "reversal")
         if kind:
@@ -78,7 +78,7 @@ async def test_a_payout_is_processed_once_by_the_attempt_that_was_paid(
 ) -> None:
     own, other = pair
     now = scenario.clock.now()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         assert await transfers.mark_processed(uow, own.transfer_id, now)
         assert not await transfers.mark_processed(uow, own.transfer_id, now + timedelta(days=1))
         rows = await uow.fetch("SELECT id, status, processed_at FROM payout_requests")
@@ -93,7 +93,7 @@ async def test_a_submission_starts_with_a_lease_and_ends_unknown_once(
 ) -> None:
     own, other = pair
     now = scenario.clock.now()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         before = await row_of(uow, other)
         locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
         assert locked is not None
@@ -129,7 +129,7 @@ async def test_only_an_unsent_attempt_is_held_or_queued_again(scenario: Scenario
     own, other = pair
     now = scenario.clock.now()
     later = now + timedelta(minutes=1)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         for sent in pair:
             await set_row(uow, sent, "reserved", now)
         await transfers.hold_transfer(uow, own.transfer_id, "no money", now)
@@ -151,7 +151,7 @@ async def test_a_report_is_saved_on_its_own_attempt_and_payout(scenario: Scenari
     own, other = pair
     now = scenario.clock.now()
     later = now + timedelta(minutes=1)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         before = await row_of(uow, other)
         locked = await transfers.lock_transfer(uow, transfer_id=own.transfer_id)
         assert locked is not None
@@ -179,7 +179,7 @@ async def test_a_report_is_saved_on_its_own_attempt_and_payout(scenario: Scenari
 async def test_due_transfers_are_those_of_the_named_gateways(scenario: Scenario, pair: tuple[Sent, Sent]) -> None:
     own, other = pair
     now = scenario.clock.now()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         await set_row(uow, own, "pending", now)
         await set_row(uow, other, "pending", now + timedelta(seconds=1))
         lock = transfers.lock_due_transfers

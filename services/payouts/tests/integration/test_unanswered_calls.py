@@ -31,7 +31,7 @@ async def test_a_call_without_a_response_is_unknown_until_a_query(
     assert transfer["status"] == "unknown"
     assert (await scenario.read_payout(payout_id))["status"] == "pending"
     limit_gateway_timeout(GATEWAY_SECONDS_MAX)
-    assert await scenario.app.work("payouts.transfers") == 1
+    assert await scenario.work("payouts.transfers") == 1
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
@@ -42,7 +42,7 @@ async def test_an_unaccepted_transfer_is_sent_again_under_its_reference(scenario
     [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
     assert transfer["status"] == "unknown"
     assert await immediate.transfers() == []
-    await scenario.app.work("payouts.transfers")
+    await scenario.work("payouts.transfers")
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
     assert (await immediate.transfers())[0]["reference"] == transfer["reference"]
 
@@ -70,7 +70,7 @@ async def called_late(scenario: Scenario):
     payout_id = await scenario.payout(vendor, 1_000)
     async with httpx.AsyncHTTPTransport() as inner:
         late = LateTransport(inner)
-        database = scenario.app.runtime.database
+        database = scenario.database
         await dispatch_payouts(
             database, gateways_over(scenario, late), scenario.clock, maker(scenario), KEY, EVERYTHING
         )
@@ -84,7 +84,7 @@ async def test_changed_details_fail_no_call_that_may_still_arrive(
 ) -> None:
     async with called_late(scenario) as (vendor, payout_id, late):
         await scenario.put_bank_details(vendor, "0690123456", "044")
-        await scenario.app.work("payouts.transfers")
+        await scenario.work("payouts.transfers")
         scenario.clock.advance(timedelta(minutes=14))
         await run_worker_once(scenario)
         payout = await scenario.read_payout(payout_id)
@@ -135,9 +135,9 @@ async def test_a_rejection_does_not_count_while_an_earlier_call_may_still_arrive
 
 
 async def reset(scenario: Scenario, payout_id):
-    headers = scenario.app.headers(new_id(), roles=("ops_oncall",), stepped_up=True)
+    headers = scenario.headers(new_id(), roles=("ops_oncall",), stepped_up=True)
     path = f"/api/payouts/{payout_id}/reset"
-    return await scenario.app.client.post(path, json={"reason": "no answer"}, headers=headers)
+    return await scenario.client.post(path, json={"reason": "no answer"}, headers=headers)
 
 
 async def test_a_definite_rejection_fails_the_attempt_and_returns_nothing(scenario: Scenario, sandbox: Sandbox) -> None:
@@ -156,7 +156,7 @@ async def test_a_definite_rejection_fails_the_attempt_and_returns_nothing(scenar
                 assert (await scenario.dispatch(KEY, payoutIds=[first])).json()["data"]["submitted"] == 1
             return response
 
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     async with httpx.AsyncHTTPTransport() as inner:
         gateways = gateways_over(scenario, Later(inner))
         order = DispatchOrder((UUID(second),), None, False)
@@ -185,7 +185,7 @@ async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario:
             if request.method == "POST" and request.url.path.endswith("/transfer"):
                 await response.aread()
                 reference = (await scenario.read_payout(payout_id))["transferReference"]
-                await scenario.app.deliver(
+                await scenario.receive(
                     TransferSucceeded(
                         reference=reference, transfer_code="TRF_1", amount_minor=1_000, currency="NGN",
                         status="success", gateway_event_id="1", occurred_at="2026-01-01T00:00:00.000Z",
@@ -195,6 +195,6 @@ async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario:
 
     async with httpx.AsyncHTTPTransport() as inner:
         gateways = gateways_over(scenario, WebhookFirst(inner))
-        database = scenario.app.runtime.database
+        database = scenario.database
         await dispatch_payouts(database, gateways, scenario.clock, maker(scenario), KEY, EVERYTHING)
     await assert_paid_once(scenario, immediate, payout_id, 1_000)

@@ -18,13 +18,13 @@ from payouts.store.bank_details import BankDetails
 from testkit.locks import waits_for
 
 from .conftest import Sandbox, Scenario, Vendor
-from .stored import sent_pair, unit_of_work
+from .stored import sent_pair
 
 NUMBERS = ("0123456785", "1234567890")
 
 
 def details(scenario: Scenario, vendor: Vendor, number: str = NUMBERS[0], **changes: Any) -> BankDetails:
-    encrypted = scenario.app.dependencies.account_numbers.encrypt(vendor.id, "058", number)
+    encrypted = scenario.dependencies.account_numbers.encrypt(vendor.id, "058", number)
     made = BankDetails(vendor.id, encrypted, number[-4:], "058", "ADA OBI", NameCheck(True, None), True)
     return replace(made, **changes)
 
@@ -32,8 +32,8 @@ def details(scenario: Scenario, vendor: Vendor, number: str = NUMBERS[0], **chan
 async def test_a_vendor_is_known_by_its_own_accounts(scenario: Scenario) -> None:
     other, own = await scenario.vendor(), await scenario.vendor()
     now, by = scenario.clock.now(), new_id()
-    numbers = scenario.app.dependencies.account_numbers
-    async with unit_of_work(scenario) as uow:
+    numbers = scenario.dependencies.account_numbers
+    async with scenario.unit_of_work() as uow:
         known = await bank_details.read_known_accounts(uow, own.id)
         assert (known.last_verified, known.ever_verified, known.quarantined) == (None, False, frozenset())
         await bank_details.save_bank_details(uow, details(scenario, other, NUMBERS[1]), by, now)
@@ -64,10 +64,10 @@ async def test_a_vendor_is_known_by_its_own_accounts(scenario: Scenario) -> None
 async def test_the_reason_of_a_quarantine_is_the_newest_of_its_vendor_and_account(scenario: Scenario) -> None:
     other, own = await scenario.ready_vendor(100), await scenario.ready_vendor(100)
     now, by = scenario.clock.now(), new_id()
-    numbers = scenario.app.dependencies.account_numbers
+    numbers = scenario.dependencies.account_numbers
     fingerprints = [numbers.fingerprint("058", number) for number in NUMBERS]
     first, second = [bank_details.QuarantinedAccount(None, fingerprint, "6785", "058") for fingerprint in fingerprints]
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         newest = bank_details.find_newest_quarantine_reason
         assert await newest(uow, own.id, first) is None
         for minutes, vendor, account, reason in (
@@ -86,8 +86,8 @@ async def test_the_reason_of_a_quarantine_is_the_newest_of_its_vendor_and_accoun
 async def test_a_payout_awaits_its_restitution_once(scenario: Scenario, sandbox: Sandbox) -> None:
     own, other = await sent_pair(scenario, sandbox)
     now, second = scenario.clock.now(), new_id()
-    numbers = scenario.app.dependencies.account_numbers
-    async with unit_of_work(scenario) as uow:
+    numbers = scenario.dependencies.account_numbers
+    async with scenario.unit_of_work() as uow:
         awaited, mark = bank_details.find_awaited_restitution, bank_details.mark_restitution_awaited
         assert await mark(uow, other.payout_id, "theirs", now)
         assert await awaited(uow, own.transfer_id) is None
@@ -120,13 +120,13 @@ async def test_a_payout_awaits_its_restitution_once(scenario: Scenario, sandbox:
 async def test_plaintext_numbers_of_one_vendor_are_encrypted_together(scenario: Scenario) -> None:
     """The previous release wrote them in plain text."""
     vendors = [await scenario.ready_vendor(100) for _ in range(2)]
-    numbers = scenario.app.dependencies.account_numbers
+    numbers = scenario.dependencies.account_numbers
     assert (await scenario.put_bank_details(vendors[0])).status_code == 200
     tables = ("bank_detail_versions", "vendor_bank_details")
 
     async def rows() -> dict[str, list[Any]]:
         return {
-            f"{table} {number}": await scenario.app.fetch(
+            f"{table} {number}": await scenario.fetch(
                 f"SELECT * FROM {table} WHERE vendor_id = $1 ORDER BY 1", vendor.id
             )
             for table in tables
@@ -134,7 +134,7 @@ async def test_plaintext_numbers_of_one_vendor_are_encrypted_together(scenario: 
         }
 
     encrypted = await rows()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         assert await bank_details.list_vendors_with_plaintext_numbers(uow, 10) == []
         for table in tables:
             await uow.execute(
@@ -143,7 +143,7 @@ async def test_plaintext_numbers_of_one_vendor_are_encrypted_together(scenario: 
                 [vendor.id for vendor in vendors],
             )
     plain = await rows()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         assert set(await bank_details.list_vendors_with_plaintext_numbers(uow, 10)) == {vendor.id for vendor in vendors}
         assert await bank_details.find_encrypted_number(uow) is None
         await bank_details.encrypt_numbers_of(uow, numbers, vendors[0].id)
@@ -159,7 +159,7 @@ async def test_plaintext_numbers_of_one_vendor_are_encrypted_together(scenario: 
             assert (row["account_number"], row["account_fingerprint"]) == (None, before["account_fingerprint"])
             assert numbers.plain_number(vendors[0].id, row["account_sealed"]) == "0123456785"
     # What is encrypted is not encrypted again.
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         await bank_details.encrypt_numbers_of(uow, numbers, vendors[0].id)
     assert await rows() == after
 
@@ -170,10 +170,10 @@ async def test_numbers_that_another_worker_encrypts_are_encrypted_once(
 ) -> None:
     """A worker that read the plaintext before would replace what the first one wrote, or the details that a vendor put."""
     vendor = await scenario.ready_vendor(100)
-    numbers = scenario.app.dependencies.account_numbers
+    numbers = scenario.dependencies.account_numbers
     tables = ("bank_detail_versions", "vendor_bank_details")
     sealed: list[Any] = []
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         for table in plain:
             await uow.execute(
                 f"UPDATE {table} SET account_number = '0123456785', account_sealed = NULL, account_fingerprint = NULL"
@@ -187,9 +187,9 @@ async def test_numbers_that_another_worker_encrypts_are_encrypted_once(
         await bank_details.encrypt_numbers_of(uow, numbers, vendor.id)
         sealed.extend(await encrypted(uow))
 
-    database = scenario.app.runtime.database
+    database = scenario.database
     assert await waits_for(database, first, lambda uow: bank_details.encrypt_numbers_of(uow, numbers, vendor.id))
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         assert await encrypted(uow) == sealed
 
 
@@ -200,7 +200,7 @@ async def test_a_dispute_has_its_newest_state_and_its_own_hold(scenario: Scenari
     other = ChargebackUpdate(new_id(), orders[0], vendor.id, "opened", 700)
     own = ChargebackUpdate(new_id(), orders[1], vendor.id, "opened", 900)
     foreign = ChargebackUpdate(new_id(), orders[1], neighbour.id, "opened", 1)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         await wallets.lock_wallet(uow, vendor.id)
         save, find, listed = chargebacks.save_chargeback, chargebacks.find_chargeback, chargebacks.list_open_chargebacks
         for update in (other, own, foreign):
@@ -233,7 +233,7 @@ async def test_a_dispute_has_its_newest_state_and_its_own_hold(scenario: Scenari
 async def test_the_share_that_is_left_in_escrow_is_that_of_the_order(scenario: Scenario) -> None:
     vendor = await scenario.vendor()
     held = [await scenario.hold(vendor, amount_minor) for amount_minor in (500, 700)]
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         for event in held:
             await chargebacks.save_chargeback(
                 uow, ChargebackUpdate(new_id(), event.order_id, vendor.id, "opened", 1), 5
@@ -251,7 +251,7 @@ async def test_a_schedule_is_decided_once_for_each_period_of_its_vendor(scenario
     other, own, now = new_id(), new_id(), scenario.clock.now()
     daily, weekly = Schedule("daily", None, 100), Schedule("weekly", "monday", 200)
     later = now + timedelta(days=1)
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         await schedules.save_schedule(uow, other, daily, later, other, now)
         await schedules.save_schedule(uow, own, daily, now, own, now)
         assert await schedules.claim_due_schedule(uow, now - timedelta(seconds=1)) is None
@@ -274,7 +274,7 @@ async def test_a_schedule_is_decided_once_for_each_period_of_its_vendor(scenario
 
 async def test_a_line_is_found_by_its_source_and_kind(scenario: Scenario) -> None:
     other, own, now = new_id(), new_id(), scenario.clock.now()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         for vendor, net_minor in ((other, 5), (own, 7)):
             await wallets.lock_wallet(uow, vendor)
             lines = [WalletLine("release", net_minor), WalletLine("hold", -net_minor)]
@@ -294,7 +294,7 @@ async def test_a_line_is_found_by_its_source_and_kind(scenario: Scenario) -> Non
 
 async def test_a_wallet_shows_its_own_vendor(scenario: Scenario) -> None:
     other, own = await scenario.ready_vendor(900), await scenario.vendor()
-    async with unit_of_work(scenario) as uow:
+    async with scenario.unit_of_work() as uow:
         snapshot = await wallets.lock_wallet(uow, own.id)
         assert (snapshot.available_minor, snapshot.debt_minor, snapshot.locked_minor) == (0, 0, 0)
         assert (
@@ -316,7 +316,7 @@ async def test_a_wallet_shows_its_own_vendor(scenario: Scenario) -> None:
 async def test_a_wallet_is_locked_whether_it_exists_or_not(scenario: Scenario, times: int) -> None:
     vendor_id = new_id()
     for _ in range(times):
-        async with unit_of_work(scenario) as uow:
+        async with scenario.unit_of_work() as uow:
             await wallets.lock_wallet(uow, vendor_id)
-    rows = await scenario.app.fetch("SELECT FROM wallets WHERE vendor_id = $1", vendor_id)
+    rows = await scenario.fetch("SELECT FROM wallets WHERE vendor_id = $1", vendor_id)
     assert len(rows) == 1

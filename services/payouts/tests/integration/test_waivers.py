@@ -23,18 +23,18 @@ DISPATCH_KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 @pytest.fixture(autouse=True)
 def gateway_minimum(scenario: Scenario) -> None:
     """Set the smallest transfer of the real gateway."""
-    object.__setattr__(scenario.app.dependencies.gateway, "transfer_minimum_minor", MINIMUM_MINOR)
+    object.__setattr__(scenario.dependencies.gateway, "transfer_minimum_minor", MINIMUM_MINOR)
 
 
 async def waive(scenario: Scenario, vendor, amount_minor):
-    headers = scenario.app.headers(vendor.owner, **vendor.claims())
+    headers = scenario.headers(vendor.owner, **vendor.claims())
     body = {"amountMinor": amount_minor}
-    return await scenario.app.client.post("/api/wallets/current/waiver", json=body, headers=headers)
+    return await scenario.client.post("/api/wallets/current/waiver", json=body, headers=headers)
 
 
 async def open_matters(scenario: Scenario, vendor):
-    await scenario.app.deliver(ErasureRequested(user_id=vendor.owner, request_id=new_id(), vendor_id=vendor.id))
-    return (await scenario.app.published("payouts.erasure_judged.v1"))[-1].get("openMatters", [])
+    await scenario.receive(ErasureRequested(user_id=vendor.owner, request_id=new_id(), vendor_id=vendor.id))
+    return (await scenario.published("payouts.erasure_judged.v1"))[-1].get("openMatters", [])
 
 
 async def test_a_waived_remainder_ends_the_erasures_last_obligation(scenario: Scenario, urls: DatabaseUrls) -> None:
@@ -64,9 +64,9 @@ async def test_a_waiver_keeps_the_wallet_covered_by_its_releases(scenario: Scena
     await scenario.release(vendor, 50_000)
     scenario.clock.advance(timedelta(days=2))
     await scenario.payout(vendor, 50_000)
-    dependencies = scenario.app.dependencies
+    dependencies = scenario.dependencies
     assert await check_releases_once(dependencies.database, scenario.clock) == 1
-    assert await scenario.app.fetch("SELECT 1 FROM payout_exceptions") == []
+    assert await scenario.fetch("SELECT 1 FROM payout_exceptions") == []
     assert (await scenario.dispatch(DISPATCH_KEY)).json()["data"]["submitted"] == 1
 
 
@@ -104,7 +104,7 @@ async def test_a_suspended_vendor_waives_nothing(scenario: Scenario) -> None:
     await scenario.release(vendor, REMAINDER_MINOR)
     names = {"business_name": "Ada's", "legal_name": vendor.legal_name, "reason": "Complaints"}
     suspended = VendorSuspended(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id(), **names)
-    await scenario.app.deliver(suspended, sequence=9)
+    await scenario.receive(suspended, sequence=9)
     assert (await waive(scenario, vendor, REMAINDER_MINOR)).status_code == 409
     assert (await scenario.wallet(vendor))["availableMinor"] == REMAINDER_MINOR
 
@@ -114,8 +114,8 @@ async def test_no_other_user_waives_a_vendors_remainder(scenario: Scenario) -> N
     await scenario.release(vendor, REMAINDER_MINOR)
     body = {"amountMinor": REMAINDER_MINOR}
     for role in ("finance_maker", "finance_checker", "support_agent"):
-        headers = scenario.app.headers(new_id(), roles=(role,), stepped_up=True)
-        response = await scenario.app.client.post("/api/wallets/current/waiver", json=body, headers=headers)
+        headers = scenario.headers(new_id(), roles=(role,), stepped_up=True)
+        response = await scenario.client.post("/api/wallets/current/waiver", json=body, headers=headers)
         assert error_of(response) == FORBIDDEN
     other = await scenario.vendor()
     assert (await waive(scenario, other, REMAINDER_MINOR)).status_code == 422

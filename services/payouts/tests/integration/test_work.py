@@ -19,7 +19,7 @@ def staff(scenario: Scenario, sandbox: Sandbox) -> Staff:
 
 
 async def _work(staff: Staff, *roles: str, user: UUID | None = None) -> dict[str, dict[str, Any]]:
-    return await work_of(staff.scenario.app.client, staff.scenario.app.headers(user or new_id(), roles=roles))
+    return await work_of(staff.scenario.client, staff.scenario.headers(user or new_id(), roles=roles))
 
 
 async def _kinds(staff: Staff, *roles: str, user: UUID | None = None) -> dict[str, int]:
@@ -44,10 +44,10 @@ async def test_a_payout_that_a_dispatch_would_send_waits_for_finance(staff: Staf
 async def test_a_vendor_sees_only_own_payouts_among_those_to_dispatch(staff: Staff) -> None:
     one, other = [await staff.scenario.ready_vendor(AMOUNT) for _ in range(2)]
     payouts = [await staff.scenario.payout(vendor, AMOUNT) for vendor in (one, other)]
-    headers = staff.scenario.app.headers(one.owner, **one.claims())
-    listed = await staff.scenario.app.client.get("/api/payouts?awaiting=dispatch", headers=headers)
+    headers = staff.scenario.headers(one.owner, **one.claims())
+    listed = await staff.scenario.client.get("/api/payouts?awaiting=dispatch", headers=headers)
     assert [row["id"] for row in listed.json()["data"]] == payouts[:1]
-    assert await work_of(staff.scenario.app.client, headers) == {}
+    assert await work_of(staff.scenario.client, headers) == {}
 
 
 async def test_an_exception_waits_for_who_may_close_it_until_its_deadline(staff: Staff) -> None:
