@@ -43,10 +43,6 @@ def _id(kind: str, number: str = "n") -> str:
     return f"('{kind}-0000-7000-8000-' || lpad(to_hex({number}), 12, '0'))::uuid"
 
 
-def _hex(kind: str, number: int) -> str:
-    return f"{kind}000070008000{number:012x}"
-
-
 _ORDER, _CHARGE, _ATTEMPT, _RELEASE = _id("0000a001"), _id("0000a002"), _id("0000a003"), _id("0000a004")
 _REFUND, _PAYOUT, _TRANSFER, _ITEM = _id("0000a005"), _id("0000a006"), _id("0000a007"), _id("0000a008")
 _BUYER, _VENDOR = _id("0000a009", "n % 100000"), _id("0000a00a", f"n % {VENDORS}")

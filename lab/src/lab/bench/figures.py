@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Measured = Literal["rate", "cpu"]
@@ -120,9 +120,6 @@ class Row:
     def met(self) -> bool | None:
         """Whether every goal is met; None without a goal."""
         return all(goal.met_by(self.found(goal)) for goal in self.goals) if self.goals else None
-
-    def with_note(self, note: str) -> "Row":
-        return replace(self, note=note)
 
 
 Run = Callable[[float], Awaitable[Reading]]

@@ -1,12 +1,13 @@
 """What a race is made of: situations, and the actions that are possible in each of them."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import httpx
 
 from lab.crash_points.scenarios.steps import Given
+from lab.crash_points.users import User
 from lab.races.marketplace import RacingMarketplace
 
 Start = Callable[[RacingMarketplace, Given], Awaitable[str]]
@@ -37,6 +38,18 @@ class Action:
         """Whether the contract allows this response in a race."""
         status = int(response.split()[0])
         return 200 <= status < 300 or (self.kind == "command" and status in _LOST)
+
+
+def command(
+    name: str, causes: str, user: User | None, path: str, body: Mapping[str, Any] | None = None, **options: Any
+) -> Action:
+    """Return a command of this user, or of the payout's vendor. `path` and `body` name facts of the order or payout."""
+
+    async def start(market: RacingMarketplace, given: Given) -> str:
+        sent = {key: given.get(value, value) for key, value in (body or {}).items()}
+        return response_of(await market.command("POST", path.format(**given), user or given["vendor"], sent))
+
+    return Action(name, "command", frozenset(causes.split()), start, **options)
 
 
 @dataclass(frozen=True, slots=True)

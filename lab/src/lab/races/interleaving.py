@@ -123,8 +123,6 @@ class Interleaving:
     def __init__(self, schedule: Schedule, count_waiting: Callable[[], Awaitable[int]]) -> None:
         self.schedule = schedule
         self.effects: dict[Actor, list[Point]] = {"a": [], "b": []}
-        # The number of effects at the start of each step.
-        self.steps: dict[Actor, list[int]] = {"a": [], "b": []}
         self.blocked = self.stalled = 0
         self._count_waiting = count_waiting
         self._index, self._ended = 0, set[Actor]()
@@ -135,12 +133,6 @@ class Interleaving:
     def current(self) -> Actor | None:
         """Whose turn it is; None: both run."""
         return self.schedule[self._index].actor if self._index < len(self.schedule) else None
-
-    def start_step(self) -> None:
-        """Start a step of the present actor that is a transaction or a request of its own."""
-        actor = ACTOR.get()
-        if actor is not None:
-            self.steps[actor].append(len(self.effects[actor]))
 
     async def wait_for_turn(self, actor: Actor, point: Point) -> None:
         """Return when the actor may have its next effect."""

@@ -1,14 +1,14 @@
 """The races on one order: actions and situations by the table of its transitions."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, cast
 
 from lab.crash_points.scenarios.orders import deliver, paid_order, pay, placed_order
 from lab.crash_points.scenarios.steps import PRICE_MINOR, Given, product
 from lab.crash_points.users import BUYER, CHECKER, MAKER, SUPPORT, VENDOR, User
-from lab.races.actions import Action, End, Situation, response_of
+from lab.races.actions import Action, End, Situation, command, response_of
 from lab.races.marketplace import RacingMarketplace
 
 _AUDITOR: Final = User.of("AUDITOR")
@@ -24,16 +24,6 @@ _WITHOUT_ESCROW: Final = ("Processing", "expired", "cancelled", "paid", "refunde
 
 
 # The actions
-
-
-def _command(
-    name: str, causes: str, user: User, path: str, body: Mapping[str, Any] | None = None, **options: Any
-) -> Action:
-    async def start(market: RacingMarketplace, order: Given) -> str:
-        sent = {key: order.get(value, value) for key, value in (body or {}).items()}
-        return response_of(await market.command("POST", path.format(**order), user, sent))
-
-    return Action(name, "command", frozenset(causes.split()), start, **options)
 
 
 def _webhook(name: str, causes: str, key: str, **options: Any) -> Action:
@@ -70,15 +60,15 @@ async def _disputed_at_gateway(market: RacingMarketplace, order: Given) -> None:
 
 _ORDER: Final = "/api/orders/{id}"
 _REASON: Final = {"reason": "a race"}
-BUYER_CANCELS: Final = _command("buyer_cancels", "buyer_cancels", BUYER, f"{_ORDER}/cancel", _REASON)
-VENDOR_CANCELS: Final = _command("vendor_cancels", "vendor_cancels", VENDOR, f"{_ORDER}/cancel", _REASON)
-STAFF_CANCELS: Final = _command("staff_cancels", "staff_cancels", SUPPORT, f"{_ORDER}/cancel", _REASON)
-DISPATCH: Final = _command("vendor_dispatches", "vendor_dispatches", VENDOR, f"{_ORDER}/dispatch")
-PIN: Final = _command(
+BUYER_CANCELS: Final = command("buyer_cancels", "buyer_cancels", BUYER, f"{_ORDER}/cancel", _REASON)
+VENDOR_CANCELS: Final = command("vendor_cancels", "vendor_cancels", VENDOR, f"{_ORDER}/cancel", _REASON)
+STAFF_CANCELS: Final = command("staff_cancels", "staff_cancels", SUPPORT, f"{_ORDER}/cancel", _REASON)
+DISPATCH: Final = command("vendor_dispatches", "vendor_dispatches", VENDOR, f"{_ORDER}/dispatch")
+PIN: Final = command(
     "pin_accepted", "pin_accepted escrow_fully_released", VENDOR, f"{_ORDER}/verify-delivery", {"pin": "pin"}
 )
-DISPUTE: Final = _command("buyer_disputes", "buyer_disputes", BUYER, f"{_ORDER}/dispute", _COMPLAINT)
-RELEASE: Final = _command(
+DISPUTE: Final = command("buyer_disputes", "buyer_disputes", BUYER, f"{_ORDER}/dispute", _COMPLAINT)
+RELEASE: Final = command(
     "staff_release", "escrow_fully_released", CHECKER, f"{_ORDER}/release", {"amountMinor": "totalMinor"}
 )
 CHARGE: Final = _webhook("charge", "escrow_held", "charge", prepare=_paid_at_gateway)
@@ -94,10 +84,10 @@ PIN_WINDOW: Final = _timer("pin_window_ended", "pin_window")
 
 def _approve(name: str, causes: str) -> Action:
     path = "/api/dispute-resolutions/{resolution}/approve"
-    return _command(name, f"{causes} escrow_fully_released", CHECKER, path, {"hash": "hash"})
+    return command(name, f"{causes} escrow_fully_released", CHECKER, path, {"hash": "hash"})
 
 
-_REJECT: Final = _command("resolution_rejected", "", CHECKER, "/api/dispute-resolutions/{resolution}/reject")
+_REJECT: Final = command("resolution_rejected", "", CHECKER, "/api/dispute-resolutions/{resolution}/reject")
 
 
 async def _refund_timer(market: RacingMarketplace, order: Given) -> str:
@@ -116,7 +106,7 @@ SETTLE_REFUNDS: Final = Action(
 
 
 def _return(name: str, causes: str, number: int) -> Action:
-    return _command(name, causes, VENDOR, f"/api/return-requests/{{return{number}}}/approve")
+    return command(name, causes, VENDOR, f"/api/return-requests/{{return{number}}}/approve")
 
 
 # The situations

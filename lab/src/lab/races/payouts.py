@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Final
 
 from lab.crash_points.scenarios.steps import Given, added, unique_minor
-from lab.crash_points.users import CHECKER, MAKER, OPS, User
-from lab.races.actions import Action, End, Situation, nothing, response_of
+from lab.crash_points.users import CHECKER, MAKER, OPS
+from lab.races.actions import Action, End, Situation, command, nothing, response_of
 from lab.races.marketplace import RacingMarketplace
 from lab.races.vendors import VENDORS, name_new_account, next_vendor, wallet
 
@@ -27,18 +27,6 @@ _ATTEMPTS: Final = "SELECT status FROM payout_transfers WHERE payout_id = $1 ORD
 
 
 # The actions
-
-
-def _command(
-    name: str, causes: str, user: User | None, path: str, body: Mapping[str, Any] | None = None, **options: Any
-) -> Action:
-    """Return a command of this user, or of the payout's vendor."""
-
-    async def start(market: RacingMarketplace, payout: Given) -> str:
-        sent = {key: payout.get(value, value) for key, value in (body or {}).items()}
-        return response_of(await market.command("POST", path.format(**payout), user or payout["vendor"], sent))
-
-    return Action(name, "command", frozenset(causes.split()), start, **options)
 
 
 def _webhook(name: str, causes: str, **changes: Any) -> Action:
@@ -88,26 +76,26 @@ DISPATCH: Final = Action("dispatch", "command", _SENDS, _dispatch)
 DISPATCH_UNANSWERED: Final = Action(
     "dispatch_unanswered", "command", frozenset({"submission_started", "call_unanswered"}), _dispatch, _call_fails
 )
-CANCEL: Final = _command("cancel", "amount_returned withdrawn", None, "/api/payouts/{id}/cancel")
-QUARANTINE: Final = _command(
+CANCEL: Final = command("cancel", "amount_returned withdrawn", None, "/api/payouts/{id}/cancel")
+QUARANTINE: Final = command(
     "quarantine", "amount_returned withdrawn held", MAKER, f"{_BANK_DETAILS}/quarantine", {**_REASON, "payoutId": "id"}
 )
-RESET: Final = _command("reset", "closed", OPS, "/api/payouts/{id}/reset", _REASON)
-APPROVE: Final = _command(
+RESET: Final = command("reset", "closed", OPS, "/api/payouts/{id}/reset", _REASON)
+APPROVE: Final = command(
     "approve_return",
     "amount_returned closed",
     CHECKER,
     "/api/reconciliations/{reconciliation}/approve",
     {"hash": "hash"},
 )
-REJECT: Final = _command("reject_return", "", CHECKER, "/api/reconciliations/{reconciliation}/reject", _REASON)
-QUERY: Final = _command(
+REJECT: Final = command("reject_return", "", CHECKER, "/api/reconciliations/{reconciliation}/reject", _REASON)
+QUERY: Final = command(
     "query_exception",
     "queried success_confirmed transfer_succeeded closed",
     OPS,
     "/api/payout-exceptions/{exception}/query",
 )
-CLOSE: Final = _command(
+CLOSE: Final = command(
     "close_exception", "closed", OPS, "/api/payout-exceptions/{exception}/close", {"evidence": "a race"}
 )
 SUCCESS: Final = _webhook(
