@@ -19,7 +19,6 @@ from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS
 _SIGN_IN: Final = {
     "identity": 'await app.load_demo()\n    token = (await app.demo_log_in("BUYER"))["accessToken"]\n'
     '    caller = {"Authorization": f"Bearer {token}"}',
-    "payments": "caller = app.app.headers(uuid4())",
 }
 _APPS: Final = {"identity": "IdentityApp", "payments": "PaymentsApp"}
 
