@@ -99,6 +99,7 @@ async def test_the_sandbox_imports_nothing_of_the_marketplace() -> None:
     ours = {
         "common",
         "contracts",
+        "providers",
         "identity",
         "orders",
         "payments",

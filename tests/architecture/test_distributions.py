@@ -51,12 +51,12 @@ def test_a_service_installs_without_other_services(service, wheels: Path, tmp_pa
         shutil.unpack_archive(wheels / wheel, target, format="zip")
     # -I: neither the environment nor the working folder adds a path; -S: nor the tests' own installation.
     program = f"import sys; sys.path.insert(0, {str(target)!r})\n{PROBE}"
-    names = [*packages, "common", "contracts"]
+    names = [*packages, "common", "contracts", "providers"]
     response = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program, *names], capture_output=True, text=True, check=True
     )
     importable = {name for name, found in json.loads(response.stdout).items() if found}
-    assert importable == {own, "common", "contracts"}
+    assert importable == {own, "common", "contracts", "providers"}
     assert (target / own / "migrations" / "versions").is_dir()
 
 
@@ -74,7 +74,7 @@ def test_a_distribution_declares_what_it_imports(folder: str) -> None:
         declared |= {normalized(requirement) for requirement in library}
     # Ours are installed editable, so that their metadata do not list their packages.
     ours = {package: [f"campus-{Path(folder).name}"] for folder, package in DISTRIBUTIONS.items()}
-    known = {**packages_distributions(), **ours, "contracts": ["campus-common"]}
+    known = {**packages_distributions(), **ours, "contracts": ["campus-common"], "providers": ["campus-common"]}
     roots = {
         name.partition(".")[0]
         for path in python_files(ROOT / folder / "src")

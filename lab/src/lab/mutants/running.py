@@ -147,7 +147,17 @@ class Runner:
 
 
 _SERVICES: Final = tuple(path.name for path in ROOT.glob("services/*/src/*") if path.is_dir())
-_TOOLS: Final = ("campus_tools", "common", "contracts", "operations", "testkit", "sandbox", "console", "lab")
+_TOOLS: Final = (
+    "campus_tools",
+    "common",
+    "contracts",
+    "providers",
+    "operations",
+    "testkit",
+    "sandbox",
+    "console",
+    "lab",
+)
 # A metric is registered once in a process.
 _OURS: Final = (*_TOOLS, *_SERVICES, "prometheus_client")
 

@@ -113,7 +113,7 @@ def gateway_with(response: Respond) -> tuple[FlutterwaveGateway, list[httpx.Requ
         return httpx.Response(status, content=content)
 
     gateway = FlutterwaveGateway("http://gateway/v3", "FLWSECK", "https://shop.example/paid")
-    gateway._client = httpx.AsyncClient(transport=httpx.MockTransport(respond), base_url="http://gateway/v3")
+    gateway._api.client = httpx.AsyncClient(transport=httpx.MockTransport(respond), base_url="http://gateway/v3")
     return gateway, calls
 
 

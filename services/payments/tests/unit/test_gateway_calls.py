@@ -7,9 +7,10 @@ import httpx
 import pytest
 
 from payments.clients.flutterwave import FlutterwaveGateway
-from payments.clients.gateway import GatewayKeyRejected, GatewayUnavailable, OnKeyRejected
+from payments.clients.gateway import GatewayKeyRejected, GatewayUnavailable
 from payments.clients.paystack import PaystackGateway
 from payments.domain.gateway_faults import key_alert
+from providers.calls import OnKeyRejected
 
 RESPONSE = b'{"status": true, "data": {"id": 1}}'
 
@@ -30,7 +31,9 @@ class Dripping(httpx.AsyncByteStream):
 async def test_a_response_that_drips_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     body = Dripping()
     gateway = PaystackGateway("http://gateway", "sk", seconds_max=0.3)
-    monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(200, stream=body)))
+    monkeypatch.setattr(
+        gateway._api.client, "_transport", httpx.MockTransport(lambda _: httpx.Response(200, stream=body))
+    )
     with pytest.raises(GatewayUnavailable):
         await gateway.find_refund("1")
     assert body.given < len(RESPONSE)
@@ -40,7 +43,9 @@ async def test_a_response_that_drips_is_a_timeout(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"data": "\xff"}', b"[" * 100_000, b"null"])
 async def test_an_unreadable_body_is_no_response(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
     gateway = PaystackGateway("http://gateway", "sk")
-    monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(500, content=body)))
+    monkeypatch.setattr(
+        gateway._api.client, "_transport", httpx.MockTransport(lambda _: httpx.Response(500, content=body))
+    )
     with pytest.raises(GatewayUnavailable):
         await gateway.find_refund("1")
     await gateway.close()
@@ -81,7 +86,7 @@ async def test_only_the_gateways_own_401_or_403_rejects_our_key(
 
     gateway = build(on_key_rejected)
     respond = httpx.MockTransport(lambda _: httpx.Response(status, content=body))
-    monkeypatch.setattr(gateway._client, "_transport", respond)
+    monkeypatch.setattr(gateway._api.client, "_transport", respond)
     with pytest.raises(GatewayUnavailable) as raised:
         await gateway.balance_minor("NGN")
     assert isinstance(raised.value, GatewayKeyRejected) == is_about_the_key

@@ -232,7 +232,7 @@ class Calls:
         self.response, self.made, self.files = response, list[tuple[str, str, Any]](), list[httpx.Request]()
         self.gateway = PaystackGateway("https://api.gateway.example", "sk_test")
         transport = httpx.MockTransport(self.respond)
-        self.gateway._client = httpx.AsyncClient(transport=transport, base_url="https://api.gateway.example")
+        self.gateway._api.client = httpx.AsyncClient(transport=transport, base_url="https://api.gateway.example")
         self.gateway._uploads = httpx.AsyncClient(transport=transport)
 
     def respond(self, request: httpx.Request) -> httpx.Response:

@@ -187,7 +187,7 @@ def _gateway(status: int, body: Any, calls: list[httpx.Request] | None = None) -
         return httpx.Response(status, content=json.dumps(body))
 
     gateway = PaystackGateway("http://gateway", "sk")
-    gateway._client = httpx.AsyncClient(base_url="http://gateway", transport=httpx.MockTransport(respond))
+    gateway._api.client = httpx.AsyncClient(base_url="http://gateway", transport=httpx.MockTransport(respond))
     return gateway
 
 

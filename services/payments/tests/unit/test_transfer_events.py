@@ -69,7 +69,7 @@ REASONS = [
     ({"failures": "Dormant account"}, "Dormant account"),
     ({"failures": {"message": "Dormant account"}}, "Dormant account"),
     ({"failures": [{"reason": "Timed out"}, "Do not honour", 7]}, "Timed out; Do not honour"),
-    ({"failures": {"code": 91}}, None),
+    ({"failures": {"code": 91}}, '{"code":91}'),
     ({"failures": []}, None),
     ({"gateway_response": "Name mismatch", "failures": "switch"}, "Name mismatch"),
 ]

@@ -53,6 +53,8 @@ from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_accou
 from payouts.use_cases.releases.correct_wallet import correct_wallet
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 from payouts.use_cases.transfers.pause_payouts import pause_payouts
+from providers.flutterwave import FlutterwaveApi
+from providers.paystack import PaystackApi
 
 # A due transfer waits at most this long. The queue `payouts.transfers` brings urgent ones at once.
 CLAIM_EVERY_SECONDS = 5.0
@@ -125,22 +127,20 @@ def _client(settings: Settings, url: str, secret_key: str) -> httpx.AsyncClient:
 def _flutterwave(
     settings: Settings, runtime: Runtime, client: httpx.AsyncClient, numbers: AccountNumbers
 ) -> Flutterwave:
+    on_key_rejected = partial(pause_payouts, runtime.database, runtime.clock, FLUTTERWAVE)
     return Flutterwave(
-        client,
-        settings.gateway_timeout_seconds,
+        FlutterwaveApi(client, settings.gateway_timeout_seconds, on_key_rejected),
         numbers.plain_number,
-        on_key_rejected=partial(pause_payouts, runtime.database, runtime.clock, FLUTTERWAVE),
         transfer_minimum_minor=settings.payout_transfer_minimum_minor,
         fees=FeeSchedule.parse(settings.flutterwave_transfer_fees),
     )
 
 
 def _paystack(settings: Settings, runtime: Runtime, client: httpx.AsyncClient, numbers: AccountNumbers) -> Paystack:
+    on_key_rejected = partial(pause_payouts, runtime.database, runtime.clock, PAYSTACK)
     return Paystack(
-        client,
-        settings.gateway_timeout_seconds,
+        PaystackApi(client, settings.gateway_timeout_seconds, on_key_rejected),
         numbers.plain_number,
-        on_key_rejected=partial(pause_payouts, runtime.database, runtime.clock, PAYSTACK),
         transfer_minimum_minor=settings.payout_transfer_minimum_minor,
         fees=FeeSchedule.parse(settings.payout_transfer_fees),
     )

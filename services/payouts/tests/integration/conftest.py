@@ -367,8 +367,7 @@ def limit_gateway_timeout(scenario: Scenario) -> Iterator[Callable[[float], None
     """`limit_gateway_timeout(seconds)`: sets the timeout of gateway calls until the end of the test."""
 
     def set_limit(seconds: float) -> None:
-        # Clients of the dependencies are frozen values.
-        object.__setattr__(scenario.dependencies.gateway, "timeout_seconds", seconds)
+        scenario.dependencies.gateway.api.seconds_max = seconds
 
     yield set_limit
     set_limit(GATEWAY_SECONDS_MAX)

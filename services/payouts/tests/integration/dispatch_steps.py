@@ -15,6 +15,7 @@ from payouts.clients.gateway import Gateways
 from payouts.domain.dispatch import LEASE
 from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
+from providers.paystack import PaystackApi
 
 from .conftest import OPENING_BALANCE_MINOR, Sandbox, Scenario
 
@@ -105,9 +106,9 @@ class LateTransport(httpx.AsyncBaseTransport):
 
 def gateways_over(scenario: Scenario, transport) -> Gateways:
     """Return the scenario's gateway over another network."""
-    client = scenario.dependencies.gateway.client
+    client = scenario.dependencies.gateway.api.client
     other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
-    gateway = dataclasses.replace(scenario.dependencies.gateway, client=other, timeout_seconds=10)
+    gateway = dataclasses.replace(scenario.dependencies.gateway, api=PaystackApi(other, 10))
     return Gateways([gateway], gateway.name)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from payouts.domain.bank_accounts import BANK_NAMES
 from payouts.use_cases.bank_details.refresh_banks import REFRESH_AFTER, refresh_banks
+from providers.paystack import PaystackApi
 
 from .conftest import Scenario
 from .responses import INVALID, error_of
@@ -28,7 +29,7 @@ def listing(scenario: Scenario, *banks, status=200):
     body = {"status": status == 200, "message": "", "data": list(banks)}
     transport = httpx.MockTransport(lambda _: httpx.Response(status, json=body))
     client = httpx.AsyncClient(base_url="http://gateway", transport=transport)
-    return dataclasses.replace(scenario.dependencies.gateway, client=client)
+    return dataclasses.replace(scenario.dependencies.gateway, api=PaystackApi(client, 10))
 
 
 async def test_the_sandboxs_list_is_stored_once_a_day(scenario: Scenario) -> None:

@@ -7,6 +7,7 @@ import httpx
 
 from payouts.clients.paystack import Paystack
 from payouts.domain.transfer_fees import FeeSchedule
+from providers.paystack import PaystackApi
 
 
 class Responses:
@@ -33,9 +34,8 @@ class Responses:
 
 def paystack(responses: Responses, minimum_minor: int = 1) -> Paystack:
     client = httpx.AsyncClient(base_url="http://gateway", transport=httpx.MockTransport(responses))
-    return Paystack(
-        client, 5, lambda vendor_id, kept: "0123456789", responses.on_key_rejected, minimum_minor, FeeSchedule()
-    )
+    api = PaystackApi(client, 5, responses.on_key_rejected)
+    return Paystack(api, lambda vendor_id, kept: "0123456789", minimum_minor, FeeSchedule())
 
 
 def ok(data: Any, **further: Any) -> tuple[int, dict[str, Any]]:

@@ -15,6 +15,7 @@ from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.gateway_results import Absent, Recipient, Refused, Reported, Unclear
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, as_reversal
+from providers.flutterwave import FlutterwaveApi
 from testkit.providers.flutterwave import fields, transfers
 
 REFERENCE = "po-00000000000000000000000000000001"
@@ -68,7 +69,8 @@ def gateway_with(status: int, body: Any) -> tuple[Flutterwave, list[httpx.Reques
 
     client = httpx.AsyncClient(transport=httpx.MockTransport(respond), base_url="http://gateway/v3/")
     fees = FeeSchedule.parse("*:5375")
-    return Flutterwave(client, 5, lambda _vendor, _kept: "0690000040", on_key_rejected, 10_000, fees), calls, rejected
+    api = FlutterwaveApi(client, 5, on_key_rejected)
+    return Flutterwave(api, lambda _vendor, _kept: "0690000040", 10_000, fees), calls, rejected
 
 
 def body_of(request: httpx.Request) -> Any:

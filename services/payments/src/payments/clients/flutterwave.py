@@ -1,10 +1,7 @@
 """The payment gateway Flutterwave (API v3)."""
 
-import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -12,23 +9,20 @@ import httpx
 
 from common.web.provider_client import provider_client
 from payments.clients import flutterwave_records as records
-from payments.clients.flutterwave_records import PREFIX
 from payments.clients.gateway import (
     CALL_SECONDS_MAX,
     CONNECT_SECONDS_MAX,
     TRANSFER_MINIMUM_MINOR,
-    GatewayKeyRejected,
     GatewayRejected,
     GatewayReport,
     GatewayUnavailable,
-    OnKeyRejected,
     OpenedTransaction,
     Page,
     Row,
+    accepted,
     check_transfer_amount,
+    own_response,
 )
-from payments.clients.wire import fields_of
-from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
 from payments.domain.errors import MalformedEvent
@@ -40,15 +34,14 @@ from payments.domain.revisions import GatewaySubject, QueriedEvent
 from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
+from providers.calls import GatewayResponse, OnKeyRejected
+from providers.flutterwave import PREFIX, FlutterwaveApi, balance_of, beneficiary_number, beneficiary_of
+from providers.wire import fields_of, naira_number, naira_text, text_of
 
-_KEY_REJECTED: Final = frozenset({401, 403})
-# These statuses are about our key, our rate or a timeout, not about the request.
-_NOT_ABOUT_THE_REQUEST: Final = frozenset({401, 403, 408, 425, 429})
 # `payment_options` of our channels.
 _OPTIONS: Final[Mapping[str, str]] = {"card": "card", "bank_transfer": "banktransfer", "ussd": "ussd"}
 # The refunds and attempts of one transaction; a page has ten rows.
 _PAGES_OF_ONE_MAX: Final = 10
-_RESPOND_IN_DASHBOARD: Final = "respond to this chargeback in Flutterwave's dashboard"
 
 
 class FlutterwaveGateway:
@@ -62,6 +55,8 @@ class FlutterwaveGateway:
     name: Final = FLUTTERWAVE
     confirms_webhooks = True
     known_events = records.KNOWN_EVENTS
+    refund_accounts: None = None
+    dispute_responses: None = None
 
     def __init__(
         self,
@@ -73,19 +68,18 @@ class FlutterwaveGateway:
         on_key_rejected: OnKeyRejected | None = None,
         transfer_minimum_minor: int = TRANSFER_MINIMUM_MINOR,
     ) -> None:
-        self._seconds_max = seconds_max
-        self._on_key_rejected = on_key_rejected
         self.transfer_minimum_minor = transfer_minimum_minor
         self._return_url = return_url
-        self._client = provider_client(
+        client = provider_client(
             base_url=url.rstrip("/"),
             headers={"Authorization": f"Bearer {secret_key}"},
             timeout=httpx.Timeout(seconds_max, connect=connect_seconds_max),
             trust_env=False,
         )
+        self._api = FlutterwaveApi(client, seconds_max, on_key_rejected)
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._api.client.aclose()
 
     def identify(self, raw: bytes) -> Arrival:
         return records.identify(raw)
@@ -110,7 +104,7 @@ class FlutterwaveGateway:
         """`POST /payments`. The end of the link is its access code."""
         body: dict[str, Any] = {
             "tx_ref": reference,
-            "amount": _naira(amount_minor),
+            "amount": naira_text(amount_minor),
             "currency": currency,
             "redirect_url": callback_url or self._return_url,
             "customer": {"email": email},
@@ -146,12 +140,8 @@ class FlutterwaveGateway:
     ) -> RefundUpdate:
         """`POST /transactions/:id/refund`."""
         identifier = await self._transaction_id(transaction)
-        body = {"amount": _number(amount_minor), "comments": note}
+        body = {"amount": naira_number(amount_minor), "comments": note}
         return records.read_refund(_object(await self._call("POST", f"/transactions/{identifier}/refund", json=body)))
-
-    async def retry_refund(self, gateway_refund_id: str, recipient_code: str, currency: str) -> RefundUpdate:
-        """Reject: this gateway never waits for an account of the payer."""
-        raise GatewayRejected(400, "Flutterwave takes no account for a refund")
 
     async def find_refund(self, gateway_refund_id: str) -> RefundUpdate | None:
         """`GET /refunds/:id`."""
@@ -191,14 +181,6 @@ class FlutterwaveGateway:
         """`GET /chargebacks`. The gateway's parameters are days."""
         return await self._page("/chargebacks", {**_days(start, end), "page": page}, records.identity_of_chargeback)
 
-    async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
-        """Raise GatewayRejected: staff respond and upload files in the gateway's dashboard."""
-        raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)
-
-    async def resolve_dispute(self, dispute_id: str, resolution: DisputeResolution) -> None:
-        """Raise GatewayRejected: staff respond and upload files in the gateway's dashboard."""
-        raise GatewayRejected(400, _RESPOND_IN_DASHBOARD)
-
     async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
         """`GET /settlements`. The gateway's parameters are days. Those to the wallet are omitted: their money stays in our balance."""
         listed = await self._page("/settlements", {**_days(start, end), "page": page}, records.read_settlement)
@@ -215,35 +197,31 @@ class FlutterwaveGateway:
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
         """`POST /accounts/resolve`."""
-        body = {"account_number": account_number, "account_bank": bank_code}
-        try:
-            name = _object(await self._call("POST", "/accounts/resolve", json=body)).get("account_name")
-        except GatewayRejected:
+        response = await own_response(self._api.resolve_account(account_number, bank_code))
+        if not response.is_success:
             return None
-        if not isinstance(name, str) or not name.strip():
+        name = text_of(response.fields.get("account_name"))
+        if name is None or not name.strip():
             raise GatewayUnavailable("the resolve response has no account_name")
         return name
 
     async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
         """`POST /beneficiaries`."""
-        body = {"account_number": account_number, "account_bank": bank_code, "beneficiary_name": account_name}
-        identifier = _object(await self._call("POST", "/beneficiaries", json=body)).get("id")
-        if not isinstance(identifier, int):
+        code = beneficiary_of(
+            accepted(await own_response(self._api.create_beneficiary(account_number, bank_code, account_name)))
+        )
+        if code is None:
             raise GatewayUnavailable("the beneficiaries response has no id")
-        return f"{PREFIX}{identifier}"
+        return code
 
     async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> TransferUpdate:
         """`POST /transfers` to a beneficiary."""
         check_transfer_amount(amount_minor, self.transfer_minimum_minor)
-        body = {
-            "beneficiary": int(_bare(recipient_code)),
-            "amount": _number(amount_minor),
-            "currency": "NGN",
-            "debit_currency": "NGN",
-            "reference": reference,
-            "narration": "Refund",
-        }
-        return records.read_transfer(_object(await self._call("POST", "/transfers", json=body)))
+        number = beneficiary_number(recipient_code)
+        if number is None:
+            raise GatewayRejected(400, "recipient_invalid: the code is not one of this gateway")
+        response = accepted(await own_response(self._api.transfer(reference, number, amount_minor, "Refund")))
+        return records.read_transfer(_object(response.data))
 
     async def find_transfer(self, reference: str) -> TransferUpdate | None:
         """`GET /transfers` of one reference."""
@@ -252,9 +230,10 @@ class FlutterwaveGateway:
 
     async def balance_minor(self, currency: str) -> int:
         """`GET /balances/:currency`: the amount that can be spent now."""
-        data = _object(await self._call("GET", f"/balances/{quote(currency, safe='')}"))
-        value = data.get("available_balance")
-        return 0 if value == 0 else records.read_amount(value, "balance")
+        balance_minor = balance_of(accepted(await own_response(self._api.balance(currency))))
+        if balance_minor is None:
+            raise GatewayUnavailable("the balance is not a whole number of kobo")
+        return balance_minor
 
     async def _transaction_id(self, transaction: str) -> str:
         """Return the number of a transaction that is named by its id or its reference."""
@@ -309,7 +288,7 @@ class FlutterwaveGateway:
 
     async def _list(self, path: str, query: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
         """Return the rows of a page, and whether it is the last."""
-        body = await self._send("GET", path, params=query)
+        body = (await self._send("GET", path, params=query)).body
         listed, meta = body.get("data"), body.get("meta")
         info = meta.get("page_info") if isinstance(meta, dict) else None
         if not isinstance(listed, list) or not isinstance(info, dict):
@@ -329,30 +308,11 @@ class FlutterwaveGateway:
             raise
 
     async def _call(self, method: str, path: str, **arguments: Any) -> Any:
-        return (await self._send(method, path, **arguments)).get("data")
+        return (await self._send(method, path, **arguments)).data
 
-    async def _send(self, method: str, path: str, **arguments: Any) -> Mapping[str, Any]:
-        """Return the envelope of a success. Raises GatewayUnavailable and GatewayRejected."""
-        try:
-            async with asyncio.timeout(self._seconds_max):
-                response = await self._client.request(method, path, **arguments)
-            body = json.loads(response.content, parse_float=Decimal)
-        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError, InvalidOperation) as error:
-            raise GatewayUnavailable(f"{method} {path}: {type(error).__name__}") from error
-        status = response.status_code
-        if status in _KEY_REJECTED and fields_of(body).get("status") == "error":
-            # A proxy's 403 is not in the gateway's own format, and is no statement about the key.
-            if self._on_key_rejected is not None:
-                await self._on_key_rejected()
-            raise GatewayKeyRejected(f"{method} {path}: {status}")
-        if status >= 500 or status in _NOT_ABOUT_THE_REQUEST:
-            raise GatewayUnavailable(f"{method} {path}: {status}")
-        if not isinstance(body, dict) or body.get("status") not in ("success", "error"):
-            # A proxy's 404 must never cause a second payment: only the gateway's own format is a rejection.
-            raise GatewayUnavailable(f"{method} {path}: {status}, not in the gateway's format")
-        if status >= 400 or body["status"] != "success":
-            raise GatewayRejected(status, str(body.get("message", ""))[:200])
-        return body
+    async def _send(self, method: str, path: str, **arguments: Any) -> GatewayResponse:
+        """Return a success. Raises GatewayUnavailable and GatewayRejected."""
+        return accepted(await own_response(self._api.send(method, path, **arguments)))
 
 
 def _read_rows(rows: Sequence[Any], read: Callable[[Mapping[str, Any]], Row], *, is_last: bool) -> Page[Row]:
@@ -368,16 +328,6 @@ def _read_rows(rows: Sequence[Any], read: Callable[[Mapping[str, Any]], Row], *,
 
 def _bare(identifier: str) -> str:
     return identifier.removeprefix(PREFIX)
-
-
-def _naira(amount_minor: int) -> str:
-    """Kobo as naira in text, exactly."""
-    return f"{amount_minor // 100}.{amount_minor % 100:02d}"
-
-
-def _number(amount_minor: int) -> float | int:
-    """Kobo as a JSON number of naira. The shortest text of this float has the two decimals, because amounts are below 2^53."""
-    return amount_minor // 100 if amount_minor % 100 == 0 else float(_naira(amount_minor))
 
 
 def _days(start: datetime, end: datetime) -> dict[str, str]:

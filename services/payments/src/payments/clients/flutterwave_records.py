@@ -6,12 +6,9 @@ Ids have the prefix `flw:` in every record, because the numbers of two gateways 
 import hashlib
 import json
 from collections.abc import Mapping
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any, Final
 
-from common.primitives.money import AMOUNT_MINOR_MAX
 from payments.clients.gateway import GatewayReport
-from payments.clients.wire import data_of, fields_of, identifier_of, instant_of, phrase_of, text_of
 from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
 from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.domain.charges import Charge, ChargeStatus
@@ -23,8 +20,19 @@ from payments.domain.revisions import GatewaySubject, SubjectKind, is_gateway_re
 from payments.domain.settlements import Settlement, SettlementStatus
 from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.webhooks import UNKNOWN_EVENT, Arrival
+from providers import flutterwave
+from providers.flutterwave import PREFIX, read_json
+from providers.wire import (
+    data_of,
+    fields_of,
+    identifier_of,
+    instant_of,
+    kobo_of_naira,
+    phrase_of,
+    rounded_kobo_of_naira,
+    text_of,
+)
 
-PREFIX: Final = "flw:"
 CHARGE_EVENT: Final = "charge.completed"
 REFUND_EVENT: Final = "refund.completed"
 TRANSFER_EVENT: Final = "transfer.completed"
@@ -62,8 +70,8 @@ _CHARGEBACK_OUTCOMES: Final[Mapping[str, Outcome | None]] = {
 def read_body(raw: bytes) -> Any:
     """Return the body's JSON value with exact decimals; None for a body that is not JSON."""
     try:
-        return json.loads(raw, parse_float=Decimal)
-    except (ValueError, RecursionError, InvalidOperation):
+        return read_json(raw)
+    except ValueError:
         return None
 
 
@@ -159,7 +167,7 @@ def read_charge(data: Mapping[str, Any]) -> Charge:
     """
     status = _CHARGE_STATUSES.get(text_of(data.get("status")) or "", "pending")
     identifier = identifier_of(data.get("id"))
-    amount_minor = _optional_minor(data.get("charged_amount")) or _optional_minor(data.get("amount"))
+    amount_minor = kobo_of_naira(data.get("charged_amount")) or kobo_of_naira(data.get("amount"))
     if not amount_minor and status == "success":
         raise MalformedEvent("paid transaction without a usable amount")
     metadata = fields_of(data.get("meta"))
@@ -187,10 +195,10 @@ def _fee_minor(data: Mapping[str, Any], amount_minor: int) -> int:
     """Return the part of the charge that we did not receive: fee and tax. A response without `amount_settled` has the
     fee alone.
     """
-    settled_minor = _optional_minor(data.get("amount_settled"))
+    settled_minor = kobo_of_naira(data.get("amount_settled"))
     if settled_minor is not None:
         return max(amount_minor - settled_minor, 0)
-    return min(_rounded_minor(data.get("app_fee")) or 0, amount_minor)
+    return min(rounded_kobo_of_naira(data.get("app_fee")) or 0, amount_minor)
 
 
 def read_refund(data: Mapping[str, Any]) -> RefundUpdate:
@@ -223,25 +231,24 @@ def unreadable_row(data: Mapping[str, Any], reason: str) -> UnreadableRow:
 
 def read_transfer(data: Mapping[str, Any]) -> TransferUpdate:
     """Read a transfer. `complete_message` is the bank's text; `narration` is our own. Raises MalformedEvent."""
-    reference, currency = text_of(data.get("reference")), text_of(data.get("currency"))
-    if reference is None or currency is None:
+    transfer = flutterwave.read_transfer(data)
+    if transfer.reference is None or transfer.currency is None:
         raise MalformedEvent("transfer without a reference or a currency")
-    status, identifier = text_of(data.get("status")) or "", identifier_of(data.get("id"))
-    account_number = identifier_of(data.get("account_number"))
-    outcome = _TRANSFER_OUTCOMES.get(status, "pending")
+    if not transfer.amount_minor:
+        raise MalformedEvent("transfer without a usable amount")
+    outcome = _TRANSFER_OUTCOMES.get(transfer.status or "", "pending")
     return TransferUpdate(
-        reference=reference,
-        transfer_code="" if identifier is None else PREFIX + identifier,
-        amount_minor=read_amount(data.get("amount"), "transfer"),
-        currency=currency,
+        reference=transfer.reference,
+        transfer_code=transfer.code or "",
+        amount_minor=transfer.amount_minor,
+        currency=transfer.currency,
         outcome=outcome,
         status=outcome,
-        reason=phrase_of(data.get("complete_message")) if outcome == "failed" else None,
-        account_last4=account_number[-4:] if account_number else None,
-        bank_code=text_of(data.get("bank_code")),
+        reason=transfer.cause,
+        account_last4=transfer.account_number[-4:] if transfer.account_number else None,
+        bank_code=transfer.bank_code,
         occurred_at=None,
-        # A transfer that paid nothing costs nothing.
-        fee_minor=_rounded_minor(data.get("fee")) if outcome == "success" else 0,
+        fee_minor=transfer.fee_minor,
     )
 
 
@@ -253,7 +260,7 @@ def read_chargeback(data: Mapping[str, Any]) -> ChargebackUpdate:
         identity=identity,
         reference=reference,
         gateway_id=None if transaction is None else PREFIX + transaction,
-        amount_minor=_optional_minor(data.get("amount")),
+        amount_minor=kobo_of_naira(data.get("amount")),
         currency=None,
         outcome=_CHARGEBACK_OUTCOMES.get(status),
         reason=phrase_of(data.get("comment")),
@@ -274,7 +281,7 @@ def read_settlement(data: Mapping[str, Any]) -> Settlement | None:
     if data.get("destination") in _WALLETS:
         return None
     status = _SETTLEMENT_STATUSES.get(text_of(data.get("status")) or "", "pending")
-    amount_minor = _optional_minor(data.get("net_amount"))
+    amount_minor = kobo_of_naira(data.get("net_amount"))
     if not amount_minor and status == "settled":
         raise MalformedEvent(f"settlement {identifier} without a usable amount")
     currency = text_of(data.get("currency"))
@@ -289,32 +296,7 @@ def read_settlement(data: Mapping[str, Any]) -> Settlement | None:
 
 def read_amount(value: Any, noun: str) -> int:
     """Naira as a number or text, in kobo. Raises MalformedEvent for more than two decimals and for no amount."""
-    amount_minor = _optional_minor(value)
+    amount_minor = kobo_of_naira(value)
     if not amount_minor:
         raise MalformedEvent(f"{noun} without a usable amount")
     return amount_minor
-
-
-def _optional_minor(value: Any) -> int | None:
-    """None for anything that is not a whole number of kobo within the bounds."""
-    amount = _decimal(value)
-    if amount is None or not 0 <= amount <= AMOUNT_MINOR_MAX or amount != amount.to_integral_value():
-        return None
-    return int(amount)
-
-
-def _rounded_minor(value: Any) -> int | None:
-    """Return a calculated fee, which may have more than two decimals; None when there is none."""
-    amount = _decimal(value)
-    return None if amount is None or amount < 0 else int(amount.to_integral_value(ROUND_HALF_UP))
-
-
-def _decimal(value: Any) -> Decimal | None:
-    """Naira in kobo, exactly. A float is refused: it was not read as a decimal."""
-    if isinstance(value, bool) or not isinstance(value, (int, str, Decimal)):
-        return None
-    try:
-        amount = Decimal(value) * 100
-    except (InvalidOperation, ValueError):
-        return None
-    return amount if amount.is_finite() and amount <= AMOUNT_MINOR_MAX else None

@@ -3,7 +3,7 @@
 Never called inside a unit of work: decide and commit, call, record (contract section 14.7). Amounts in minor units.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Generic, Protocol, TypeVar
@@ -19,6 +19,7 @@ from payments.domain.revisions import GatewaySubject, QueriedEvent
 from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
+from providers.calls import GatewayResponse, NoResponse
 
 # The smallest transfer of both gateways, in kobo.
 TRANSFER_MINIMUM_MINOR: Final = 10_000
@@ -26,8 +27,9 @@ TRANSFER_MINIMUM_MINOR: Final = 10_000
 CALL_SECONDS_MAX: Final = 8.0
 CONNECT_SECONDS_MAX: Final = 2.0
 
-# Runs after every call that a gateway rejected for our key.
-OnKeyRejected = Callable[[], Awaitable[None]]
+# These statuses are about our key, our rate or a timeout, not about the request.
+_NOT_ABOUT_THE_REQUEST: Final = frozenset({401, 403, 408, 425, 429})
+
 Row = TypeVar("Row")
 # A webhook's content.
 GatewayReport = Charge | RefundUpdate | RefundEvent | TransferUpdate | ChargebackUpdate
@@ -109,15 +111,8 @@ class GatewayEvents(Protocol):
         """
 
 
-class PaymentGateway(GatewayEvents, Protocol):
-    """One gateway's API under our secret key. Every call ends within a bounded time, however slowly its response arrives.
-
-    Every call raises GatewayUnavailable and GatewayRejected; one that returns a record raises MalformedEvent when it lacks a required
-    field. `find_...` returns None when the gateway has no such record. GatewayUnavailable is GatewayKeyRejected when the gateway does
-    not accept our key; the adapter's hook has reported it then.
-    """
-
-    async def close(self) -> None: ...
+class Charges(Protocol):
+    """Payments by buyers."""
 
     async def open_transaction(
         self,
@@ -145,13 +140,14 @@ class PaymentGateway(GatewayEvents, Protocol):
     async def page_of_paid_transactions(self, start: datetime, end: datetime, page: int) -> Page[Charge]:
         """Return the paid transactions opened in a period. Pages start at 1."""
 
+
+class Refunds(Protocol):
+    """Refunds of transactions."""
+
     async def start_refund(
         self, *, transaction: str, amount_minor: int, currency: str | None, note: str
     ) -> RefundUpdate:
         """Refund a part of a transaction (its reference or id); without a currency, in the transaction's own."""
-
-    async def retry_refund(self, gateway_refund_id: str, recipient_code: str, currency: str) -> RefundUpdate:
-        """Pay a refund that needs the payer's account to a registered recipient. The gateway has one refund, however often called."""
 
     async def find_refund(self, gateway_refund_id: str) -> RefundUpdate | None:
         """Return the refund with the gateway's id."""
@@ -164,6 +160,17 @@ class PaymentGateway(GatewayEvents, Protocol):
     async def page_of_refunds(self, start: datetime, end: datetime, page: int) -> Page[RefundUpdate]:
         """Return the refunds of a period. Pages start at 1."""
 
+
+class RefundAccounts(Protocol):
+    """Refunds that wait for an account of the payer."""
+
+    async def retry_refund(self, gateway_refund_id: str, recipient_code: str, currency: str) -> RefundUpdate:
+        """Pay a refund that needs the payer's account to a registered recipient. The gateway has one refund, however often called."""
+
+
+class Disputes(Protocol):
+    """Claims of payers, as their banks decide them."""
+
     async def find_dispute(self, dispute_id: str) -> ChargebackUpdate | None:
         """Return the present state of a dispute."""
 
@@ -173,17 +180,29 @@ class PaymentGateway(GatewayEvents, Protocol):
     async def page_of_disputes(self, start: datetime, end: datetime, page: int) -> Page[str]:
         """Return the ids of the disputes opened in a period, in any state. Pages start at 1."""
 
+
+class DisputeResponses(Protocol):
+    """Our responses to claims."""
+
     async def add_dispute_evidence(self, dispute_id: str, evidence: DisputeEvidence) -> str | None:
         """Send evidence for a disputed charge; repeatable. Returns the gateway's id of it, if it has one."""
 
     async def resolve_dispute(self, dispute_id: str, resolution: DisputeResolution) -> None:
         """Upload the attachment, then accept or contest the claim. The gateway accepts one resolution of a dispute."""
 
+
+class Settlements(Protocol):
+    """The gateway's payments to our bank account."""
+
     async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
         """Return the settlements of a period to our bank account. Pages start at 1."""
 
     async def page_of_settlement_charges(self, settlement_id: str, page: int) -> Page[Charge]:
         """Return the charges of a settlement. Pages start at 1."""
+
+
+class Transfers(Protocol):
+    """Transfers of our balance to accounts."""
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
         """Return the name of an account's owner; None when the bank has no such account. Any other fault is
@@ -205,6 +224,48 @@ class PaymentGateway(GatewayEvents, Protocol):
 
     async def balance_minor(self, currency: str) -> int:
         """Our balance at the gateway."""
+
+
+class PaymentGateway(GatewayEvents, Charges, Refunds, Disputes, Settlements, Transfers, Protocol):
+    """One gateway's API under our secret key. Every call ends within a bounded time, however slowly its response arrives.
+
+    Every call raises GatewayUnavailable and GatewayRejected; one that returns a record raises MalformedEvent when it lacks a required
+    field. `find_...` returns None when the gateway has no such record. GatewayUnavailable is GatewayKeyRejected when the gateway does
+    not accept our key; the adapter's hook has reported it then.
+    """
+
+    @property
+    def refund_accounts(self) -> RefundAccounts | None:
+        """None when no refund of this gateway waits for an account."""
+
+    @property
+    def dispute_responses(self) -> DisputeResponses | None:
+        """None when staff respond in the gateway's dashboard."""
+
+    async def close(self) -> None: ...
+
+
+async def own_response(call: Awaitable[GatewayResponse]) -> GatewayResponse:
+    """Return the gateway's own response to a request. Raises GatewayUnavailable.
+
+    A proxy's 404 must never cause a second payment: only the gateway's own format says something about the request.
+    """
+    try:
+        response = await call
+    except NoResponse as error:
+        raise GatewayUnavailable(str(error)) from error
+    if response.rejects_key:
+        raise GatewayKeyRejected(f"{response.call}: {response.status}")
+    if response.status >= 500 or response.status in _NOT_ABOUT_THE_REQUEST or response.own_status is None:
+        raise GatewayUnavailable(f"{response.call}: {response.status}")
+    return response
+
+
+def accepted(response: GatewayResponse) -> GatewayResponse:
+    """Return the response to a request that the gateway executed. Raises GatewayRejected."""
+    if not response.is_success:
+        raise GatewayRejected(response.status, response.message, response.code, response.kind)
+    return response
 
 
 def check_transfer_amount(amount_minor: int, minimum_minor: int) -> None:

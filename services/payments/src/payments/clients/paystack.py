@@ -17,17 +17,18 @@ from payments.clients.gateway import (
     CALL_SECONDS_MAX,
     CONNECT_SECONDS_MAX,
     TRANSFER_MINIMUM_MINOR,
-    GatewayKeyRejected,
+    DisputeResponses,
     GatewayRejected,
     GatewayReport,
     GatewayUnavailable,
-    OnKeyRejected,
     OpenedTransaction,
     Page,
+    RefundAccounts,
     Row,
+    accepted,
     check_transfer_amount,
+    own_response,
 )
-from payments.clients.wire import fields_of, identifier_of, text_of, whole_of
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution, media_type_of
 from payments.domain.chargebacks import ChargebackUpdate
 from payments.domain.charges import Charge
@@ -40,13 +41,11 @@ from payments.domain.revisions import GatewaySubject, QueriedEvent
 from payments.domain.settlements import Settlement
 from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
+from providers.calls import OnKeyRejected
+from providers.paystack import PAGE_LENGTH, PaystackApi, balance_of, has_no_such_account
+from providers.wire import fields_of, identifier_of, text_of
 
-_KEY_REJECTED: Final = frozenset({401, 403})
-# These statuses are about our key, our rate or a timeout, not about the request.
-_NOT_ABOUT_THE_REQUEST: Final = frozenset({401, 403, 408, 425, 429})
 REFUNDS_LISTED_MAX: Final = 100
-# The gateway's maximum for a page of its lists.
-PAGE_LENGTH: Final = 100
 _QUERIES: Final = {
     "charge": "/transaction/verify/",
     "transfer": "/transfer/verify/",
@@ -56,8 +55,6 @@ _QUERIES: Final = {
 # The codes of an unknown transaction and the like, whose status is 400.
 _NOT_FOUND: Final = "_not_found"
 _DUPLICATE_REFERENCE: Final = "duplicate_reference"
-# The `type` of an error about the request's own values. Older ones have none.
-_VALIDATION_ERROR: Final = "validation_error"
 _MOVED_MONEY: Final = frozenset({"charge.success", "refund.processed"})
 
 
@@ -82,19 +79,27 @@ class PaystackGateway:
         transfer_minimum_minor: int = TRANSFER_MINIMUM_MINOR,
     ) -> None:
         self._seconds_max = seconds_max
-        self._on_key_rejected = on_key_rejected
         self.transfer_minimum_minor = transfer_minimum_minor
         timeout = httpx.Timeout(seconds_max, connect=connect_seconds_max)
-        self._client = provider_client(
+        client = provider_client(
             base_url=url.rstrip("/"),
             headers={"Authorization": f"Bearer {secret_key}"},
             timeout=timeout,
             trust_env=False,
         )
+        self._api = PaystackApi(client, seconds_max, on_key_rejected)
         self._uploads = provider_client(timeout=timeout, trust_env=False)
 
+    @property
+    def refund_accounts(self) -> RefundAccounts:
+        return self
+
+    @property
+    def dispute_responses(self) -> DisputeResponses:
+        return self
+
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._api.client.aclose()
         await self._uploads.aclose()
 
     def identify(self, raw: bytes) -> Arrival:
@@ -247,39 +252,27 @@ class PaystackGateway:
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
         """`GET /bank/resolve`."""
-        query = {"account_number": account_number, "bank_code": bank_code}
-        try:
-            name = _object(await self._call("GET", "/bank/resolve", params=query)).get("account_name")
-        except GatewayRejected as rejection:
-            if _rejects_account(rejection):
-                return None
-            raise GatewayUnavailable(f"the resolve call was rejected: {rejection}") from rejection
-        if not isinstance(name, str) or not name.strip():
-            raise GatewayUnavailable("the resolve response has no account_name")
+        response = await own_response(self._api.resolve_account(account_number, bank_code))
+        if has_no_such_account(response):
+            return None
+        name = text_of(response.fields.get("account_name"))
+        if not response.is_success or name is None or not name.strip():
+            raise GatewayUnavailable(f"the resolve call was answered {response.status} without an account_name")
         return name
 
     async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
         """`POST /transferrecipient`."""
-        body = {"type": "nuban", "name": account_name, "account_number": account_number, "bank_code": bank_code}
-        code = _object(await self._call("POST", "/transferrecipient", json={**body, "currency": "NGN"})).get(
-            "recipient_code"
-        )
-        if not isinstance(code, str):
+        response = accepted(await own_response(self._api.create_recipient(account_number, bank_code, account_name)))
+        code = text_of(response.fields.get("recipient_code"))
+        if code is None:
             raise GatewayUnavailable("the transferrecipient response has no recipient_code")
         return code
 
     async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> TransferUpdate:
         """`POST /transfer`."""
         check_transfer_amount(amount_minor, self.transfer_minimum_minor)
-        body = {
-            "source": "balance",
-            "amount": amount_minor,
-            "currency": "NGN",
-            "recipient": recipient_code,
-            "reference": reference,
-            "reason": "Refund",
-        }
-        return records.read_transfer(_object(await self._call("POST", "/transfer", json=body)))
+        response = accepted(await own_response(self._api.transfer(reference, recipient_code, amount_minor, "Refund")))
+        return records.read_transfer(_object(response.data))
 
     async def find_transfer(self, reference: str) -> TransferUpdate | None:
         """`GET /transfer/verify/:reference`."""
@@ -288,13 +281,11 @@ class PaystackGateway:
 
     async def balance_minor(self, currency: str) -> int:
         """`GET /balance`."""
-        for entry in await self._call("GET", "/balance") or ():
-            if _object(entry).get("currency") == currency:
-                balance = whole_of(entry.get("balance"))
-                if balance is None:
-                    raise GatewayUnavailable("the balance is not a whole number")
-                return balance
-        return 0
+        response = accepted(await own_response(self._api.balances()))
+        balance_minor = balance_of(response, currency)
+        if balance_minor is None:
+            raise GatewayUnavailable("the balance is not a whole number")
+        return balance_minor
 
     async def _page_of_disputes(self, query: Mapping[str, Any]) -> Page[str]:
         """Read a page. A short page is the last; a row without an id is left out."""
@@ -317,8 +308,8 @@ class PaystackGateway:
 
     async def _upload(self, address: str, content: bytes) -> None:
         """Store a file at a signed address of another host, which never gets our key. Raises GatewayUnavailable."""
-        if not address.startswith(f"{self._client.base_url.scheme}://"):
-            raise GatewayUnavailable(f"the upload address is not {self._client.base_url.scheme}")
+        if not address.startswith(f"{self._api.client.base_url.scheme}://"):
+            raise GatewayUnavailable(f"the upload address is not {self._api.client.base_url.scheme}")
         headers = {"Content-Type": media_type_of(content) or "application/octet-stream"}
         try:
             async with asyncio.timeout(self._seconds_max):
@@ -337,34 +328,7 @@ class PaystackGateway:
             raise
 
     async def _call(self, method: str, path: str, **arguments: Any) -> Any:
-        try:
-            async with asyncio.timeout(self._seconds_max):
-                response = await self._client.request(method, path, **arguments)
-            body = response.json()
-        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
-            raise GatewayUnavailable(f"{method} {path}: {type(error).__name__}") from error
-        if response.status_code in _KEY_REJECTED and fields_of(body).get("status") is False:
-            # A proxy's 403 is not in the gateway's own format, and is no statement about the key.
-            if self._on_key_rejected is not None:
-                await self._on_key_rejected()
-            raise GatewayKeyRejected(f"{method} {path}: {response.status_code}")
-        if response.status_code >= 500 or response.status_code in _NOT_ABOUT_THE_REQUEST:
-            raise GatewayUnavailable(f"{method} {path}: {response.status_code}")
-        if response.status_code >= 400 and not (isinstance(body, dict) and body.get("status") is False):
-            # A proxy's 404 must never cause a second payment: only the gateway's own format is a rejection.
-            raise GatewayUnavailable(f"{method} {path}: {response.status_code}, not in the gateway's format")
-        if response.status_code >= 400 or not isinstance(body, dict) or body.get("status") is not True:
-            message = str(body.get("message", "")) if isinstance(body, dict) else ""
-            code, kind = (text_of(fields_of(body).get(name)) for name in ("code", "type"))
-            raise GatewayRejected(response.status_code, message[:200], code, kind)
-        return body.get("data")
-
-
-def _rejects_account(rejection: GatewayRejected) -> bool:
-    """Whether Paystack reports that the bank has no such account. A fault of the bank's processor is no such report."""
-    if rejection.status == 422:
-        return rejection.kind in (None, _VALIDATION_ERROR)
-    return rejection.status in (400, 404) and rejection.kind == _VALIDATION_ERROR
+        return accepted(await own_response(self._api.send(method, path, **arguments))).data
 
 
 def _charge(data: Mapping[str, Any]) -> Charge:

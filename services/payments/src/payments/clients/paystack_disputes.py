@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from common.primitives.money import AMOUNT_MINOR_MAX
-from payments.clients.wire import fields_of, identifier_of, instant_of, phrase_of, text_of, whole_of
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution
 from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.domain.errors import MalformedEvent
 from payments.domain.settlements import Settlement, SettlementStatus
+from providers.wire import fields_of, identifier_of, instant_of, phrase_of, text_of, whole_of
 
 OPENED_EVENT: Final = "charge.dispute.create"
 REMINDED_EVENT: Final = "charge.dispute.remind"

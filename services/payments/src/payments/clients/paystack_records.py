@@ -9,17 +9,6 @@ from typing import Any, Final
 from common.primitives.money import AMOUNT_MINOR_MAX
 from payments.clients import paystack_disputes as disputes
 from payments.clients.gateway import GatewayReport
-from payments.clients.wire import (
-    cause_of,
-    data_of,
-    fields_of,
-    identifier_of,
-    instant_of,
-    kobo_of,
-    phrase_of,
-    text_of,
-    whole_of,
-)
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.charges import Charge, ChargeStatus
 from payments.domain.errors import MalformedEvent
@@ -28,6 +17,8 @@ from payments.domain.refunds import IN_PROGRESS_STATUSES, RefundEvent, RefundUpd
 from payments.domain.revisions import GatewaySubject
 from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.webhooks import UNKNOWN_EVENT, Arrival, read_body
+from providers import paystack
+from providers.wire import data_of, fields_of, identifier_of, instant_of, phrase_of, text_of, whole_of
 
 KNOWN_EVENTS: Final = frozenset(
     {
@@ -196,30 +187,24 @@ def unreadable_row(data: Mapping[str, Any], reason: str) -> UnreadableRow:
 
 def read_transfer(data: Mapping[str, Any], reported_as: TransferOutcome | None = None) -> TransferUpdate:
     """Read a transfer; the event's outcome overrides that of its status. Raises MalformedEvent."""
-    reference, currency = text_of(data.get("reference")), text_of(data.get("currency"))
-    amount_minor, fee_minor = kobo_of(data.get("amount")), kobo_of(data.get("fee_charged"))
-    if reference is None or currency is None:
+    transfer = paystack.read_transfer(data)
+    status = transfer.status
+    if transfer.reference is None or transfer.currency is None:
         raise MalformedEvent("transfer without a reference or a currency")
-    if not amount_minor:
+    if not transfer.amount_minor:
         raise MalformedEvent("transfer without a usable amount")
-    details = fields_of(fields_of(data.get("recipient")).get("details"))
-    account_number = text_of(details.get("account_number"))
-    status = text_of(data.get("status"))
     return TransferUpdate(
-        reference=reference,
-        transfer_code=text_of(data.get("transfer_code")) or "",
-        amount_minor=amount_minor,
-        currency=currency,
+        reference=transfer.reference,
+        transfer_code=transfer.code or "",
+        amount_minor=transfer.amount_minor,
+        currency=transfer.currency,
         outcome=reported_as or _TRANSFER_OUTCOMES.get(status, "pending"),
         status=status or reported_as or "pending",
-        # `reason` is our own narration.
-        reason=cause_of(data.get("gateway_response")) or cause_of(data.get("failures")),
-        account_last4=account_number[-4:] if account_number else None,
-        bank_code=text_of(details.get("bank_code")),
-        occurred_at=instant_of(data.get("updated_at"))
-        or instant_of(data.get("updatedAt"))
-        or instant_of(data.get("transferred_at")),
-        fee_minor=fee_minor,
+        reason=transfer.cause,
+        account_last4=transfer.account_number[-4:] if transfer.account_number else None,
+        bank_code=transfer.bank_code,
+        occurred_at=transfer.updated_at,
+        fee_minor=transfer.fee_minor,
     )
 
 

@@ -1,5 +1,3 @@
 """Audits of all services: their results."""
 
 __all__ = ["record_audit"]
-
-STEPS = ("alert_audit",)

@@ -5,7 +5,7 @@ from datetime import datetime
 from common.database.unit_of_work import UnitOfWork
 from payments.domain.audits import Audit
 from payments.store.audits import find_latest_verdict, record_audit_if_new
-from payments.use_cases.audits.alert_audit import alert_audit
+from payments.use_cases.alerts import alert_audit
 
 
 async def record_audit(uow: UnitOfWork, audit: Audit, now: datetime) -> None:

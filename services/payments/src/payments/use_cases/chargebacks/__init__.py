@@ -9,10 +9,6 @@ __all__ = [
 ]
 
 STEPS = (
-    "alert_chargeback",
-    "alert_response_rejected",
-    "alert_reversed_decision",
-    "alert_unknown_dispute",
     "count_charged_back",
     "debit_order",
     "open_chargeback",

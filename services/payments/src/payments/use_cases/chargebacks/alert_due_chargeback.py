@@ -5,14 +5,13 @@ from datetime import timedelta
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock, iso
-from common.primitives.ids import new_id
-from contracts.operations import AlertRaised
 from payments.clients.gateway import GatewayRejected, Gateways, GatewayUnavailable
 from payments.domain.chargeback_responses import how_to_respond
 from payments.domain.chargebacks import due_alert_key
 from payments.domain.errors import MalformedEvent
 from payments.store import chargebacks
 from payments.store.chargebacks import DueChargeback
+from payments.use_cases.alerts import raise_alert
 from payments.use_cases.chargebacks.record_responded import record_responded
 
 
@@ -28,18 +27,15 @@ async def alert_due_chargeback(
             return False
         if not await chargebacks.claim_due_alert(uow, due.id, now, now + lead):
             return False
-        uow.publish(
-            AlertRaised(
-                alert_id=new_id(),
-                severity="SEV-1",
-                title="A chargeback has no response, and its date is near",
-                detail=f"Dispute {due.identity} over {due.amount_minor} {due.currency}, smallest unit, is lost without a response by "
-                f"{iso(due.due_at)}. {how_to_respond(due.gateway)}",
-                runbook="chargeback",
-                dedup_key=due_alert_key(due.id),
-                about=str(due.id),
-            ),
-            source="payments",
+        raise_alert(
+            uow,
+            "SEV-1",
+            "A chargeback has no response, and its date is near",
+            f"Dispute {due.identity} over {due.amount_minor} {due.currency}, smallest unit, is lost without a response by "
+            f"{iso(due.due_at)}. {how_to_respond(due.gateway)}",
+            runbook="chargeback",
+            key=due_alert_key(due.id),
+            about=str(due.id),
         )
     return True
 

@@ -9,7 +9,7 @@ from payments.domain.chargebacks import ChargebackAllocation, DisputedCharge, di
 from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
 from payments.store.escrow import HeldOrder
-from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
+from payments.use_cases.alerts import alert_chargeback
 from payments.use_cases.escrow.describe_escrow import describe_escrow
 
 

@@ -9,7 +9,7 @@ from payments.domain.chargebacks import DisputedCharge, allocate_chargeback
 from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
 from payments.store.escrow import HeldOrder
-from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
+from payments.use_cases.alerts import alert_chargeback
 from payments.use_cases.chargebacks.debit_order import debit_order
 from payments.use_cases.escrow.describe_escrow import describe_escrow
 from payments.use_cases.refunds.resume_refunds import resume_refunds

@@ -13,9 +13,7 @@ from payments.domain.webhooks import ReportSource
 from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
 from payments.store.escrow import HeldOrder, lock_escrow
-from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
-from payments.use_cases.chargebacks.alert_reversed_decision import alert_reversed_decision
-from payments.use_cases.chargebacks.alert_unknown_dispute import alert_unknown_dispute
+from payments.use_cases.alerts import alert_chargeback, alert_reversed_decision, alert_unknown_dispute
 from payments.use_cases.chargebacks.open_chargeback import open_chargeback
 from payments.use_cases.chargebacks.record_chargeback_lost import record_chargeback_lost
 from payments.use_cases.chargebacks.record_chargeback_won import record_chargeback_won

@@ -11,7 +11,7 @@ from payments.domain.identifiers import release_of_won_chargeback
 from payments.store import chargebacks
 from payments.store.chargebacks import Chargeback
 from payments.store.escrow import HeldOrder
-from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
+from payments.use_cases.alerts import alert_chargeback
 from payments.use_cases.chargebacks.recreate_refunds import recreate_refunds
 from payments.use_cases.chargebacks.release_returned import release_returned
 from payments.use_cases.chargebacks.return_to_order import return_to_order

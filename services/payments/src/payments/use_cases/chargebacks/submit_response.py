@@ -9,7 +9,7 @@ from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.chargeback_responses import DisputeEvidence, retry_delay
 from payments.store import chargeback_responses
 from payments.store.chargeback_responses import ClaimedResponse
-from payments.use_cases.chargebacks.alert_response_rejected import alert_response_rejected
+from payments.use_cases.alerts import alert_response_rejected
 from payments.use_cases.chargebacks.record_responded import record_responded
 
 
@@ -59,9 +59,12 @@ async def _claim(database: Database, clock: Clock, response_id: UUID) -> Claimed
 
 
 async def _send(gateway: PaymentGateway, claimed: ClaimedResponse) -> str | None:
+    responses = gateway.dispute_responses
+    if responses is None:
+        raise GatewayRejected(400, f"respond to this chargeback in the dashboard of {gateway.name}")
     if isinstance(claimed.content, DisputeEvidence):
-        return await gateway.add_dispute_evidence(claimed.identity, claimed.content)
-    await gateway.resolve_dispute(claimed.identity, claimed.content)
+        return await responses.add_dispute_evidence(claimed.identity, claimed.content)
+    await responses.resolve_dispute(claimed.identity, claimed.content)
     return None
 
 

@@ -22,10 +22,10 @@ from payments.domain.errors import SubjectUnknown
 from payments.domain.refunds import NewRefund
 from payments.store import charges
 from payments.store.charges import PayableOrder
+from payments.use_cases.alerts import alert_quarantine
 from payments.use_cases.charges.create_overpayment_refund import create_overpayment_refund
 from payments.use_cases.charges.record_fee import record_fee
 from payments.use_cases.escrow.hold_escrow import hold_escrow
-from payments.use_cases.quarantine.alert_quarantine import alert_quarantine
 
 
 async def settle_charge(

@@ -3,26 +3,21 @@
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from common.primitives.ids import new_id
-from contracts.operations import AlertRaised
 from payments.domain.gateway_faults import RUNBOOK, key_alert
 from payments.store import open_alerts
+from payments.use_cases.alerts import raise_alert
 
 
 async def alert_rejected_key(database: Database, clock: Clock, gateway: str) -> None:
     """Raise one SEV-1 alert, whatever the number of rejected calls and of processes."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if await open_alerts.save_alert_if_new(uow, key_alert(gateway), clock.now()):
-            uow.publish(_alert(gateway), source="payments")
-
-
-def _alert(gateway: str) -> AlertRaised:
-    return AlertRaised(
-        alert_id=new_id(),
-        severity="SEV-1",
-        title="Payment gateway rejects our key",
-        detail=f"{gateway} answered 401 or 403 to payments. Buyers cannot start payments, and refunds wait, until it accepts the key.",
-        runbook=RUNBOOK,
-        dedup_key=key_alert(gateway),
-        about="payments",
-    )
+            raise_alert(
+                uow,
+                "SEV-1",
+                "Payment gateway rejects our key",
+                f"{gateway} answered 401 or 403 to payments. Buyers cannot start payments, and refunds wait, until it accepts the key.",
+                runbook=RUNBOOK,
+                key=key_alert(gateway),
+                about="payments",
+            )

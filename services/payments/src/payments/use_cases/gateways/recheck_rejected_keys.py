@@ -3,13 +3,12 @@
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.observability.logging import get_logger
-from common.primitives.ids import new_id
-from contracts.operations import AlertCleared
 from payments.clients.gateway import GatewayRejected, Gateways, GatewayUnavailable, PaymentGateway
 from payments.domain.accounts import HOME_CURRENCY
 from payments.domain.errors import MalformedEvent
 from payments.domain.gateway_faults import key_alert
 from payments.store import open_alerts
+from payments.use_cases.alerts import clear_alert
 
 log = get_logger(__name__)
 
@@ -31,8 +30,5 @@ async def _recheck(database: Database, gateway: PaymentGateway) -> bool:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         cleared = await open_alerts.remove_alert(uow, key_alert(gateway.name))
         if cleared:
-            reason = f"{gateway.name} accepts our key."
-            uow.publish(
-                AlertCleared(alert_id=new_id(), dedup_key=key_alert(gateway.name), reason=reason), source="payments"
-            )
+            clear_alert(uow, key_alert(gateway.name), f"{gateway.name} accepts our key.")
     return cleared

@@ -5,7 +5,6 @@ __all__ = [
 ]
 
 STEPS = (
-    "alert_outside_refund",
     "apply_outside_update",
     "correct_outside_refund",
     "publish_outside_refund",

@@ -5,8 +5,6 @@ from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
-from common.primitives.ids import new_id
-from contracts.operations import AlertCleared
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import OUTSIDE_PREFIX
 from payments.domain.errors import OutsideRefundNotCorrectable
@@ -16,6 +14,7 @@ from payments.domain.refunds import outside_alert_key
 from payments.store import chargebacks
 from payments.store.escrow import lock_escrow
 from payments.store.refunds import LockedRefund
+from payments.use_cases.alerts import clear_alert
 from payments.use_cases.chargebacks.release_returned import release_returned
 from payments.use_cases.chargebacks.return_to_order import return_to_order
 from payments.use_cases.outside_refunds.publish_outside_refund import publish_outside_refund
@@ -49,9 +48,4 @@ async def correct_outside_refund(uow: UnitOfWork, refund: LockedRefund, now: dat
     after = await return_to_order(uow, held, allocation)
     await publish_outside_refund(uow, refund.id, "returned", held, after, allocation, allocation.from_order_minor)
     await release_returned(uow, held, after, allocation, release_of_won_chargeback(allocated.id, 1), now)
-    uow.publish(
-        AlertCleared(
-            alert_id=new_id(), dedup_key=outside_alert_key(refund.id), reason="two people corrected the refund"
-        ),
-        source="payments",
-    )
+    clear_alert(uow, outside_alert_key(refund.id), "two people corrected the refund")

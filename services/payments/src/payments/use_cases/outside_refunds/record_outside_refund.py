@@ -11,8 +11,8 @@ from payments.domain.refunds import FIRST_POLL_AFTER, RETURNED_STATUSES, NewRefu
 from payments.store import chargebacks, refunds
 from payments.store.chargebacks import Chargeback
 from payments.store.escrow import lock_escrow
+from payments.use_cases.alerts import alert_outside_refund
 from payments.use_cases.chargebacks.debit_order import debit_order
-from payments.use_cases.outside_refunds.alert_outside_refund import alert_outside_refund
 from payments.use_cases.outside_refunds.apply_outside_update import apply_outside_update
 from payments.use_cases.outside_refunds.publish_outside_refund import publish_outside_refund
 

@@ -4,8 +4,6 @@ from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
-from common.primitives.ids import new_id
-from contracts.operations import AlertCleared
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import OUTSIDE_PREFIX, ChargebackAllocation
 from payments.domain.identifiers import release_of_won_chargeback
@@ -13,6 +11,7 @@ from payments.domain.refunds import outside_alert_key
 from payments.store import chargebacks, refunds
 from payments.store.escrow import lock_escrow
 from payments.store.refunds import LockedRefund
+from payments.use_cases.alerts import clear_alert
 from payments.use_cases.chargebacks.recreate_refunds import recreate_refunds
 from payments.use_cases.chargebacks.release_returned import release_returned
 from payments.use_cases.chargebacks.return_to_order import return_to_order
@@ -41,10 +40,5 @@ async def return_outside_refund(uow: UnitOfWork, refund: LockedRefund, failure: 
             uow, refund.id, "returned", held, after, allocated.allocation, allocated.amount_minor
         )
         await release_returned(uow, held, after, allocated.allocation, release_of_won_chargeback(allocated.id, 1), now)
-    uow.publish(
-        AlertCleared(
-            alert_id=new_id(), dedup_key=outside_alert_key(refund.id), reason="the gateway did not pay the refund"
-        ),
-        source="payments",
-    )
+    clear_alert(uow, outside_alert_key(refund.id), "the gateway did not pay the refund")
     await resume_refunds(uow, charge.id)

@@ -8,7 +8,5 @@ __all__ = [
 
 STEPS = (
     "accept_charge",
-    "alert_quarantine",
-    "clear_quarantine_alert",
     "return_charge",
 )

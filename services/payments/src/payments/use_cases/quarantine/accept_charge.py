@@ -9,9 +9,9 @@ from payments.domain.quarantine import evaluate_acceptance
 from payments.domain.refunds import NewRefund
 from payments.store import chargebacks, charges, decisions
 from payments.store.decisions import LockedQuarantinedCharge
+from payments.use_cases.alerts import clear_quarantine_alert
 from payments.use_cases.charges.create_overpayment_refund import create_overpayment_refund
 from payments.use_cases.escrow.hold_escrow import hold_escrow
-from payments.use_cases.quarantine.clear_quarantine_alert import clear_quarantine_alert
 
 
 async def accept_charge(uow: UnitOfWork, charge: LockedQuarantinedCharge, now: datetime) -> None:

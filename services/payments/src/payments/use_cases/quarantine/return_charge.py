@@ -8,7 +8,7 @@ from payments.domain import identifiers, postings
 from payments.domain.refunds import NewRefund
 from payments.store import decisions, projections
 from payments.store.decisions import LockedQuarantinedCharge
-from payments.use_cases.quarantine.clear_quarantine_alert import clear_quarantine_alert
+from payments.use_cases.alerts import clear_quarantine_alert
 from payments.use_cases.refunds.create_refund import create_refund
 
 

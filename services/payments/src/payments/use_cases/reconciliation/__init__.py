@@ -8,7 +8,6 @@ __all__ = [
 ]
 
 STEPS = (
-    "alert_settlement",
     "post_settlement",
     "reconcile_charges",
     "reconcile_refunds",

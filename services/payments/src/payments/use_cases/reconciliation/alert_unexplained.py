@@ -6,11 +6,10 @@ from typing import Final
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
-from common.primitives.ids import new_id
-from contracts.operations import AlertRaised
 from payments.domain.reconciliation import SELF_RESOLUTION_PERIOD
 from payments.metrics import UNEXPLAINED_CASES, UNEXPLAINED_MINOR
 from payments.store import reconciliation
+from payments.use_cases.alerts import raise_alert
 
 RUNBOOK: Final = "unexplained-kobo"
 # Enough to see a pattern; the list has the rest.
@@ -33,17 +32,14 @@ async def alert_unexplained(database: Database, clock: Clock) -> Unexplained:
         if cases:
             named = ", ".join(f"{case.kind} {case.subject}" for case in cases[:_NAMED_MAX])
             total = sum(case.unexplained_minor for case in cases)
-            uow.publish(
-                AlertRaised(
-                    alert_id=new_id(),
-                    severity="SEV-2",
-                    title=f"{len(cases)} differences between the gateway, the ledger and the orders",
-                    detail=f"{total} kobo are unexplained: {named}. Compare each case with the gateway, and close it with evidence.",
-                    runbook=RUNBOOK,
-                    dedup_key=f"unexplained-kobo:{cases[0].id}",
-                    about=str(cases[0].id),
-                ),
-                source="payments",
+            raise_alert(
+                uow,
+                "SEV-2",
+                f"{len(cases)} differences between the gateway, the ledger and the orders",
+                f"{total} kobo are unexplained: {named}. Compare each case with the gateway, and close it with evidence.",
+                runbook=RUNBOOK,
+                key=f"unexplained-kobo:{cases[0].id}",
+                about=str(cases[0].id),
             )
         unexplained = Unexplained(*await reconciliation.sum_unexplained(uow))
     UNEXPLAINED_CASES.set(unexplained.cases)

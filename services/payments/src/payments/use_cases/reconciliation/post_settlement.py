@@ -11,7 +11,7 @@ from payments.domain import postings
 from payments.domain.reconciliation import Difference, compare_settlement, unknown_settlement, unreadable_at_gateway
 from payments.domain.settlements import Settlement, settlement_key, unknown_references
 from payments.store import reconciliation
-from payments.use_cases.reconciliation.alert_settlement import alert_settlement
+from payments.use_cases.alerts import alert_settlement
 
 log = get_logger(__name__)
 

@@ -12,9 +12,7 @@ __all__ = [
 ]
 
 STEPS = (
-    "alert_refund",
     "apply_refund_update",
-    "clear_refund_alert",
     "confirm_failed_attempts",
     "create_refund",
     "enqueue_refund",

@@ -11,8 +11,7 @@ from payments.domain.refunds import FIRST_POLL_AFTER, RETURNED_STATUSES, RefundU
 from payments.domain.transitions import REFUND
 from payments.store import refund_attempts, refunds
 from payments.store.refunds import LockedRefund
-from payments.use_cases.refunds.alert_refund import alert_refund
-from payments.use_cases.refunds.clear_refund_alert import clear_refund_alert
+from payments.use_cases.alerts import alert_refund, clear_refund_alert
 from payments.use_cases.refunds.fail_refund import fail_refund
 from payments.use_cases.refunds.record_transfer_fee import record_transfer_fee
 from payments.use_cases.refunds.settle_refund import settle_refund

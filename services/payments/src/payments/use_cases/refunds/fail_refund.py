@@ -7,7 +7,7 @@ from contracts.payments import RefundFailed
 from payments.domain.accounts import foreign_currency
 from payments.store import refunds
 from payments.store.refunds import LockedRefund
-from payments.use_cases.refunds.alert_refund import alert_refund
+from payments.use_cases.alerts import alert_refund
 
 
 async def fail_refund(

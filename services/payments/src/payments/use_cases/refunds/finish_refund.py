@@ -8,7 +8,7 @@ from payments.domain.accounts import foreign_currency
 from payments.domain.transitions import FAILED
 from payments.store import decisions, refunds
 from payments.store.refunds import LockedRefund
-from payments.use_cases.refunds.clear_refund_alert import clear_refund_alert
+from payments.use_cases.alerts import clear_refund_alert
 
 
 async def finish_refund(uow: UnitOfWork, refund: LockedRefund, gateway_refund_id: str | None, now: datetime) -> None:

@@ -24,12 +24,18 @@ async def retry_with_account(database: Database, gateways: Gateways, clock: Cloc
     if refund is None or refund.retry_recipient_code is None or refund.gateway_refund_id is None:
         return False
     gateway = gateways.of(refund.gateway)
+    accounts = gateway.refund_accounts
     rejection, update = None, await gateway.find_refund(refund.gateway_refund_id)
     if update is None or update.status == NEEDS_ACCOUNT:
-        try:
-            update = await gateway.retry_refund(refund.gateway_refund_id, refund.retry_recipient_code, HOME_CURRENCY)
-        except GatewayRejected as rejected:
-            rejection = str(rejected)
+        if accounts is None:
+            rejection = f"{gateway.name} takes no account for a refund"
+        else:
+            try:
+                update = await accounts.retry_refund(
+                    refund.gateway_refund_id, refund.retry_recipient_code, HOME_CURRENCY
+                )
+            except GatewayRejected as rejected:
+                rejection = str(rejected)
     await _record(database, clock, refund, update, rejection)
     return True
 

@@ -9,12 +9,11 @@ from common.messaging.dead_letters import (
     find_repeated_closure,
     record_closure,
 )
-from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from contracts.operations import AlertCleared
 from payments.domain.queues import WEBHOOK_QUEUE
 from payments.domain.webhooks import alert_key
 from payments.store import webhooks
+from payments.use_cases.alerts import clear_alert
 
 
 async def close_dead_webhook(uow: UnitOfWork, key: str, by: UUID, reason: str) -> tuple[UUID, Closure]:
@@ -32,6 +31,5 @@ async def close_dead_webhook(uow: UnitOfWork, key: str, by: UUID, reason: str) -
     closure = await record_closure(uow, dead.id, WEBHOOK_QUEUE, dead.event_type, by, reason)
     await webhooks.mark_dead_webhook_closed(uow, dead.id, closure.closed_at)
     await webhooks.save_outcome(uow, dead.webhook_id, "ignored")
-    cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key(dead.id), reason="the webhook was closed")
-    uow.publish(cleared, source="payments")
+    clear_alert(uow, alert_key(dead.id), "the webhook was closed")
     return dead.id, closure

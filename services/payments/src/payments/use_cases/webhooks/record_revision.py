@@ -3,13 +3,12 @@
 from datetime import datetime
 
 from common.auth.caller import THE_SERVICE
-from common.database.unit_of_work import Database
-from common.primitives.ids import new_id
-from contracts.operations import AlertRaised
+from common.database.unit_of_work import Database, UnitOfWork
 from payments.clients.gateway import GatewayEvents
 from payments.domain.revisions import REVISIONS_STORED_MAX, changed_fields, next_query_at
 from payments.domain.webhooks import Arrival, content_hash_of
 from payments.store import revisions
+from payments.use_cases.alerts import raise_alert
 
 
 async def record_revision(
@@ -27,7 +26,7 @@ async def record_revision(
         is_stored = revised.stored < REVISIONS_STORED_MAX
         if is_stored:
             await revisions.record_revision(uow, arrival.id, content_hash, raw, now)
-            uow.publish(_alert(arrival, changed_fields(first, raw)), source="payments")
+            _alert(uow, arrival, changed_fields(first, raw))
         due_at = revised.due_at
         if events.subject_of(arrival.event_type, raw) or events.subject_of(arrival.event_type, first):
             due_at = next_query_at(now, revised.queried_at, due_at)
@@ -35,14 +34,14 @@ async def record_revision(
     return True
 
 
-def _alert(arrival: Arrival, changed: list[str]) -> AlertRaised:
-    return AlertRaised(
-        alert_id=new_id(),
-        severity="SEV-3",
-        title=f"Revised webhook: {arrival.event_type}",
-        detail=f"{arrival.id} arrived again with other content ({', '.join(changed)}). It was stored and not processed; "
+def _alert(uow: UnitOfWork, arrival: Arrival, changed: list[str]) -> None:
+    raise_alert(
+        uow,
+        "SEV-3",
+        f"Revised webhook: {arrival.event_type}",
+        f"{arrival.id} arrived again with other content ({', '.join(changed)}). It was stored and not processed; "
         "the gateway is queried for the present state.",
         runbook="revised-webhook",
-        dedup_key=f"revised-webhook:{arrival.id}",
+        key=f"revised-webhook:{arrival.id}",
         about=arrival.id,
     )

@@ -6,12 +6,11 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.dead_letters import AlreadyClosed
-from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
-from contracts.operations import AlertCleared
 from payments.domain.queues import WEBHOOK_QUEUE
 from payments.domain.webhooks import alert_key
 from payments.store import webhooks
+from payments.use_cases.alerts import clear_alert
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,7 @@ async def replay_webhook(uow: UnitOfWork, key: str, now: datetime) -> Replay:
         raise AlreadyClosed
     # A second failure makes another dead letter, with its own alert.
     for replayed_id in await webhooks.mark_dead_webhooks_replayed(uow, dead.webhook_id, now):
-        cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key(replayed_id), reason="the webhook was replayed")
-        uow.publish(cleared, source="payments")
+        clear_alert(uow, alert_key(replayed_id), "the webhook was replayed")
     if dead.outcome != "dead":
         return Replay(dead.id, dead.webhook_id, dead.outcome, requeued=False)
     await webhooks.save_outcome(uow, dead.webhook_id, "queued")
