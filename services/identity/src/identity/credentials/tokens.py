@@ -4,7 +4,7 @@ import base64
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Literal
 from uuid import UUID
 
 import jwt
@@ -14,6 +14,7 @@ from common.primitives.ids import new_secret, parse_uuid
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.signing_keys import ALGORITHM, SigningKey
 from identity.domain.authorization_profile import ACCESS_LIFE, AuthorizationProfile, SignIn, claims_of
+from identity.responses.sessions import Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +23,19 @@ class SignedIn:
 
     access_token: str
     refresh_token: str
-    aal: str
+    aal: Literal["aal1", "aal2"]
     mfa_required: bool
 
-    def response(self) -> dict[str, Any]:
+    def response(self) -> Tokens:
         """Return the public token shape (contract section 10). `expiresIn` is in seconds."""
-        return {
-            "accessToken": self.access_token,
-            "refreshToken": self.refresh_token,
-            "tokenType": "Bearer",
-            "expiresIn": int(ACCESS_LIFE.total_seconds()),
-            "aal": self.aal,
-            "mfaRequired": self.mfa_required,
-        }
+        return Tokens(
+            access_token=self.access_token,
+            refresh_token=self.refresh_token,
+            token_type="Bearer",  # noqa: S106 - no password
+            expires_in=int(ACCESS_LIFE.total_seconds()),
+            aal=self.aal,
+            mfa_required=self.mfa_required,
+        )
 
 
 def sign_access_token(

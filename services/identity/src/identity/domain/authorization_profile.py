@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from contracts.permissions import STAFF_ROLES, leading_role
@@ -62,7 +62,7 @@ class SignIn:
         return replace(self, stepped_up_at=second, stepped_up_by=method, stepped_up_factor_id=factor_id)
 
     @property
-    def aal(self) -> str:
+    def aal(self) -> Literal["aal1", "aal2"]:
         """Return `aal2` after a second factor of any age (contract section 5.4); `amr` shows its time."""
         return "aal1" if self.stepped_up_at is None else "aal2"
 

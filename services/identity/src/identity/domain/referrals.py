@@ -63,7 +63,7 @@ class Provisioned:
     campus_id: UUID | None
     applied: bool
     reward_minor: int
-    reason: str | None
+    reason: Reason | None
     email_confirmed: bool
 
     @property

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from common.primitives.clock import iso, iso_or_none
 from contracts.permissions import STAFF_ROLES
 
 # A phone, a laptop, a security key and their successors. More would only hide an attacker's factor.
@@ -29,17 +28,6 @@ class Factor:
     last_used_at: datetime | None
     confirmed: bool
 
-    def response(self) -> dict[str, Any]:
-        """Return the public shape."""
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "name": self.name,
-            "createdAt": iso(self.created_at),
-            "lastUsedAt": iso_or_none(self.last_used_at),
-            "confirmed": self.confirmed,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
@@ -48,10 +36,6 @@ class Challenge:
     id: UUID
     expires_at: datetime
     public_key: Mapping[str, Any]
-
-    def response(self) -> dict[str, Any]:
-        """Return the public shape."""
-        return {"challengeId": self.id, "expiresAt": iso(self.expires_at), "publicKey": self.public_key}
 
 
 @dataclass(frozen=True, slots=True)

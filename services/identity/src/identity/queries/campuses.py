@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso
 from common.primitives.problems import NotFound
 from common.web.pages import TimePosition
+from identity.responses import campuses as responses
 
 _CAMPUS_COLUMNS: Final = "id, name, domain, active, revision, created_at"
 _HUB_COLUMNS: Final = "id, campus_id, name, address, delivery_fee_minor, active, revision, created_at"
@@ -38,15 +38,8 @@ class Campus:
     revision: int
     created_at: datetime
 
-    def response(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "name": self.name,
-            "domain": self.domain,
-            "active": self.active,
-            "revision": self.revision,
-            "createdAt": iso(self.created_at),
-        }
+    def response(self) -> responses.Campus:
+        return responses.Campus.from_record(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +55,8 @@ class Hub:
     revision: int
     created_at: datetime
 
-    def response(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "campusId": self.campus_id,
-            "name": self.name,
-            "address": self.address,
-            "deliveryFeeMinor": self.delivery_fee_minor,
-            "active": self.active,
-            "revision": self.revision,
-            "createdAt": iso(self.created_at),
-        }
+    def response(self) -> responses.Hub:
+        return responses.Hub.from_record(self)
 
 
 async def page_of_campuses(uow: UnitOfWork, after: TimePosition | None, limit: int) -> list[Campus]:

@@ -1,20 +1,20 @@
 """Commission changes, for the platform's administrators and auditors."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
-from common.web.pages import OffsetPage
+from common.web.pages import Found, OffsetPage
 from identity.domain.commission_changes import CommissionChange
+from identity.responses import commission_changes as responses
 
 _CHANGE: Final = """
-SELECT id, vendor_id, before_basis_points, basis_points, prepared_by, expires_at, shown_status AS status, prepared_at, decided_by,
-       decided_at, rejection
+SELECT id, vendor_id, before_basis_points, basis_points AS commission_basis_points, prepared_by, expires_at,
+       shown_status AS status, prepared_at, decided_by, decided_at, rejection AS rejection_reason
 FROM commission_changes, LATERAL (
     SELECT CASE WHEN status = 'prepared' AND expires_at <= $1 THEN 'expired' ELSE status END AS shown_status
 ) AS shown
@@ -38,7 +38,7 @@ async def page_of_commission_changes(
     awaiting_approval: bool = False,
     now: datetime,
     page: OffsetPage,
-) -> tuple[list[dict[str, Any]], int]:
+) -> Found[responses.CommissionChange]:
     """Return one page and the total; with `awaiting_approval` those that the caller may approve."""
     awaiting = f"AND {AWAITING_CHANGE}" if awaiting_approval else ""
     statement = _PAGE.format("DESC" if page.descending else "ASC", awaiting)
@@ -46,7 +46,7 @@ async def page_of_commission_changes(
     return [_response(row) for row in rows], await uow.fetch_value(_TOTAL.format(awaiting), now, status, vendor_id)
 
 
-async def find_commission_change(uow: UnitOfWork, change_id: UUID, *, now: datetime) -> dict[str, Any]:
+async def find_commission_change(uow: UnitOfWork, change_id: UUID, *, now: datetime) -> responses.CommissionChange:
     """Raise NotFound."""
     row = await uow.fetch_row(_ONE, now, change_id)
     if row is None:
@@ -54,19 +54,6 @@ async def find_commission_change(uow: UnitOfWork, change_id: UUID, *, now: datet
     return _response(row)
 
 
-def _response(row: asyncpg.Record) -> dict[str, Any]:
+def _response(row: asyncpg.Record) -> responses.CommissionChange:
     change = CommissionChange(*list(row.values())[:7])
-    return {
-        "id": change.id,
-        "vendorId": change.vendor_id,
-        "beforeBasisPoints": change.before_basis_points,
-        "commissionBasisPoints": change.basis_points,
-        "status": change.status,
-        "hash": change.hash,
-        "preparedBy": change.prepared_by,
-        "preparedAt": iso(row["prepared_at"]),
-        "expiresAt": iso(change.expires_at),
-        "decidedBy": row["decided_by"],
-        "decidedAt": iso_or_none(row["decided_at"]),
-        "rejectionReason": row["rejection"],
-    }
+    return responses.CommissionChange.from_row(row, hash=change.hash)

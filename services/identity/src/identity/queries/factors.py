@@ -3,12 +3,12 @@
 No caller may read these tables. The endpoints read them as the service, and each statement names the user of the token.
 """
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso_or_none
 from identity.domain.second_factors import Factor
+from identity.responses.factors import RecoveryCodeCount
 
 # Each kind is bounded, and a user has at most one unconfirmed factor.
 _LIST_OWN: Final = """
@@ -29,9 +29,9 @@ async def list_own_factors(uow: UnitOfWork, user_id: UUID) -> list[Factor]:
     return [Factor(**row) for row in await uow.fetch(_LIST_OWN, user_id)]
 
 
-async def recovery_codes_left(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
+async def recovery_codes_left(uow: UnitOfWork, user_id: UUID) -> RecoveryCodeCount:
     """Return the number of unused codes, and when they were created."""
     row = await uow.fetch_row(_REMAINING, user_id)
     if row is None:
         raise LookupError("an aggregate has one row")
-    return {"remaining": row["remaining"], "createdAt": iso_or_none(row["created_at"])}
+    return RecoveryCodeCount.from_row(row)

@@ -1,13 +1,14 @@
 """Signing keys."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
-from common.web.pages import OffsetPage
+from common.web.pages import Found, OffsetPage
 from identity.domain.key_rotation import ListedKey, states_of
+from identity.responses.keys import JsonWebKey, SigningKey
 
 _PUBLIC_KEYS: Final = "SELECT public_key FROM signing_keys WHERE retired_at IS NULL ORDER BY signs_from DESC, kid DESC"
 _PUBLISHED: Final = "SELECT kid, signs_from FROM signing_keys WHERE retired_at IS NULL"
@@ -19,28 +20,17 @@ _NEWEST, _OLDEST = _PAGE.format("DESC"), _PAGE.format("ASC")
 _TOTAL: Final = "SELECT count(*) FROM signing_keys"
 
 
-async def list_public_keys(uow: UnitOfWork) -> list[Mapping[str, Any]]:
+async def list_public_keys(uow: UnitOfWork) -> list[JsonWebKey]:
     """Return the public halves of the next, current and previous keys, newest first."""
-    return [row["public_key"] for row in await uow.fetch(_PUBLIC_KEYS)]
+    return [msgspec.convert(row["public_key"], JsonWebKey) for row in await uow.fetch(_PUBLIC_KEYS)]
 
 
-async def page_of_signing_keys(uow: UnitOfWork, now: datetime, *, page: OffsetPage) -> tuple[list[dict[str, Any]], int]:
+async def page_of_signing_keys(uow: UnitOfWork, now: datetime, *, page: OffsetPage) -> Found[SigningKey]:
     """Return one page and the total of all keys, retired ones included. No private half is read."""
     states = states_of([ListedKey(*row) for row in await uow.fetch(_PUBLISHED)], now)
     status = {key.kid: "next" for key in states.next} | {key.kid: "previous" for key in states.previous}
     if states.current:
         status[states.current.kid] = "current"
     rows = await uow.fetch(_NEWEST if page.descending else _OLDEST, page.limit, page.offset)
-    shown = [
-        {
-            "kid": row["kid"],
-            "algorithm": row["algorithm"],
-            "status": status.get(row["kid"], "retired"),
-            "createdAt": iso(row["created_at"]),
-            "signsFrom": iso(row["signs_from"]),
-            "retiredAt": iso_or_none(row["retired_at"]),
-            "retiredBecause": row["retired_because"],
-        }
-        for row in rows
-    ]
+    shown = [SigningKey.from_row(row, status=status.get(row["kid"], "retired")) for row in rows]
     return shown, await uow.fetch_value(_TOTAL)

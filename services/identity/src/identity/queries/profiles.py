@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso
 from contracts.permissions import leading_role
 from identity.domain.errors import ProfileMissing
+from identity.responses import profiles as responses
 
 _PROFILE: Final = """
 SELECT p.id, p.email, p.confirmed_email IS NOT DISTINCT FROM p.email, p.phone, coalesce(p.confirmed_phone = p.phone, false),
@@ -18,7 +18,7 @@ SELECT p.id, p.email, p.confirmed_email IS NOT DISTINCT FROM p.email, p.phone, c
 FROM profiles p WHERE p.id = $1
 """
 _REFERRAL: Final = """
-SELECT p.referral_token, (SELECT count(*) FROM referrals r WHERE r.referrer_id = p.id) FROM profiles p WHERE p.id = $1
+SELECT p.referral_token AS token, (SELECT count(*) FROM referrals r WHERE r.referrer_id = p.id) AS count FROM profiles p WHERE p.id = $1
 """
 
 
@@ -36,25 +36,15 @@ class Profile:
     created_at: datetime
     updated_at: datetime
 
-    def response(self, caller: Caller) -> dict[str, Any]:
+    def response(self, caller: Caller) -> responses.Profile:
         """Return the profile of the caller, with what the token of this request permits."""
-        return {
-            "id": self.id,
-            "email": self.email,
-            "emailConfirmed": self.email_confirmed,
-            "phone": self.phone,
-            "phoneConfirmed": self.phone_confirmed,
-            "fullName": self.full_name,
-            "role": leading_role(self.roles),
-            "roles": self.roles,
-            "permissions": sorted(caller.permissions),
-            "secondFactorRequired": bool(caller.withheld),
-            "vendorId": caller.vendor_id,
-            "campusId": self.campus_id,
-            "revision": self.revision,
-            "createdAt": iso(self.created_at),
-            "updatedAt": iso(self.updated_at),
-        }
+        return responses.Profile.from_record(
+            self,
+            role=leading_role(self.roles),
+            permissions=sorted(caller.permissions),
+            second_factor_required=bool(caller.withheld),
+            vendor_id=caller.vendor_id,
+        )
 
 
 async def profile_of(uow: UnitOfWork, user_id: UUID) -> Profile:
@@ -65,10 +55,9 @@ async def profile_of(uow: UnitOfWork, user_id: UUID) -> Profile:
     return Profile(*row)
 
 
-async def referral_of(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
+async def referral_of(uow: UnitOfWork, user_id: UUID) -> responses.Referral:
     """Return a user's referral token and the number of users who signed up with it. Raises ProfileMissing."""
     row = await uow.fetch_row(_REFERRAL, user_id)
     if row is None:
         raise ProfileMissing
-    token, count = row
-    return {"token": token, "count": count}
+    return responses.Referral.from_row(row)

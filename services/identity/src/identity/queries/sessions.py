@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from common.web.pages import TimePosition
+from identity.responses import sessions as responses
 
 # Active: not revoked, and with a refresh token that can still be exchanged.
 _PAGE: Final = """
@@ -31,16 +32,9 @@ class Session:
     user_agent: str | None
     last_used_at: datetime
 
-    def response(self, current_id: UUID | None) -> dict[str, Any]:
+    def response(self, current_id: UUID | None) -> responses.Session:
         """`current_id` is the session of the caller's token."""
-        return {
-            "id": self.id,
-            "signedInAt": iso(self.created_at),
-            "lastUsedAt": iso(self.last_used_at),
-            "method": self.method,
-            "userAgent": self.user_agent,
-            "current": self.id == current_id,
-        }
+        return responses.Session.from_record(self, signed_in_at=iso(self.created_at), current=self.id == current_id)
 
 
 async def page_of_sessions(

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
-from common.web.pages import OffsetPage
+from common.web.pages import Found, OffsetPage
 from contracts.permissions import STAFF_ROLES, leading_role
 from identity.domain.staff import PreparedGrant
+from identity.responses.staff import RoleAssignment, StaffAction, StaffGrant, StaffMember, StaffName
 
 _STAFF: Final = sorted(STAFF_ROLES)
 _MEMBER: Final = """
@@ -31,7 +31,7 @@ _STAFF_NEWEST, _STAFF_OLDEST = _STAFF_PAGE.format("DESC"), _STAFF_PAGE.format("A
 _STAFF_TOTAL: Final = f"SELECT count(*) FROM staff_members {_FILTER}"
 _ONE: Final = f"{_MEMBER} WHERE id = $1"
 _APPOINTMENTS: Final = """
-SELECT user_id, role, campus_id, hub_id, granted_at FROM role_grants WHERE user_id = ANY ($1::uuid[]) ORDER BY user_id, role
+SELECT user_id, role, campus_id, hub_id, granted_at AS since FROM role_grants WHERE user_id = ANY ($1::uuid[]) ORDER BY user_id, role
 """
 
 _GRANT: Final = """
@@ -49,7 +49,8 @@ _GRANT_PAGE: Final = f"{_GRANT} {_GRANTS_FILTER} {{1}} ORDER BY prepared_at {{0}
 _GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_FILTER} {{0}}) AS matching"
 _ONE_GRANT: Final = f"{_GRANT} WHERE id = $2"
 _HELD: Final = """
-SELECT user_id, role, campus_id, hub_id, granted_by, granted_at FROM role_grants WHERE user_id = $1 AND role = $2
+SELECT user_id, role, campus_id, hub_id, granted_by AS prepared_by, granted_at AS prepared_at FROM role_grants
+WHERE user_id = $1 AND role = $2
 """
 
 _ACTIONS_FILTER: Final = """
@@ -85,7 +86,7 @@ async def page_of_staff(
     email: str | None,
     *,
     page: OffsetPage,
-) -> tuple[list[dict[str, Any]], int]:
+) -> Found[StaffMember]:
     """Return one page and the total of users with a staff role and of suspended users; with `email` the user of that
     normalized address, with or without a role.
     """
@@ -94,7 +95,7 @@ async def page_of_staff(
     return await _member_responses(uow, rows), await uow.fetch_value(_STAFF_TOTAL, *filters)
 
 
-async def find_member(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
+async def find_member(uow: UnitOfWork, user_id: UUID) -> StaffMember:
     """Return any user by id, also one without a staff role, who may be granted one. Raises NotFound."""
     shown = await _member_responses(uow, await uow.fetch(_ONE, user_id))
     if not shown:
@@ -110,7 +111,7 @@ async def page_of_grants(
     awaiting_approval: bool = False,
     now: datetime,
     page: OffsetPage,
-) -> tuple[list[dict[str, Any]], int]:
+) -> Found[StaffGrant]:
     """Return one page and the total of the grants that needed a second approver; with `awaiting_approval` those that
     the caller may approve.
     """
@@ -121,7 +122,7 @@ async def page_of_grants(
     return [_grant_response(row) for row in rows], total
 
 
-async def find_grant_response(uow: UnitOfWork, grant_id: UUID, *, now: datetime) -> dict[str, Any]:
+async def find_grant_response(uow: UnitOfWork, grant_id: UUID, *, now: datetime) -> StaffGrant:
     """Raise NotFound."""
     row = await uow.fetch_row(_ONE_GRANT, now, grant_id)
     if row is None:
@@ -129,25 +130,14 @@ async def find_grant_response(uow: UnitOfWork, grant_id: UUID, *, now: datetime)
     return _grant_response(row)
 
 
-async def find_granted(uow: UnitOfWork, user_id: UUID, role: str) -> dict[str, Any]:
+async def find_granted(uow: UnitOfWork, user_id: UUID, role: str) -> StaffGrant:
     """Return a held role in the shape of a grant that needed no second approver. Raises NotFound."""
     row = await uow.fetch_row(_HELD, user_id, role)
     if row is None:
         raise NotFound
-    return {
-        "id": None,
-        "userId": row["user_id"],
-        "role": row["role"],
-        "campusId": row["campus_id"],
-        "hubId": row["hub_id"],
-        "status": "granted",
-        "hash": None,
-        "preparedBy": row["granted_by"],
-        "preparedAt": iso(row["granted_at"]),
-        "expiresAt": None,
-        "decidedBy": None,
-        "decidedAt": None,
-    }
+    return StaffGrant.from_row(
+        row, id=None, status="granted", hash=None, expires_at=None, decided_by=None, decided_at=None
+    )
 
 
 async def page_of_staff_actions(
@@ -157,85 +147,40 @@ async def page_of_staff_actions(
     act: str | None,
     *,
     page: OffsetPage,
-) -> tuple[list[dict[str, Any]], int]:
+) -> Found[StaffAction]:
     """Return one page and the total of the audit trail."""
     filters = (actor_id, subject_id, act)
     rows = await uow.fetch(_ACTIONS_NEWEST if page.descending else _ACTIONS_OLDEST, *filters, page.limit, page.offset)
-    return [_staff_action_response(row) for row in rows], await uow.fetch_value(_ACTIONS_TOTAL, *filters)
+    return [StaffAction.from_row(row) for row in rows], await uow.fetch_value(_ACTIONS_TOTAL, *filters)
 
 
 async def page_of_staff_names(
     uow: UnitOfWork, ids: Sequence[UUID] | None, role: str | None, *, page: OffsetPage
-) -> tuple[list[dict[str, Any]], int]:
+) -> Found[StaffName]:
     """Return one page and the total of the names of staff: of these ids, of a role, or all. With `role`, suspended
     users are left out: nothing is assigned to them.
     """
     filters = (_STAFF, ids, role)
     rows = await uow.fetch(_NAMES_BACKWARDS if page.descending else _NAMES, *filters, page.limit, page.offset)
     total: int = await uow.fetch_value(_NAMES_TOTAL, *filters)
-    return [{"id": row["id"], "name": row["name"], "roles": row["roles"]} for row in rows], total
+    return [StaffName.from_row(row) for row in rows], total
 
 
-async def _member_responses(uow: UnitOfWork, rows: Sequence[asyncpg.Record]) -> list[dict[str, Any]]:
+async def _member_responses(uow: UnitOfWork, rows: Sequence[asyncpg.Record]) -> list[StaffMember]:
     appointments: dict[UUID, list[asyncpg.Record]] = {row["id"]: [] for row in rows}
     for appointment in await uow.fetch(_APPOINTMENTS, list(appointments)):
         appointments[appointment["user_id"]].append(appointment)
     return [_member_response(row, appointments[row["id"]]) for row in rows]
 
 
-def _member_response(row: asyncpg.Record, appointments: Sequence[asyncpg.Record]) -> dict[str, Any]:
+def _member_response(row: asyncpg.Record, appointments: Sequence[asyncpg.Record]) -> StaffMember:
     roles = [appointment["role"] for appointment in appointments]
-    return {
-        "id": row["id"],
-        "fullName": row["full_name"],
-        "email": row["email"],
-        "role": leading_role(roles),
-        "roles": roles,
-        "offices": [
-            {
-                "role": appointment["role"],
-                "campusId": appointment["campus_id"],
-                "hubId": appointment["hub_id"],
-                "since": iso(appointment["granted_at"]),
-            }
-            for appointment in appointments
-            if appointment["role"] in STAFF_ROLES
-        ],
-        "hasSecondFactor": row["has_second_factor"],
-        "suspended": row["suspended_at"] is not None,
-        "suspendedAt": iso_or_none(row["suspended_at"]),
-        "suspendedBy": row["suspended_by"],
-        "suspensionReason": row["suspension_reason"],
-        "createdAt": iso(row["created_at"]),
-    }
+    offices = [RoleAssignment.from_row(each) for each in appointments if each["role"] in STAFF_ROLES]
+    suspended = row["suspended_at"] is not None
+    return StaffMember.from_row(row, role=leading_role(roles), roles=roles, offices=offices, suspended=suspended)
 
 
-def _grant_response(row: asyncpg.Record) -> dict[str, Any]:
+def _grant_response(row: asyncpg.Record) -> StaffGrant:
     grant = PreparedGrant(row["id"], row["user_id"], row["role"], row["status"], row["prepared_by"], row["expires_at"])
-    return {
-        "id": row["id"],
-        "userId": row["user_id"],
-        "role": row["role"],
-        # Roles that need a second approver are held for the whole platform.
-        "campusId": None,
-        "hubId": None,
-        "status": row["status"],
-        "hash": grant.hash,
-        "preparedBy": row["prepared_by"],
-        "preparedAt": iso(row["prepared_at"]),
-        "expiresAt": iso(row["expires_at"]),
-        "decidedBy": row["decided_by"],
-        "decidedAt": iso_or_none(row["decided_at"]),
-    }
-
-
-def _staff_action_response(row: asyncpg.Record) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "actorId": row["actor_id"],
-        "act": row["act"],
-        "subjectKind": row["subject_kind"],
-        "subjectId": row["subject_id"],
-        "detail": row["detail"],
-        "createdAt": iso(row["created_at"]),
-    }
+    # Roles that need a second approver are held for the whole platform.
+    return StaffGrant.from_row(row, campus_id=None, hub_id=None, hash=grant.hash)

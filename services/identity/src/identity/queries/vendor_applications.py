@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
+from msgspec import UNSET, UnsetType
+
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
 from common.web.pages import OffsetPage
+from identity.responses import vendors as responses
 
 _COLUMNS: Final = """
 id, user_id, business_name, legal_name, campus_id, category, description, status, reason, vendor_id, decided_by, decided_at, created_at
@@ -43,23 +45,12 @@ class VendorApplication:
     decided_at: datetime | None
     created_at: datetime
 
-    def response(self, viewer_id: UUID) -> dict[str, Any]:
+    def response(
+        self, viewer_id: UUID, applicant: responses.Applicant | UnsetType | None = UNSET
+    ) -> responses.VendorApplication:
         """Hide from the applicant who decided."""
-        shown = {
-            "id": self.id,
-            "userId": self.user_id,
-            "businessName": self.business_name,
-            "legalName": self.legal_name,
-            "campusId": self.campus_id,
-            "category": self.category,
-            "description": self.description,
-            "status": self.status,
-            "reason": self.reason,
-            "vendorId": self.vendor_id,
-            "decidedAt": iso_or_none(self.decided_at),
-            "createdAt": iso(self.created_at),
-        }
-        return shown if self.user_id == viewer_id else {**shown, "decidedBy": self.decided_by}
+        decided_by = UNSET if self.user_id == viewer_id else self.decided_by
+        return responses.VendorApplication.from_record(self, decided_by=decided_by, applicant=applicant)
 
 
 async def page_of_applications(
@@ -82,14 +73,9 @@ async def get_application(uow: UnitOfWork, application_id: UUID) -> VendorApplic
     return VendorApplication(*row)
 
 
-async def find_applicant(uow: UnitOfWork, user_id: UUID) -> dict[str, Any] | None:
+async def find_applicant(uow: UnitOfWork, user_id: UUID) -> responses.Applicant | None:
     """Return what the deciding staff read of the applicant; None after an erasure. Runs as the service."""
     row = await uow.fetch_row(_APPLICANT, user_id)
     if row is None:
         return None
-    return {
-        "fullName": row["full_name"],
-        "email": row["email"],
-        "emailConfirmed": row["email_confirmed"],
-        "campusId": row["campus_id"],
-    }
+    return responses.Applicant.from_row(row)

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso
 from common.web.pages import TimePosition
+from identity.responses import vendors as responses
 
 _PUBLIC: Final = "id, business_name, campus_id, category, description, created_at"
 _IN_FULL: Final = f"{_PUBLIC}, owner_user_id, legal_name, status, suspension_reason, commission_basis_points, revision"
@@ -35,15 +35,8 @@ class PublicVendor:
     description: str | None
     created_at: datetime
 
-    def response(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "businessName": self.business_name,
-            "campusId": self.campus_id,
-            "category": self.category,
-            "description": self.description,
-            "createdAt": iso(self.created_at),
-        }
+    def response(self) -> responses.Vendor:
+        return responses.Vendor.from_record(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +49,6 @@ class VendorInFull(PublicVendor):
     suspension_reason: str | None
     commission_basis_points: int | None
     revision: int
-
-    def response(self) -> dict[str, Any]:
-        return {
-            **PublicVendor.response(self),
-            "ownerUserId": self.owner_user_id,
-            "legalName": self.legal_name,
-            "status": self.status,
-            "suspensionReason": self.suspension_reason,
-            "commissionBasisPoints": self.commission_basis_points,
-            "revision": self.revision,
-        }
 
 
 async def page_of_vendors(

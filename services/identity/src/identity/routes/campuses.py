@@ -13,14 +13,8 @@ from common.web.pages import created_position, cursor_page, respond_page, time_p
 from identity.dependencies import Dependencies
 from identity.domain.campuses import NewHub
 from identity.queries.campuses import get_campus, get_hub, page_of_campuses, page_of_hubs
-from identity.schemas.campuses import (
-    Campus,
-    CreateCampusRequest,
-    CreateHubRequest,
-    Hub,
-    UpdateCampusRequest,
-    UpdateHubRequest,
-)
+from identity.responses.campuses import Campus, Hub
+from identity.schemas.campuses import CreateCampusRequest, CreateHubRequest, UpdateCampusRequest, UpdateHubRequest
 from identity.use_cases.campuses.change_campus import change_campus
 from identity.use_cases.campuses.change_hub import change_hub
 from identity.use_cases.campuses.open_campus import open_campus
@@ -56,7 +50,7 @@ async def read_campus(request: Request, caller: CurrentCaller, campus_id: UUID) 
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus = (await get_campus(uow, campus_id)).response()
-    return ok(request, campus, headers=etag(campus["revision"]))
+    return ok(request, campus, headers=etag(campus.revision))
 
 
 @endpoint("GET", "/api/campuses/{campus_id}/hubs", id="hubs.list", returns=list[Hub], allow=PUBLIC, compressed=True)
@@ -85,7 +79,7 @@ async def open_campus_route(request: Request, caller: CurrentCaller, body: Creat
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus_id = await open_campus(uow, caller, body.name, body.domain, now=dependencies.clock.now())
         campus = (await get_campus(uow, campus_id)).response()
-    return ok(request, campus, status=201, headers=etag(campus["revision"]))
+    return ok(request, campus, status=201, headers=etag(campus.revision))
 
 
 @endpoint(
@@ -105,7 +99,7 @@ async def change_campus_route(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await change_campus(uow, caller, campus_id, changes, revision, now=dependencies.clock.now())
         campus = (await get_campus(uow, campus_id)).response()
-    return ok(request, campus, headers=etag(campus["revision"]))
+    return ok(request, campus, headers=etag(campus.revision))
 
 
 @endpoint(
@@ -123,7 +117,7 @@ async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUI
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         hub_id = await open_hub(uow, caller, campus_id, hub, now=dependencies.clock.now())
         shown = (await get_hub(uow, hub_id)).response()
-    return ok(request, shown, status=201, headers=etag(shown["revision"]))
+    return ok(request, shown, status=201, headers=etag(shown.revision))
 
 
 @endpoint("GET", "/api/hubs/{hub_id}", id="hubs.get", returns=Hub, allow=PUBLIC, compressed=True)
@@ -132,7 +126,7 @@ async def read_hub(request: Request, caller: CurrentCaller, hub_id: UUID) -> Res
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         hub = (await get_hub(uow, hub_id)).response()
-    return ok(request, hub, headers=etag(hub["revision"]))
+    return ok(request, hub, headers=etag(hub.revision))
 
 
 @endpoint(
@@ -148,4 +142,4 @@ async def change_hub_route(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await change_hub(uow, caller, hub_id, changes, revision, now=dependencies.clock.now())
         hub = (await get_hub(uow, hub_id)).response()
-    return ok(request, hub, headers=etag(hub["revision"]))
+    return ok(request, hub, headers=etag(hub.revision))

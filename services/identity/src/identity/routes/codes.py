@@ -14,19 +14,17 @@ from common.web.optional_caller import OptionalCaller
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongOneTimeCode
 from identity.domain.one_time_codes import LIFE, CodeRequest, Purpose
+from identity.responses.codes import PasswordChanged, PasswordReset, SentCode
+from identity.responses.sessions import Tokens
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.codes import (
     ChangePasswordRequest,
     ForgotPasswordRequest,
-    PasswordChanged,
-    PasswordReset,
     ResetPasswordRequest,
     SendCodeRequest,
-    SentCode,
     VerifyCodeRequest,
 )
-from identity.schemas.sessions import Tokens
 from identity.use_cases.accounts.match_password import match_password
 from identity.use_cases.codes.request_code import request_code
 from identity.use_cases.codes.request_text import request_text
@@ -150,7 +148,7 @@ async def reset_password_route(request: Request, body: ResetPasswordRequest) -> 
         now=now,
     )
     apply_revocation(dependencies, user_id, revoked.revocation, now)
-    return ok(request, {"sessionsEnded": revoked.count})
+    return ok(request, PasswordReset(sessions_ended=revoked.count))
 
 
 @endpoint(
@@ -177,7 +175,7 @@ async def change_password_route(request: Request, caller: CurrentCaller, body: C
         now=now,
     )
     apply_revocation(dependencies, caller.id, revoked.revocation, now)
-    return ok(request, {"sessionsEnded": revoked.count})
+    return ok(request, PasswordChanged(sessions_ended=revoked.count))
 
 
 async def _mail_requested(request: Request, purpose: Literal["sign_in", "password_reset"], email: str) -> Response:
@@ -197,4 +195,4 @@ async def _mail_requested(request: Request, purpose: Literal["sign_in", "passwor
 
 
 def _accepted(request: Request, purpose: Purpose) -> Response:
-    return ok(request, {"expiresIn": int(LIFE[purpose].total_seconds())})
+    return ok(request, SentCode(expires_in=int(LIFE[purpose].total_seconds())))

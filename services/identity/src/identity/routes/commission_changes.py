@@ -15,8 +15,9 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval
 from identity.dependencies import Dependencies
 from identity.queries.commission_changes import find_commission_change, page_of_commission_changes
+from identity.responses.commission_changes import CommissionChange
 from identity.routes.service_callers import DECIDING
-from identity.schemas.commission_changes import CommissionChange, RejectCommissionChangeRequest
+from identity.schemas.commission_changes import RejectCommissionChangeRequest
 from identity.use_cases.vendors.approve_commission_change import approve_commission_change
 from identity.use_cases.vendors.reject_commission_change import reject_commission_change
 

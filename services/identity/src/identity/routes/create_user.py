@@ -12,7 +12,8 @@ from common.primitives.phone_numbers import phone_number_or_none
 from common.web.endpoints import Endpoints
 from common.web.http import dependencies_of, ok
 from identity.dependencies import Dependencies
-from identity.schemas.profiles import CreatedUser, CreateUserRequest, ExternalUserMetadata
+from identity.responses.profiles import CreatedUser, ReferralOutcome
+from identity.schemas.profiles import CreateUserRequest, ExternalUserMetadata
 from identity.use_cases.accounts.provision_user import NewUser, provision_user
 
 endpoint = Endpoints("functions")
@@ -51,17 +52,11 @@ async def create_user(request: Request, body: CreateUserRequest) -> Response:
             now=dependencies.clock.now(),
         ),
     )
-    referral: dict[str, object] = {
-        "applied": provisioned.applied,
-        "pending": provisioned.pending,
-        "rewardMinor": provisioned.reward_minor,
-    }
-    if provisioned.reason is not None:
-        referral["reason"] = provisioned.reason
-    created = {
-        "profileId": provisioned.id,
-        "role": "buyer",
-        "campusId": provisioned.campus_id,
-        "referral": referral,
-    }
+    referral = ReferralOutcome(
+        applied=provisioned.applied,
+        pending=provisioned.pending,
+        reward_minor=provisioned.reward_minor,
+        reason=provisioned.reason,
+    )
+    created = CreatedUser(profile_id=provisioned.id, role="buyer", campus_id=provisioned.campus_id, referral=referral)
     return ok(request, created)

@@ -13,17 +13,10 @@ from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongCode
 from identity.queries.factors import list_own_factors, recovery_codes_left
+from identity.responses.factors import EnrolledFactor, Factor, RecoveryCodeCount, RecoveryCodes, RemovedFactor
+from identity.responses.sessions import Tokens
 from identity.routes.service_callers import AUTHENTICATING
-from identity.schemas.factors import (
-    EnrolledFactor,
-    EnrollFactorRequest,
-    Factor,
-    RecoveryCodeCount,
-    RecoveryCodes,
-    RemovedFactor,
-    VerifyFactorRequest,
-)
-from identity.schemas.sessions import Tokens
+from identity.schemas.factors import EnrollFactorRequest, VerifyFactorRequest
 from identity.use_cases.factors.enroll_factor import enroll_factor
 from identity.use_cases.factors.remove_factor import remove_factor
 from identity.use_cases.factors.renew_recovery_codes import renew_recovery_codes
@@ -51,7 +44,7 @@ async def enroll_factor_route(
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
         enrolled = await enroll_factor(uow, dependencies.totp, caller, name, now=dependencies.clock.now())
-    shown = {"factorId": enrolled.factor_id, "secret": enrolled.secret, "otpauthUri": enrolled.otpauth_uri}
+    shown = EnrolledFactor(factor_id=enrolled.factor_id, secret=enrolled.secret, otpauth_uri=enrolled.otpauth_uri)
     return ok(request, shown)
 
 
@@ -91,7 +84,7 @@ async def list_factors(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         owned = await list_own_factors(uow, caller.id)
-    return ok(request, [factor.response() for factor in owned])
+    return ok(request, [Factor.from_record(factor) for factor in owned])
 
 
 @endpoint(
@@ -102,7 +95,7 @@ async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await remove_factor(uow, caller, factor_id, now=dependencies.clock.now())
-    return ok(request, {"id": factor_id})
+    return ok(request, RemovedFactor(id=factor_id))
 
 
 @endpoint(
@@ -122,7 +115,7 @@ async def renew_recovery_codes_route(
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         codes = await renew_recovery_codes(uow, dependencies.recovery_codes, caller, now=dependencies.clock.now())
-    return ok(request, {"codes": codes}, status=201)
+    return ok(request, RecoveryCodes(codes=codes), status=201)
 
 
 @endpoint(

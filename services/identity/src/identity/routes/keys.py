@@ -18,7 +18,7 @@ from common.web.responses import NOT_MODIFIED
 from identity.dependencies import Dependencies
 from identity.domain.key_rotation import KEY_SET_SECONDS
 from identity.queries.keys import list_public_keys, page_of_signing_keys
-from identity.schemas.keys import JsonWebKeySet, SigningKey
+from identity.responses.keys import JsonWebKeySet, SigningKey
 
 endpoint = Endpoints("auth")
 
@@ -37,7 +37,7 @@ async def list_public_keys_route(request: Request) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         keys = await list_public_keys(uow)
-    body = msgspec.json.encode({"keys": keys})
+    body = msgspec.json.encode(JsonWebKeySet(keys=keys))
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"Cache-Control": f"public, max-age={KEY_SET_SECONDS}", "ETag": tag}
     if tag in request.headers.get("if-none-match", ""):

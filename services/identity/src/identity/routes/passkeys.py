@@ -6,19 +6,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.guards import SIGNED_IN
+from common.primitives.clock import iso
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.schemas import EmptyRequest, RequestBody
 from identity.dependencies import Dependencies
+from identity.domain.second_factors import Challenge
+from identity.responses.factors import Factor, PasskeyChallenge
+from identity.responses.sessions import Tokens
 from identity.routes.service_callers import AUTHENTICATING
-from identity.schemas.factors import (
-    Factor,
-    PasskeyChallenge,
-    RegisterPasskeyRequest,
-    VerifyPasskeyRequest,
-)
-from identity.schemas.sessions import Tokens
+from identity.schemas.factors import RegisterPasskeyRequest, VerifyPasskeyRequest
 from identity.use_cases.factors.register_passkey import register_passkey
 from identity.use_cases.factors.start_passkey_assertion import start_passkey_assertion
 from identity.use_cases.factors.start_passkey_registration import start_passkey_registration
@@ -45,7 +43,7 @@ async def start_passkey_registration_route(
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
         challenge = await start_passkey_registration(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
-    return ok(request, challenge.response())
+    return ok(request, _challenge_response(challenge))
 
 
 @endpoint(
@@ -72,7 +70,7 @@ async def register_passkey_route(request: Request, caller: CurrentCaller, body: 
             _as_json(body.credential),
             now=dependencies.clock.now(),
         )
-    return ok(request, factor.response(), status=201)
+    return ok(request, Factor.from_record(factor), status=201)
 
 
 @endpoint(
@@ -92,7 +90,7 @@ async def start_passkey_assertion_route(
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await open_federated_session(uow, caller, dependencies.staff_issuers)
         challenge = await start_passkey_assertion(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
-    return ok(request, challenge.response())
+    return ok(request, _challenge_response(challenge))
 
 
 @endpoint(
@@ -120,6 +118,12 @@ async def verify_passkey_route(request: Request, caller: CurrentCaller, body: Ve
             now=dependencies.clock.now(),
         )
     return ok(request, signed.response())
+
+
+def _challenge_response(challenge: Challenge) -> PasskeyChallenge:
+    return PasskeyChallenge(
+        challenge_id=challenge.id, expires_at=iso(challenge.expires_at), public_key=challenge.public_key
+    )
 
 
 def _as_json(credential: RequestBody) -> dict[str, Any]:

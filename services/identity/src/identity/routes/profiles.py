@@ -12,7 +12,8 @@ from common.web.http import CurrentCaller, dependencies_of, ok
 from identity.dependencies import Dependencies
 from identity.queries.erasure import newest_erasure_of
 from identity.queries.profiles import profile_of, referral_of
-from identity.schemas.profiles import Erasure, Profile, Referral, RequestErasureRequest, UpdateProfileRequest
+from identity.responses.profiles import Erasure, Profile, Referral
+from identity.schemas.profiles import RequestErasureRequest, UpdateProfileRequest
 from identity.use_cases.accounts.change_profile import change_profile
 from identity.use_cases.erasure.request_erasure import request_erasure
 
@@ -25,7 +26,7 @@ async def read_profile(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         profile = (await profile_of(uow, caller.id)).response(caller)
-    return ok(request, profile, headers=etag(profile["revision"]))
+    return ok(request, profile, headers=etag(profile.revision))
 
 
 @endpoint("PATCH", "/api/profiles/current", id="profiles.updateCurrent", returns=Profile, allow=SIGNED_IN)
@@ -44,7 +45,7 @@ async def change_profile_route(
             uow, caller, changes, revision, text_policy=dependencies.text_policy, now=dependencies.clock.now()
         )
         profile = changed.response(caller)
-    return ok(request, profile, headers=etag(profile["revision"]))
+    return ok(request, profile, headers=etag(profile.revision))
 
 
 @endpoint(

@@ -16,18 +16,10 @@ from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.errors import SessionInvalid
 from identity.queries.sessions import page_of_sessions
+from identity.responses.sessions import EndedSession, EndedSessions, Session, SignUpResult, Tokens
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
-from identity.schemas.sessions import (
-    EndedSession,
-    EndedSessions,
-    LogInRequest,
-    RefreshRequest,
-    Session,
-    SignUpRequest,
-    SignUpResult,
-    Tokens,
-)
+from identity.schemas.sessions import LogInRequest, RefreshRequest, SignUpRequest
 from identity.use_cases.accounts.sign_up import SignUp, sign_up
 from identity.use_cases.sessions.log_in import LogIn, log_in
 from identity.use_cases.sessions.log_out import log_out
@@ -67,7 +59,7 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
         reward_minor=dependencies.referral_reward_minor,
         now=dependencies.clock.now(),
     )
-    return ok(request, {"userId": user_id, "confirmationRequired": True}, status=201)
+    return ok(request, SignUpResult(user_id=user_id, confirmation_required=True), status=201)
 
 
 @endpoint("POST", "/api/auth/login", id="auth.login", returns=Tokens, allow=CREDENTIALS, quota=Quota.ACCOUNT)
@@ -126,7 +118,7 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: EmptyRequ
         await log_out(uow, caller.id, caller.session_id, now=now)
     # This process applies the revocation before the broker delivers it.
     dependencies.revocations.add(caller.id, caller.session_id, now)
-    return ok(request, {"sessionId": caller.session_id})
+    return ok(request, EndedSession(session_id=caller.session_id))
 
 
 @endpoint(
@@ -146,7 +138,7 @@ async def log_out_everywhere(request: Request, caller: CurrentCaller, body: Empt
         await open_federated_session(uow, caller, dependencies.staff_issuers)
         revoked = await revoke_sessions(uow, caller.id, because="logged_out_everywhere", now=now)
     apply_revocation(dependencies, caller.id, revoked.revocation, now)
-    return ok(request, {"sessionsEnded": revoked.count})
+    return ok(request, EndedSessions(sessions_ended=revoked.count))
 
 
 @endpoint("GET", "/api/auth/sessions", id="auth.listSessions", returns=list[Session], allow=SIGNED_IN)
@@ -179,4 +171,4 @@ async def end_session(request: Request, caller: CurrentCaller, session_id: UUID)
         if not await log_out(uow, caller.id, session_id, now=now):
             raise NotFound
     dependencies.revocations.add(caller.id, session_id, now)
-    return ok(request, {"sessionId": session_id})
+    return ok(request, EndedSession(session_id=session_id))

@@ -25,18 +25,10 @@ from identity.queries.staff import (
     page_of_staff_actions,
     page_of_staff_names,
 )
+from identity.responses.staff import StaffAction, StaffGrant, StaffMember, StaffName
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import DECIDING, NAMING
-from identity.schemas.staff import (
-    GrantRoleRequest,
-    RevokeRoleRequest,
-    StaffAction,
-    StaffGrant,
-    StaffMember,
-    StaffName,
-    StaffRole,
-    SuspendUserRequest,
-)
+from identity.schemas.staff import GrantRoleRequest, RevokeRoleRequest, StaffRole, SuspendUserRequest
 from identity.use_cases.staff.approve_staff_grant import approve_staff_grant
 from identity.use_cases.staff.grant_role import grant_role
 from identity.use_cases.staff.reinstate_user import reinstate_user

@@ -13,7 +13,7 @@ from common.auth.user_lookup import USER_STATUS_PATH
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from identity.dependencies import Dependencies
-from identity.schemas.profiles import AuthorizationProfileResponse
+from identity.responses.profiles import AuthorizationProfileResponse
 from identity.use_cases.accounts.find_user import find_user
 
 endpoint = Endpoints("internal")
@@ -26,10 +26,10 @@ async def user_lookup(request: Request, caller: CurrentCaller) -> Response:
     # The guard's own lookup may be a minute old, and the calling service caches this one for another minute.
     async with dependencies.database.unit_of_work(acting_as=PUBLISHING) as uow:
         user = await find_user(uow, dependencies.hashes, caller.id, caller.session_id, now=dependencies.clock.now())
-    shown = {
-        "roles": sorted(user.roles),
-        "vendorId": user.vendor_id,
-        "campusId": user.campus_id,
-        "emailConfirmed": user.email_confirmed,
-    }
+    shown = AuthorizationProfileResponse(
+        roles=sorted(user.roles),
+        vendor_id=user.vendor_id,
+        campus_id=user.campus_id,
+        email_confirmed=user.email_confirmed,
+    )
     return ok(request, shown)

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
+from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,8 +17,9 @@ from common.web.schemas import EmptyRequest
 from identity.dependencies import Dependencies
 from identity.domain.vendor_applications import NewApplication, check_may_decide_application
 from identity.queries.vendor_applications import find_applicant, get_application, page_of_applications
+from identity.responses.vendors import Applicant, VendorApplication
 from identity.routes.service_callers import DECIDING
-from identity.schemas.vendors import CreateVendorApplicationRequest, RejectApplicationRequest, VendorApplication
+from identity.schemas.vendors import CreateVendorApplicationRequest, RejectApplicationRequest
 from identity.use_cases.vendors.apply_as_vendor import apply_as_vendor
 from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
 from identity.use_cases.vendors.reject_vendor_application import reject_vendor_application
@@ -127,8 +129,8 @@ async def _respond(request: Request, caller: Caller, application_id: UUID, *, st
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         application = await get_application(uow, application_id)
-    shown = application.response(caller.id)
+    applicant: Applicant | UnsetType | None = UNSET
     if application.user_id != caller.id:
         async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-            shown["applicant"] = await find_applicant(uow, application.user_id)
-    return ok(request, shown, status=status)
+            applicant = await find_applicant(uow, application.user_id)
+    return ok(request, application.response(caller.id, applicant), status=status)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Query
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -28,8 +29,9 @@ from identity.queries.vendors import (
     page_of_vendors,
     page_of_vendors_in_full,
 )
+from identity.responses.vendors import Vendor
 from identity.routes.service_callers import DECIDING
-from identity.schemas.vendors import ReinstateVendorRequest, SuspendVendorRequest, UpdateVendorRequest, Vendor
+from identity.schemas.vendors import ReinstateVendorRequest, SuspendVendorRequest, UpdateVendorRequest
 from identity.use_cases.vendors.change_vendor import change_vendor
 from identity.use_cases.vendors.prepare_commission_change import prepare_commission_change
 from identity.use_cases.vendors.reinstate_vendor import reinstate_vendor
@@ -76,8 +78,8 @@ async def read_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID) 
         vendor = await find_vendor_in_full(uow, vendor_id) or await find_vendor(uow, vendor_id)
     if vendor is None:
         raise NotFound
-    shown = vendor.response()
-    return ok(request, shown, headers=etag(shown["revision"]) if isinstance(vendor, VendorInFull) else None)
+    headers = etag(vendor.revision) if isinstance(vendor, VendorInFull) else None
+    return ok(request, vendor.response(), headers=headers)
 
 
 @endpoint(
@@ -167,7 +169,9 @@ async def _find_manageable_vendor(uow: UnitOfWork, vendor_id: UUID) -> VendorInF
 async def _respond(request: Request, caller: Caller, vendor_id: UUID, change_id: UUID | None = None) -> Response:
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        shown = (await _find_manageable_vendor(uow, vendor_id)).response()
+        vendor = await _find_manageable_vendor(uow, vendor_id)
+        shown = vendor.response()
         if change_id is not None:
-            shown["commissionChange"] = await find_commission_change(uow, change_id, now=dependencies.clock.now())
-    return ok(request, shown, headers=etag(shown["revision"]))
+            change = await find_commission_change(uow, change_id, now=dependencies.clock.now())
+            shown = replace(shown, commission_change=change)
+    return ok(request, shown, headers=etag(vendor.revision))

@@ -1,1 +1,1 @@
-"""Request bodies, and the response models of OpenAPI."""
+"""Request bodies, one module for each noun."""

@@ -1,12 +1,10 @@
 """Request and response models of campuses and hubs."""
 
-from datetime import datetime
 from typing import Annotated
-from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from common.web.schemas import A_NAME, RequestBody, ResponseShape
+from common.web.schemas import A_NAME, RequestBody
 from identity.domain.addresses import domain_of
 from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 
@@ -52,23 +50,3 @@ class UpdateHubRequest(RequestBody):
     delivery_fee_minor: DeliveryFee = 0
     active: Flag = True
     revision: Revision | None = None
-
-
-class Campus(ResponseShape):
-    id: UUID
-    name: str
-    domain: str | None
-    active: bool
-    revision: int
-    created_at: datetime
-
-
-class Hub(ResponseShape):
-    id: UUID
-    campus_id: UUID
-    name: str
-    address: str
-    delivery_fee_minor: int
-    active: bool
-    revision: int
-    created_at: datetime

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import StringConstraints, model_validator
 
-from common.web.schemas import A_CODE, RequestBody, ResponseShape
+from common.web.schemas import A_CODE, RequestBody
 from identity.domain.one_time_codes import Destination
 from identity.schemas.fields import Email, NewPassword, Phone
 
@@ -48,21 +48,3 @@ class ResetPasswordRequest(RequestBody):
 class ChangePasswordRequest(RequestBody):
     current_password: Annotated[str, StringConstraints(min_length=1, max_length=1024)]
     new_password: NewPassword
-
-
-class SentCode(ResponseShape):
-    """Identical for every address. `expiresIn` is in seconds."""
-
-    expires_in: int
-
-
-class PasswordReset(ResponseShape):
-    """All sessions have ended; the user signs in with the new password."""
-
-    sessions_ended: int
-
-
-class PasswordChanged(ResponseShape):
-    """All other sessions have ended."""
-
-    sessions_ended: int

@@ -1,12 +1,11 @@
 """Request and response models of second factors."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.schemas import A_CODE, A_NAME, RequestBody, ResponseShape
+from common.web.schemas import A_CODE, A_NAME, RequestBody
 
 FactorName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), A_NAME]
 # Base64url without padding, as WebAuthn's JSON encodes bytes. The bounds are a few times the usual sizes.
@@ -71,39 +70,3 @@ class RegisterPasskeyRequest(RequestBody):
 class VerifyPasskeyRequest(RequestBody):
     challenge_id: UUID
     credential: PasskeyAssertion
-
-
-class EnrolledFactor(ResponseShape):
-    factor_id: UUID
-    secret: str
-    otpauth_uri: str
-
-
-class Factor(ResponseShape):
-    id: UUID
-    kind: Literal["totp", "passkey"]
-    name: str | None
-    created_at: datetime
-    last_used_at: datetime | None
-    confirmed: bool
-
-
-class RemovedFactor(ResponseShape):
-    id: UUID
-
-
-class RecoveryCodes(ResponseShape):
-    codes: list[str]
-
-
-class RecoveryCodeCount(ResponseShape):
-    remaining: int
-    created_at: datetime | None
-
-
-class PasskeyChallenge(ResponseShape):
-    """Pass `publicKey` to the browser's `parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` unchanged."""
-
-    challenge_id: UUID
-    expires_at: datetime
-    public_key: dict[str, Any]

@@ -1,12 +1,10 @@
 """Request and response models of sign-up and sessions."""
 
-from datetime import datetime
-from typing import Annotated, Literal
-from uuid import UUID
+from typing import Annotated
 
 from pydantic import StringConstraints
 
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody
 from identity.schemas.fields import AnyAddress, Email, FullName, NewPassword, Phone, ReferralToken
 
 
@@ -25,36 +23,3 @@ class LogInRequest(RequestBody):
 
 class RefreshRequest(RequestBody):
     refresh_token: Annotated[str, StringConstraints(min_length=1, max_length=512)]
-
-
-class SignUpResult(ResponseShape):
-    """Identical for an address that already has an account."""
-
-    user_id: UUID
-    confirmation_required: Literal[True]
-
-
-class Tokens(ResponseShape):
-    access_token: str
-    refresh_token: str
-    token_type: Literal["Bearer"]
-    expires_in: int
-    aal: Literal["aal1", "aal2"]
-    mfa_required: bool
-
-
-class EndedSession(ResponseShape):
-    session_id: UUID
-
-
-class EndedSessions(ResponseShape):
-    sessions_ended: int
-
-
-class Session(ResponseShape):
-    id: UUID
-    signed_in_at: datetime
-    last_used_at: datetime
-    method: Literal["password", "otp"]
-    user_agent: str | None
-    current: bool

@@ -1,0 +1,1 @@
+"""Response models, one module for each noun."""
