@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from payouts.clients.readings import DEFINITE, listed_transfer, rejected, reported
+from payouts.clients.readings import DEFINITE, listed_transfer, read, rejected, reported
 from payouts.domain.bank_accounts import Bank
 from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import TransferPage
@@ -14,7 +14,7 @@ from payouts.domain.gateway_results import Absent, Recipient, Refused, SubmitRes
 from payouts.domain.gateways import FLUTTERWAVE, GatewayName
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.domain.transitions import Report
-from providers.calls import GatewayResponse, NoResponse
+from providers.calls import NoResponse
 from providers.flutterwave import FlutterwaveApi, balance_of, beneficiary_number, beneficiary_of, read_transfer
 from providers.wire import fields_of, identifier_of, text_of
 
@@ -46,14 +46,14 @@ class Flutterwave:
 
     async def balance_minor(self) -> int:
         """Return the NGN balance that can be spent now. Raises GatewayUnavailable."""
-        balance_minor = balance_of(await self._read("/balances/NGN"))
+        balance_minor = balance_of(await read(self.api, "/balances/NGN"))
         if balance_minor is None:
             raise GatewayUnavailable
         return balance_minor
 
     async def banks(self) -> list[Bank]:
         """Return the Nigerian banks. Raises GatewayUnavailable."""
-        response = await self._read("/banks/NG")
+        response = await read(self.api, "/banks/NG")
         if not isinstance(response.data, list):
             raise GatewayUnavailable
         named = [(identifier_of(row.get("code")), text_of(row.get("name"))) for row in map(fields_of, response.data)]
@@ -123,22 +123,10 @@ class Flutterwave:
         # A day more covers the gateway's time zone; the end is after every transfer of these days.
         start, end = since - timedelta(days=1), since + timedelta(days=365)
         params = {"from": start.date().isoformat(), "to": end.date().isoformat(), "page": page}
-        response = await self._read("/transfers", params)
+        response = await read(self.api, "/transfers", params)
         info = fields_of(fields_of(response.body.get("meta")).get("page_info"))
         current, last = info.get("current_page"), info.get("total_pages")
         if not isinstance(response.data, list) or not isinstance(current, int) or not isinstance(last, int):
             raise GatewayUnavailable
         transfers = [listed_transfer(entry, read_transfer(entry), _STATUSES, since) for entry in response.data]
         return TransferPage(transfers, is_last=current >= last)
-
-    async def _read(self, path: str, params: dict[str, Any] | None = None) -> GatewayResponse:
-        """Return the response to a read. Raises GatewayUnavailable for anything but a success."""
-        try:
-            response = await self.api.send("GET", path, params=params)
-        except NoResponse as error:
-            raise GatewayUnavailable from error
-        if response.rejects_key:
-            raise GatewayKeyRejected
-        if not response.is_success:
-            raise GatewayUnavailable
-        return response

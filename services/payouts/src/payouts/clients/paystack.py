@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.primitives.clock import iso
-from payouts.clients.readings import listed_transfer, rejected, reported
+from payouts.clients.readings import listed_transfer, read, rejected, reported
 from payouts.domain.bank_accounts import Bank
 from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import TransferPage
@@ -16,7 +16,7 @@ from payouts.domain.gateway_results import Absent, Recipient, Refused, SubmitRes
 from payouts.domain.gateways import PAYSTACK, GatewayName
 from payouts.domain.transfer_fees import FeeSchedule
 from payouts.domain.transitions import REPORTS, Report
-from providers.calls import GatewayResponse, NoResponse
+from providers.calls import NoResponse
 from providers.paystack import PAGE_LENGTH, PaystackApi, balance_of, has_no_such_account, read_transfer
 from providers.wire import fields_of, identifier_of, text_of
 
@@ -47,7 +47,7 @@ class Paystack:
 
     async def balance_minor(self) -> int:
         """Return the NGN balance, which may be negative. Raises GatewayUnavailable."""
-        balance_minor = balance_of(await self._read("/balance"), "NGN")
+        balance_minor = balance_of(await read(self.api, "/balance"), "NGN")
         if balance_minor is None:
             raise GatewayUnavailable
         return balance_minor
@@ -57,7 +57,7 @@ class Paystack:
         listed: dict[str, Bank] = {}
         params: dict[str, Any] = {"country": "nigeria", "currency": "NGN", "use_cursor": True, "perPage": PAGE_LENGTH}
         for _ in range(_BANK_PAGES_MAX):
-            response = await self._read("/bank", params)
+            response = await read(self.api, "/bank", params)
             if not isinstance(response.data, list):
                 raise GatewayUnavailable
             listed |= {bank.code: bank for bank in map(_bank, response.data) if bank is not None}
@@ -124,23 +124,11 @@ class Paystack:
         """Return one page of transfers accepted since then, newest first, from page 1. The last page is not full.
         Raises GatewayUnavailable.
         """
-        response = await self._read("/transfer", {"from": iso(since), "page": page, "perPage": PAGE_LENGTH})
+        response = await read(self.api, "/transfer", {"from": iso(since), "page": page, "perPage": PAGE_LENGTH})
         if not isinstance(response.data, list):
             raise GatewayUnavailable
         transfers = [listed_transfer(entry, read_transfer(entry), _STATUSES, since) for entry in response.data]
         return TransferPage(transfers, is_last=len(transfers) < PAGE_LENGTH)
-
-    async def _read(self, path: str, params: dict[str, Any] | None = None) -> GatewayResponse:
-        """Return the response to a read. Raises GatewayUnavailable for anything but a success."""
-        try:
-            response = await self.api.send("GET", path, params=params)
-        except NoResponse as error:
-            raise GatewayUnavailable from error
-        if response.rejects_key:
-            raise GatewayKeyRejected
-        if not response.is_success:
-            raise GatewayUnavailable
-        return response
 
 
 def _bank(entry: Any) -> Bank | None:

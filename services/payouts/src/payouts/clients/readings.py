@@ -6,16 +6,30 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import ListedTransfer
 from payouts.domain.gateway_results import Refused, Reported, Unclear
 from payouts.domain.transfer_updates import TransferUpdate, UpdateSource
 from payouts.domain.transitions import Report
-from providers.calls import GatewayResponse
+from providers.calls import GatewayApi, GatewayResponse, NoResponse
 from providers.records import Transfer
 
 # Statuses that reject the request itself. Any other failure (rate limit, bad key, server error) leaves the outcome
 # open.
 DEFINITE: Final = frozenset({400, 404, 422})
+
+
+async def read(api: GatewayApi, path: str, params: Mapping[str, Any] | None = None) -> GatewayResponse:
+    """Return the response to a read. Raises GatewayUnavailable for anything but a success."""
+    try:
+        response = await api.send("GET", path, params=params)
+    except NoResponse as error:
+        raise GatewayUnavailable from error
+    if response.rejects_key:
+        raise GatewayKeyRejected
+    if not response.is_success:
+        raise GatewayUnavailable
+    return response
 
 
 def rejected(response: GatewayResponse) -> Refused | Unclear:
