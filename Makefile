@@ -96,7 +96,7 @@ new-endpoint: setup ## Write test, query, response and route of a new endpoint
 documents: setup ## Write OpenAPI, AsyncAPI, clients, docs/reference, alert rules and manifests from the code
 	@$(PYTHON) -m campus_tools.documents
 	@$(PYTHON) -m campus_tools.reference
-	@$(PYTHON) -m campus_tools.observability
+	@$(PYTHON) -m campus_tools.observability.objectives
 	@$(PYTHON) deploy/k8s/render.py
 
 schemas: setup ## Write migrations/schema.sql of each service from a migrated database

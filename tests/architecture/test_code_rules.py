@@ -11,7 +11,7 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from campus_tools.observability.files import all_alerts
+from campus_tools.observability.rules import alerts
 from operations.campusctl.app import app as operators
 from operations.rotation.secret_store import Secret
 from operations.secret_table import SECRETS, Form
@@ -179,7 +179,7 @@ def test_every_alert_has_its_runbook() -> None:
         for match in re.findall(r"runbook=\"([a-z-]+)\"|RUNBOOK(?:: Final)? = \"([a-z-]+)\"", path.read_text())
     }
     runbooks = {first or second for first, second in named}
-    runbooks |= {alert.name for alert in all_alerts()}
+    runbooks |= {rule["alert"] for rule in alerts()}
     written = {path.stem for path in (ROOT / "docs/runbooks").glob("*.md")}
     assert written - ROTATIONS - {"README"} == runbooks
 

@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import json
 import re
 import subprocess
 import sys
@@ -11,14 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from campus_tools.observability.alerts import QUEUES
-from campus_tools.observability.dashboards import DASHBOARDS, SOURCE
 from campus_tools.observability.expressions import labels_of, series_of
-from campus_tools.observability.files import FOLDER, all_alerts, files, left_over
 from campus_tools.observability.inventory import Metric, by_series, ours
-from campus_tools.observability.objectives import BURNS, JOURNEY, OBJECTIVES, WEBHOOKS, recordings
+from campus_tools.observability.objectives import BURNS, JOURNEY, OBJECTIVES, TARGET, WEBHOOKS, recordings, rule_file
 from campus_tools.observability.programs import find_program
-from campus_tools.observability.rules import RESPONSE
+from campus_tools.observability.rules import FOLDER, RESPONSE, alerts, dashboards, rules
 from common.messaging import republishing
 from common.messaging.topology import declared_topology, delay_queue_of
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
@@ -30,16 +26,11 @@ RUNBOOKS = ROOT / "docs/runbooks"
 PAGES = sorted(RUNBOOKS.glob("*.md"))
 COMPOSE = compose()["services"]
 WATCHING = {"prometheus", "alertmanager", "grafana", "traces"}
-RECORDED = {rule["record"] for rule in recordings()}
+PANELS = [(board["title"], panel) for board in dashboards() for panel in board["panels"]]
+RECORDED = {rule["record"] for rule in rules() if "record" in rule}
 REQUESTED = [
-    *((alert.name, alert.expression) for alert in all_alerts()),
-    *((rule["record"], rule["expr"]) for rule in recordings()),
-    *(
-        (f"{dashboard.uid}: {panel.title}", expression)
-        for dashboard in DASHBOARDS
-        for panel in dashboard.panels
-        for expression in panel.expressions.values()
-    ),
+    *((rule.get("alert") or rule["record"], rule["expr"]) for rule in rules()),
+    *((f"{title}: {panel['title']}", target["expr"]) for title, panel in PANELS for target in panel["targets"]),
 ]
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 requested = pytest.mark.parametrize(("where", "expression"), REQUESTED, ids=[where for where, _ in REQUESTED])
@@ -48,12 +39,8 @@ requested = pytest.mark.parametrize(("where", "expression"), REQUESTED, ids=[whe
 # ---- What is generated ------------------------------------------------------------------------------------------------
 
 
-def test_rules_and_dashboards_are_up_to_date() -> None:
-    stale = [
-        name for name, text in files().items() if not (FOLDER / name).exists() or (FOLDER / name).read_text() != text
-    ]
-    assert not stale, "run `make documents`"
-    assert not left_over(), "run `make documents`"
+def test_the_rules_of_the_objectives_are_up_to_date() -> None:
+    assert TARGET.read_text() == rule_file(), "run `make documents`"
 
 
 def test_every_metric_is_in_the_inventory() -> None:
@@ -115,7 +102,7 @@ def test_the_route_of_the_webhook_and_the_queues_of_the_journey_exist() -> None:
 
 
 def test_every_queue_except_delays_needs_consumers() -> None:
-    patterns = {alert.name: re.findall(r'queue[!=]~"([^"]*)"', alert.expression) for alert in QUEUES}
+    patterns = {rule["alert"]: re.findall(r'queue[!=]~"([^"]*)"', rule["expr"]) for rule in alerts()}
     consumed, delays = (patterns[name][0].replace("\\\\", "\\") for name in ("queue-without-consumer", "queue-length"))
     for queue in declared_topology(RetryLadder(DELAYS_SECONDS)).bindings:
         assert re.fullmatch(consumed, queue)
@@ -148,14 +135,16 @@ def test_the_bounds_of_the_objectives_are_bounds_of_their_histograms(bound) -> N
 # ---- Alerts -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alert", all_alerts(), ids=lambda alert: f"{alert.name} {alert.severity}")
-def test_every_alert_has_a_severity_its_time_and_its_page(alert) -> None:
-    page = " ".join((RUNBOOKS / f"{alert.name}.md").read_text().split())
-    assert alert.rule["labels"] == {"severity": alert.severity}
-    assert alert.rule["annotations"]["respond_within"] == RESPONSE[alert.severity]
-    assert (ROOT / alert.rule["annotations"]["runbook"]).is_file()
-    assert alert.severity in page
-    assert RESPONSE[alert.severity] in page
+@pytest.mark.parametrize("rule", alerts(), ids=lambda rule: f"{rule['alert']} {rule['labels']['severity']}")
+def test_every_alert_has_a_severity_its_time_and_its_page(rule) -> None:
+    severity = rule["labels"]["severity"]
+    page = " ".join((RUNBOOKS / f"{rule['alert']}.md").read_text().split())
+    assert rule["labels"] == {"severity": severity}
+    assert set(rule["annotations"]) == {"summary", "respond_within", "runbook"}
+    assert rule["annotations"]["respond_within"] == RESPONSE[severity]
+    assert rule["annotations"]["runbook"] == f"docs/runbooks/{rule['alert']}.md"
+    assert severity in page
+    assert RESPONSE[severity] in page
 
 
 def test_the_times_to_respond_are_those_of_the_specification() -> None:
@@ -164,7 +153,7 @@ def test_the_times_to_respond_are_those_of_the_specification() -> None:
 
 def test_every_alert_has_a_rule_test() -> None:
     tried = "\n".join(path.read_text() for path in (FOLDER / "prometheus/tests").glob("*.yml"))
-    assert [alert.name for alert in all_alerts() if alert.name not in tried] == []
+    assert [rule["alert"] for rule in alerts() if rule["alert"] not in tried] == []
 
 
 def test_the_windows_of_a_burn_are_those_that_are_recorded() -> None:
@@ -193,7 +182,7 @@ def test_prometheus_parses_the_query_of_every_panel(tmp_path: Path, capsys: pyte
     promtool = found("promtool", "THE PANELS WERE NOT READ", capsys)
     if promtool is None:
         return
-    requested = [text for each in DASHBOARDS for panel in each.panels for text in panel.expressions.values()]
+    requested = [target["expr"] for _, panel in PANELS for target in panel["targets"]]
     assert len(requested) > 60
     rules = [{"record": f"panel:{number}", "expr": text} for number, text in enumerate(requested)]
     file = tmp_path / "panels.yml"
@@ -252,8 +241,7 @@ def test_a_page_links_to_pages_that_exist(page) -> None:
 
 @pages
 def test_a_page_names_dashboards_and_panels_that_exist(page) -> None:
-    titles = {dashboard.title for dashboard in DASHBOARDS}
-    known = titles | {panel.title for dashboard in DASHBOARDS for panel in dashboard.panels}
+    known = {name for title, panel in PANELS for name in (title, panel["title"])}
     for named in re.findall(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)", " ".join(page.read_text().split())):
         assert named in known, named
 
@@ -331,23 +319,29 @@ def test_the_mounts_of_the_monitoring_programs_exist() -> None:
 
 def test_every_panel_has_a_provisioned_data_source() -> None:
     sources = settings_of("grafana/provisioning/datasources/campus.yml")["datasources"]
-    assert SOURCE in [{"type": source["type"], "uid": source["uid"]} for source in sources]
+    provisioned = [{"type": source["type"], "uid": source["uid"]} for source in sources]
+    assert all(part["datasource"] in provisioned for _, panel in PANELS for part in (panel, *panel["targets"]))
     for source in sources:
         assert re.fullmatch(r"http://(\w+):\d+", source["url"])[1] in WATCHING
 
 
-def test_every_dashboard_is_laid_out_without_gaps_and_overlaps() -> None:
-    for path in (FOLDER / "grafana/dashboards").glob("*.json"):
-        shown = json.loads(path.read_text())
-        recorded = set()
-        for panel in shown["panels"]:
-            place = panel["gridPos"]
-            assert place["x"] + place["w"] <= 24
-            cells = {(place["x"] + right, place["y"]) for right in range(place["w"])}
-            assert not cells & recorded
-            recorded |= cells
-            assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
-        assert len({panel["id"] for panel in shown["panels"]}) == len(shown["panels"])
+@pytest.mark.parametrize("board", dashboards(), ids=lambda board: board["uid"])
+def test_every_dashboard_is_laid_out_without_overlaps(board) -> None:
+    recorded: set[tuple[int, int]] = set()
+    for panel in board["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        cells = {(place["x"] + right, place["y"] + down) for right in range(place["w"]) for down in range(place["h"])}
+        assert not cells & recorded
+        recorded |= cells
+        assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+
+
+def test_every_dashboard_is_read_only_and_in_the_menu_of_the_others() -> None:
+    for board in dashboards():
+        assert (board["editable"], board["tags"], board["timezone"]) == (False, ["campus"], "utc"), board["uid"]
+        assert (FOLDER / f"grafana/dashboards/{board['uid']}.json").is_file()
 
 
 def found(program: str, otherwise: str, capsys) -> str | None:

@@ -1,1 +1,1 @@
-"""The inventory of metrics, and the alert rules and dashboards that are generated with it."""
+"""The inventory of metrics, the service level objectives, and the alert rules and dashboards that query them."""

@@ -1,37 +1,28 @@
-"""Prometheus alert rules."""
+"""The alert rules and dashboards of deploy/observability, as Prometheus and Grafana read them."""
 
-from dataclasses import dataclass
+import json
+from pathlib import Path
 from typing import Any, Final, Literal
+
+import yaml
 
 Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
 # Response time of the on-call staff by severity (specification: payout failure handling; all alerts use it).
 RESPONSE: Final[dict[Severity, str]] = {"SEV-1": "15 minutes", "SEV-2": "1 hour", "SEV-3": "4 hours"}
+FOLDER: Final = Path(__file__).parents[4] / "deploy" / "observability"
 
 
-# Requests of users, without health probes and scrapes.
-USER_REQUESTS: Final = 'route!~"/health/.*|/metrics"'
+def rules() -> list[dict[str, Any]]:
+    """Return all rules of Prometheus: those with `record`, and those with `alert`."""
+    files = (yaml.safe_load(path.read_text()) for path in sorted((FOLDER / "prometheus/rules").glob("*.yml")))
+    return [rule for file in files for group in file["groups"] for rule in group["rules"]]
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """An alert. `name` is also its page in docs/runbooks. `lasting`: how long the expression must hold before it fires."""
+def alerts() -> list[dict[str, Any]]:
+    """Return the rules that raise alerts."""
+    return [rule for rule in rules() if "alert" in rule]
 
-    name: str
-    severity: Severity
-    expression: str
-    lasting: str
-    summary: str
 
-    @property
-    def rule(self) -> dict[str, Any]:
-        return {
-            "alert": self.name,
-            "expr": self.expression,
-            "for": self.lasting,
-            "labels": {"severity": self.severity},
-            "annotations": {
-                "summary": self.summary,
-                "respond_within": RESPONSE[self.severity],
-                "runbook": f"docs/runbooks/{self.name}.md",
-            },
-        }
+def dashboards() -> list[dict[str, Any]]:
+    """Return the dashboards of Grafana."""
+    return [json.loads(path.read_text()) for path in sorted((FOLDER / "grafana/dashboards").glob("*.json"))]
