@@ -114,7 +114,8 @@ def rule_file() -> str:
         {"name": "objectives", "interval": "30s", "rules": recordings()},
         {"name": "budgets", "rules": burn_alerts()},
     ]
-    return NOTE + yaml.safe_dump({"groups": groups}, sort_keys=False, width=140)
+    written: str = yaml.safe_dump({"groups": groups}, sort_keys=False, width=140)
+    return NOTE + written
 
 
 if __name__ == "__main__":
