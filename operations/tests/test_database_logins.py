@@ -1,4 +1,4 @@
-"""Passwords of databases are rotated with the old and the new one valid together; no role's rights change meanwhile."""
+"""A rotated database login: the old and the new one are valid together, and the rights of no role change."""
 
 from pathlib import Path
 

@@ -490,7 +490,7 @@ async def test_an_interrupted_reading_continues_with_the_page_that_it_lacked(
         assert await refreshed(gateway) == ["0", "1", "2", "3", "4"]
         assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("gateway-lists.sqlite*")} == {0o600}
         assert double.requests[0] == "transaction?perPage=2&use_cursor=true&next=4"
-        # A finished reading starts anew.
+        # A finished reading starts again.
         double.lists["transaction"] = [charge(id=5)]
         assert await refreshed(gateway) == ["5"]
 

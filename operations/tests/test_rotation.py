@@ -86,7 +86,7 @@ def test_a_compromised_key_that_encrypts_writes_nothing_more_and_still_opens_wha
     kept = {name: "known"}
     kept |= started(kept, secret, "new", compromised=True)
     assert (kept[name], kept[f"{name}_PREVIOUS"]) == ("new", "known")
-    # The one before is needed until nothing is under it any more.
+    # The one before is needed until nothing is under it.
     with pytest.raises(RotationRefused, match="re-encrypt"):
         started(kept, secret, "newer", compromised=True)
 
@@ -236,7 +236,7 @@ def test_without_prometheus_the_endpoints_are_sampled_and_the_report_shows_it(me
         'gateway_requests_total{route="/x",status="200"} 90\ngateway_requests_total{route="/x",status="401"} 10\n'
     )
     code, document = checked("--metrics", metrics.url, "--sample-seconds", "1")
-    assert code == 4, "nothing was answered meanwhile"
+    assert code == 4, "nothing was answered in the meantime"
     assert "sampled for 1 s at 1 processes" in str(document["how"])
     assert (document["answersBefore"], document["share401Before"]) == (100, 0.1)
 

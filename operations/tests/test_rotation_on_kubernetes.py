@@ -30,7 +30,7 @@ DEPLOYMENTS = {
 }
 # The entry point of the images: values under the old key remain while the file exists.
 START = """#!/bin/sh
-[ -e "$REMAINING" ] || { echo "0 encrypted anew"; exit 0; }
+[ -e "$REMAINING" ] || { echo "0 re-encrypted"; exit 0; }
 echo "3 values remain under the old key"; exit 4
 """
 # Logs its arguments: other users of the machine can read them.

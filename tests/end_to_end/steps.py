@@ -159,7 +159,7 @@ async def release(market: Marketplace, users: Users, order, amount_minor):
 
 
 async def frozen(market: Marketplace, users: Users, order):
-    """Payments has consumed the dispute: nothing is released any more."""
+    """Payments has consumed the dispute: nothing is released now."""
 
     async def probe():
         response = await release(market, users, order, order["totalMinor"] + 1)

@@ -40,7 +40,7 @@ async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_debited_
     system: System, market: Marketplace, users: Users
 ) -> None:
     order = await delivered_order(market, users)
-    # Nothing of an earlier test is on its way to the wallet any more.
+    # Nothing of an earlier test is on its way to the wallet now.
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
 
     async def credited():

@@ -33,7 +33,7 @@ def pattern_of(secret: str) -> str:
 
 @asynccontextmanager
 async def received_events(system: System) -> AsyncIterator[list[bytes]]:
-    """Yield a copy of every event that is published meanwhile, internal and public, with its headers."""
+    """Yield a copy of every event that is published in the meantime, internal and public, with its headers."""
     connection = await aio_pika.connect(system.secrets["BROKER_URL"])
     channel = await connection.channel()
     tap = await channel.declare_queue(exclusive=True)

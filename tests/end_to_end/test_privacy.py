@@ -1,4 +1,4 @@
-"""A user downloads their data and is erased: no database names them any more, and the ledgers are unchanged."""
+"""A user downloads their data and is erased: no database names them now, and the ledgers are unchanged."""
 
 import asyncio
 import json

@@ -15,7 +15,7 @@ from .conftest import Users
 @pytest.fixture
 async def submitted(system: System, market: Marketplace, users: Users):
     """Yield a payout of the vendor's that waits at the gateway until the test sets the bank's result."""
-    # Nothing of an earlier test is on its way to the wallet any more.
+    # Nothing of an earlier test is on its way to the wallet now.
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
     before = (await market.get("/api/wallets/current", users.vendor))["availableMinor"]
     await delivered_order(market, users)

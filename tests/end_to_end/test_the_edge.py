@@ -129,7 +129,7 @@ async def test_the_request_id_of_an_error_page_finds_the_log_line(
 )  # fmt: skip
 async def test_a_wrong_checkout_is_refused_and_changes_nothing(market: Marketplace, users: Users, body) -> None:
     async def orders():
-        """Return the ordered items: an order's status may change meanwhile, when its payment window ends."""
+        """Return the ordered items: an order's status may change in the meantime, when its payment window ends."""
         listed = await market.get("/api/orders", users.other_buyer, params={"limit": 100})
         return [(order["id"], order["totalMinor"], order["items"]) for order in listed]
 

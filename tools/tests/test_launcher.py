@@ -380,7 +380,7 @@ def _listed_children(state_dir: Path) -> list[psutil.Process]:
 
 
 def _name(process: psutil.Process) -> str:
-    """Servers have children that live for moments: a nameless one has ended meanwhile."""
+    """Servers have children that live for moments: a nameless one has ended in the meantime."""
     with contextlib.suppress(psutil.NoSuchProcess):
         return process.name()
     return ""

@@ -15,7 +15,7 @@ export async function loadSession(): Promise<void> {
   try {
     [profile.value, cart.value] = await Promise.all([campus.profiles.getCurrent(), campus.carts.get()]);
   } catch {
-    // Signed out meanwhile, or no connection: then it is tried again at the next one.
+    // Signed out in the meantime, or no connection: then it is tried again at the next one.
     addEventListener("online", () => void loadSession(), { once: true });
   }
 }

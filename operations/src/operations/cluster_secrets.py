@@ -150,7 +150,7 @@ def write_new(
             _write(draft / name, content)
         if form is StoreForm.env:
             write_secrets(draft / "secrets.env", _variables(by_name))
-        # An empty folder of that name is replaced; one that was filled meanwhile is not.
+        # An empty folder of that name is replaced; one that was filled in the meantime is not.
         draft.rename(folder)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)

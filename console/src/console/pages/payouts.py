@@ -20,7 +20,7 @@ PAYOUTS_SHOWN_MAX: Final = 100
 FINAL_STATUSES: Final = frozenset({"success", "failed", "rejected", "blocked", "abandoned", "reversed", "planned"})
 SKIP_REASONS: Final = {
     "not_found": "there is no such payout",
-    "not_pending": "it is not pending any more",
+    "not_pending": "it is no longer pending",
     "already_dispatched": "its transfer is under way",
     "credit_not_released": "the wallet holds a credit that payments did not release",
     "release_statement_awaited": "the statement of payments about its credits has not arrived",

@@ -37,7 +37,7 @@ PAGE_LENGTH: Final = 1_000
 _PAGES_MAX: Final = 20_000
 # Rows that are in memory at once.
 _BATCH: Final = 2_000
-# Older lists are read anew: the gateway's states have changed since.
+# Older lists are read again: the gateway's states have changed since.
 _CONTINUED_HOURS_MAX: Final = 6
 # A list that took longer than this misses newer rows, which a second reading adds.
 _FRESH_SECONDS: Final = 60.0
@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS reported (
     status TEXT NOT NULL, reference TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (kind, key)
 ) WITHOUT ROWID;
 """
-# A lost file is read anew: no flush is worth waiting for. The cache is 16 MiB.
+# A lost file is read again: no flush is worth waiting for. The cache is 16 MiB.
 _PRAGMAS: Final = (
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384; PRAGMA temp_store = FILE;"
 )
@@ -228,7 +228,7 @@ class Statement:
         self._gateway = gateway
         self._providers = providers
         self._file = file
-        # Rows from then on are read anew; None: all.
+        # Rows from then on are read again; None: all.
         self._since: datetime | None = None
 
     async def refresh(self) -> None:

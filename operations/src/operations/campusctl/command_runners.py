@@ -76,7 +76,7 @@ def refused_by_kubectl(error: KubectlFailed) -> Refused:
 
 
 _ADVICE: Final = {
-    "Conflict": "The object was changed meanwhile, and this change was not made. See campusctl rotation status "
+    "Conflict": "The object was changed in the meantime, and this change was not made. See campusctl rotation status "
     "--kubernetes, then repeat the command",
     "Forbidden": "This account of the cluster lacks the permission, and this change was not made. Repeat the command "
     "with one that has it",

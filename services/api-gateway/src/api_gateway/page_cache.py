@@ -3,7 +3,7 @@
 A response is cached only if its service marks it public and its route is shared. A product's event removes its page;
 every write to the service through this gateway removes all pages, because a purchase changes the stock shown.
 
-A page that is being fetched meanwhile goes only to the requests that waited for it. An error goes only to those that
+A page that is being fetched goes only to the requests that waited for it. An error goes only to those that
 wait for it, and is never cached.
 """
 

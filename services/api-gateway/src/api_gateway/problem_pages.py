@@ -145,7 +145,7 @@ EXPLAINED: Final[Mapping[Code, _CodeExplanation]] = {
         (500, 503),
         ("A service or its database is temporarily unavailable (503).", "A defect of the server (500)."),
         "With Retry-After: wait and repeat the request, a POST under the same Idempotency-Key. Otherwise report the id.",
-        "The service is not available for the moment. Try again.",
+        "The service is temporarily unavailable. Try again.",
         "/api/orders/checkout",
         more={"correlationId": "req_4f9c2a7b8e1d4c6fa0b3"},
     ),

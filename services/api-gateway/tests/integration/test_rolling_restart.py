@@ -123,7 +123,7 @@ async def test_no_request_is_lost_while_gateways_are_restarted_one_after_another
             assert await process.end(signal.SIGTERM) == 0
             await process.start()
             await eventually(lambda: len(balancer.ready) == 2, within=60)
-            assert sum(client.responses for client in clients) > responses, "the other one answers meanwhile"
+            assert sum(client.responses for client in clients) > responses, "the other one answers in the meantime"
         for client in clients:
             client.is_done = True
         await asyncio.gather(*working)

@@ -76,9 +76,9 @@ async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_an
         await app.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         await re_encrypt(app)
         output = capsys.readouterr().out
-        assert f"totp_factors: {len(DEMO_SECRETS)} encrypted anew, 0 remain" in output
-        assert "signing_keys: 1 encrypted anew, 0 remain" in output
-        assert "hash_keys: 1 encrypted anew, 0 remain" in output
+        assert f"totp_factors: {len(DEMO_SECRETS)} re-encrypted, 0 remain" in output
+        assert "signing_keys: 1 re-encrypted, 0 remain" in output
+        assert "hash_keys: 1 re-encrypted, 0 remain" in output
     async with open_identity(NEW) as app:
         await stepped_up(app)
         assert (await app.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
@@ -101,7 +101,7 @@ async def test_a_code_on_its_way_is_sent_under_the_keys_of_the_rotation_and_coun
     async with open_identity(AFTER_THE_SWITCH) as app:
         with pytest.raises(SystemExit):
             await re_encrypt(app)
-        assert "unpublished messages: 0 encrypted anew, 1 remain" in capsys.readouterr().out
+        assert "unpublished messages: 0 re-encrypted, 1 remain" in capsys.readouterr().out
         await app.work("identity.codes")
         [event] = await app.published("identity.one_time_code_issued.v1")
         both = Encryptor(CODE_DELIVERY, NEW["code_delivery_key"], OLD["code_delivery_key"])

@@ -239,7 +239,7 @@ async def test_messages_of_a_paused_provider_use_no_attempt(open_scenario: OpenS
         await scenario.receive(scenario.pin("583016", issue=3))
         await scenario.receive(scenario.dispatched())
         await scenario.send_queued()
-        # The mail is sent meanwhile; the text message has used no attempt.
+        # The mail is sent in the meantime; the text message has used no attempt.
         assert len(providers.mails) == 1
         waiting = [row for row in await scenario.deliveries() if row["due_at"] is not None]
         assert [(row["channel"], row["attempts"]) for row in waiting] == [("sms", 0)]

@@ -168,7 +168,7 @@ async def test_security_notices_ignore_opt_outs(scenario: Scenario, providers: P
     # Security notices ignore opt-outs, and are not in the feed.
     await scenario.receive(CredentialsChanged(user_id=scenario.owner_id, change="password_reset"))
     await scenario.send_queued()
-    assert [mail["Subject"] for mail in providers.mails][2:] == ["Your account: the password was set anew"]
+    assert [mail["Subject"] for mail in providers.mails][2:] == ["Your account: the password was reset"]
     feed = await scenario.feed(scenario.owner_id)
     assert sorted(line["template"] for line in feed.json()["data"]) == [
         "bank_details_changed",

@@ -69,8 +69,8 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
         await scenario.receive(code_issued(Encryptor(CODE_DELIVERY, NEW["code_delivery_key"]), "sms", "+2348030000009"))
         await re_encrypt(scenario)
         output = capsys.readouterr().out
-        assert "notification_deliveries: 3 encrypted anew, 0 remain" in output
-        assert "support_tickets: 1 encrypted anew, 0 remain" in output
+        assert "notification_deliveries: 3 re-encrypted, 0 remain" in output
+        assert "support_tickets: 1 re-encrypted, 0 remain" in output
     async with open_scenario(urls=urls, **NEW) as scenario:
         await re_encrypt(scenario, "--count")
         assert await statuses_after_sending(scenario) == {"sent"}
@@ -104,7 +104,7 @@ async def test_dead_letters_under_the_old_key_are_counted_until_resolved(
         )
         with pytest.raises(SystemExit):
             await re_encrypt(scenario)
-        assert "dead letters: 0 encrypted anew, 1 remain" in capsys.readouterr().out
+        assert "dead letters: 0 re-encrypted, 1 remain" in capsys.readouterr().out
         await scenario.fetch(f"UPDATE dead_letters SET {resolved} = now() RETURNING 1")
         await re_encrypt(scenario)
 

@@ -204,7 +204,7 @@ async def test_every_repeated_event_notifies_once(scenario: Scenario, providers:
     for event in events:
         await scenario.receive_twice(event)
     await scenario.send_queued()
-    # The delivery used the PIN: it is not sent any more.
+    # The delivery used the PIN: it is no longer sent.
     assert (len(providers.texts), len(providers.mails)) == (1, 8)
 
 

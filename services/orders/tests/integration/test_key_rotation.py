@@ -64,13 +64,13 @@ async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(
         assert (await market.verify(orders[0], pins[0])).status_code == 200
         with pytest.raises(SystemExit):
             await re_encrypt(market, "--count")
-        assert "delivery_pins: 0 encrypted anew, 4 remain" in capsys.readouterr().out
+        assert "delivery_pins: 0 re-encrypted, 4 remain" in capsys.readouterr().out
         # The events of this test are unpublished: they would be, with a broker, long before a rotation ends.
         await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         await re_encrypt(market)
-        assert "delivery_pins: 4 encrypted anew, 0 remain" in capsys.readouterr().out
+        assert "delivery_pins: 4 re-encrypted, 0 remain" in capsys.readouterr().out
         await re_encrypt(market)
-        assert "delivery_pins: 0 encrypted anew, 0 remain" in capsys.readouterr().out
+        assert "delivery_pins: 0 re-encrypted, 0 remain" in capsys.readouterr().out
     async with open_market(NEW) as market:
         assert [await market.pin_of(order) for order in orders[1:]] == pins[1:]
         assert (await market.verify(orders[1], another(pins[1]))).json()["attemptsRemaining"] == 4
@@ -101,7 +101,7 @@ async def test_a_contact_is_shown_through_a_rotation_and_after_it(
     async with open_market(AFTER_THE_SWITCH) as market:
         assert (await market.show(order, market.as_merchant()))["contact"] == contact
         await re_encrypt(market)
-        assert "user_contacts: 1 encrypted anew, 0 remain" in capsys.readouterr().out
+        assert "user_contacts: 1 re-encrypted, 0 remain" in capsys.readouterr().out
     async with open_market(NEW) as market:
         assert (await market.show(order, market.as_merchant()))["contact"] == contact
 
@@ -147,7 +147,7 @@ async def test_events_under_the_old_key_are_counted_until_they_are_published(
     async with open_market(AFTER_THE_SWITCH) as market:
         with pytest.raises(SystemExit):
             await re_encrypt(market)
-        assert "unpublished messages: 0 encrypted anew, 1 remain" in capsys.readouterr().out
+        assert "unpublished messages: 0 re-encrypted, 1 remain" in capsys.readouterr().out
         await market.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
         # One under the current key needs nothing.
         await market.paid()
@@ -192,6 +192,6 @@ async def test_a_batch_skips_what_others_hold_and_counts_it(open_market, capsys:
             await connection.execute("SELECT FROM delivery_pins WHERE order_id = $1 FOR UPDATE", UUID(orders[0]["id"]))
             with pytest.raises(SystemExit):
                 await re_encrypt(market)
-            assert "delivery_pins: 1 encrypted anew, 1 remain" in capsys.readouterr().out
+            assert "delivery_pins: 1 re-encrypted, 1 remain" in capsys.readouterr().out
         await re_encrypt(market)
-        assert "delivery_pins: 1 encrypted anew, 0 remain" in capsys.readouterr().out
+        assert "delivery_pins: 1 re-encrypted, 0 remain" in capsys.readouterr().out

@@ -254,7 +254,7 @@ async def test_a_decision_that_the_state_has_overtaken_is_409_and_changes_nothin
 
 
 def overtaken_decisions(story, state):
-    """Return what may wait for a decision when it is none any more: the table, its column, how it is written down, its
+    """Return what may wait for a decision when it is over: the table, its column, how it is written down, its
     approval.
     """
     if state != "disputed":

@@ -1,4 +1,4 @@
-"""Erasure of a user: open obligations are reported, no new ones start meanwhile, and then all their texts are
+"""Erasure of a user: open obligations are reported, no new ones start in the meantime, and then all their texts are
 removed.
 """
 

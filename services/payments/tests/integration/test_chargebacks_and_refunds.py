@@ -77,7 +77,7 @@ async def test_the_failure_of_a_submitted_refund_reverses_the_loss(app: Payments
     alerts = await app.published("operations.alert_raised.v1")
     assert [alert["severity"] for alert in alerts if alert["title"] == "Chargeback lost"] == ["SEV-1"]
     await app.report_refund((await app.gateway.refunds())[0], "failed", reason="closed account")
-    # Maker and checker resend it; no call follows, because the bank returned the money meanwhile.
+    # Maker and checker resend it; no call follows, because the bank returned the money in the meantime.
     await app.fetch("UPDATE refunds SET status = 'pending' RETURNING 1")
     await _process_refunds_again(app)
     assert len(await app.gateway.refunds()) == 1

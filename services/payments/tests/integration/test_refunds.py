@@ -128,7 +128,7 @@ async def test_a_worker_that_pauses_between_decision_and_call_skips_the_call(
 
     async def listed_long_ago(transaction: str) -> Any:
         listed = await list_refunds(transaction)
-        # Another worker processed the message meanwhile, found no refund, and sent it.
+        # Another worker processed the message in the meantime, found no refund, and sent it.
         monkeypatch.undo()
         app.clock.advance(timedelta(minutes=3))
         await submit_refund(needs.database, needs.gateways, app.clock, event.refund_id)

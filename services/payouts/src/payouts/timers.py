@@ -119,7 +119,7 @@ async def check_releases_once(database: Database, clock: Clock) -> int:
 
 
 async def observe_balances_once(database: Database, gateways: Gateways, clock: Clock) -> None:
-    """Observes our balance at each gateway in use. The time of one that is out of use is not published any more."""
+    """Observes our balance at each gateway in use. The time of one that is out of use is no longer published."""
     in_use = await list_gateways_in_use(database, gateways)
     for gateway in in_use:
         await observe_balance_once(database, gateway, clock)

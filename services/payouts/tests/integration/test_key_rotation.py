@@ -78,8 +78,8 @@ async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(
             await re_encrypt(scenario, "--count")
         await re_encrypt(scenario)
         output = capsys.readouterr().out
-        assert "vendor_bank_details: 2 encrypted anew, 0 remain" in output
-        assert "hash_keys: 1 encrypted anew, 0 remain" in output
+        assert "vendor_bank_details: 2 re-encrypted, 0 remain" in output
+        assert "hash_keys: 1 re-encrypted, 0 remain" in output
     async with open_story(account_number_key=NEW) as scenario:
         references.append(await dispatched(scenario, payouts[3]))
         # The same account again: its fingerprint did not change with the rotation.

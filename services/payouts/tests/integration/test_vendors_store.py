@@ -225,7 +225,7 @@ async def test_a_dispute_has_its_newest_state_and_its_own_hold(scenario: Scenari
         assert await save(uow, replace(own, status="lost"), 6)
         assert await find(uow, own.id) == KnownChargeback("lost", 0)
         assert [one.id for one in await listed(uow, vendor.id)] == [other.id]
-        # A decided one holds nothing any more.
+        # A decided one holds nothing.
         await chargebacks.change_hold(uow, HoldChange(own.id, own.order_id, 5, 5))
         assert await find(uow, own.id) == KnownChargeback("lost", 0)
 

@@ -31,7 +31,7 @@ async def test_a_payout_that_a_dispatch_would_send_waits_for_finance(staff: Staf
     for vendor in (ready, changed):
         await staff.scenario.payout(vendor, AMOUNT)
     assert await _kinds(staff, "finance_maker") == {"payouts_to_dispatch": 2}
-    # A dispatch skips it: the account is not the one of the request any more.
+    # A dispatch skips it: the account is no longer the one of the request.
     await staff.scenario.put_bank_details(changed, account_number="9876543210")
     assert await _kinds(staff, "finance_maker") == {"payouts_to_dispatch": 1}
     for role in ("finance_checker", "ops_oncall", "auditor"):

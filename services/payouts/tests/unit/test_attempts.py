@@ -87,7 +87,7 @@ def test_a_held_attempt_is_polled_when_no_call_can_arrive_any_more(poll_count: i
 @pytest.mark.parametrize(
     ("called_at", "poll_at"),
     [
-        # A call of 15 minutes ago cannot arrive any more: its end is in the past, and sets no poll.
+        # A call of 15 minutes ago can no longer arrive: its end is in the past, and sets no poll.
         (NOW - timedelta(minutes=15), NOW + timedelta(hours=1)),
         (NOW - timedelta(minutes=14, seconds=50), NOW + timedelta(seconds=10)),
         (None, NOW + timedelta(hours=1)),

@@ -40,7 +40,7 @@ def opened(vendor_minor: int, held_minor: int = 0, id_: UUID = FIRST) -> OpenCha
         ([opened(701, 200)], 0, 701, 900, {FIRST: 501}),
         ([opened(701, 200)], 0, 500, 900, {FIRST: 300}),
         ([opened(701, 200)], 400, 701, 900, {FIRST: 101}),
-        # A refund of the order returns what no loss can debit any more.
+        # A refund of the order returns what no loss can debit now.
         ([opened(701, 200)], 0, 150, 900, {FIRST: -50}),
         ([opened(701, 701)], 0, 0, 900, {FIRST: -701}),
         ([opened(701, 701)], 0, -5, 0, {FIRST: -701}),

@@ -15,7 +15,7 @@ from campus_tools.servers import Server, ServerUnavailable
 BACK_OFF_SECONDS = (0.5, 1.0, 2.0, 4.0, 5.0)
 """Back-off in seconds: short for a single crash, longer in a crash loop."""
 STEADY_SECONDS = 5.0
-"""Seconds after which a crash is no crash loop any more, so that the shortest back-off applies."""
+"""Seconds after which a crash is no longer a crash loop, so that the shortest back-off applies."""
 LOG_BYTES_MAX = 20_000_000
 """A larger log is rotated once at a start, which bounds `STATE_DIR`."""
 
@@ -123,7 +123,7 @@ class SupervisedProcess:
             raise TimeoutError(f"{self.name} did not restart within {within} s; it was restarted {self.restarts} times")
 
     def signal_stop(self) -> None:
-        """Do not restart it any more."""
+        """Stop restarting it."""
         self._stopping.set()
 
     def stop(self, within: float) -> None:

@@ -316,7 +316,7 @@ class System:
 
     def _start_parts(self, pool: ThreadPoolExecutor) -> None:
         self._report("servers", self.servers.origin)
-        # RabbitMQ boots for seconds: meanwhile the databases are created and migrated.
+        # RabbitMQ boots for seconds: in the meantime the databases are created and migrated.
         broker = pool.submit(self._start_broker)
         store = pool.submit(self.servers.redis.start) if self._own_servers and self.servers.redis is not None else None
         if self._own_servers:

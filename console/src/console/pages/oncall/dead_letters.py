@@ -112,7 +112,7 @@ async def webhook_page(visit: Visit) -> Response:
 @SCREENS.action("/dead-letter-webhooks/{id:uuid}/replay", any_of=("webhooks:replay",), page=webhook_page)
 async def replay_webhook(visit: Visit) -> Response:
     result: Json = await visit.api.post(f"/api/dead-letter-webhooks/{visit['id']}/replay")
-    done = "The event is queued again." if result["requeued"] else "The event was processed meanwhile: nothing changed."
+    done = "The event is queued again." if result["requeued"] else "It was processed in the meantime: nothing changed."
     return visit.go("/dead-letter-webhooks", done)
 
 

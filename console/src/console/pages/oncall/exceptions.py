@@ -145,7 +145,7 @@ _BY_CAUSE: Final = {
         "that the transfer failed.",
     ),
     "switch": (
-        "Wait until the gateway reports the bank as up. Send nothing by hand meanwhile: a later success of the same "
+        "Wait until the gateway reports the bank as up. Send nothing by hand: a later success of the same "
         "reference would pay twice.",
         "When the gateway confirms that the transfer failed, send it again with the button below. At most three times.",
     ),

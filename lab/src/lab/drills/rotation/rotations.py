@@ -16,7 +16,7 @@ from operations.secrets import new_key
 # Tokens expire after fifteen minutes, their key a minute later; a new key signs 90 s after its creation. Messages in flight end with
 # the retry ladder, after thirteen minutes.
 REENCRYPTED_SECONDS_MAX: Final = 900.0
-_RENEWED: Final = re.compile(r"(\d+) encrypted anew")
+_RENEWED: Final = re.compile(r"(\d+) re-encrypted")
 RETIRED_SECONDS_MAX: Final = 1_500.0
 ALL: Final = ("signing", "gateway", "service", "database", "ai", "sealing", "pin", "dns")
 
@@ -141,7 +141,7 @@ async def _rotate_encrypting_key(
     lost = await undelivered(drill) - undelivered_before
     expect(lost == 0, f"{lost} messages with a PIN or a code failed")
     drill.record(
-        f"{secret}: values encrypted anew, services that the old one still opens", f"{renewed}, none of {len(services)}"
+        f"{secret}: values re-encrypted, services that the old one still opens", f"{renewed}, none of {len(services)}"
     )
 
 

@@ -47,7 +47,7 @@ class Revocations:
     _started_at: datetime | None = None
 
     def forget_old(self, now: datetime) -> None:
-        """Remove revocations that cover no valid token any more. Call it periodically."""
+        """Remove revocations that no longer cover a valid token. Call it periodically."""
         if self._started_at is None:
             self._started_at = now
         elif now - self._started_at >= REVOCATIONS_REMEMBERED:

@@ -100,7 +100,7 @@ class KeySet:
         if self._is_due(kid):
             await self._fetch_unless_done(kid)
         if self._fetched_at is None:
-            raise Unavailable("The identity provider is not available for the moment.")
+            raise Unavailable("The identity provider is temporarily unavailable.")
         return self._keys.get((kid, algorithm))
 
     def holds(self, kid: str | None) -> bool:

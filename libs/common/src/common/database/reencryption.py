@@ -168,7 +168,7 @@ async def reencrypt_by_command(
         raise SystemExit(1) from None
     for result in results:
         unreadable = f", {result.unreadable} of them open with no key" if result.unreadable else ""
-        sys.stdout.write(f"{result.name}: {result.renewed} encrypted anew, {result.remaining} remain{unreadable}\n")
+        sys.stdout.write(f"{result.name}: {result.renewed} re-encrypted, {result.remaining} remain{unreadable}\n")
     remaining = sum(result.remaining for result in results)
     if remaining:
         sys.stderr.write(f"{remaining} values or messages still need a retired key.\n")

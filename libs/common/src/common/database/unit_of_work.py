@@ -276,7 +276,7 @@ class Database:
             raise stop
 
     async def _commit(self, connection: asyncpg.Connection) -> asyncio.CancelledError | None:
-        """Commit, and returns the cancellation of the caller meanwhile. Raises OutcomeUnknown."""
+        """Commit, and returns the cancellation of the caller in the meantime. Raises OutcomeUnknown."""
         try:
             _, stop = await uncancelled(
                 connection, lambda timeout: connection.execute("COMMIT", timeout=timeout), self.limits.commit

@@ -41,7 +41,7 @@ SETTLE_SECONDS_MAX: Final = 10.0
 CHECK_SECONDS_MAX: Final = 5.0
 # A channel with its declaration, and `on_open`, which reads the database.
 OPEN_SECONDS_MAX: Final = 20.0
-# A channel and the confirms; the relay holds a transaction meanwhile.
+# A channel and the confirms; the relay holds a transaction in the meantime.
 PUBLISH_SECONDS_MAX: Final = 15.0
 CLOSE_SECONDS_MAX: Final = 3.0
 RECONNECT_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 5.0)

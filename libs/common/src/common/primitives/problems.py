@@ -182,7 +182,7 @@ class RateLimited(Problem):
 class Unavailable(Problem):
     """A dependency of this response is unavailable."""
 
-    status, code, detail = 503, "INTERNAL_ERROR", "The service is not available for the moment. Try again."
+    status, code, detail = 503, "INTERNAL_ERROR", "The service is temporarily unavailable. Try again."
 
     def __init__(self, detail: str | None = None, *, retry_after_seconds: int = 1) -> None:
         super().__init__(detail, headers={"Retry-After": str(retry_after_seconds)})

@@ -91,7 +91,7 @@ def show_webhook(operator: Operator, webhook_id: WebhookId) -> Output:
 
 
 def replay_webhook(operator: Operator, webhook_id: WebhookId, key: Key = None) -> Output:
-    """Process a dead webhook again. One that was processed meanwhile has no second effect."""
+    """Process a dead webhook again. One that was processed in the meantime has no second effect."""
     return _resolve_webhook(operator, webhook_id, "replay", {}, key)
 
 

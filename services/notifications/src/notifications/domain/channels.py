@@ -147,6 +147,6 @@ def secret_lifetime(template: str, purpose: object) -> timedelta | None:
 
 
 def is_expired(template: str, purpose: object, age: timedelta) -> bool:
-    """Return whether a message of this age holds a code that is not valid any more."""
+    """Return whether a message of this age holds a code that is no longer valid."""
     lifetime = secret_lifetime(template, purpose)
     return lifetime is not None and age >= lifetime

@@ -108,7 +108,7 @@ class TooManyDevices(Conflict):
 
 
 class PreferencesChanged(StaleRevision):
-    detail = "The preferences were changed meanwhile: read them again."
+    detail = "The preferences were changed in the meantime. Read them again."
 
 
 class DeliveryInProgress(Conflict):
@@ -143,7 +143,7 @@ class TicketClosed(Conflict):
 
 
 class TicketChanged(StaleRevision):
-    detail = "The ticket was changed meanwhile: read it again."
+    detail = "The ticket was changed in the meantime. Read it again."
 
 
 class TooManyAttachments(Conflict):
@@ -176,7 +176,7 @@ class AssistantUnavailable(Unavailable):
     `reason` is for our log. `is_outage` means that any request would have failed.
     """
 
-    detail = "The assistant is not available for the moment. Try again."
+    detail = "The assistant is temporarily unavailable. Try again."
 
     def __init__(
         self, reason: str, detail: str | None = None, *, retry_after_seconds: int = 10, is_outage: bool = False

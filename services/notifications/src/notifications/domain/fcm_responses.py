@@ -37,7 +37,7 @@ def fcm_fault(
     name = error.get("status") if isinstance(error.get("status"), str) else ""
     reason = " ".join(filter(None, (str(status), name, *sorted(codes - {name}))))[:200]
     if "UNREGISTERED" in codes:
-        return DeviceUnregistered(provider, f"{reason}: the device is not registered any more")
+        return DeviceUnregistered(provider, f"{reason}: the device is no longer registered")
     if _is_invalid_token(name, error, listed, codes):
         return DeviceUnregistered(provider, f"{reason}: the device token is invalid")
     if "SENDER_ID_MISMATCH" in codes:

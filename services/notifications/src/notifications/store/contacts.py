@@ -17,7 +17,7 @@ SET email = excluded.email, phone = excluded.phone, full_name = excluded.full_na
     phone_confirmed = excluded.phone_confirmed, staff_roles = coalesce(excluded.staff_roles, c.staff_roles)
 WHERE c.sequence < excluded.sequence
 """
-# Queued messages are not sent any more. The recipient stays unique for its notification and channel.
+# Queued messages are no longer sent. The recipient stays unique for its notification and channel.
 _ERASE_RECIPIENT: Final = """
 WITH locked AS MATERIALIZED (
     SELECT d.id FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id

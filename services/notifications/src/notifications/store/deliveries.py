@@ -60,7 +60,7 @@ WHERE log.status = 'sending'
 _OUTCOME_UNKNOWN: Final = "the worker ended before it could record the outcome"
 # The address of an erased user is deleted with the end of the last delivery (`notify_erased_user`).
 _WITHOUT_LAST_ADDRESS: Final = "sealed = CASE WHEN d.recipient LIKE 'erased:%' THEN '{}' ELSE d.sealed END"
-# One statement for a batch: the rows are locked by id, and an address that was erased meanwhile is not logged. A late
+# One statement for a batch: the rows are locked by id, and an address that has been erased is not logged. A late
 # acceptance counts even if the claim was released; any other outcome only for its own claim.
 _SAVE_ATTEMPTS: Final = f"""
 WITH attempt AS (

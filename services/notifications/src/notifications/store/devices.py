@@ -62,7 +62,7 @@ async def remove_device(uow: UnitOfWork, device_id: UUID) -> bool:
 
 
 async def delete_unregistered_device(uow: UnitOfWork, device_id: UUID, address: str) -> bool:
-    """Delete an unregistered device, unless its address changed meanwhile."""
+    """Delete an unregistered device, unless its address changed in the meantime."""
     return bool(await uow.execute(_REMOVE_ADDRESS, device_id, address))
 
 

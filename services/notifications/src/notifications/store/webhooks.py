@@ -221,7 +221,7 @@ async def save_webhook_attempt(
     retry_at: datetime | None,
     now: datetime,
 ) -> bool:
-    """Save the result of the attempt; False when the delivery ended or was claimed again meanwhile."""
+    """Save the result of the attempt; False when the delivery ended or was claimed again in the meantime."""
     return bool(
         await uow.execute(
             _SAVE_ATTEMPT,

@@ -123,7 +123,7 @@ def short(name: str) -> str:
 
 _SIGN_IN_CHANGES: Final[Mapping[str | None, str]] = {
     "password_changed": "the password was changed",
-    "password_reset": "the password was set anew",
+    "password_reset": "the password was reset",
     "factor_added": "a second factor was added",
     "factor_removed": "a second factor was removed",
     "recovery_codes_renewed": "new recovery codes were made",

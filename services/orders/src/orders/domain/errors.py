@@ -149,7 +149,7 @@ class DeliveryPinLocked(RateLimited):
         remedy = (
             f"The buyer can have the PIN reissued, {left} more."
             if reissues_remaining
-            else "It cannot be reissued any more: the buyer can dispute the order, and support decides it."
+            else "It can no longer be reissued: the buyer can dispute the order, and support decides it."
         )
         super().__init__(
             f"Five wrong attempts have locked this delivery PIN. {remedy}",

@@ -38,7 +38,7 @@ GatewayReport = Charge | RefundUpdate | RefundEvent | TransferUpdate | Chargebac
 class GatewayUnavailable(Unavailable):
     """The gateway returned no usable response. The request may or may not have had its effect."""
 
-    detail = "The payment gateway is not available for the moment. Try again."
+    detail = "The payment gateway is temporarily unavailable. Try again."
 
     def __init__(self, cause: str) -> None:
         super().__init__(retry_after_seconds=5)
@@ -52,8 +52,8 @@ class GatewayKeyRejected(GatewayUnavailable):
     """The gateway does not accept our key: an operator must correct it. The request had no effect."""
 
     detail = (
-        "The payment gateway cannot be used for the moment, because of a fault on our side. Nothing was charged or changed, and our team "
-        "is alerted. Try again later."
+        "The payment gateway cannot be used right now, because of a fault on our side. Nothing was charged or changed, and "
+        "our team is alerted. Try again later."
     )
 
 

@@ -21,5 +21,5 @@ async def is_open(uow: UnitOfWork, dedup_key: str) -> bool:
 
 
 async def remove_alert(uow: UnitOfWork, dedup_key: str) -> bool:
-    """Remove the alert; False when it is not open any more."""
+    """Remove the alert; False when it is no longer open."""
     return await uow.execute(_CLEAR, dedup_key) == 1

@@ -199,7 +199,7 @@ async def lock_dead_webhook(uow: UnitOfWork, key: str) -> DeadWebhook | None:
     if found is None:
         return None
     outcome = await uow.fetch_value(_LOCK_OUTCOME, found["webhook_id"])
-    # Read again under the lock: a concurrent replay or closure may have committed meanwhile.
+    # Read again under the lock: a concurrent replay or closure may have committed in the meantime.
     locked = await uow.fetch_row(_FIND_DEAD, found["id"], "")
     return None if locked is None else DeadWebhook(**locked, outcome=outcome)
 

@@ -87,7 +87,7 @@ class VendorNotReceived(Unavailable):
 class GatewayUnavailable(Unavailable):
     """The payment gateway sent no usable response. Nothing was changed."""
 
-    detail = "The payment gateway is not available for the moment. Nothing was changed."
+    detail = "The payment gateway is temporarily unavailable. Nothing was changed."
 
 
 class GatewayKeyRejected(GatewayUnavailable):
@@ -173,7 +173,7 @@ class NoPayoutOfException(Conflict):
 
 
 class TransferAlreadySent(Conflict):
-    detail = "A transfer of this payout was sent to the gateway: it cannot be cancelled any more."
+    detail = "A transfer of this payout was sent to the gateway: it can no longer be cancelled."
 
 
 class AttemptAlreadyReserved(Conflict):

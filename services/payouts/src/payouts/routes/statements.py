@@ -86,7 +86,7 @@ async def _pages(
     head: str,
     foot: str,
 ) -> AsyncIterator[str]:
-    """Yield the lines that the summary counted, however many arrive meanwhile. The first page is read before the
+    """Yield the lines that the summary counted, however many arrive in the meantime. The first page is read before the
     response starts.
     """
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)

@@ -124,7 +124,7 @@ async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_sen
     """Start a submission with a lease. The transfer must be locked."""
     row = await uow.fetch_row(_START_SUBMISSION, transfer.id, at + LEASE, at, may_send)
     if row is None:
-        raise StateChanged(f"transfer {transfer.id} has been submitted meanwhile")
+        raise StateChanged(f"transfer {transfer.id} has been submitted in the meantime")
     recipient = Recipient(row["vendor_id"], row["account_kept"], row["bank_code"], row["account_name"] or "")
     calls = CallHistory(row["submissions"], earlier_at=transfer.called_at)
     return Submission(row["reference"], row["amount"], recipient, may_send, at, calls)

@@ -30,7 +30,7 @@ FROM wallet_lines WHERE vendor_id = $1 AND order_id = $2 AND kind = 'release'
 """
 _FIND_LINE_NET: Final = "SELECT net_minor FROM wallet_lines WHERE source_key = $1 AND kind = $2"
 # A clock may be behind another machine's. No line is earlier than its predecessor, so that a month is one range of the
-# statement. The locked wallet permits no other line meanwhile.
+# statement. The locked wallet permits no other line in the meantime.
 _APPEND_LINE: Final = """
 INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor,
                           net_minor, balance_minor, estimated, at)

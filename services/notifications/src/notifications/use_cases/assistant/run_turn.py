@@ -141,7 +141,7 @@ async def _run_tool(assistant: Assistant, call: ToolCall, requester: Requester) 
                 found = await assistant.marketplace.read(lookup, requester.token)
             except MarketplaceUnavailable as error:
                 log.warning("assistant lookup failed", tool=lookup.tool, error=str(error))
-                return error_text("the marketplace does not answer at the moment")
+                return error_text("the marketplace is not responding right now")
             result = visible_result(lookup, found, requester)
             return error_text("not found") if result is None else result_text(result)
 

@@ -13,7 +13,7 @@ from notifications.use_cases.assistant.open_turn import Turn
 async def save_turn(
     uow: UnitOfWork, turn: Turn, user_id: UUID, reply: str, provider: str, usage: TokenUsage | None, now: datetime
 ) -> None:
-    """Save a complete turn and finish it. Raises ConversationDeleted when it, or its user, was deleted meanwhile."""
+    """Save a complete turn and finish it. Raises ConversationDeleted when it, or its user, has been deleted."""
     if not await store.finish_turn(uow, turn.id):
         raise ConversationDeleted
     is_first = len(turn.messages) == 1

@@ -68,7 +68,7 @@ def _obstacle(delivery: LockedDelivery, device: Device | None, now: datetime) ->
     if is_expired(delivery.template, delivery.payload.get("purpose"), now - delivery.created_at):
         return "the code expired before a provider took the message"
     if delivery.channel == "push" and device is None:
-        return "the device is not registered any more"
+        return "the device is no longer registered"
     return None
 
 

@@ -22,7 +22,7 @@ async def resend_delivery(
     """Queue a new attempt of the delivery of a log row; a repeated idempotency key changes nothing.
 
     Raises NotFound, DeliveryInProgress, RecipientDeleted for an erased user or a removed device, and SecretExpired for a PIN
-    or code that is not valid any more.
+    or code that is no longer valid.
     """
     delivery_id = await queries.find_delivery_of_attempt(uow, log_id)
     delivery = None if delivery_id is None else await store.lock_delivery(uow, delivery_id)

@@ -24,7 +24,7 @@ async def change_preferences(
     """
     if revision is not None and (await queries.find_preferences(uow, user_id)).revision != revision:
         raise PreferencesChanged
-    # A row that another preferences wrote meanwhile has a revision of its own, and is not overwritten.
+    # A row that another preferences wrote in the meantime has a revision of its own, and is not overwritten.
     saved = await store.save_preferences(
         uow, user_id, preferences, now, revision=revision, keeps_optional_mail=keeps_optional_mail
     )

@@ -32,7 +32,7 @@ async def disable_endpoint(
             alert_id=new_id(),
             severity="SEV-3",
             title="Webhook endpoint disabled",
-            detail=f"An endpoint of {owner} receives no events any more: {_REASONS[reason]}.",
+            detail=f"An endpoint of {owner} no longer receives events: {_REASONS[reason]}.",
             runbook=RUNBOOK,
             dedup_key=disabled_endpoint_key(claimed.endpoint_id),
             about=str(claimed.endpoint_id),

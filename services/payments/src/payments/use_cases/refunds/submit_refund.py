@@ -114,7 +114,7 @@ async def _mark_submitting(
     """Mark the refund `submitting` and return it; None when nothing is to be sent.
 
     A refund with an unresolved call is returned unchanged. `unreceived` is the state of a call that did not reach the gateway: the
-    refund counts as unsent again, and money that a bank returned meanwhile offsets it. Raises RefundOutcomeUnknown when another
+    refund counts as unsent again, and money that a bank has returned offsets it. Raises RefundOutcomeUnknown when another
     worker sends it again already.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:

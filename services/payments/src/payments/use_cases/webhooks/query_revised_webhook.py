@@ -12,7 +12,7 @@ from payments.use_cases.webhooks.file_gateway_response import file_gateway_respo
 async def query_revised_webhook(database: Database, gateways: Gateways, clock: Clock, webhook_id: str) -> int:
     """Return the number of new responses. Safe to repeat: a response of the same content is filed once.
 
-    The query stays due until its responses are filed, and when the key was revised meanwhile. Raises GatewayUnavailable and
+    The query stays due until its responses are filed, and when the key has been revised. Raises GatewayUnavailable and
     GatewayRejected.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:

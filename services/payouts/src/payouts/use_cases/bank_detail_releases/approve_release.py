@@ -47,7 +47,7 @@ async def approve_release(
 async def _restore(
     uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID, fingerprint: str, by: UUID, now: datetime
 ) -> None:
-    """Check the name again: the vendor's legal name may have changed meanwhile."""
+    """Check the name again: the vendor's legal name may have changed in the meantime."""
     details = await store.lock_bank_details(uow, numbers, vendor_id)
     if details is None or details.quarantine_reason is None or details.number.fingerprint != fingerprint:
         return

@@ -18,7 +18,7 @@ REFRESH_AFTER: Final = timedelta(days=1)
 
 
 async def refresh_banks(database: Database, gateway: Gateway, clock: Clock) -> bool:
-    """Fetch the list once a day; False when it is not due or not available. The stored list stays meanwhile.
+    """Fetch the list once a day; False when it is not due or not available. The stored list stays in the meantime.
 
     An empty list is never stored: it would refuse every account.
     """

@@ -21,7 +21,7 @@ async def check_bank_outages(uow: UnitOfWork, gateway: str, now: datetime) -> No
     for key in await queries.list_open_alert_keys(uow, BANK_KEY_PREFIX):
         bank_code = key.removeprefix(BANK_KEY_PREFIX)
         if bank_code not in troubled and await open_alerts.remove_alert(uow, key):
-            reason = f"No payout to bank {bank_code} waits for its switch any more."
+            reason = f"No payout to bank {bank_code} waits for its switch now."
             uow.publish(AlertCleared(alert_id=new_id(), dedup_key=key, reason=reason), source="payouts")
 
 

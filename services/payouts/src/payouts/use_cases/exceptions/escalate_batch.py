@@ -14,7 +14,7 @@ _ESCALATION_NOTE: Final = f"More than {VENDORS_OF_ONE_BATCH} vendors of the batc
 
 
 async def escalate_batch(uow: UnitOfWork, batch_id: UUID, now: datetime) -> None:
-    """Raise each to SEV-1, with its history. The batch must be locked, so that none opens meanwhile."""
+    """Raise each to SEV-1, with its history. The batch must be locked, so that none opens in the meantime."""
     for exception in await store.lock_open_exceptions_of_batch(uow, batch_id):
         if exception.finding.severity != "SEV-1":
             raised = Finding(exception.finding.cause, "SEV-1")

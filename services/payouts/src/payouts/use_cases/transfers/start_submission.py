@@ -22,7 +22,7 @@ async def start_submission(
 
     Checked again under the payout's lock: a suspension, quarantine, restitution or wrong credit after the plan stops
     the attempt. An attempt that was never sent then waits for another dispatch, under its reference. One that was sent,
-    and that the gateway does not have, fails only when no call of it can arrive any more. Nothing starts between a
+    and that the gateway does not have, fails only when no call of it can arrive. Nothing starts between a
     restore of the database and the end of its comparison, or while the gateway rejects our key: the lease runs out, and
     the worker claims the attempt again.
     """
