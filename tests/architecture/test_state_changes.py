@@ -9,21 +9,32 @@ import pytest
 
 from tests.architecture.sources import ROOT, SHAPED, nodes_of, product_files, python_files, tree_of
 
-UPDATE = re.compile(r"\bUPDATE\s+(?:ONLY\s+)?(?P<table>\w+)(?:\s+(?:AS\s+)?\w+)?\s+SET\b")
+UPDATE = re.compile(
+    r"\bUPDATE\s+(?:ONLY\s+)?(?P<table>\w+)(?:\s+(?:AS\s+)?\w+)?\s+SET\b"
+    r"|\bINSERT\s+INTO\s+(?P<upserted>\w+)(?:(?!\bINSERT\b).)*?\bDO\s+UPDATE\s+SET\b",
+    re.DOTALL,
+)
+# Columns of another kind with such a name.
+NO_STATES = {
+    "idempotency_records.status": "the HTTP status of the stored response",
+    "found_transfers.status": "the status in the gateway's list; the state is `outcome`, which the statement names",
+}
 # A `CASE` over the column itself names the state before, too.
 ASSIGNED = re.compile(r"(?:^|,)\s*(?P<column>status|state)\s*=(?!\s*CASE (?:\w+\.)?(?P=column) WHEN)")
-CONDITION = r"\b{0}\b\s*(?:=|IN\b)|\({0}, \$\d+::text\) IN\b|allows_change\("
+CONDITION = r"(?<!excluded\.)\b{0}\b\s*(?:=|IN\b)|\({0}, \$\d+::text\) IN\b|allows_change\("
 
 # Statements that may rightly change no row, each with its reason.
 OF_ANY_ROWS = {
     "identity/src/identity/store/commission_changes.py:_EXPIRE": "a vendor may have no change that has expired",
     "identity/src/identity/store/staff.py:_EXPIRE_GRANTS": "no grant may have expired",
+    "notifications/src/notifications/store/deliveries.py:_LOG_CLAIM": "a status was reported before the outcome",
     "notifications/src/notifications/store/statuses.py:_REQUEUE_AS_TEMPLATE": "a repetition: the template is queued already",
     "notifications/src/notifications/store/tickets.py:_EMPTY_TICKETS": "an erased user may have no ticket",
     "notifications/src/notifications/store/webhooks.py:_CANCEL_PENDING": "a disabled endpoint may wait for no event",
     "payments/src/payments/store/charges.py:_SAVE_INTENT_SPENT": "a paid intent stays paid, and a repetition changes nothing",
     "payments/src/payments/store/decisions.py:_OVERTAKE": "a settled refund may have no prepared decision",
     "payments/src/payments/store/projections.py:_CLOSE_INTENTS": "a closed order may have no open payment",
+    "payouts/src/payouts/store/found_transfers.py:_SAVE_FOUND": "staff may have explained it",
     "payouts/src/payouts/store/returns.py:_WITHDRAW_UNSENT": "a returned payout may have no unsent attempt",
 }
 
@@ -100,17 +111,17 @@ def unconditional_writes(text: str) -> Iterator[str]:
         assignments, _, condition = re.sub(r"\s+", " ", statement).partition(" WHERE ")
         for column in ASSIGNED.findall(at_the_top(assignments)):
             if not re.search(CONDITION.format(column), condition):
-                yield f"{found['table']}.{column}: UPDATE {found['table']} SET {assignments[:60].strip()}"
+                yield f"{found['table'] or found['upserted']}.{column}"
 
 
 def test_every_statement_that_writes_a_state_names_the_state_before() -> None:
     broken = {
-        f"{path.relative_to(ROOT)}: {write}"
+        write: path.relative_to(ROOT)
         for path in product_files()
         for text in texts_with_updates(path)
         for write in unconditional_writes(text)
     }
-    assert not broken, "\n".join(sorted(broken))
+    assert broken.keys() == NO_STATES.keys(), broken
 
 
 @pytest.mark.parametrize(
@@ -126,6 +137,20 @@ def test_every_statement_that_writes_a_state_names_the_state_before() -> None:
         ("UPDATE lamps SET status = (SELECT 'on') WHERE id = (SELECT id FROM w)", False),
         ("WITH l AS (UPDATE lamps SET status = 'on' WHERE id = $1) UPDATE w SET a = 1 WHERE status = 'x'", False),
         ("UPDATE lamps SET status = 'on'", False),
+        (
+            "INSERT INTO lamps (id, status) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET status = excluded.status",
+            False,
+        ),
+        (
+            "INSERT INTO lamps AS l VALUES ($1) ON CONFLICT (id) DO UPDATE SET status = 'on' WHERE l.status = 'off'",
+            True,
+        ),
+        (
+            "INSERT INTO lamps VALUES ($1) ON CONFLICT (id) DO UPDATE SET status = $2 WHERE excluded.status = 'on'",
+            False,
+        ),
+        ("INSERT INTO lamps VALUES ($1) ON CONFLICT (id) WHERE status = 'on' DO UPDATE SET watts = 1", True),
+        ("INSERT INTO w VALUES (1); INSERT INTO lamps VALUES (1) ON CONFLICT (id) DO UPDATE SET status = 'on'", False),
     ],
 )
 def test_a_statement_names_the_state_before_by_a_comparison(text: str, is_named: bool) -> None:

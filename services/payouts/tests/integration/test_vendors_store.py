@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from common.database.state_changes import StateChanged
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.bank_accounts import NameCheck
@@ -204,11 +205,11 @@ async def test_a_dispute_has_its_newest_state_and_its_own_hold(scenario: Scenari
         await wallets.lock_wallet(uow, vendor.id)
         save, find, listed = chargebacks.save_chargeback, chargebacks.find_chargeback, chargebacks.list_open_chargebacks
         for update in (other, own, foreign):
-            assert await save(uow, update, 5)
+            await save(uow, None, update, 5)
         for added_minor in (300, 2, -1):
             await chargebacks.change_hold(uow, HoldChange(own.id, own.order_id, added_minor, 7 + added_minor))
-        assert await find(uow, own.id) == KnownChargeback("opened", 301)
-        assert await find(uow, other.id) == KnownChargeback("opened", 0)
+        assert await find(uow, own.id) == KnownChargeback("opened", 301, 5)
+        assert await find(uow, other.id) == KnownChargeback("opened", 0, 5)
         assert await find(uow, uuid4()) is None
         assert await listed(uow, vendor.id) == [
             OpenChargeback(other.id, other.order_id, 700, 0, 0, 0, 900),
@@ -219,15 +220,16 @@ async def test_a_dispute_has_its_newest_state_and_its_own_hold(scenario: Scenari
         await wallets.append_lines(uow, vendor.id, f"hold:{new_id()}", 2_800, [line], now)
         assert [one.credited_minor for one in await listed(uow, vendor.id)] == [900, 900]
         assert [one.credited_minor for one in await listed(uow, neighbour.id)] == [0]
-        for sequence in (5, 4):
-            assert not await save(uow, replace(own, status="lost"), sequence)
-        assert await find(uow, own.id) == KnownChargeback("opened", 301)
-        assert await save(uow, replace(own, status="lost"), 6)
-        assert await find(uow, own.id) == KnownChargeback("lost", 0)
+        for known in (None, KnownChargeback("won", 0, 5)):
+            with pytest.raises(StateChanged):
+                await save(uow, known, replace(own, status="lost"), 6)
+        assert await find(uow, own.id) == KnownChargeback("opened", 301, 5)
+        await save(uow, KnownChargeback("opened", 301, 5), replace(own, status="lost"), 6)
+        assert await find(uow, own.id) == KnownChargeback("lost", 0, 6)
         assert [one.id for one in await listed(uow, vendor.id)] == [other.id]
         # A decided one holds nothing.
         await chargebacks.change_hold(uow, HoldChange(own.id, own.order_id, 5, 5))
-        assert await find(uow, own.id) == KnownChargeback("lost", 0)
+        assert await find(uow, own.id) == KnownChargeback("lost", 0, 6)
 
 
 async def test_the_share_that_is_left_in_escrow_is_that_of_the_order(scenario: Scenario) -> None:
@@ -235,9 +237,8 @@ async def test_the_share_that_is_left_in_escrow_is_that_of_the_order(scenario: S
     held = [await scenario.hold(vendor, amount_minor) for amount_minor in (500, 700)]
     async with scenario.unit_of_work() as uow:
         for event in held:
-            await chargebacks.save_chargeback(
-                uow, ChargebackUpdate(new_id(), event.order_id, vendor.id, "opened", 1), 5
-            )
+            update = ChargebackUpdate(new_id(), event.order_id, vendor.id, "opened", 1)
+            await chargebacks.save_chargeback(uow, None, update, 5)
         listed = await chargebacks.list_open_chargebacks(uow, vendor.id)
         assert {one.order_id: one.remaining_minor for one in listed} == {
             held[0].order_id: 500,

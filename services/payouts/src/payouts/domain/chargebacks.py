@@ -33,6 +33,7 @@ class KnownChargeback:
 
     status: ChargebackStatus
     held_minor: int
+    sequence: int
 
 
 @dataclass(frozen=True, slots=True)

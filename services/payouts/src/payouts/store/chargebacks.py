@@ -3,15 +3,16 @@
 from typing import Final
 from uuid import UUID
 
+from common.database.state_changes import change_state
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.chargebacks import ChargebackUpdate, HoldChange, KnownChargeback, OpenChargeback
 
 _SAVE: Final = """
 INSERT INTO chargebacks AS c (id, order_id, vendor_id, status, vendor_minor, sequence) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (id) DO UPDATE SET status = excluded.status, sequence = excluded.sequence, held_minor = 0, uncovered_minor = 0
-WHERE c.sequence < excluded.sequence
+WHERE c.status = $7
 """
-_FIND: Final = "SELECT status, held_minor FROM chargebacks WHERE id = $1"
+_FIND: Final = "SELECT status, held_minor, sequence FROM chargebacks WHERE id = $1"
 _LIST_OPEN: Final = """
 SELECT c.id, c.order_id, c.vendor_minor, c.held_minor, c.uncovered_minor,
        coalesce((SELECT remaining_vendor_minor FROM order_shares WHERE order_id = c.order_id), 0),
@@ -30,14 +31,12 @@ async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> KnownChargeba
     return None if row is None else KnownChargeback(*row)
 
 
-async def save_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int) -> bool:
-    """Save the event; False when this one or a later one was received before. A decided chargeback holds nothing."""
-    return (
-        await uow.execute(
-            _SAVE, update.id, update.order_id, update.vendor_id, update.status, update.vendor_minor, sequence
-        )
-        == 1
-    )
+async def save_chargeback(
+    uow: UnitOfWork, known: KnownChargeback | None, update: ChargebackUpdate, sequence: int
+) -> None:
+    """Save the newest event over the known state. A decided chargeback holds nothing."""
+    values = (update.id, update.order_id, update.vendor_id, update.status, update.vendor_minor, sequence)
+    await change_state(uow, _SAVE, *values, None if known is None else known.status)
 
 
 async def list_open_chargebacks(uow: UnitOfWork, vendor_id: UUID) -> list[OpenChargeback]:

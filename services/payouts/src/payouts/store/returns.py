@@ -1,13 +1,13 @@
 """SQL for writes that send a payout again or return its amount to the wallet. No decision is made here."""
 
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from common.database.state_changes import change_state, states_before
+from common.database.state_changes import allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.gateways import GatewayName
-from payouts.domain.payout_transitions import PAYOUT
+from payouts.domain.payout_transitions import HOLD, PAYOUT, HoldOutcome
 from payouts.domain.returns import Attempt, LockedPayout
 from payouts.domain.transitions import TRANSFER
 from payouts.store.recoveries import recoveries_of
@@ -31,7 +31,9 @@ _SAVE_HOLD: Final = """
 INSERT INTO transfer_holds (id, payout_id, transfer_id, vendor_id, amount, status, held_at)
 VALUES ($1, $2, $3, $4, $5, 'held', $6)
 """
-_END_HOLD: Final = "UPDATE transfer_holds SET status = $2, decided_at = $3 WHERE id = $1 AND status = 'held'"
+_END_HOLD: Final = f"""
+UPDATE transfer_holds SET status = $2, decided_at = $3 WHERE id = $1 AND {allows_change(HOLD, "$2")}
+"""
 _IS_HELD: Final = "SELECT EXISTS (SELECT FROM transfer_holds WHERE payout_id = $1 AND status = 'held')"
 _FIND_RETURN: Final = "SELECT kind FROM wallet_lines WHERE payout_id = $1 AND kind IN ('restitution', 'reversal')"
 _MARK_FAILED: Final = f"""
@@ -97,7 +99,7 @@ async def save_hold(uow: UnitOfWork, hold_id: UUID, payout: LockedPayout, transf
     await uow.execute(_SAVE_HOLD, hold_id, payout.id, transfer_id, payout.vendor_id, payout.amount_minor, at)
 
 
-async def end_hold(uow: UnitOfWork, hold_id: UUID, status: Literal["recovered", "released"], at: datetime) -> None:
+async def end_hold(uow: UnitOfWork, hold_id: UUID, status: HoldOutcome, at: datetime) -> None:
     """End an open hold. The payout must be locked."""
     await change_state(uow, _END_HOLD, hold_id, status, at)
 

@@ -32,10 +32,11 @@ async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence:
     if any(update.won) and (known is None or known.status == "opened"):
         raise ChargebackLossNotReceived(f"chargeback {update.id} is won, and its loss has not been received")
     key = f"chargeback:{update.id}:{sequence}"
-    if not await chargebacks.save_chargeback(uow, update, sequence):
+    if known is not None and known.sequence >= sequence:
         await _debit_if_new(uow, update, key, now)
         await _credit_if_new(uow, update, key, now)
         return False
+    await chargebacks.save_chargeback(uow, known, update, sequence)
     if known is not None and known.held_minor:
         line = WalletLine("hold_released", known.held_minor, update.order_id)
         await _credit(uow, update, f"{key}:held", line, accounts.hold_released, now)
