@@ -1,4 +1,4 @@
-"""Lifecycles decide: their states are those of the databases, and their page shows every transition."""
+"""Lifecycles decide: each state of the databases has one, with the same states, and their page shows every transition."""
 
 import re
 
@@ -6,23 +6,46 @@ import pytest
 
 from campus_tools.documents.lifecycles import LIFECYCLES
 from campus_tools.documents.lifecycles_page import page
+from contracts.permissions import PERMISSIONS_BY_ROLE
 from tests.architecture.sources import ROOT
 
 BYTES_MAX = 150_000
+KNOWN_STATES = re.compile(
+    r"CONSTRAINT (?P<table>\w+)_\w+_known CHECK \(\(\(?(?:status|state) = ANY \(ARRAY\[(?P<states>.*?)\]"
+)
+PROJECTIONS = {
+    "orders.order_refunds": "payments decides; the sequence of its events orders them",
+    "payments.payable_orders": "orders decides, except that payments records its own charge as paid",
+}
 
 
-def states_of(table: str) -> set[str]:
-    """Return the states that the constraint of `<service>.<table>` knows."""
-    service, _, name = table.partition(".")
-    schema = (ROOT / "services" / service / "migrations/schema.sql").read_text()
-    known = re.search(rf"CONSTRAINT {name}_status_known CHECK \(\(status = ANY \(ARRAY\[(.*?)\]\)\)\)", schema)
-    assert known is not None
-    return set(re.findall(r"'(\w+)'", known[1]))
+def states_by_table() -> dict[str, set[str]]:
+    """Return the states of each `<service>.<table>` whose constraint lists them."""
+    return {
+        f"{schema.parts[-3]}.{known['table']}": set(re.findall(r"'(\w+)'", known["states"]))
+        for schema in (ROOT / "services").glob("*/migrations/schema.sql")
+        for known in KNOWN_STATES.finditer(schema.read_text())
+    }
+
+
+def test_every_stored_state_has_a_lifecycle() -> None:
+    governed = {table for tables in LIFECYCLES.values() for table in tables}
+    assert governed | set(PROJECTIONS) == set(states_by_table())
+
+
+def test_the_rules_name_permissions_that_exist() -> None:
+    named = {
+        word
+        for lifecycle in LIFECYCLES
+        for rule in lifecycle.rules.values()
+        for word in re.findall(r"`(\w+:\w+)`", rule.by)
+    }
+    assert named - set().union(*PERMISSIONS_BY_ROLE.values()) == set()
 
 
 @pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
 def test_the_states_are_those_of_the_database(lifecycle) -> None:
-    assert set().union(*map(states_of, LIFECYCLES[lifecycle])) == set(lifecycle.states)
+    assert set().union(*(states_by_table()[table] for table in LIFECYCLES[lifecycle])) == set(lifecycle.states)
 
 
 @pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)

@@ -4,13 +4,16 @@ from typing import Any, Final
 
 from common.primitives.decisions import DECISION
 from common.primitives.lifecycles import Lifecycle
+from identity.domain.erasure import ERASURE
+from identity.domain.vendor_applications import APPLICATION
+from identity.domain.vendors import VENDOR
 from notifications.domain.statuses import ATTEMPT, DELIVERY
 from notifications.domain.tickets import TICKET
 from notifications.domain.webhooks import ENDPOINT, WEBHOOK
 from orders.domain.returns import RETURN
 from orders.domain.transitions import ORDER
-from payments.domain.transitions import CHARGEBACK, PAYMENT, QUARANTINE, REFUND
-from payouts.domain.payout_transitions import EXCEPTION, PAYOUT
+from payments.domain.transitions import CASE, CHARGEBACK, PAYMENT, QUARANTINE, REFUND, RESPONSE
+from payouts.domain.payout_transitions import EXCEPTION, HOLD, PAYOUT
 from payouts.domain.transitions import TRANSFER
 
 LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
@@ -20,6 +23,8 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
     REFUND: ("payments.refunds",),
     QUARANTINE: ("payments.quarantined_charges",),
     CHARGEBACK: ("payments.chargebacks", "payouts.chargebacks"),
+    RESPONSE: ("payments.chargeback_responses",),
+    CASE: ("payments.reconciliation_cases",),
     DECISION: (
         "payments.refund_decisions",
         "payments.quarantine_decisions",
@@ -31,7 +36,11 @@ LIFECYCLES: Final[dict[Lifecycle[Any, Any], tuple[str, ...]]] = {
     ),
     PAYOUT: ("payouts.payout_requests",),
     TRANSFER: ("payouts.payout_transfers",),
+    HOLD: ("payouts.transfer_holds",),
     EXCEPTION: ("payouts.payout_exceptions",),
+    APPLICATION: ("identity.vendor_applications",),
+    VENDOR: ("identity.vendors",),
+    ERASURE: ("identity.erasure_requests",),
     TICKET: ("notifications.support_tickets",),
     DELIVERY: ("notifications.notification_deliveries",),
     ATTEMPT: ("notifications.notification_delivery_logs",),

@@ -1,13 +1,26 @@
 """Decisions of staff on applications to become a vendor (contract section 10)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, get_args
 from uuid import UUID
 
 from common.auth.caller import Caller
+from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from identity.domain.errors import AnotherCampus, ApplicationDecidedOtherwise, OwnApplication
 
 Outcome = Literal["approved", "rejected"]
+ApplicationStatus = Literal["pending", "approved", "rejected"]
+
+_DECIDERS: Final = "staff of the campus with `vendor_applications:decide`"
+APPLICATION: Final = Lifecycle[ApplicationStatus, Outcome](
+    "Application",
+    "A user's application to become a vendor.",
+    get_args(ApplicationStatus),
+    {
+        "approved": Rule({"pending": "approved"}, repeated={"approved"}, by=_DECIDERS),
+        "rejected": Rule({"pending": "rejected"}, repeated={"rejected"}, by=_DECIDERS),
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +41,7 @@ class Application:
     id: UUID
     user_id: UUID
     details: NewApplication
-    status: Literal["pending", "approved", "rejected"]
+    status: ApplicationStatus
 
 
 def check_may_decide_application(caller: Caller, *, applicant_id: UUID, campus_id: UUID) -> None:
@@ -41,8 +54,7 @@ def check_may_decide_application(caller: Caller, *, applicant_id: UUID, campus_i
 
 def is_undecided(application: Application, outcome: Outcome) -> bool:
     """Return False when the same decision was made before. Raises ApplicationDecidedOtherwise for the other one."""
-    if application.status == "pending":
-        return True
-    if application.status == outcome:
-        return False
-    raise ApplicationDecidedOtherwise(application.status)
+    after = APPLICATION.next_state(application.status, outcome)
+    if after is Rejection.FORBIDDEN:
+        raise ApplicationDecidedOtherwise(application.status)
+    return after is not Rejection.REPEATED

@@ -2,16 +2,31 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 from uuid import UUID
 
 from common.auth.caller import Caller
+from common.primitives.lifecycles import Lifecycle, Rejection, Rule
 from common.primitives.problems import Forbidden
 from identity.domain.errors import AnotherCampus, OwnVendor, VendorIsClosed
 
 # The legal name is compared with the bank account's, so it stays as approved.
 OWNER_FIELDS: Final = frozenset({"businessName", "category", "description"})
 PLATFORM_FIELDS: Final = frozenset({"commissionBasisPoints"})
+VendorStatus = Literal["active", "suspended", "closed"]
+VendorTrigger = Literal["suspended", "reinstated", "closed"]
+
+_SUSPENDERS: Final = "staff of the campus with `vendors:suspend`"
+VENDOR: Final = Lifecycle[VendorStatus, VendorTrigger](
+    "Vendor",
+    "A shop. A suspended one has no new sales and payouts.",
+    get_args(VendorStatus),
+    {
+        "suspended": Rule({"active": "suspended"}, repeated={"suspended"}, by=_SUSPENDERS),
+        "reinstated": Rule({"suspended": "active"}, repeated={"active"}, by=_SUSPENDERS),
+        "closed": Rule({"active": "closed", "suspended": "closed"}, by="the erasure of its owner"),
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +40,7 @@ class Vendor:
     campus_id: UUID
     category: str | None
     description: str | None
-    status: Literal["active", "suspended", "closed"]
+    status: VendorStatus
     suspension_reason: str | None
     commission_basis_points: int | None
     revision: int
@@ -34,6 +49,13 @@ class Vendor:
         """Raise VendorIsClosed."""
         if self.status == "closed":
             raise VendorIsClosed
+
+    def evaluate(self, trigger: Literal["suspended", "reinstated"]) -> bool:
+        """Return whether it takes effect now; False for its repetition. Raises VendorIsClosed."""
+        after = VENDOR.next_state(self.status, trigger)
+        if after is Rejection.FORBIDDEN:
+            raise VendorIsClosed
+        return after is not Rejection.REPEATED
 
     @property
     def event_fields(self) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.state_changes import StateChanged, change_state
+from common.database.state_changes import StateChanged, allows_change, change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from contracts.permissions import STAFF_ROLES
-from identity.domain.erasure import EVALUATING_SERVICES, Status
+from identity.domain.erasure import ERASURE, EVALUATING_SERVICES, Status
+from identity.domain.vendors import VENDOR
 
 # Decisions on the user's application and provisioning lock the profile too.
 _LOCK_PROFILE: Final = "SELECT mailbox FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
@@ -22,7 +23,9 @@ _REQUEST: Final = "SELECT id, user_id, vendor_id, status FROM erasure_requests"
 _FIND_OPEN_REQUEST: Final = f"{_REQUEST} WHERE user_id = $1 AND status = 'asked'"
 _FIND_REQUEST: Final = f"{_REQUEST} WHERE id = $1"
 _RECORD_REQUEST: Final = "INSERT INTO erasure_requests (id, user_id, vendor_id, asked_at) VALUES ($1, $2, $3, $4)"
-_SAVE_REQUEST: Final = "UPDATE erasure_requests SET status = $2, decided_at = $3 WHERE id = $1 AND status = 'asked'"
+_SAVE_REQUEST: Final = f"""
+UPDATE erasure_requests SET status = $2, decided_at = $3 WHERE id = $1 AND {allows_change(ERASURE, "$2")}
+"""
 _RECORD_VERDICT: Final = """
 INSERT INTO erasure_verdicts (request_id, service, open_matters, heard_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (request_id, service) DO NOTHING
@@ -35,10 +38,10 @@ FROM unnest($1::text[]) AS judge LEFT JOIN erasure_requests AS asked ON asked.st
 )
 GROUP BY judge
 """
-_CLOSE_VENDOR: Final = """
+_CLOSE_VENDOR: Final = f"""
 UPDATE vendors SET business_name = '', legal_name = '', category = NULL, description = NULL, suspension_reason = NULL,
     status = 'closed', revision = revision + 1
-WHERE id = $1 AND status IN ('active', 'suspended') RETURNING campus_id
+WHERE id = $1 AND status IN {states_before(VENDOR, "closed")} RETURNING campus_id
 """
 # In the order of their foreign keys. Refresh tokens are deleted with their sessions.
 _DELETE: Final = (

@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database.state_changes import change_state
+from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
-from identity.domain.vendor_applications import Application, NewApplication, Outcome
-from identity.domain.vendors import Vendor
+from identity.domain.vendor_applications import APPLICATION, Application, NewApplication, Outcome
+from identity.domain.vendors import VENDOR, Vendor, VendorStatus
 
 # Application, decision and erasure lock the applicant's profile, so that the second sees the first.
 _LOCK_APPLICANT: Final = "SELECT true FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
@@ -26,9 +26,9 @@ _LOCK_APPLICATION: Final = """
 SELECT id, user_id, business_name, legal_name, campus_id, category, description, status
 FROM vendor_applications WHERE id = $1 FOR UPDATE
 """
-_SAVE_DECISION: Final = """
+_SAVE_DECISION: Final = f"""
 UPDATE vendor_applications SET status = $2, reason = $3, decided_by = $4, decided_at = $5, vendor_id = $6
-WHERE id = $1 AND status = 'pending'
+WHERE id = $1 AND {allows_change(APPLICATION, "$2")}
 """
 _RECORD_VENDOR: Final = """
 INSERT INTO vendors (id, owner_user_id, business_name, legal_name, campus_id, category, description, created_at)
@@ -44,9 +44,9 @@ _SAVE_VENDOR: Final = """
 UPDATE vendors SET business_name = $2, category = $3, description = $4, commission_basis_points = $5, revision = revision + 1
 WHERE id = $1
 """
-_SAVE_VENDOR_STATUS: Final = """
+_SAVE_VENDOR_STATUS: Final = f"""
 UPDATE vendors SET status = $2, suspension_reason = $3, revision = revision + 1
-WHERE id = $1 AND (status, $2::text) IN (('active', 'suspended'), ('suspended', 'active'))
+WHERE id = $1 AND {allows_change(VENDOR, "$2")}
 """
 
 
@@ -126,5 +126,5 @@ async def save_vendor(uow: UnitOfWork, vendor: Vendor) -> None:
     await uow.execute(_SAVE_VENDOR, vendor.id, *values)
 
 
-async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, status: str, reason: str | None) -> None:
+async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, status: VendorStatus, reason: str | None) -> None:
     await change_state(uow, _SAVE_VENDOR_STATUS, vendor_id, status, reason)

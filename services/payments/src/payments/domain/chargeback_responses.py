@@ -11,7 +11,6 @@ from payments.domain.gateways import FLUTTERWAVE, GatewayName
 
 Resolution = Literal["accept", "contest"]
 ResponseKind = Literal["evidence", "resolution"]
-ResponseStatus = Literal["submitting", "submitted", "rejected", "overtaken"]
 
 # With its base64 and the rest of the request below the gateway's maximum of a JSON body (256 KiB).
 ATTACHMENT_BYTES_MAX: Final = 180_000

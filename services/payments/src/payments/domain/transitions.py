@@ -1,4 +1,4 @@
-"""The lifecycles of payments, refunds, quarantined charges and chargebacks (contract section 7)."""
+"""The lifecycles of payments, refunds, quarantined charges, chargebacks and reconciliation cases (contract section 7)."""
 
 from typing import Final, Literal, get_args
 
@@ -44,6 +44,10 @@ QuarantinedChargeStatus = Literal["quarantined", "prepared", "accepted", "return
 QuarantineTrigger = Literal["decision_prepared", "decision_rejected", "accepted", "returned"]
 ChargebackStatus = Literal["opened", "won", "lost"]
 ChargebackTrigger = Literal["opened", "won", "lost", "won_after_loss", "lost_after_win"]
+ResponseStatus = Literal["submitting", "submitted", "rejected", "overtaken"]
+ResponseOutcome = Literal["submitted", "rejected", "overtaken"]
+CaseStatus = Literal["open", "explained", "closed"]
+CaseTrigger = Literal["explained", "closed"]
 
 _GATEWAY: Final = "payment gateway"
 _SERVICE: Final = "payments service"
@@ -161,5 +165,25 @@ CHARGEBACK: Final = Lifecycle[ChargebackStatus, ChargebackTrigger](
         "lost": Rule({"opened": "lost"}, repeated={"lost"}, by=_BANK),
         "won_after_loss": Rule({"lost": "won"}, by=_QUERIED),
         "lost_after_win": Rule({"won": "lost"}, by=_QUERIED),
+    },
+)
+
+RESPONSE: Final = Lifecycle[ResponseStatus, ResponseOutcome](
+    "Response",
+    "Evidence or a resolution that staff send to the payer's bank about a chargeback.",
+    get_args(ResponseStatus),
+    {
+        "submitted": Rule({"submitting": "submitted"}, by=_GATEWAY),
+        "rejected": Rule({"submitting": "rejected"}, by=_GATEWAY),
+        "overtaken": Rule({"submitting": "overtaken"}, by="the payer's bank: the chargeback is decided"),
+    },
+)
+CASE: Final = Lifecycle[CaseStatus, CaseTrigger](
+    "Case",
+    "A difference between the ledger and the gateway's records. Other figures open a new one.",
+    get_args(CaseStatus),
+    {
+        "explained": Rule({"open": "explained"}, by="payments service: the difference has disappeared"),
+        "closed": Rule({"open": "closed"}, by="staff with `exceptions:classify`"),
     },
 )

@@ -6,7 +6,8 @@ from uuid import UUID
 from msgspec import Meta
 
 from common.web.response_models import ResponseModel, Timestamp
-from payments.domain.chargeback_responses import Resolution, ResponseKind, ResponseStatus
+from payments.domain.chargeback_responses import Resolution, ResponseKind
+from payments.domain.transitions import ResponseStatus
 
 
 class ChargebackSubmission(ResponseModel):

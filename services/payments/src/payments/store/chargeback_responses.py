@@ -6,9 +6,11 @@ from uuid import UUID
 
 import msgspec
 
+from common.database.state_changes import allows_change
 from common.database.unit_of_work import Reads, UnitOfWork
 from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolution, Resolution, RespondableChargeback
 from payments.domain.gateways import GatewayName
+from payments.domain.transitions import RESPONSE, ResponseOutcome
 
 
 class ClaimedResponse(NamedTuple):
@@ -47,10 +49,10 @@ FROM chargeback_responses r JOIN chargebacks b ON b.id = r.chargeback_id JOIN ch
 WHERE r.id = $1 AND r.due_at <= $2 FOR UPDATE OF r SKIP LOCKED
 """
 _SAVE_ATTEMPT: Final = "UPDATE chargeback_responses SET attempts = $2, due_at = $3 WHERE id = $1"
-_FINISH: Final = """
+_FINISH: Final = f"""
 UPDATE chargeback_responses SET status = $2, failure = $3, gateway_evidence_id = $4, finished_at = $5, due_at = NULL,
        evidence = NULL, attachment = NULL
-WHERE id = $1 AND status = 'submitting' RETURNING kind
+WHERE id = $1 AND {allows_change(RESPONSE, "$2")} RETURNING kind
 """
 
 
@@ -131,11 +133,11 @@ async def save_attempt(uow: UnitOfWork, response_id: UUID, attempts: int, next_a
 async def finish_response(
     uow: UnitOfWork,
     response_id: UUID,
-    status: str,
+    status: ResponseOutcome,
     now: datetime,
     *,
     failure: str | None = None,
     evidence_id: str | None = None,
 ) -> bool:
-    """Save `submitted`, `rejected` or `overtaken`, and erase the personal content. Whether it was being submitted."""
+    """Save the outcome, and erase the personal content. Whether it was being submitted."""
     return await uow.fetch_value(_FINISH, response_id, status, failure, evidence_id, now) is not None

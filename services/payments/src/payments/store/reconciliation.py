@@ -7,7 +7,7 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database.state_changes import change_state
+from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payments.domain.gateways import GatewayName
@@ -19,6 +19,7 @@ from payments.domain.reconciliation import (
     held_without_charge,
 )
 from payments.domain.settlements import RecordedSettlement, settlement_key
+from payments.domain.transitions import CASE, CaseStatus
 from payments.store.refund_attempts import RefundAttempt
 
 BATCH_SIZE: Final = 200
@@ -137,8 +138,9 @@ SELECT id, kind, subject, reference, theirs_minor, currency, gateway FROM reconc
 WHERE status = 'open' ORDER BY seen_at, id LIMIT $1
 """
 _SAVE_SEEN: Final = "UPDATE reconciliation_cases SET seen_at = $2 WHERE id = $1 AND status = 'open'"
-_SAVE_EXPLAINED: Final = """
-UPDATE reconciliation_cases SET status = 'explained', closed_at = $2 WHERE id = $1 AND status = 'open' RETURNING true
+_SAVE_EXPLAINED: Final = f"""
+UPDATE reconciliation_cases SET status = 'explained', closed_at = $2
+WHERE id = $1 AND status IN {states_before(CASE, "explained")} RETURNING true
 """
 _LOCK_CASE: Final = "SELECT status FROM reconciliation_cases WHERE id = $1 FOR UPDATE"
 _SAVE_CLOSED: Final = """
@@ -258,8 +260,8 @@ async def save_case_explained(uow: UnitOfWork, case_id: UUID, now: datetime) -> 
     return bool(await uow.fetch_value(_SAVE_EXPLAINED, case_id, now))
 
 
-async def lock_case_status(uow: UnitOfWork, case_id: UUID) -> str | None:
-    status: str | None = await uow.fetch_value(_LOCK_CASE, case_id)
+async def lock_case_status(uow: UnitOfWork, case_id: UUID) -> CaseStatus | None:
+    status: CaseStatus | None = await uow.fetch_value(_LOCK_CASE, case_id)
     return status
 
 

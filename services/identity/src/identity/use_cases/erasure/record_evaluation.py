@@ -7,7 +7,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from contracts.identity import ErasureRefused
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.domain.erasure import evaluate
+from identity.domain.erasure import ERASURE, evaluate
 from identity.store import erasure
 from identity.use_cases.erasure.erase_user import erase_user
 
@@ -20,7 +20,7 @@ async def record_evaluation(
     mailbox = await erasure.lock_user(uow, found.user_id) if found else None
     # Read again under the lock: of two concurrent evaluations the second sees the first.
     request = await erasure.find_request(uow, request_id)
-    if request is None or mailbox is None or request.status != "asked":
+    if request is None or mailbox is None or not ERASURE.allows(request.status, "incomplete"):
         return False
     await erasure.record_evaluation_if_new(uow, request_id, service, open_matters, now)
     verdicts = await erasure.list_verdicts(uow, request_id)
@@ -28,7 +28,7 @@ async def record_evaluation(
     if verdict == "done" and (own_obligations := await _own_obligations(uow, request)):
         await erasure.record_evaluation_if_new(uow, request_id, "identity", own_obligations, now)
         verdict, verdicts["identity"] = "refused", own_obligations
-    if verdict == "asked":
+    if verdict == "incomplete":
         return True
     await erasure.save_request(uow, request_id, verdict, now)
     if verdict == "done":

@@ -15,8 +15,7 @@ async def reinstate_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str | None,
     Runs as the service after the right of `by` was checked. Raises VendorIsClosed.
     """
     vendor = await vendors.lock_vendor(uow, vendor_id)
-    vendor.check_open()
-    if vendor.status == "active":
+    if not vendor.evaluate("reinstated"):
         return
     await vendors.save_vendor_status(uow, vendor_id, "active", None)
     await record_staff_action(uow, "reinstated", "vendor", vendor_id, {"reason": reason}, by=by, now=now)

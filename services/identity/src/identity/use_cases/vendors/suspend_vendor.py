@@ -15,8 +15,7 @@ async def suspend_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str, *, by: U
     Runs as the service after the right of `by` was checked. Raises VendorIsClosed.
     """
     vendor = await vendors.lock_vendor(uow, vendor_id)
-    vendor.check_open()
-    if vendor.status == "suspended":
+    if not vendor.evaluate("suspended"):
         return
     await vendors.save_vendor_status(uow, vendor_id, "suspended", reason)
     await record_staff_action(uow, "suspended", "vendor", vendor_id, {"reason": reason}, by=by, now=now)

@@ -7,6 +7,7 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payments.clients.gateway import GatewayRejected, Gateways, PaymentGateway
 from payments.domain.chargeback_responses import DisputeEvidence, retry_delay
+from payments.domain.transitions import ResponseOutcome
 from payments.store import chargeback_responses
 from payments.store.chargeback_responses import ClaimedResponse
 from payments.use_cases.alerts import alert_response_rejected
@@ -29,7 +30,7 @@ async def submit_response(database: Database, gateways: Gateways, clock: Clock, 
     except GatewayRejected as rejection:
         failure = None if await _has_arrived(gateway, claimed) else str(rejection)
     now = clock.now()
-    status = "submitted" if failure is None else "rejected"
+    status: ResponseOutcome = "submitted" if failure is None else "rejected"
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if not await chargeback_responses.finish_response(
             uow, response_id, status, now, failure=failure, evidence_id=evidence_id

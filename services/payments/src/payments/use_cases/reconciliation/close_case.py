@@ -6,6 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from payments.domain.errors import CaseNotOpen
+from payments.domain.transitions import CASE
 from payments.store import reconciliation
 
 
@@ -16,6 +17,6 @@ async def close_case(uow: UnitOfWork, case_id: UUID, by: UUID, evidence: str, no
     status = await reconciliation.lock_case_status(uow, case_id)
     if status is None:
         raise NotFound
-    if status != "open":
+    if not CASE.allows(status, "closed"):
         raise CaseNotOpen
     await reconciliation.save_case_closed(uow, case_id, now, by, evidence)
