@@ -22,12 +22,12 @@ def body(code, kind="invalid_request_error", message="text", param=None):
         (400, body("content_filter"), False, "does not answer this question"),
         (400, body(None), False, "did not find an answer"),
         (422, {"detail": [{"loc": ["body"], "msg": "x"}]}, False, "did not find an answer"),
-        (500, body(None, "server_error"), True, "not available"),
-        (503, body(None, "overloaded_error"), True, "not available"),
-        (500, None, True, "not available"),
-        (500, ["x"], True, "not available"),
-        (500, {"error": "text"}, True, "not available"),
-        (500, {"error": {"code": 500, "type": None, "message": ["x"], "param": {}}}, True, "not available"),
+        (500, body(None, "server_error"), True, "unavailable"),
+        (503, body(None, "overloaded_error"), True, "unavailable"),
+        (500, None, True, "unavailable"),
+        (500, ["x"], True, "unavailable"),
+        (500, {"error": "text"}, True, "unavailable"),
+        (500, {"error": {"code": 500, "type": None, "message": ["x"], "param": {}}}, True, "unavailable"),
     ],
 )
 def test_an_error_of_a_provider_has_one_reading(status: int, payload, is_outage: bool, detail: str) -> None:
