@@ -2,55 +2,55 @@
 
 import pytest
 
-from lab.crash_points.instruments import label_of
-from lab.crash_points.points import Crash, Point, Points, ProcessKilled, Session, distinct_crashes_of
+from lab.stepped.effects import Crash, Effect, EffectLog, ProcessKilled, Session, distinct_crashes_of
+from lab.stepped.wrappers import label_of
 
 
-class Victim:
+class ObservedProcess:
     name = "orders-api"
 
-    def __init__(self, points: Points) -> None:
+    def __init__(self, points: EffectLog) -> None:
         self.points, self.is_dead, self.connections = points, False, []
 
     def die(self) -> None:
         self.is_dead = True
 
 
-def effect(victim: Victim, done: list[str], label: str) -> None:
-    number = victim.points.before(victim, "commit", label)
+def effect(process: ObservedProcess, done: list[str], label: str) -> None:
+    number = process.effects.before(process, "commit", label)
     done.append(label)
-    victim.points.after(victim, number)
+    process.effects.after(process, number)
 
 
 @pytest.mark.parametrize(("side", "expected"), [("before", ["first"]), ("after", ["first", "second"])])
 def test_a_process_dies_on_the_chosen_side_of_an_effect(side, expected) -> None:
-    points, done = Points(), []
-    victim = Victim(points)
+    points, done = EffectLog(), []
+    process = ObservedProcess(points)
     points.start(Crash(1, side))
-    effect(victim, done, "first")
+    effect(process, done, "first")
     with pytest.raises(ProcessKilled):
-        effect(victim, done, "second")
+        effect(process, done, "second")
     assert (done, points.is_fired) == (expected, True)
 
 
 def test_a_dead_process_has_no_further_effect() -> None:
-    points, done = Points(), []
-    victim = Victim(points)
-    victim.die()
+    points, done = EffectLog(), []
+    process = ObservedProcess(points)
+    process.die()
     with pytest.raises(ProcessKilled):
-        effect(victim, done, "late")
+        effect(process, done, "late")
     assert done == []
 
 
 def test_a_recording_numbers_each_effect_and_kills_no_process() -> None:
-    points, done = Points(), []
-    victim = Victim(points)
+    points, done = EffectLog(), []
+    process = ObservedProcess(points)
     points.start(None)
-    effect(victim, done, "first")
-    effect(victim, done, "second")
+    effect(process, done, "first")
+    effect(process, done, "second")
     points.stop()
-    effect(victim, done, "not numbered")
-    assert points.seen == [Point("orders-api", "commit", "first"), Point("orders-api", "commit", "second")]
+    effect(process, done, "not numbered")
+    assert points.seen == [Effect("orders-api", "commit", "first"), Effect("orders-api", "commit", "second")]
 
 
 def test_a_label_has_no_value_of_a_run() -> None:
@@ -58,12 +58,12 @@ def test_a_label_has_no_value_of_a_run() -> None:
 
 
 def test_crashes_inside_one_transaction_are_one_crash() -> None:
-    points = Points()
-    victim = Victim(points)
+    points = EffectLog()
+    process = ObservedProcess(points)
     points.start(None)
     sessions = [Session(1, False), Session(1, True), Session(1, True), Session(0, False), Session(1, True)]
     for session in sessions:
-        points.before(victim, "statement", "", session)
+        points.before(process, "statement", "", session)
     assert distinct_crashes_of(points) == [
         Crash(0, "before"),
         Crash(2, "before"),

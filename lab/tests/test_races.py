@@ -5,12 +5,12 @@ from contextlib import nullcontext
 
 import pytest
 
-from lab.crash_points.points import Point
 from lab.races import orders, payouts
 from lab.races.__main__ import chosen
 from lab.races.actions import End
-from lab.races.interleaving import ACTOR, Interleaving, parse_schedule, schedule_of, schedules, text_of
-from lab.races.together import STEP, run_together
+from lab.stepped.concurrent_steps import STEP, run_concurrently
+from lab.stepped.effects import Effect
+from lab.stepped.scheduler import ACTOR, Interleaving, parse_schedule, schedule_of, schedules, text_of
 from orders.domain.transitions import ORDER
 from payouts.domain.payout_transitions import EXCEPTION, PAYOUT
 from payouts.domain.transitions import TRANSFER
@@ -39,7 +39,7 @@ async def _run(schedule, counts):
     async def act() -> None:
         actor = ACTOR.get()
         for number in range(counts[actor]):
-            await interleaving.wait_for_turn(actor, Point("orders-api", "statement", str(number)))
+            await interleaving.wait_for_turn(actor, Effect("orders-api", "statement", str(number)))
             order.append(f"{actor}{number}")
             await asyncio.sleep(0)
 
@@ -72,7 +72,7 @@ async def test_the_turn_passes_when_an_actor_waits_for_a_lock() -> None:
     async def act() -> None:
         actor = ACTOR.get()
         for number in range(2):
-            await interleaving.wait_for_turn(actor, Point("orders-api", "statement", str(number)))
+            await interleaving.wait_for_turn(actor, Effect("orders-api", "statement", str(number)))
             done.append(f"{actor}{number}")
             if done[-1] == "b0":
                 await free.wait()
@@ -150,7 +150,7 @@ async def test_messages_move_once_when_all_preparations_wait_for_them() -> None:
     async def move_messages() -> None:
         done.append("moved")
 
-    results = await run_together([preparation("a", 2), preparation("b", 1)], move_messages)
+    results = await run_concurrently([preparation("a", 2), preparation("b", 1)], move_messages)
     assert (results, done) == (["a", "b"], ["a0", "b0", "moved", "a1", "moved"])
 
 
@@ -162,7 +162,7 @@ async def test_an_error_of_a_preparation_is_raised() -> None:
         pass
 
     with pytest.raises(LookupError):
-        await run_together([fail], move_messages)
+        await run_concurrently([fail], move_messages)
 
 
 def test_a_pair_is_chosen_by_its_name_or_by_a_part_of_names() -> None:

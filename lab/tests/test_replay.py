@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from common.ledger.posting import POST
 from common.primitives.ids import new_id
 from common.primitives.money import apportion
-from lab.crash_points.points import CURRENT
 from lab.replay.gateway import GatewayRecord
 from lab.replay.payouts import PayoutsLedger
 from lab.replay.postings import DerivedPosting, NoInput, Parts
 from lab.replay.recording import RecordedEvent, RecordedUnit, Recording
+from lab.stepped.effects import CURRENT
 
 KOBO = st.integers(0, 10**12)
 VENDOR, ORDER, CHARGEBACK = "v", "o", "c"

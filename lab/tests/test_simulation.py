@@ -9,10 +9,10 @@ from common.messaging.bus import Outgoing
 from common.messaging.topology import DELIVERIES_MAX, declared_topology
 from common.primitives.clock import ManualClock
 from common.primitives.retry import RetryLadder
-from lab.simulation.broker import Broker, SimulatedBus
-from lab.simulation.gateway import sandbox_time
 from lab.simulation.plans import plan_of
 from lab.simulation.shrinking import shrink
+from lab.stepped.simulated_broker import Broker, SimulatedBus
+from lab.stepped.simulated_gateway import sandbox_time
 from sandbox.clock import now_text
 
 TOPOLOGY = declared_topology(RetryLadder())

@@ -97,7 +97,7 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class SimulatedHour:
     """The result of one worker."""
 
     name: str
@@ -151,7 +151,7 @@ def _process_name(spec: dict[str, Any]) -> str:
     return "api-gateway" if name == "api-gateway-api" else name
 
 
-def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float) -> Played:
+def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float) -> SimulatedHour:
     """Simulate one hour of one worker."""
     chance = random.Random(f"{hour.seed} {worker.name}")
     queues = {name: deque[list[float]]() for name in worker.messages_an_order}
@@ -191,7 +191,7 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float)
             credit = min(credit, ready)
         crew.worked(done * worker.ms_a_message / 1000 / STEP_SECONDS)
         longest = max(longest, *lengths.values())
-    return Played(
+    return SimulatedHour(
         worker.name,
         total,
         crew.most,

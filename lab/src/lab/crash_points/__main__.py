@@ -9,9 +9,9 @@ from functools import partial
 
 from lab.crash_points.exploration import Exploration, explore, finds_lost_messages, line_of, record
 from lab.crash_points.killing import kill_processes, kills_of
-from lab.crash_points.marketplace import Marketplace
-from lab.crash_points.points import KINDS, Crash, Point
-from lab.crash_points.scenarios import SCENARIOS
+from lab.stepped.effects import KINDS, Crash, Effect
+from lab.stepped.marketplace import Marketplace
+from lab.stepped.scenarios import SCENARIOS
 from lab.systems import logger
 
 
@@ -80,7 +80,7 @@ async def explore_one(market: Marketplace, name: str, options: argparse.Namespac
     return [exploration]
 
 
-def chosen(options: argparse.Namespace, points: Sequence[Point], crashes: list[Crash]) -> list[Crash]:
+def chosen(options: argparse.Namespace, points: Sequence[Effect], crashes: list[Crash]) -> list[Crash]:
     """All crashes, those from a point on, those at some points or kinds of effects, or a sample."""
     kinds, numbers = options.kind or KINDS, options.point or range(options.first, len(points))
     crashes = [crash for crash in crashes if crash.number in numbers and points[crash.number].kind in kinds]

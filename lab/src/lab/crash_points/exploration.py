@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from lab.crash_points.marketplace import Marketplace
-from lab.crash_points.points import Crash, Point, crashes_of, distinct_crashes_of
-from lab.crash_points.scenarios import SCENARIOS, Scenario
-from lab.crash_points.stepping import SteppedBus
+from lab.stepped.effects import Crash, Effect, crashes_of, distinct_crashes_of
+from lab.stepped.marketplace import Marketplace
+from lab.stepped.rabbitmq import SteppedBus
+from lab.stepped.scenarios import SCENARIOS, Scenario
 
 # Each time some minutes: longer than every lease, and than the delay of every first retry.
 TIMES = 2
@@ -23,7 +23,7 @@ class Exploration:
     """What the runs of one scenario found. `broken`: a line for each crash after which a promise did not hold."""
 
     scenario: str
-    points: Sequence[Point]
+    points: Sequence[Effect]
     runs: int = 0
     broken: list[str] = field(default_factory=list)
     not_reached: list[str] = field(default_factory=list)
@@ -43,24 +43,24 @@ class Exploration:
         return not self.broken and not self.not_reached
 
 
-async def record(market: Marketplace, scenario: Scenario) -> Sequence[Point]:
+async def record(market: Marketplace, scenario: Scenario) -> Sequence[Effect]:
     """Run without a crash, and return the points. Raises AssertionError when the scenario itself fails."""
     known = await market.findings()
     given = await scenario.prepare(market)
-    market.points.start(None)
+    market.effects.start(None)
     end = await scenario.run(market, given)
-    market.points.stop()
+    market.effects.stop()
     await market.time_passes(TIMES)
     await end()
     assert not (found := await market.findings() - known), found
-    return list(market.points.seen)
+    return list(market.effects.seen)
 
 
 async def explore(
     market: Marketplace,
     name: str,
     scenario: Scenario,
-    choose: Callable[[Sequence[Point], list[Crash]], list[Crash]],
+    choose: Callable[[Sequence[Effect], list[Crash]], list[Crash]],
     *,
     distinct: bool = False,
 ) -> Exploration:
@@ -68,7 +68,7 @@ async def explore(
     # The first run creates rows that later ones find.
     await record(market, scenario)
     exploration, began = Exploration(name, await record(market, scenario)), time.monotonic()
-    crashes = choose(exploration.points, (distinct_crashes_of if distinct else crashes_of)(market.points))
+    crashes = choose(exploration.points, (distinct_crashes_of if distinct else crashes_of)(market.effects))
     market.log(f"{name}: {len(exploration.points)} points, {len(crashes)} crashes")
     known = await market.findings()
     for crash in crashes:
@@ -93,11 +93,11 @@ async def _run(market: Marketplace, scenario: Scenario, exploration: Exploration
     missed = ""
     try:
         given = await scenario.prepare(market)
-        market.points.start(crash)
+        market.effects.start(crash)
         end = await scenario.run(market, given)
-        market.points.stop()
-        if not market.points.is_fired or market.points.seen[crash.number] != point:
-            missed = f"{where}; seen: {market.points.seen[crash.number : crash.number + 1]}"
+        market.effects.stop()
+        if not market.effects.is_fired or market.effects.seen[crash.number] != point:
+            missed = f"{where}; seen: {market.effects.seen[crash.number : crash.number + 1]}"
         await market.time_passes(TIMES)
         await end()
         found = await market.findings() - known
@@ -108,7 +108,7 @@ async def _run(market: Marketplace, scenario: Scenario, exploration: Exploration
         last = traceback.extract_tb(error.__traceback__)[-1]
         exploration.record_broken(market, f"{where}: {type(error).__name__}: {error} ({last.name}, line {last.lineno})")
     finally:
-        market.points.stop()
+        market.effects.stop()
         await market.revive()
     return missed
 
@@ -116,7 +116,7 @@ async def _run(market: Marketplace, scenario: Scenario, exploration: Exploration
 async def finds_lost_messages(market: Marketplace) -> bool:
     """Whether a run finds that a worker's crash loses a message, when the broker forgets it at its delivery."""
 
-    def before_the_credit(points: Sequence[Point], crashes: list[Crash]) -> list[Crash]:
+    def before_the_credit(points: Sequence[Effect], crashes: list[Crash]) -> list[Crash]:
         is_commit = [point.process == "payouts-worker" and point.kind == "commit" for point in points]
         return [[crash for crash in crashes if crash.side == "before" and is_commit[crash.number]][-1]]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from campus_tools.launcher.system import System
-from lab.crash_points.points import SIDES, Kind, Side
 from lab.soak.stock import add_product
+from lab.stepped.effects import SIDES, Kind, Side
 from lab.systems import Log, broken_invariants, temporary_system, transfers_of
 from operations.journey import Marketplace, SignedInUser
 

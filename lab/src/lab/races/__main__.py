@@ -12,12 +12,12 @@ from rich.table import Table
 
 from campus_tools.children import open_log
 from lab.counts import one_or_more
-from lab.crash_points.instruments import ObservedConnection
 from lab.races import orders, payouts
 from lab.races.actions import Pair, pairs_of
 from lab.races.exploration import Explored, explore, run_schedule
-from lab.races.interleaving import parse_schedule
 from lab.races.marketplace import RacingMarketplace
+from lab.stepped.scheduler import parse_schedule
+from lab.stepped.wrappers import ObservedConnection
 from lab.systems import logger
 
 SITUATIONS: Final = (*orders.SITUATIONS, *payouts.SITUATIONS)

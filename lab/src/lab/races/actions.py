@@ -1,23 +1,25 @@
 """What a race is made of: situations, and the actions that are possible in each of them."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import httpx
 
-from lab.crash_points.scenarios.steps import Given
-from lab.crash_points.users import User
 from lab.races.marketplace import RacingMarketplace
+from lab.stepped.actions import Command, Facts
+from lab.stepped.actors import User
 
-Start = Callable[[RacingMarketplace, Given], Awaitable[str]]
+Start = Callable[[RacingMarketplace, Facts], Awaitable[str]]
 """Starts an action, and returns its response, such as `200` or `409 ESCROW_LOCKED`."""
+
+Preparation = Callable[[RacingMarketplace, Facts], Awaitable[None]]
 
 # What a command may respond to the loser of a race: the state forbids it, or the escrow is frozen or used up.
 _LOST: Final = (409, 423)
 
 
-async def nothing(market: RacingMarketplace, given: Given) -> None:
+async def nothing(market: RacingMarketplace, given: Facts) -> None:
     """Do nothing, for an action that needs no preparation."""
 
 
@@ -32,7 +34,7 @@ class Action:
     kind: Literal["command", "webhook", "timer"]
     causes: frozenset[str]
     start: Start
-    prepare: Callable[[RacingMarketplace, Given], Awaitable[None]] = nothing
+    prepare: Preparation = nothing
 
     def allows(self, response: str) -> bool:
         """Whether the contract allows this response in a race."""
@@ -40,16 +42,33 @@ class Action:
         return 200 <= status < 300 or (self.kind == "command" and status in _LOST)
 
 
-def command(
-    name: str, causes: str, user: User | None, path: str, body: Mapping[str, Any] | None = None, **options: Any
-) -> Action:
-    """Return a command of this user, or of the payout's vendor. `path` and `body` name facts of the order or payout."""
+def command(name: str, causes: str, user: User | None, sent: Command, **options: Any) -> Action:
+    """Return a command of this user, or of the payout's vendor."""
 
-    async def start(market: RacingMarketplace, given: Given) -> str:
-        sent = {key: given.get(value, value) for key, value in (body or {}).items()}
-        return response_of(await market.command("POST", path.format(**given), user or given["vendor"], sent))
+    async def start(market: RacingMarketplace, given: Facts) -> str:
+        sender = user or given["vendor"]
+        return response_of(await market.send("POST", sent.path_of(given), sender, sent.body_of(given)))
 
     return Action(name, "command", frozenset(causes.split()), start, **options)
+
+
+def webhook(name: str, causes: str, body_of: Callable[[Facts], bytes], **options: Any) -> Action:
+    """Return a webhook of the gateway, with the body that the preparation left in the facts."""
+
+    async def start(market: RacingMarketplace, given: Facts) -> str:
+        return response_of(await market.send_webhook_now(body_of(given)))
+
+    return Action(name, "webhook", frozenset(causes.split()), start, **options)
+
+
+def timer(name: str, causes: str, process: str, loop: str, prepare: Preparation) -> Action:
+    """Return a round of a worker's timer, which `prepare` makes due for one order or payout, and no other one."""
+
+    async def start(market: RacingMarketplace, given: Facts) -> str:
+        await market.timer(process, loop)
+        return "200"
+
+    return Action(name, "timer", frozenset(causes.split()), start, prepare)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +82,15 @@ class Situation:
     name: str
     subject: Literal["order", "payout"]
     state: str
-    prepare: Callable[[RacingMarketplace], Awaitable[Given]]
+    prepare: Callable[[RacingMarketplace], Awaitable[Facts]]
     actions: Sequence[Action]
-    settle: Callable[[RacingMarketplace, Sequence[Given]], Awaitable[None]]
-    read: Callable[[RacingMarketplace, Given], Awaitable["End"]]
+    settle: Callable[[RacingMarketplace, Sequence[Facts]], Awaitable[None]]
+    read: Callable[[RacingMarketplace, Facts], Awaitable["End"]]
     check: Callable[["End"], None]
     # How many races share their preparation, the passing of time and the audit at their end.
     batch: int
     # Right before each race.
-    start: Callable[[RacingMarketplace, Given], Awaitable[None]] = nothing
+    start: Preparation = nothing
 
 
 @dataclass(frozen=True, slots=True)

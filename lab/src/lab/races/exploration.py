@@ -9,10 +9,11 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from lab.crash_points.points import Point
-from lab.crash_points.scenarios.steps import Given
 from lab.races.actions import Action, End, Pair
-from lab.races.interleaving import (
+from lab.races.marketplace import RacingMarketplace, error_of
+from lab.stepped.actions import Facts
+from lab.stepped.effects import Effect
+from lab.stepped.scheduler import (
     ACTORS,
     Actor,
     Interleaving,
@@ -21,7 +22,6 @@ from lab.races.interleaving import (
     sequential,
     text_of,
 )
-from lab.races.marketplace import RacingMarketplace, error_of
 
 # Schedules with changes between transactions only that are tried before an end counts as not explained.
 _EXPLANATIONS_MAX: Final = 40
@@ -32,7 +32,7 @@ class Race:
     """One run of a schedule: its order or payout, and the responses."""
 
     schedule: Schedule
-    given: Given
+    given: Facts
     responses: dict[Actor, str] = field(default_factory=dict)
     interleaving: Interleaving | None = None
     end: End | None = None
@@ -124,7 +124,7 @@ async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Seque
     return races
 
 
-async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule, given: Given) -> Race:
+async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule, given: Facts) -> Race:
     race = Race(schedule, given)
     await pair.situation.start(market, given)
     prepared = {action.name: action for action in (pair.one, pair.other)}
@@ -196,7 +196,7 @@ def _borders(races: Sequence[Race], actor: Actor) -> list[int]:
     return sorted(places)
 
 
-def _effects(race: Race, actor: Actor) -> list[Point]:
+def _effects(race: Race, actor: Actor) -> list[Effect]:
     return [] if race.interleaving is None else race.interleaving.effects[actor]
 
 

@@ -1,22 +1,19 @@
 """The marketplace in which two actors take turns, each with all messages that follow from its action."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from itertools import takewhile
 from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 import asyncpg
 import httpx
 
-from lab.crash_points.instruments import PROVIDER_CALLS
-from lab.crash_points.marketplace import PROCESSES, Marketplace
-from lab.crash_points.points import Points
-from lab.crash_points.stepping import ARRIVALS
-from lab.crash_points.users import User
-from lab.races.interleaving import Interleaving, Schedule, Turns
-from lab.races.together import STEP, Result, run_together
+from lab.stepped.actors import User
+from lab.stepped.concurrent_steps import STEP, Result, run_concurrently
+from lab.stepped.effects import EffectLog
+from lab.stepped.marketplace import Marketplace
+from lab.stepped.rabbitmq import ARRIVALS
+from lab.stepped.scheduler import Interleaving, Schedule, Scheduler
 from operations.environment import Environments
 from operations.services import Service
 
@@ -30,22 +27,17 @@ _DEADLOCKS: Final = "SELECT sum(deadlocks)::int FROM pg_stat_database"
 class RacingMarketplace(Marketplace):
     """Outside `race` it is the marketplace of the crash points."""
 
-    points_type: ClassVar[type[Points]] = Turns
+    effects_type: ClassVar[type[EffectLog]] = Scheduler
     # Held by a preparation while it changes what all of them share, such as the fault rules of the gateway.
     alone: asyncio.Lock
-    _reading: dict[str, asyncio.Lock]
     _watching: asyncpg.Connection
     _known: set[str]
-    # The numbers of webhooks that an action delivers.
-    _claimed: set[int]
-    _calls_seen: int
 
     async def race(
         self, schedule: Schedule, one: Callable[[], Awaitable[None]], other: Callable[[], Awaitable[None]]
     ) -> Interleaving:
         """Run two actions by the schedule, each with the messages that follow. Raises the first error of an action."""
-        assert isinstance(self.points, Turns)
-        self._reading = defaultdict(asyncio.Lock)
+        assert isinstance(self.effects, Scheduler)
         interleaving = Interleaving(schedule, self._count_waiting)
 
         def with_messages(action: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
@@ -55,18 +47,18 @@ class RacingMarketplace(Marketplace):
 
             return run
 
-        self.points.requests.clear()
-        self.points.interleaving = interleaving
+        self.effects.requests.clear()
+        self.effects.interleaving = interleaving
         try:
             await interleaving.run({"a": with_messages(one), "b": with_messages(other)})
         finally:
-            self.points.interleaving = None
+            self.effects.interleaving = None
         await self.run_until_idle()
         return interleaving
 
     async def together(self, works: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result]:
         """Run all works to their next `run_until_idle`; then messages move once for all of them."""
-        return await run_together(works, super().run_until_idle)
+        return await run_concurrently(works, super().run_until_idle)
 
     async def run_until_idle(self) -> None:
         step = STEP.get()
@@ -74,11 +66,9 @@ class RacingMarketplace(Marketplace):
 
     @property
     def is_racing(self) -> bool:
-        return isinstance(self.points, Turns) and self.points.interleaving is not None
+        return isinstance(self.effects, Scheduler) and self.effects.interleaving is not None
 
-    async def command(
-        self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None
-    ) -> httpx.Response:
+    async def send(self, method: str, path: str, user: User, body: Mapping[str, Any] | None = None) -> httpx.Response:
         """One request with a key of its own, repeated when its connection was closed."""
         headers = {"Authorization": f"Bearer {self.issuer.token(user.id, **user.claims)}"}
         if method == "POST":
@@ -89,7 +79,7 @@ class RacingMarketplace(Marketplace):
         assert response is not None, f"no response to {method} {path}"
         return response
 
-    async def webhook(self, body: bytes) -> httpx.Response:
+    async def send_webhook_now(self, body: bytes) -> httpx.Response:
         """One delivery of a webhook, repeated when its connection was closed."""
         response = await self.send_webhook_once(body) or await self.send_webhook_once(body)
         assert response is not None, "no response to a webhook"
@@ -99,36 +89,6 @@ class RacingMarketplace(Marketplace):
         """One round of a timer. Raises its error."""
         running = self.processes[process]
         await running.run(running.loops[loop].run_once())
-
-    async def claim_webhook(self, reference: str) -> bytes:
-        """Return the body of the newest webhook about this charge or transfer, which only the caller delivers from now
-        on.
-        """
-        about = [waiting for waiting in await self._webhooks_waiting() if reference.encode() in waiting[1]]
-        self._claimed |= {number for number, _ in about}
-        return about[-1][1]
-
-    async def _claim_webhooks(self) -> list[bytes]:
-        waiting = await self._webhooks_waiting()
-        if waiting:
-            self._webhooks_delivered = waiting[-1][0]
-        return [body for _, body in waiting]
-
-    async def _webhooks_waiting(self) -> Sequence[tuple[int, bytes]]:
-        # The gateway creates a webhook only when it is called.
-        calls = PROVIDER_CALLS.count
-        if calls == self._calls_seen:
-            return []
-        listed = await super()._webhooks_waiting()
-        # The oldest claimed ones are not listed again: the gateway lists a thousand.
-        for number, _ in takewhile(lambda webhook: webhook[0] in self._claimed, listed):
-            self._webhooks_delivered = max(number, self._webhooks_delivered)
-            self._claimed.remove(number)
-        done = self._webhooks_delivered
-        waiting = [(number, body) for number, body in listed if number > done and number not in self._claimed]
-        if not waiting:
-            self._calls_seen = calls
-        return waiting
 
     async def new_findings(self) -> set[str]:
         """Violated rules, dead letters and deadlocks since the last call. Exceptions that staff must decide are none."""
@@ -145,31 +105,14 @@ class RacingMarketplace(Marketplace):
     async def _follow(self) -> None:
         """Publish and deliver until nothing moves any more, except for what the other actor holds."""
         for _ in range(_ROUNDS_MAX):
-            unpublished = await asyncio.gather(*map(self._unpublished, self.databases))
-            moved = [
-                await self._publish(service, count)
-                for service, count in zip(self.databases, unpublished, strict=True)
-                if count
-            ]
-            for name in PROCESSES:
-                for queue in sorted(self.processes[name].queues & ARRIVALS.queues):
-                    ARRIVALS.queues.discard(queue)
-                    moved.append(bool(await self.processes[name].consume(queue)))
-            moved += [(await self.webhook(body)).status_code == 200 for body in await self._claim_webhooks()]
+            moved = [await self.relay(name) for name in self.relays()]
+            for queue in sorted(self._consumed_queues() & ARRIVALS.queues):
+                ARRIVALS.queues.discard(queue)
+                moved.append(bool(await self.consumer_of(queue).consume(queue)))
+            webhooks = await self.webhooks.claim_all()
+            moved += [(await self.send_webhook_now(webhook.body)).status_code == 200 for webhook in webhooks]
             if not any(moved):
                 return
-
-    async def _publish(self, service: str, before: int) -> bool:
-        for process in self.processes.values():
-            if process.service == service:
-                await process.relay()
-        return await self._unpublished(service) < before
-
-    async def _unpublished(self, service: str) -> int:
-        if not self.is_racing:
-            return await super()._unpublished(service)
-        async with self._reading[service]:
-            return await super()._unpublished(service)
 
     async def _count_waiting(self) -> int:
         return int(await self._watching.fetchval(_WAITING_FOR_A_LOCK))
@@ -178,7 +121,7 @@ class RacingMarketplace(Marketplace):
         self, environments: Environments, names: Sequence[str], services: Sequence[Service]
     ) -> None:
         self._watching = await asyncpg.connect(self.secrets["DATABASE_URL"])
-        self.alone, self._claimed, self._calls_seen = asyncio.Lock(), set(), -1
+        self.alone = asyncio.Lock()
         await super().open_processes(environments, names, services)
         await self.run_until_idle()
         await self.time_passes()
@@ -190,8 +133,8 @@ class RacingMarketplace(Marketplace):
         await self._watching.close()
 
     async def _send(self, method: str, path: str, **request: Any) -> httpx.Response | None:
-        assert isinstance(self.points, Turns)
-        request_id = self.points.new_request_id()
+        assert isinstance(self.effects, Scheduler)
+        request_id = self.effects.new_request_id()
         request["headers"] = {**request["headers"], "X-Request-ID": request_id}
         response = await super()._send(method, path, **request)
         # A webhook is processed after its response.

@@ -5,15 +5,33 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, cast
 
-from lab.crash_points.scenarios.orders import deliver, paid_order, pay, placed_order
-from lab.crash_points.scenarios.steps import PRICE_MINOR, Given, product
-from lab.crash_points.users import BUYER, CHECKER, MAKER, SUPPORT, VENDOR, User
-from lab.races.actions import Action, End, Situation, command, response_of
+from lab.races.actions import Action, End, Situation, command, timer, webhook
 from lab.races.marketplace import RacingMarketplace
+from lab.stepped.actions import (
+    APPROVE_RESOLUTION,
+    CANCEL_ORDER,
+    DISPATCH,
+    DISPUTE,
+    REJECT_RESOLUTION,
+    RELEASE,
+    VERIFY_DELIVERY,
+    Command,
+    Facts,
+    check_out,
+    create_product,
+    deliver,
+    pay,
+    place_order,
+    prepare_and_approve,
+    request_return,
+    resolve,
+    with_pin,
+)
+from lab.stepped.actors import BUYER, CHECKER, MAKER, SUPPORT, VENDOR, User
+from lab.stepped.scenarios.steps import PRICE_MINOR, paid_order, placed_order, product
 
 _AUDITOR: Final = User.of("AUDITOR")
 _BUYER2: Final = User.of("BUYER2")
-_COMPLAINT: Final = {"reason": "half is missing", "details": "One of two boxes was empty."}
 _ACCOUNT: Final = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
 _UNITS: Final = 2
 _TIMES: Final = 2
@@ -28,220 +46,168 @@ _WITHOUT_ESCROW: Final = ("Processing", "expired", "cancelled", "paid", "refunde
 
 def _webhook(name: str, causes: str, key: str, **options: Any) -> Action:
     """Return the gateway's webhook that `prepare`, or the situation, left under this key of the order."""
-
-    async def start(market: RacingMarketplace, order: Given) -> str:
-        return response_of(await market.webhook(order[key]))
-
-    return Action(name, "webhook", frozenset(causes.split()), start, **options)
+    return webhook(name, causes, lambda order: bytes(order[key]), **options)
 
 
 def _timer(name: str, kind: str) -> Action:
-    async def prepare(market: RacingMarketplace, order: Given) -> None:
-        """Make the timer of this order due, and of no other one."""
+    async def prepare(market: RacingMarketplace, order: Facts) -> None:
         due = "UPDATE order_timers SET due_at = $3 WHERE order_id = $1 AND kind = $2"
         await market.databases["orders"].execute(due, order["id"], kind, market.clock.now())
 
-    async def start(market: RacingMarketplace, order: Given) -> str:
-        await market.timer("orders-worker", "timers")
-        return "200"
-
-    return Action(name, "timer", frozenset({name}), start, prepare)
+    return timer(name, name, "orders-worker", "timers", prepare)
 
 
-async def _paid_at_gateway(market: RacingMarketplace, order: Given) -> None:
-    await market.act(f"charges/{order['reference']}/pay")
-    order["charge"] = await market.claim_webhook(order["reference"])
+def _at_gateway(act: str, key: str) -> Any:
+    """Return the preparation in which this happens to the charge, and whose webhook is on its way."""
+
+    async def prepare(market: RacingMarketplace, order: Facts) -> None:
+        await market.act(f"charges/{order['reference']}/{act}")
+        order[key] = await market.webhooks.claim(order["reference"])
+
+    return prepare
 
 
-async def _disputed_at_gateway(market: RacingMarketplace, order: Given) -> None:
-    await market.act(f"charges/{order['reference']}/dispute")
-    order["chargeback"] = await market.claim_webhook(order["reference"])
+async def _refunds_are_due(market: RacingMarketplace, order: Facts) -> None:
+    due = "UPDATE refunds SET due_at = $2 WHERE order_id = $1 AND due_at IS NOT NULL"
+    await market.databases["payments"].execute(due, order["id"], market.clock.now())
 
 
-_ORDER: Final = "/api/orders/{id}"
-_REASON: Final = {"reason": "a race"}
-BUYER_CANCELS: Final = command("buyer_cancels", "buyer_cancels", BUYER, f"{_ORDER}/cancel", _REASON)
-VENDOR_CANCELS: Final = command("vendor_cancels", "vendor_cancels", VENDOR, f"{_ORDER}/cancel", _REASON)
-STAFF_CANCELS: Final = command("staff_cancels", "staff_cancels", SUPPORT, f"{_ORDER}/cancel", _REASON)
-DISPATCH: Final = command("vendor_dispatches", "vendor_dispatches", VENDOR, f"{_ORDER}/dispatch")
-PIN: Final = command(
-    "pin_accepted", "pin_accepted escrow_fully_released", VENDOR, f"{_ORDER}/verify-delivery", {"pin": "pin"}
-)
-DISPUTE: Final = command("buyer_disputes", "buyer_disputes", BUYER, f"{_ORDER}/dispute", _COMPLAINT)
-RELEASE: Final = command(
-    "staff_release", "escrow_fully_released", CHECKER, f"{_ORDER}/release", {"amountMinor": "totalMinor"}
-)
+def _approve(name: str, causes: str) -> Action:
+    return command(name, f"{causes} escrow_fully_released", CHECKER, APPROVE_RESOLUTION)
+
+
+def _return(name: str, causes: str, number: int) -> Action:
+    return command(name, causes, VENDOR, Command(f"/api/return-requests/{{return{number}}}/approve"))
+
+
+_paid_at_gateway = _at_gateway("pay", "charge")
+BUYER_CANCELS: Final = command("buyer_cancels", "buyer_cancels", BUYER, CANCEL_ORDER)
+VENDOR_CANCELS: Final = command("vendor_cancels", "vendor_cancels", VENDOR, CANCEL_ORDER)
+STAFF_CANCELS: Final = command("staff_cancels", "staff_cancels", SUPPORT, CANCEL_ORDER)
+VENDOR_DISPATCHES: Final = command("vendor_dispatches", "vendor_dispatches", VENDOR, DISPATCH)
+PIN: Final = command("pin_accepted", "pin_accepted escrow_fully_released", VENDOR, VERIFY_DELIVERY)
+BUYER_DISPUTES: Final = command("buyer_disputes", "buyer_disputes", BUYER, DISPUTE)
+STAFF_RELEASE: Final = command("staff_release", "escrow_fully_released", CHECKER, RELEASE)
+REJECT: Final = command("resolution_rejected", "", CHECKER, REJECT_RESOLUTION)
 CHARGE: Final = _webhook("charge", "escrow_held", "charge", prepare=_paid_at_gateway)
 LATE_CHARGE: Final = _webhook("charge", "escrow_held_without_stock", "charge", prepare=_paid_at_gateway)
-CHARGEBACK: Final = _webhook("chargeback", "chargeback_opened", "chargeback", prepare=_disputed_at_gateway)
+CHARGEBACK: Final = _webhook(
+    "chargeback", "chargeback_opened", "chargeback", prepare=_at_gateway("dispute", "chargeback")
+)
 REFUND_SETTLED: Final = _webhook("refund_settled", "refund_settled", "refunded")
 REFUND_FAILED: Final = _webhook("refund_failed", "refund_failed", "refund failed")
 REFUND_RETURNED: Final = _webhook("refund_returned", "refund_failed", "refund returned")
 PAYMENT_WINDOW: Final = _timer("payment_window_ended", "payment_window")
 VENDOR_IDLE: Final = _timer("vendor_idle", "vendor_idle")
 PIN_WINDOW: Final = _timer("pin_window_ended", "pin_window")
-
-
-def _approve(name: str, causes: str) -> Action:
-    path = "/api/dispute-resolutions/{resolution}/approve"
-    return command(name, f"{causes} escrow_fully_released", CHECKER, path, {"hash": "hash"})
-
-
-_REJECT: Final = command("resolution_rejected", "", CHECKER, "/api/dispute-resolutions/{resolution}/reject")
-
-
-async def _refund_timer(market: RacingMarketplace, order: Given) -> str:
-    await market.timer("payments-worker", "settle refunds")
-    return "200"
-
-
-async def _refunds_are_due(market: RacingMarketplace, order: Given) -> None:
-    due = "UPDATE refunds SET due_at = $2 WHERE order_id = $1 AND due_at IS NOT NULL"
-    await market.databases["payments"].execute(due, order["id"], market.clock.now())
-
-
-SETTLE_REFUNDS: Final = Action(
-    "settle_refunds", "timer", frozenset({"refund_settled", "refund_failed"}), _refund_timer, _refunds_are_due
+SETTLE_REFUNDS: Final = timer(
+    "settle_refunds", "refund_settled refund_failed", "payments-worker", "settle refunds", _refunds_are_due
 )
-
-
-def _return(name: str, causes: str, number: int) -> Action:
-    return command(name, causes, VENDOR, f"/api/return-requests/{{return{number}}}/approve")
 
 
 # The situations
 
 
-async def _with_pin(market: RacingMarketplace, order: Given) -> Given:
-    pin = (await market.get(f"/api/orders/{order['id']}/delivery-pin", BUYER))["pin"]
-    return {**order, "pin": pin}
+async def _paid(market: RacingMarketplace) -> Facts:
+    return await with_pin(market, await paid_order(market))
 
 
-async def _paid(market: RacingMarketplace) -> Given:
-    return await _with_pin(market, await paid_order(market))
-
-
-async def _dispatched(market: RacingMarketplace) -> Given:
+async def _dispatched(market: RacingMarketplace) -> Facts:
     order = await _paid(market)
-    await market.post(f"/api/orders/{order['id']}/dispatch", VENDOR)
-    await market.run_until_idle()
+    await DISPATCH.run(market, VENDOR, order)
     return order
 
 
-async def _payment_window_ends(market: RacingMarketplace, order: Given) -> None:
-    async with market.alone:
-        await PAYMENT_WINDOW.prepare(market, order)
-        await market.timer("orders-worker", "timers")
-
-
-async def _cancelled(market: RacingMarketplace) -> Given:
-    order = await placed_order(market)
-    await market.post(f"/api/orders/{order['id']}/cancel", BUYER, _REASON)
-    await market.run_until_idle()
-    return order
-
-
-async def _expired(market: RacingMarketplace) -> Given:
-    order = await placed_order(market)
-    await _payment_window_ends(market, order)
-    await market.run_until_idle()
-    return order
-
-
-async def _sold_out(market: RacingMarketplace, end: str) -> Given:
-    """Return an order that was cancelled or expired, after another buyer has ordered the last unit since."""
-    body = {"name": "Last one", "description": "", "category": "lab", "priceMinor": PRICE_MINOR, "stock": 1}
-    last = await market.post("/api/products", VENDOR, body)
-    await market.run_until_idle()
-    items = [{"productId": last["id"], "quantity": 1}]
-    order = await market.post("/api/orders/checkout", BUYER, {"items": items})
-    await market.run_until_idle()
-    intent = await market.post("/api/payments/intent", BUYER, {"orderId": order["id"]})
+async def _end_order(market: RacingMarketplace, order: Facts, end: str) -> Facts:
+    """Return the order after its cancellation, or the end of its payment window."""
     if end == "cancelled":
-        await market.post(f"/api/orders/{order['id']}/cancel", BUYER, _REASON)
+        await CANCEL_ORDER.post(market, BUYER, order)
     else:
-        await _payment_window_ends(market, order)
+        async with market.alone:
+            await PAYMENT_WINDOW.prepare(market, order)
+            await market.timer("orders-worker", "timers")
     await market.run_until_idle()
-    await market.post("/api/orders/checkout", _BUYER2, {"items": items})
-    await market.run_until_idle()
-    return {**order, "reference": intent["reference"]}
+    return order
 
 
-async def _disputed(market: RacingMarketplace, outcome: str) -> Given:
+async def _ended(market: RacingMarketplace, end: str) -> Facts:
+    return await _end_order(market, await placed_order(market), end)
+
+
+async def _sold_out(market: RacingMarketplace, end: str) -> Facts:
+    """Return an order that was cancelled or expired, after another buyer has ordered the last unit since."""
+    last = await create_product(market, VENDOR, PRICE_MINOR, stock=1)
+    order = await _end_order(market, await place_order(market, last), end)
+    await check_out(market, _BUYER2, last)
+    await market.run_until_idle()
+    return order
+
+
+async def _disputed(market: RacingMarketplace, outcome: str) -> Facts:
     order = await _dispatched(market)
-    await market.post(f"/api/orders/{order['id']}/dispute", BUYER, _COMPLAINT)
-    await market.run_until_idle()
-    body = {"outcome": outcome} | ({"refundMinor": PRICE_MINOR // 2} if outcome == "split" else {})
-    resolution = await market.post(f"/api/orders/{order['id']}/resolve", SUPPORT, body)
-    return {**order, "resolution": resolution["resolutionId"], "hash": resolution["hash"]}
+    await DISPUTE.run(market, BUYER, order)
+    return {**order, **await resolve(market, order["id"], outcome, PRICE_MINOR // 2 if outcome == "split" else None)}
 
 
-async def _returned(market: RacingMarketplace) -> Given:
+async def _returned(market: RacingMarketplace) -> Facts:
     """Paid, with two return requests of one unit each."""
-    items = [{"productId": await product(market), "quantity": _UNITS}]
-    order = await market.post("/api/orders/checkout", BUYER, {"items": items})
-    await market.run_until_idle()
-    intent = await market.post("/api/payments/intent", BUYER, {"orderId": order["id"]})
-    order = {**order, "reference": intent["reference"]}
+    order = await place_order(market, await product(market), _UNITS)
     await pay(market, order)
     await deliver(market, order)
     for number in range(_UNITS):
-        body = {"items": [{"itemId": order["items"][0]["id"], "quantity": 1}], "reason": "The zip is torn."}
-        requested = await market.post(f"/api/orders/{order['id']}/return-requests", BUYER, body)
-        order[f"return{number}"] = requested["id"]
+        order[f"return{number}"] = (await request_return(market, order["id"], order["items"][0]["id"]))["id"]
     await market.run_until_idle()
     return order
 
 
-async def _refund_pending(market: RacingMarketplace, end: str) -> Given:
+async def _refund_pending(market: RacingMarketplace, end: str) -> Facts:
     """End the refund at the gateway, and its webhook is on its way."""
     order = await _paid(market)
-    await market.post(f"/api/orders/{order['id']}/cancel", SUPPORT, _REASON)
+    await CANCEL_ORDER.run(market, SUPPORT, order)
+    return await _refund_ended(market, order, end)
+
+
+async def _return_failed(market: RacingMarketplace) -> Facts:
+    """Paid, a unit was returned, and the gateway has failed the refund; its webhook is on its way."""
+    order = await _returned(market)
+    await market.post(f"/api/return-requests/{order['return0']}/approve", VENDOR)
     await market.run_until_idle()
+    return await _refund_ended(market, order, "fail")
+
+
+async def _refund_ended(market: RacingMarketplace, order: Facts, end: str) -> Facts:
     [refund_id] = await _pending_refunds(market, order)
     await market.act(f"refunds/{refund_id}/{end}")
-    order["refunded" if end == "process" else "refund failed"] = await market.claim_webhook(order["reference"])
-    return order
+    key = "refunded" if end == "process" else "refund failed"
+    return {**order, key: await market.webhooks.claim(order["reference"])}
 
 
-async def _refund_returned(market: RacingMarketplace) -> Given:
+async def _refund_returned(market: RacingMarketplace) -> Facts:
     """Return an order whose refund reached a bank account and came back; the webhook is on its way."""
     order = await _refund_pending(market, "fail")
     await market.send_webhook(order["refund failed"])
     await market.run_until_idle()
     [refund] = await market.get(f"/api/refunds?orderId={order['id']}", MAKER)
-    path, destination = f"/api/refunds/{refund['id']}", {"action": "other_destination", "destination": _ACCOUNT}
+    path = f"/api/refunds/{refund['id']}"
     await market.name_account(_ACCOUNT["bankCode"], _ACCOUNT["accountNumber"], _ACCOUNT["accountName"])
-    prepared = await market.post(f"{path}/prepare", MAKER, {**_REASON, **destination})
-    await market.post(f"{path}/approve", CHECKER, {"hash": prepared["hash"]})
+    await prepare_and_approve(market, path, {"action": "other_destination", "destination": _ACCOUNT})
     await market.run_until_idle()
     reference = (await market.get(path, MAKER))["reference"]
     await market.act(f"transfers/{reference}/succeed")
     await market.run_until_idle()
     await market.act(f"transfers/{reference}/reverse")
-    return {**order, "refund returned": await market.claim_webhook(reference)}
-
-
-async def _return_failed(market: RacingMarketplace) -> Given:
-    """Paid, a unit was returned, and the gateway has failed the refund; its webhook is on its way."""
-    order = await _returned(market)
-    await market.post(f"/api/return-requests/{order['return0']}/approve", VENDOR)
-    await market.run_until_idle()
-    [refund_id] = await _pending_refunds(market, order)
-    await market.act(f"refunds/{refund_id}/fail")
-    order["refund failed"] = await market.claim_webhook(order["reference"])
-    return order
+    return {**order, "refund returned": await market.webhooks.claim(reference)}
 
 
 # The end
 
 
-async def _pending_refunds(market: RacingMarketplace, order: Given) -> list[str]:
+async def _pending_refunds(market: RacingMarketplace, order: Facts) -> list[str]:
     rows = await market.listed("refund", reference=order["reference"])
     return [str(row["id"]) for row in rows if row["status"] == "pending"]
 
 
-async def read(market: RacingMarketplace, order: Given) -> End:
+async def read(market: RacingMarketplace, order: Facts) -> End:
     """Return the order as its buyer sees it, the balances of both ledgers, and the money at the gateway."""
     found = await market.get(f"/api/orders/{order['id']}", BUYER)
     refunds = await market.get(f"/api/refunds?orderId={order['id']}&limit=100", MAKER)
@@ -260,7 +226,7 @@ async def read(market: RacingMarketplace, order: Given) -> End:
     )
 
 
-async def settle(market: RacingMarketplace, orders: Sequence[Given]) -> None:
+async def settle(market: RacingMarketplace, orders: Sequence[Facts]) -> None:
     """Pay the refunds out, as the bank, and let minutes pass. The gateway repeats the webhook of a returned one."""
     for order in orders:
         if "refund returned" in order:
@@ -313,82 +279,48 @@ def _situation(name: str, state: str, prepare: Any, *actions: Action) -> Situati
 
 
 _UNPAID: Final = (BUYER_CANCELS, VENDOR_CANCELS, STAFF_CANCELS)
+_RETURN_CAUSES: Final = "return_approved everything_returned refund_settled"
+_OUTCOMES: Final = {"buyer": "buyer", "vendor": "vendor", "split": "vendor"}
+_REST_RETURNED: Final = _return("rest_returned", "everything_returned", 1)
+_UNDELIVERED: Final = (PIN, BUYER_DISPUTES, STAFF_RELEASE, CHARGEBACK)
 SITUATIONS: Final = (
     _situation("unpaid", "Processing", placed_order, *_UNPAID, CHARGE, PAYMENT_WINDOW),
     *(
         _situation(f"{end} and sold out", end, partial(_sold_out, end=end), LATE_CHARGE, BUYER_CANCELS)
         for end in ("cancelled", "expired")
     ),
-    _situation("cancelled", "cancelled", _cancelled, CHARGE, BUYER_CANCELS),
-    _situation("expired", "expired", _expired, CHARGE, BUYER_CANCELS),
-    _situation("paid", "paid_escrow", _paid, *_UNPAID, DISPATCH, PIN, DISPUTE, RELEASE, CHARGEBACK, VENDOR_IDLE),
-    _situation(
-        "dispatched",
-        "dispatched",
-        _dispatched,
-        VENDOR_CANCELS,
-        STAFF_CANCELS,
-        PIN,
-        DISPUTE,
-        RELEASE,
-        CHARGEBACK,
-        PIN_WINDOW,
-    ),
+    *(_situation(end, end, partial(_ended, end=end), CHARGE, BUYER_CANCELS) for end in ("cancelled", "expired")),
+    _situation("paid", "paid_escrow", _paid, *_UNPAID, VENDOR_DISPATCHES, *_UNDELIVERED, VENDOR_IDLE),
+    _situation("dispatched", "dispatched", _dispatched, VENDOR_CANCELS, STAFF_CANCELS, *_UNDELIVERED, PIN_WINDOW),
     *(
         _situation(
             f"disputed, {outcome}",
             "disputed",
             partial(_disputed, outcome=outcome),
-            _approve(f"resolved_for_{outcome}", cause),
-            _REJECT,
-            RELEASE,
+            _approve(f"resolved_for_{outcome}", f"resolved_for_{receiver}"),
+            REJECT,
+            STAFF_RELEASE,
             CHARGEBACK,
         )
-        for outcome, cause in (
-            ("buyer", "resolved_for_buyer"),
-            ("vendor", "resolved_for_vendor"),
-            ("split", "resolved_for_vendor"),
-        )
+        for outcome, receiver in _OUTCOMES.items()
     ),
     _situation(
         "released",
         "paid",
         _returned,
-        _return("return_approved", "return_approved everything_returned refund_settled", 0),
-        _return("rest_returned", "return_approved everything_returned refund_settled", 1),
+        _return("return_approved", _RETURN_CAUSES, 0),
+        _return("rest_returned", _RETURN_CAUSES, 1),
         CHARGEBACK,
     ),
     _situation(
-        "refund of a return failed",
-        "paid",
-        _return_failed,
-        REFUND_FAILED,
-        _return("rest_returned", "everything_returned", 1),
-        SETTLE_REFUNDS,
-        CHARGEBACK,
+        "refund of a return failed", "paid", _return_failed, REFUND_FAILED, _REST_RETURNED, SETTLE_REFUNDS, CHARGEBACK
     ),
-    _situation(
-        "refunded at the gateway",
-        "refund_pending",
-        partial(_refund_pending, end="process"),
-        REFUND_SETTLED,
-        SETTLE_REFUNDS,
-        STAFF_CANCELS,
-    ),
-    _situation(
-        "refund returned by the bank",
-        "refunded",
-        _refund_returned,
-        REFUND_RETURNED,
-        SETTLE_REFUNDS,
-        STAFF_CANCELS,
-    ),
-    _situation(
-        "refund failed at the gateway",
-        "refund_pending",
-        partial(_refund_pending, end="fail"),
-        REFUND_FAILED,
-        SETTLE_REFUNDS,
-        STAFF_CANCELS,
+    *(
+        _situation(name, state, prepare, received, SETTLE_REFUNDS, STAFF_CANCELS)
+        for name, state, prepare, received in (
+            ("refunded at the gateway", "refund_pending", partial(_refund_pending, end="process"), REFUND_SETTLED),
+            ("refund returned by the bank", "refunded", _refund_returned, REFUND_RETURNED),
+            ("refund failed at the gateway", "refund_pending", partial(_refund_pending, end="fail"), REFUND_FAILED),
+        )
     ),
 )

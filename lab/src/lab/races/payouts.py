@@ -6,17 +6,31 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from lab.crash_points.scenarios.steps import Given, added, unique_minor
-from lab.crash_points.users import CHECKER, MAKER, OPS
-from lab.races.actions import Action, End, Situation, command, nothing, response_of
+from contracts.demo import ADA
+from lab.races.actions import Action, End, Situation, command, nothing, response_of, timer, webhook
 from lab.races.marketplace import RacingMarketplace
-from lab.races.vendors import VENDORS, name_new_account, next_vendor, wallet
+from lab.races.vendors import VENDORS, next_vendor
+from lab.stepped.actions import (
+    APPROVE_RECONCILIATION,
+    CANCEL_PAYOUT,
+    DISPATCH_PAYOUTS,
+    REASON,
+    REJECT_RECONCILIATION,
+    RESET_PAYOUT,
+    Command,
+    Facts,
+    reconcile,
+    set_bank_details,
+    wallet,
+)
+from lab.stepped.actors import CHECKER, MAKER, OPS
+from lab.stepped.scenarios.steps import added, unique_minor
 
 _BANK_DETAILS: Final = "/api/vendors/{vendorId}/bank-details"
+_EXCEPTION: Final = "/api/payout-exceptions/{exception}"
 _AMOUNT_MINOR: Final = 20_000
 # More than all vendors of a batch have in their last payouts.
 _LISTED: Final = "200"
-_REASON: Final = {"reason": "a race"}
 # Longer than the back-off of a reset, and than every lease.
 _LATER: Final = timedelta(hours=2)
 _TIMES: Final = 2
@@ -30,22 +44,21 @@ _ATTEMPTS: Final = "SELECT status FROM payout_transfers WHERE payout_id = $1 ORD
 
 
 def _webhook(name: str, causes: str, **changes: Any) -> Action:
-    """Return a signed webhook about the present attempt; `changes` are fields of it, as the gateway has them or not."""
+    """Return a signed webhook about the current attempt; `changes` are fields of it, as the gateway has them or not."""
 
-    async def start(market: RacingMarketplace, payout: Given) -> str:
-        webhook = json.loads(payout["webhook"])
+    def body_of(payout: Facts) -> bytes:
+        sent = json.loads(payout["webhook"])
         event = f"transfer.{changes['status']}"
-        if event != webhook["event"] or len(changes) > 1:
+        if event != sent["event"] or len(changes) > 1:
             # An event that was not received before.
-            webhook["data"]["id"] += _OTHER_EVENT
-        webhook["data"] |= changes
-        webhook["event"] = event
-        return response_of(await market.webhook(json.dumps(webhook).encode()))
+            sent["data"]["id"] += _OTHER_EVENT
+        sent["data"] |= changes
+        return json.dumps({**sent, "event": event}).encode()
 
-    return Action(name, "webhook", frozenset(causes.split()), start)
+    return webhook(name, causes, body_of)
 
 
-async def _due(market: RacingMarketplace, payout: Given) -> None:
+async def _due(market: RacingMarketplace, payout: Facts) -> None:
     """Make the worker's next query or submission of this payout due, and of no other one."""
     due = (
         "UPDATE payout_transfers SET due_at = CASE payout_id WHEN $1 THEN $2 ELSE $2 + $3::interval END"
@@ -54,50 +67,37 @@ async def _due(market: RacingMarketplace, payout: Given) -> None:
     await market.databases["payouts"].execute(due, payout["id"], market.clock.now(), _LATER)
 
 
-def _timer(name: str, causes: str, loop: str) -> Action:
-    async def start(market: RacingMarketplace, payout: Given) -> str:
-        await market.timer("payouts-worker", loop)
-        return "200"
-
-    return Action(name, "timer", frozenset(causes.split()), start, _due)
-
-
-async def _call_fails(market: RacingMarketplace, payout: Given) -> None:
+async def _call_fails(market: RacingMarketplace, payout: Facts) -> None:
     """Let the gateway accept the next transfer of this amount, and respond with an error."""
     await market.faults(transfer_call={"error_after": True, "times": 1, "match": payout["amountMinor"]})
 
 
-async def _dispatch(market: RacingMarketplace, payout: Given) -> str:
-    return response_of(await market.command("POST", "/api/payouts/dispatch", MAKER, {"payoutIds": [payout["id"]]}))
+async def _dispatch(market: RacingMarketplace, payout: Facts) -> str:
+    body = {"payoutIds": [payout["id"]]}
+    return response_of(await market.send("POST", DISPATCH_PAYOUTS.path, MAKER, body))
 
 
-_SENDS: Final = frozenset({"submission_started", "pending"})
-DISPATCH: Final = Action("dispatch", "command", _SENDS, _dispatch)
+DISPATCH: Final = Action("dispatch", "command", frozenset({"submission_started", "pending"}), _dispatch)
 DISPATCH_UNANSWERED: Final = Action(
     "dispatch_unanswered", "command", frozenset({"submission_started", "call_unanswered"}), _dispatch, _call_fails
 )
-CANCEL: Final = command("cancel", "amount_returned withdrawn", None, "/api/payouts/{id}/cancel")
+CANCEL: Final = command("cancel", "amount_returned withdrawn", None, CANCEL_PAYOUT)
 QUARANTINE: Final = command(
-    "quarantine", "amount_returned withdrawn held", MAKER, f"{_BANK_DETAILS}/quarantine", {**_REASON, "payoutId": "id"}
+    "quarantine",
+    "amount_returned withdrawn held",
+    MAKER,
+    Command(f"{_BANK_DETAILS}/quarantine", {**REASON, "payoutId": "id"}),
 )
-RESET: Final = command("reset", "closed", OPS, "/api/payouts/{id}/reset", _REASON)
-APPROVE: Final = command(
-    "approve_return",
-    "amount_returned closed",
-    CHECKER,
-    "/api/reconciliations/{reconciliation}/approve",
-    {"hash": "hash"},
-)
-REJECT: Final = command("reject_return", "", CHECKER, "/api/reconciliations/{reconciliation}/reject", _REASON)
+RESET: Final = command("reset", "closed", OPS, RESET_PAYOUT)
+APPROVE: Final = command("approve_return", "amount_returned closed", CHECKER, APPROVE_RECONCILIATION)
+REJECT: Final = command("reject_return", "", CHECKER, REJECT_RECONCILIATION)
 QUERY: Final = command(
     "query_exception",
     "queried success_confirmed transfer_succeeded closed",
     OPS,
-    "/api/payout-exceptions/{exception}/query",
+    Command(f"{_EXCEPTION}/query"),
 )
-CLOSE: Final = command(
-    "close_exception", "closed", OPS, "/api/payout-exceptions/{exception}/close", {"evidence": "a race"}
-)
+CLOSE: Final = command("close_exception", "closed", OPS, Command(f"{_EXCEPTION}/close", {"evidence": "a race"}))
 SUCCESS: Final = _webhook(
     "success_webhook",
     "success success_of_processed success_after_reversal success_after_restitution success_of_recovered "
@@ -107,17 +107,17 @@ SUCCESS: Final = _webhook(
 FAILED: Final = _webhook("failed_webhook", "failed", status="failed")
 REVERSED: Final = _webhook("reversed_webhook", "reversed", status="reversed")
 MISMATCH: Final = _webhook("mismatch_webhook", "mismatch", status="success", amount=1)
-COMPARE: Final = _timer("compare_transfers", "queried", "compare-transfers")
+COMPARE: Final = timer("compare_transfers", "queried", "payouts-worker", "compare-transfers", _due)
 
 
 def _due_timer(causes: str) -> Action:
-    return _timer("due_transfers", f"claimed queried {causes}", "due-transfers")
+    return timer("due_transfers", f"claimed queried {causes}", "payouts-worker", "due-transfers", _due)
 
 
 # The situations
 
 
-async def _requested(market: RacingMarketplace) -> Given:
+async def _requested(market: RacingMarketplace) -> Facts:
     vendor, amount_minor = await next_vendor(market), unique_minor(_AMOUNT_MINOR)
     before = await wallet(market, vendor)
     payout = await market.post("/api/payouts", vendor, {"amountMinor": amount_minor})
@@ -126,7 +126,7 @@ async def _requested(market: RacingMarketplace) -> Given:
     return {**payout, "amountMinor": amount_minor, "before": before, "vendor": vendor, "vendorId": vendor_id}
 
 
-async def _submitted(market: RacingMarketplace, fault: Mapping[str, Any] | None = None) -> Given:
+async def _submitted(market: RacingMarketplace, fault: Mapping[str, Any] | None = None) -> Facts:
     """Return a payout whose transfer was called for; with a fault rule of the call its result may be unknown."""
     payout = await _requested(market)
     if fault is None:
@@ -141,106 +141,94 @@ async def _submitted(market: RacingMarketplace, fault: Mapping[str, Any] | None 
     return payout
 
 
-async def _ended(market: RacingMarketplace, act: str, fault: Mapping[str, Any] | None = None) -> Given:
+async def _ended(market: RacingMarketplace, act: str, fault: Mapping[str, Any] | None = None) -> Facts:
     """Return a payout whose transfer the bank has ended; the webhook is on its way."""
-    payout = await _submitted(market, fault)
+    return await _acted(market, await _submitted(market, fault), act)
+
+
+async def _acted(market: RacingMarketplace, payout: Facts, act: str) -> Facts:
+    """Do this with the transfer as the bank; the webhook is on its way."""
     await market.act(f"transfers/{payout['reference']}/{act}")
-    payout["webhook"] = await market.claim_webhook(payout["reference"])
+    payout["webhook"] = await market.webhooks.claim(payout["reference"])
     return payout
 
 
-async def _queried_as(market: RacingMarketplace, status: str) -> Given:
+async def _bank_returns(market: RacingMarketplace, payout: Facts) -> None:
+    await _acted(market, payout, "reverse")
+
+
+async def _queried_as(market: RacingMarketplace, status: str) -> Facts:
     """Under way, and the gateway will respond to queries with this status."""
     payout = await _submitted(market)
     rule = {"data": {"status": status}, "match": payout["reference"]}
     return {**payout, "rule": rule, "bank": "succeed" if status in _UNDER_WAY else "fail"}
 
 
-async def _gateway_responds(market: RacingMarketplace, payout: Given) -> None:
+async def _gateway_responds(market: RacingMarketplace, payout: Facts) -> None:
     await market.faults(verify_call=payout["rule"])
 
 
-async def _failed(market: RacingMarketplace) -> Given:
+async def _failed(market: RacingMarketplace) -> Facts:
     """Failed for good, with an open exception and a prepared return."""
     return await _with_return(market, await _received(market, await _ended(market, "fail")))
 
 
-async def _reset(market: RacingMarketplace) -> Given:
+async def _reset(market: RacingMarketplace) -> Facts:
     """Return a payout of which a new attempt is due."""
     payout = await _received(market, await _ended(market, "fail"))
-    await market.post(f"/api/payouts/{payout['id']}/reset", OPS, _REASON)
-    await market.run_until_idle()
+    await RESET_PAYOUT.run(market, OPS, payout)
     market.clock.advance(_LATER)
     return payout
 
 
-async def _processed(market: RacingMarketplace) -> Given:
+async def _processed(market: RacingMarketplace) -> Facts:
     return await _received(market, await _ended(market, "succeed"))
 
 
-async def _bank_returns(market: RacingMarketplace, payout: Given) -> None:
-    """Return the money as the bank; the webhook is on its way."""
-    await market.act(f"transfers/{payout['reference']}/reverse")
-    payout["webhook"] = await market.claim_webhook(payout["reference"])
-
-
-async def _reversed(market: RacingMarketplace) -> Given:
+async def _reversed(market: RacingMarketplace) -> Facts:
     """Return a payout that was processed and reversed, with an open exception and a prepared return."""
-    payout = await _processed(market)
-    await _bank_returns(market, payout)
+    payout = await _acted(market, await _processed(market), "reverse")
     return await _with_return(market, await _received(market, payout))
 
 
-async def _recovered(market: RacingMarketplace) -> Given:
+async def _recovered(market: RacingMarketplace) -> Facts:
     """Return a failed payout that the bank paid after its amount was returned, and whose vendor paid it back."""
-    payout = await _approved(market, await _failed(market))
-    await market.act(f"transfers/{payout['reference']}/succeed")
-    payout["webhook"] = await market.claim_webhook(payout["reference"])
-    return {**await _approved(market, await _with_return(market, await _received(market, payout))), "recovered": True}
+    payout = await _failed(market)
+    await APPROVE_RECONCILIATION.run(market, CHECKER, payout)
+    payout = await _with_return(market, await _received(market, await _acted(market, payout, "succeed")))
+    await APPROVE_RECONCILIATION.run(market, CHECKER, payout)
+    return {**payout, "recovered": True}
 
 
-async def _recovery_returned(market: RacingMarketplace) -> Given:
+async def _recovery_returned(market: RacingMarketplace) -> Facts:
     """Return a recovered payout that the bank returned, with an open exception and a prepared return."""
-    payout = await _recovered(market)
-    await _bank_returns(market, payout)
+    payout = await _acted(market, await _recovered(market), "reverse")
     return await _with_return(market, await _received(market, payout))
 
 
-async def _approved(market: RacingMarketplace, payout: Given) -> Given:
-    path = f"/api/reconciliations/{payout['reconciliation']}/approve"
-    await market.post(path, CHECKER, {"hash": payout["hash"]})
-    await market.run_until_idle()
-    return payout
-
-
-async def _received(market: RacingMarketplace, payout: Given) -> Given:
+async def _received(market: RacingMarketplace, payout: Facts) -> Facts:
     await market.send_webhook(payout["webhook"])
     await market.run_until_idle()
     return payout
 
 
-async def _with_return(market: RacingMarketplace, payout: Given) -> Given:
+async def _with_return(market: RacingMarketplace, payout: Facts) -> Facts:
     found = await market.get(f"/api/payouts/{payout['id']}", MAKER)
-    prepared = await market.post(f"/api/payouts/{payout['id']}/reconciliations", MAKER, _REASON)
+    prepared = await reconcile(market, payout["id"])
     await market.run_until_idle()
-    return {
-        **payout,
-        "exception": found["openException"]["id"],
-        "reconciliation": prepared["id"],
-        "hash": prepared["hash"],
-    }
+    return {**payout, "exception": found["openException"]["id"], **prepared}
 
 
 # The end
 
 
-async def _transfers(market: RacingMarketplace, payout: Given) -> list[dict[str, Any]]:
+async def _transfers(market: RacingMarketplace, payout: Facts) -> list[dict[str, Any]]:
     """Return the gateway's transfers of this payout, which alone has this amount."""
     newest = await market.listed("transfer", perPage=_LISTED)
     return [line for line in newest if line["amount"] == payout["amountMinor"]]
 
 
-async def settle(market: RacingMarketplace, payouts: Sequence[Given]) -> None:
+async def settle(market: RacingMarketplace, payouts: Sequence[Facts]) -> None:
     """End what is pending, as the bank, and let minutes pass. A quarantined account is replaced."""
     await market.faults()
     bank = {payout["amountMinor"]: payout.get("bank", "succeed") for payout in payouts}
@@ -255,11 +243,11 @@ async def settle(market: RacingMarketplace, payouts: Sequence[Given]) -> None:
     for payout in payouts:
         path = _BANK_DETAILS.format(**payout)
         if not (await market.get(path, payout["vendor"]))["verified"]:
-            await name_new_account(market, payout["vendor"], payout["amountMinor"])
+            await set_bank_details(market, payout["vendor"], f"{payout['amountMinor']:010d}", ADA.legal_name)
     await market.run_until_idle()
 
 
-async def read(market: RacingMarketplace, payout: Given) -> End:
+async def read(market: RacingMarketplace, payout: Facts) -> End:
     """Return the payout as finance sees it, the gateway's transfers, and the change of the wallet in units of the
     payout.
     """
@@ -286,35 +274,26 @@ def check(end: End) -> None:
     AssertionError.
     """
     facts, sent = end.facts, end.facts["gateway"].count("success")
+    status, change = facts["status"], facts["wallet"]
     assert sent <= 1, "the bank paid twice"
     debited = {"availableMinor": -1.0}
+    changed = f"{status}, {sent} paid, the wallet changed by {change}"
+    # A reversal, and a returned recovery, are credited by a decision of staff.
     if facts["exception"] == "transfer_contradicted":
         # A late report of a success: its money waits for a decision of staff.
-        assert facts["wallet"] == {**debited, "heldMinor": 1.0}, (
-            f"contradicted, the wallet changed by {facts['wallet']}"
-        )
-        assert facts["status"] in ("processed", "failed"), f"contradicted, and {facts['status']}"
+        assert change == {**debited, "heldMinor": 1.0}, f"contradicted, {changed}"
+        assert status in ("processed", "failed"), f"contradicted, and {status}"
     elif facts["recovered"]:
-        # A returned recovery is credited by a decision of staff.
-        assert facts["wallet"] in ([debited] if sent else [debited, {}]), (
-            f"{sent} paid, the wallet changed by {facts['wallet']}"
-        )
-        assert facts["status"] == "failed", f"recovered, and {facts['status']}"
-        assert sent or facts["wallet"] == {} or facts["exception"] == "reversed", "not credited, and nobody knows"
-    elif facts["status"] == "processed":
-        # A reversal is credited by a decision of staff.
-        assert facts["wallet"] in ([debited] if sent else [debited, {}]), (
-            f"{sent} paid, the wallet changed by {facts['wallet']}"
-        )
+        assert change in ([debited] if sent else [debited, {}]), changed
+        assert status == "failed", f"recovered, and {status}"
+        assert sent or change == {} or facts["exception"] == "reversed", "not credited, and nobody knows"
+    elif status == "processed":
+        assert change in ([debited] if sent else [debited, {}]), changed
         assert sent or "reversed" in facts["gateway"], "processed, and the bank has not paid"
-    elif facts["status"] == "failed":
-        assert facts["wallet"] == {}, f"failed, the wallet changed by {facts['wallet']}"
-        assert not sent, "failed, and the bank has paid"
     else:
-        assert facts["wallet"] == {**debited, "inTransitMinor": 1.0}, (
-            f"pending, the wallet changed by {facts['wallet']}"
-        )
-        assert not sent, "pending, and the bank has paid"
+        expected = {} if status == "failed" else {**debited, "inTransitMinor": 1.0}
+        assert change == expected, changed
+        assert not sent, f"{status}, and the bank has paid"
 
 
 def _situation(name: str, state: str, prepare: Any, *actions: Action, start: Any = nothing) -> Situation:

@@ -9,16 +9,15 @@ from common.database.unit_of_work import Database
 from common.primitives.ids import new_id
 from contracts.demo import ADA, LAGOS
 from contracts.identity import VendorApproved
-from lab.crash_points.scenarios.orders import deliver, pay
-from lab.crash_points.scenarios.steps import Given, unique_minor
-from lab.crash_points.users import BUYER, VENDOR, User
 from lab.races.marketplace import RacingMarketplace
+from lab.stepped.actions import create_product, deliver, pay, place_order, set_bank_details, wallet
+from lab.stepped.actors import VENDOR, User
+from lab.stepped.scenarios.steps import unique_minor
 
 VENDORS: Final = 20
 _PRICE_MINOR: Final = 50_000_000
 # More than a race pays out.
 _FUNDS_MINOR: Final = 500_000
-_BANK_CODE: Final = "058"
 
 
 @dataclass(slots=True)
@@ -49,18 +48,6 @@ async def next_vendor(market: RacingMarketplace) -> User:
     return vendor
 
 
-async def wallet(market: RacingMarketplace, vendor: User) -> Given:
-    return dict(await market.get("/api/wallets/current", vendor))
-
-
-async def name_new_account(market: RacingMarketplace, vendor: User, number: int) -> None:
-    """Pay the vendor at a new account from now on."""
-    account_number = f"{number:010d}"
-    await market.name_account(_BANK_CODE, account_number, ADA.legal_name)
-    body = {"accountNumber": account_number, "bankCode": _BANK_CODE}
-    await market.put(f"/api/vendors/{vendor.claims['vendor_id']}/bank-details", vendor, body)
-
-
 async def _open_vendor(market: RacingMarketplace) -> tuple[User, str]:
     approved = VendorApproved(
         vendor_id=new_id(),
@@ -73,11 +60,8 @@ async def _open_vendor(market: RacingMarketplace) -> tuple[User, str]:
     await identity.run(_publish(identity.dependencies.database, approved))
     await market.run_until_idle()
     vendor = User(approved.owner_user_id, {**VENDOR.claims, "vendor_id": approved.vendor_id})
-    await name_new_account(market, vendor, unique_minor(1))
-    body = {"name": "Stock", "description": "", "category": "lab", "priceMinor": _PRICE_MINOR, "stock": 10**6}
-    product = await market.post("/api/products", vendor, body)
-    await market.run_until_idle()
-    return vendor, product["id"]
+    await set_bank_details(market, vendor, f"{unique_minor(1):010d}", ADA.legal_name)
+    return vendor, await create_product(market, vendor, _PRICE_MINOR)
 
 
 async def _publish(database: Database, event: VendorApproved) -> None:
@@ -86,9 +70,6 @@ async def _publish(database: Database, event: VendorApproved) -> None:
 
 
 async def _sell(market: RacingMarketplace, vendor: User, product_id: str) -> None:
-    items = [{"productId": product_id, "quantity": 1}]
-    order = await market.post("/api/orders/checkout", BUYER, {"items": items})
-    await market.run_until_idle()
-    intent = await market.post("/api/payments/intent", BUYER, {"orderId": order["id"]})
-    await pay(market, {"reference": intent["reference"]})
+    order = await place_order(market, product_id)
+    await pay(market, order)
     await deliver(market, order, vendor)

@@ -15,7 +15,7 @@ import asyncpg
 import msgspec
 
 from common.ledger.posting import POST
-from lab.crash_points.points import CURRENT
+from lab.stepped.effects import CURRENT
 
 _INBOX: Final = "INSERT INTO inbox"
 # The read of a lost chargeback: which refunds of its charge were not sent yet.

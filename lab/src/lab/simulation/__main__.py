@@ -10,7 +10,7 @@ from contracts.payments import EscrowReleased
 from lab.replay.planted import plant_faults
 from lab.replay.recording import Recording
 from lab.simulation.exploration import TRIALS_MAX, Exploration, examine, explore
-from lab.simulation.market import USERS_AND_MESSAGES, SimulatedMarketplace
+from lab.simulation.marketplace import USERS_AND_MESSAGES, SimulatedMarketplace
 from lab.simulation.plans import plan_of
 from lab.simulation.runs import run_plan
 from lab.systems import logger

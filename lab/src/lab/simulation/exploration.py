@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lab.simulation.market import SimulatedMarketplace
+from lab.simulation.marketplace import SimulatedMarketplace
 from lab.simulation.plans import Plan, plan_of
 from lab.simulation.runs import Verdict, run_plan
 from lab.simulation.shrinking import shrink

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from lab.crash_points.marketplace import StepRejected
-from lab.crash_points.users import SUPPORT
-from lab.simulation.market import SimulatedMarketplace
+from lab.simulation.marketplace import SimulatedMarketplace
 from lab.simulation.messages import broken_messages
 from lab.simulation.settling import FINAL, settle
 from lab.simulation.steps import Step
 from lab.simulation.story import OrderStory, Story
+from lab.stepped.actors import SUPPORT
+from lab.stepped.marketplace import StepRejected
 
 _CHARGED: Final = ("success", "reversed")
 
@@ -62,7 +62,7 @@ async def _outcome(story: Story, step: Step) -> str:
 
 async def recover(market: SimulatedMarketplace) -> None:
     """End what a broken run left behind, as far as it goes."""
-    market.points.stop()
+    market.effects.stop()
     market.connection.faults.clear()
     await market.revive()
 

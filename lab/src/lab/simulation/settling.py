@@ -3,10 +3,10 @@
 from datetime import timedelta
 from typing import Any, Final
 
-from lab.crash_points.marketplace import StepRejected
-from lab.crash_points.users import CHECKER, MAKER, OPS, SUPPORT
 from lab.simulation.messages import send_messages
 from lab.simulation.story import OrderStory, Story
+from lab.stepped.actors import CHECKER, MAKER, OPS, SUPPORT
+from lab.stepped.marketplace import StepRejected
 
 FINAL: Final = frozenset({"expired", "cancelled", "paid", "refunded"})
 # Longer than every lease and poll; then the vendor's idle time, the PIN's window and their refunds.
@@ -36,7 +36,7 @@ _QUARANTINED: Final = "SELECT id FROM quarantined_charges WHERE reference = ANY 
 async def settle(story: Story) -> dict[int, str]:
     """Let everything come to its end; returns the states of the orders."""
     market = story.market
-    market.points.stop()
+    market.effects.stop()
     market.connection.faults.clear()
     market.broker.held_until.clear()
     for process in market.processes.values():

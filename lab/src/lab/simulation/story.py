@@ -9,9 +9,9 @@ from common.primitives.ids import new_id
 from contracts.demo import LAGOS
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned, VendorApproved
 from identity.use_cases.accounts.provision_user import NewUser
-from lab.crash_points.scenarios.users import sign_up
-from lab.crash_points.users import User
-from lab.simulation.market import SimulatedMarketplace
+from lab.simulation.marketplace import SimulatedMarketplace
+from lab.stepped.actors import User
+from lab.stepped.scenarios.users import sign_up
 
 PRICE_MINOR: Final = 250_000
 _BANK: Final = "058"

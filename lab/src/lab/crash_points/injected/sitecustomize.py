@@ -12,6 +12,6 @@ if (
     and sys.orig_argv[1:2] == ["-m"]
     and sys.orig_argv[_MODULE + 1 :] in (["api"], ["worker"])
 ):
-    from lab.crash_points.doomed import observe_this_process
+    from lab.crash_points.crashing_process import observe_this_process
 
     observe_this_process(sys.orig_argv[_MODULE], sys.orig_argv[_MODULE + 1], os.environ["PYTHON_CRASH_FOLDER"])

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.crash_points.points import Crash, Side
-from lab.simulation.broker import Loss, SimulatedBus
-from lab.simulation.gateway import CallFault
 from lab.simulation.steps.step import Pick, Step, chosen
 from lab.simulation.story import Story
+from lab.stepped.effects import Crash, Side
+from lab.stepped.simulated_broker import Loss, SimulatedBus
+from lab.stepped.simulated_gateway import CallFault
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class KillAtEffect(Step):
     side: Side
 
     async def run(self, story: Story) -> str:
-        story.market.points.start(Crash(self.number, self.side))
+        story.market.effects.start(Crash(self.number, self.side))
         return "ok"
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Any, Final, Literal
 
-from lab.crash_points.users import CHECKER, SUPPORT
 from lab.simulation.steps.step import ABSENT, OfOrder, OrderNumber, Step, act, chosen
 from lab.simulation.story import OrderStory, Story
+from lab.stepped.actors import CHECKER, SUPPORT
 
 # The daily reconciliation reads the charges of seven days by their opening, and a run's timers may pause for five. A later
 # payment whose webhook is lost is a finding of the audit, for staff.

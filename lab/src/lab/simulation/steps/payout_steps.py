@@ -4,9 +4,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.crash_points.users import CHECKER, MAKER, OPS
 from lab.simulation.steps.step import ABSENT, PayoutNumber, Step, act
 from lab.simulation.story import Story
+from lab.stepped.actors import CHECKER, MAKER, OPS
 
 
 @dataclass(frozen=True, slots=True)

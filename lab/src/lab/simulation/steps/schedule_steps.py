@@ -70,13 +70,13 @@ class SendWebhook(Step):
     how: Literal["once", "twice", "and again later"]
 
     async def run(self, story: Story) -> str:
-        webhook = chosen(self.pick, await story.market.webhooks())
+        webhook = chosen(self.pick, await story.market.webhooks.waiting())
         if webhook is None:
             return ABSENT
         for _ in range(2 if self.how == "twice" else 1):
             await story.market.send_webhook(webhook.body)
         if self.how != "and again later":
-            story.market.discard(webhook)
+            story.market.webhooks.discard(webhook)
         return str(webhook.event)
 
 
@@ -86,10 +86,10 @@ class DropWebhook(Step):
     pick: Pick
 
     async def run(self, story: Story) -> str:
-        webhook = chosen(self.pick, await story.market.webhooks())
+        webhook = chosen(self.pick, await story.market.webhooks.waiting())
         if webhook is None:
             return ABSENT
-        story.market.discard(webhook)
+        story.market.webhooks.discard(webhook)
         return str(webhook.event)
 
 

@@ -46,7 +46,7 @@ class Step(Generic[Result]):
 STEP: ContextVar[Step[Any] | None] = ContextVar("step of a common preparation", default=None)
 
 
-async def run_together(
+async def run_concurrently(
     works: Sequence[Callable[[], Awaitable[Result]]], move_messages: Callable[[], Awaitable[None]]
 ) -> list[Result]:
     """Return the results of all works. Raises the first error of one."""

@@ -14,7 +14,7 @@ import asyncpg
 import httpx
 
 from common.messaging.bus import Bus, Outgoing
-from lab.crash_points.points import CURRENT, NO_SESSION, Kind, ProcessKilled, Session
+from lab.stepped.effects import CURRENT, NO_SESSION, Kind, ProcessKilled, Session
 
 Result = TypeVar("Result")
 
@@ -52,15 +52,15 @@ async def observed(
     process = CURRENT.get()
     if process is None:
         return await effect()
-    await process.points.turn(process.name, kind, label)
-    number = process.points.before(process, kind, label, session())
+    await process.effects.turn(process.name, kind, label)
+    number = process.effects.before(process, kind, label, session())
     try:
         result = await effect()
     except Exception as error:
         if process.is_dead:
             raise ProcessKilled from error
         raise
-    process.points.after(process, number)
+    process.effects.after(process, number)
     return result
 
 

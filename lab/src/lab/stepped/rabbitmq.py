@@ -10,7 +10,7 @@ import aiormq
 import aiormq.abc
 
 from common.messaging.bus import OnMessage, Outgoing
-from lab.crash_points.instruments import ObservedBus, ObservedMessage
+from lab.stepped.wrappers import ObservedBus, ObservedMessage
 
 
 class Arrivals:
@@ -20,6 +20,15 @@ class Arrivals:
         self.queues: set[str] = set()
         # Messages that arrive without a further publish: after a delay, or from a dead consumer.
         self.expected: Counter[str] = Counter()
+
+    def waiting(self) -> set[str]:
+        """Return the queues with published or expected messages."""
+        return self.queues | self.expected.keys()
+
+    def take(self, queue: str) -> int:
+        """Clear a queue before its delivery; returns the number of expected messages."""
+        self.queues.discard(queue)
+        return self.expected.pop(queue, 0)
 
 
 ARRIVALS: Final = Arrivals()

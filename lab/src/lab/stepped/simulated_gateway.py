@@ -15,7 +15,7 @@ from unittest.mock import patch
 import httpx
 
 from common.primitives.clock import ManualClock
-from lab.crash_points.points import CURRENT
+from lab.stepped.effects import CURRENT
 from sandbox.app import create_app
 from sandbox.database import Database
 from sandbox.gateway.banks import seed_demo_accounts

@@ -1,16 +1,16 @@
-"""What scenarios share."""
+"""The form of a scenario, its usual preparations, and what its end compares."""
 
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lab.crash_points.marketplace import Marketplace
-from lab.crash_points.users import BUYER, VENDOR
+from lab.stepped.actions import Facts, create_product, deliver, pay, place_order
+from lab.stepped.actors import BUYER, VENDOR
+from lab.stepped.marketplace import Marketplace
 
 End = Callable[[], Awaitable[None]]
 """Raises AssertionError unless the run reached its end."""
-Given = dict[str, Any]
 
 PRICE_MINOR: Final = 250_000
 # The default commission of five percent is taken off.
@@ -19,18 +19,18 @@ _PRODUCTS: Final[dict[int, str]] = {}
 _NUMBERS: Final = itertools.count(1)
 
 
-async def nothing(market: Marketplace) -> Given:
-    """Return a scenario that starts from the demo data."""
+async def nothing(market: Marketplace) -> Facts:
+    """Start from the demo data."""
     await product(market)
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`run(market, given)` is killed at each of its points; `prepare` is not. `further`: more processes that it needs."""
+    """`run(market, given)` is killed at each of its effects; `prepare` is not. `further`: more processes that it needs."""
 
-    run: Callable[[Marketplace, Given], Awaitable[End]]
-    prepare: Callable[[Marketplace], Awaitable[Given]] = nothing
+    run: Callable[[Marketplace, Facts], Awaitable[End]]
+    prepare: Callable[[Marketplace], Awaitable[Facts]] = nothing
     further: Sequence[str] = ()
 
 
@@ -42,30 +42,33 @@ def unique_minor(at_least_minor: int) -> int:
 async def product(market: Marketplace) -> str:
     """Return a product with more stock than all runs buy."""
     if id(market) not in _PRODUCTS:
-        _PRODUCTS[id(market)] = await new_product(market)
+        _PRODUCTS[id(market)] = await create_product(market, VENDOR, PRICE_MINOR)
     return _PRODUCTS[id(market)]
 
 
-async def new_product(market: Marketplace) -> str:
+async def own_product(market: Marketplace) -> Facts:
     """Return a product that no earlier order has, whose stock only this run changes."""
-    body = {
-        "name": "Crash test",
-        "description": "For a run",
-        "category": "lab",
-        "priceMinor": PRICE_MINOR,
-        "stock": 10**6,
-    }
-    product_id = str((await market.post("/api/products", VENDOR, body))["id"])
-    await market.run_until_idle()
-    return product_id
+    return {"productId": await create_product(market, VENDOR, PRICE_MINOR)}
 
 
-async def order_of(market: Marketplace, order: Mapping[str, Any]) -> dict[str, Any]:
+async def placed_order(market: Marketplace) -> Facts:
+    return await place_order(market, await product(market))
+
+
+async def paid_order(market: Marketplace) -> Facts:
+    order = await placed_order(market)
+    await pay(market, order)
+    return order
+
+
+async def delivered_order(market: Marketplace) -> Facts:
+    order = await paid_order(market)
+    await deliver(market, order)
+    return order
+
+
+async def order_of(market: Marketplace, order: Mapping[str, Any]) -> Facts:
     return dict(await market.get(f"/api/orders/{order['id']}", BUYER))
-
-
-async def wallet(market: Marketplace) -> dict[str, Any]:
-    return dict(await market.get("/api/wallets/current", VENDOR))
 
 
 def added(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, int]:
@@ -75,7 +78,7 @@ def added(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, int]
     return {name: change for name, change in changes.items() if change}
 
 
-async def refunds_of(market: Marketplace, order: Mapping[str, Any]) -> list[dict[str, Any]]:
+async def refunds_of(market: Marketplace, order: Mapping[str, Any]) -> list[Facts]:
     """Return the gateway's refunds of an order's charge."""
     return [line for line in await market.listed("refund") if line["transaction_reference"] == order["reference"]]
 

@@ -3,41 +3,39 @@
 import asyncio
 import json
 import re
-import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Self, cast
+from typing import Any, ClassVar, Final, Self, cast
 
 import httpx
 
 import common.process.runtime
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
+from campus_tools.servers import Servers
 from common.messaging.outbox import event_row
 from common.messaging.relay import cloud_event
 from common.messaging.topology import declared_topology
-from common.primitives.clock import ManualClock, SystemClock
+from common.primitives.clock import ManualClock
 from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from contracts.event import Event
 from contracts.topology import EVENTS_EXCHANGE
-from lab.crash_points.instruments import ObservedConnection, observe_connections
-from lab.crash_points.marketplace import PROCESSES, SETTINGS, USERS, Marketplace, environments_of, prepare_program
-from lab.crash_points.users import User
 from lab.replay.check import Replay
 from lab.replay.gateway import GatewayRecord
 from lab.replay.recording import Command, Recording
-from lab.simulation.broker import Broker, SimulatedBus, properties_of
-from lab.simulation.gateway import JWKS_PATH, GatewayConnection, open_sandbox, sandbox_time, serve_mail_of
 from lab.simulation.state_changes import MarketStateChanges
+from lab.stepped.actors import User
+from lab.stepped.marketplace import PROCESSES, SETTINGS, USERS, Marketplace
+from lab.stepped.simulated_broker import Broker, SimulatedBus, properties_of
+from lab.stepped.simulated_gateway import JWKS_PATH, GatewayConnection, open_sandbox, sandbox_time, serve_mail_of
+from lab.stepped.wrappers import ObservedConnection, observe_connections
 from lab.systems import Log
 from operations.processes import CAMPUS, SystemPlan
 from operations.services import SERVICES
 from testkit.service_kit import Issuer
-from testkit.workers import throwaway_servers
 
 # Identity and notifications move no money: they join with `--everyone`.
 USERS_AND_MESSAGES: Final = (*USERS, "identity-worker")
@@ -45,10 +43,7 @@ _SERVICES: Final = tuple(service for service in SERVICES if service.name not in 
 _LEDGER_WORKERS: Final = ("payments-worker", "payouts-worker")
 # Workers run at least so often: the daily reconciliation compares seven days.
 _TIMERS_IDLE_MAX: Final = timedelta(days=5)
-# More than one step causes.
-_WEBHOOKS_MAX: Final = 50
 _WEBHOOKS_LISTED: Final = 1_000
-_ROUNDS_MAX: Final = 400
 # The ladder's own delays pass on the virtual clock.
 _SETTINGS: Final = {**SETTINGS, "RETRY_DELAYS_SECONDS": ",".join(str(delay) for delay in DELAYS_SECONDS)}
 _TOPOLOGY: Final = declared_topology(RetryLadder())
@@ -60,87 +55,69 @@ _REAL_WAITS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
-    """A webhook that the gateway has for us."""
-
-    id: int
-    event: str
-    reference: str
-    body: bytes
-
-
 class SimulatedMarketplace(Marketplace):
     """Nothing moves except by the methods of this class: one relay, some messages of a queue, one webhook, one timer."""
 
+    settings: ClassVar[Mapping[str, str]] = _SETTINGS
     broker: Broker
     connection: GatewayConnection
     state_changes: MarketStateChanges
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._waiting: list[Webhook] = []
         # Responses that no client may get: status 500.
         self.internal_errors: list[str] = []
         self.recording: Recording | None = None
         self._replay: Replay | None = None
 
     @classmethod
-    @asynccontextmanager
-    async def opened(cls, log: Log, further: Sequence[str] = ()) -> AsyncIterator[Self]:
-        """PostgreSQL, the migrations, the sandbox and all processes inside this program."""
-        prepare_program()
-        clock = ManualClock(SystemClock().now())
-        async with AsyncExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-simulation-"))
-            servers = stack.enter_context(throwaway_servers())
-            log("starting PostgreSQL, migrating")
-            await asyncio.to_thread(servers.postgresql.start)
-            services = tuple(SERVICES) if further else _SERVICES
-            plan = SystemPlan(services, ())
-            system = System(Path(folder), free_port_base(), _SETTINGS, plan=plan, servers=servers, with_broker=False)
-            await stack.enter_async_context(system)
-            issuer = Issuer(clock, f"{system.sandbox_url}{JWKS_PATH}")
-            environments = environments_of(system, servers, _SETTINGS)
-            sandbox = next(plan for plan in CAMPUS.processes if plan.service == "sandbox")
-            market = cls(system, issuer, clock, log)
-            stack.push_async_callback(market._close)
-            market.broker = SimulatedBus.broker = Broker(clock)
-            market.connection = open_sandbox(
-                environments.for_process(sandbox, None) | {"OPENING_BALANCE_MINOR": SETTINGS["OPENING_BALANCE_MINOR"]},
-                issuer.jwks(),
-            )
-            stack.enter_context(sandbox_time(clock))
-            if further:
-                stack.callback((await serve_mail_of(market.connection)).close)
-            await market.sandbox.aclose()
-            market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, transport=market.connection)
-            observe_connections(system.sandbox_url, market.connection)
-            common.process.runtime.Bus = SimulatedBus  # type: ignore[attr-defined]
-            _wait_for_nothing()
-            log("starting the processes")
-            await market.open_processes(environments, (*PROCESSES, *further), services)
-            market.state_changes = await MarketStateChanges.recorded(market.databases)
-            yield market
+    async def _open(
+        cls,
+        stack: AsyncExitStack,
+        folder: Path,
+        servers: Servers,
+        clock: ManualClock,
+        log: Log,
+        further: Sequence[str],
+    ) -> Self:
+        """Open the system on PostgreSQL, the double of the broker, and the sandbox inside this program."""
+        await asyncio.to_thread(servers.postgresql.start)
+        services = tuple(SERVICES) if further else _SERVICES
+        plan = SystemPlan(services, ())
+        system = await stack.enter_async_context(
+            System(folder, free_port_base(), cls.settings, plan=plan, servers=servers, with_broker=False)
+        )
+        issuer = Issuer(clock, f"{system.sandbox_url}{JWKS_PATH}")
+        environments = cls.environments(system, servers)
+        sandbox = next(plan for plan in CAMPUS.processes if plan.service == "sandbox")
+        market = cls(system, issuer, clock, log)
+        stack.push_async_callback(market._close)
+        market.broker = SimulatedBus.broker = Broker(clock)
+        market.connection = open_sandbox(
+            environments.for_process(sandbox, None) | {"OPENING_BALANCE_MINOR": SETTINGS["OPENING_BALANCE_MINOR"]},
+            issuer.jwks(),
+        )
+        stack.enter_context(sandbox_time(clock))
+        if further:
+            stack.callback((await serve_mail_of(market.connection)).close)
+        await market.sandbox.aclose()
+        market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, transport=market.connection)
+        observe_connections(system.sandbox_url, market.connection)
+        common.process.runtime.Bus = SimulatedBus  # type: ignore[attr-defined]
+        _wait_for_nothing()
+        log("starting the processes")
+        await market.open_processes(environments, (*PROCESSES, *further), services)
+        market.state_changes = await MarketStateChanges.recorded(market.databases)
+        return market
 
     # One move at a time
 
-    async def relay(self, name: str) -> bool:
-        """Publish what a process committed."""
-        process = self.processes[name]
-        waiting = process.has_waiting_rows
-        if waiting:
-            await process.relay()
-            await self.revive()
-        return waiting
+    def waiting_queues(self) -> list[str]:
+        return self.broker.waiting()
 
-    def relays(self) -> list[str]:
-        """Return the processes with unpublished rows in memory."""
-        return [name for name, process in self.processes.items() if process.has_waiting_rows]
-
-    async def deliver(self, queue: str, positions: Sequence[int] = (0,)) -> int:
+    async def deliver(self, queue: str, positions: Sequence[int] = (0,) * 16) -> int:
         """Deliver messages of a queue to its consumer, which handles them together."""
-        process = next(process for process in self.processes.values() if queue in process.queues)
+        process = self.consumer_of(queue)
         delivered = await process.run(cast("SimulatedBus", process.bus).deliver(queue, positions))
         await self.revive()
         return delivered or 0
@@ -176,23 +153,6 @@ class SimulatedMarketplace(Marketplace):
                 if error := await self.run_timer(name, timer):
                     errors.append(f"{name}: {timer}: {error}")
         return errors
-
-    async def webhooks(self) -> list[Webhook]:
-        """Return the webhooks that were neither sent nor lost, in their order."""
-        if self.connection.has_changed:
-            self.connection.has_changed = False
-            query = {"status": "dropped", "limit": str(_WEBHOOKS_MAX)}
-            listed = (await self.sandbox.get("/control/webhooks", params=query)).json()
-            new = [line for line in reversed(listed) if line["id"] > self._webhooks_delivered]
-            assert len(new) < _WEBHOOKS_MAX, "webhooks were not listed"
-            for line in new:
-                self._webhooks_delivered = line["id"]
-                self._waiting.append(Webhook(line["id"], line["event"], line["reference"], line["body"].encode()))
-        return list(self._waiting)
-
-    def discard(self, webhook: Webhook) -> None:
-        """Discard a webhook: the gateway sends it no more by itself."""
-        self._waiting.remove(webhook)
 
     async def find_at_gateway(self, path: str) -> Any:
         """Return what the gateway's API has under this path; None when it has nothing."""
@@ -266,38 +226,10 @@ class SimulatedMarketplace(Marketplace):
 
     async def run_until_idle(self) -> None:
         """Publish, deliver and handle in order until nothing moves; the clock advances to delayed messages."""
-        for _ in range(_ROUNDS_MAX):
-            if await self._round():
-                continue
-            if (delay := self.broker.next_delay()) is None:
-                return
+        await super().run_until_idle()
+        while (delay := self.broker.next_delay()) is not None:
             self.clock.advance(delay)
-        raise TimeoutError(f"messages still move: {self.broker.waiting()}")
-
-    async def _round(self) -> bool:
-        moved = False
-        for name in self.relays():
-            moved |= await self.relay(name)
-        for queue in self.broker.waiting():
-            moved |= bool(await self.deliver(queue, (0,) * 16))
-        for webhook in await self.webhooks():
-            self.discard(webhook)
-            await self.send_webhook(webhook.body)
-            moved = True
-        return moved or await self._release_rows()
-
-    async def _release_rows(self) -> bool:
-        """Rows of dead processes, and unconfirmed ones, wait in the table for the end of their lease."""
-        released = False
-        for service, connection in self.databases.items():
-            if not await self._unpublished(service):
-                continue
-            await connection.execute("UPDATE outbox SET next_attempt_at = clock_timestamp() WHERE published_at IS NULL")
-            relay = next(process for process in self.processes.values() if process.service == service)
-            await relay.relay()
-            await self.revive()
-            released = True
-        return released
+            await super().run_until_idle()
 
 
 def _difference(balances: re.Match[str]) -> str:

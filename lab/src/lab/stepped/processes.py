@@ -29,8 +29,8 @@ from common.process.server import QuietServer
 from common.process.service import http_app
 from common.web.http_protocol import JoinedProtocol
 from contracts.identity import SessionRevoked
-from lab.crash_points.points import CURRENT, Points, ProcessKilled
-from lab.crash_points.stepping import ARRIVALS, SteppedBus
+from lab.stepped.effects import CURRENT, EffectLog, ProcessKilled
+from lab.stepped.rabbitmq import ARRIVALS, SteppedBus
 from operations.processes import ProcessPlan
 
 Result = TypeVar("Result")
@@ -57,8 +57,10 @@ class _Server(QuietServer):
 class Process:
     """`api` answers requests; `worker` consumes messages and runs timers. Both publish what they commit."""
 
-    def __init__(self, plan: ProcessPlan, environment: Mapping[str, str], clock: ManualClock, points: Points) -> None:
-        self.name, self.service, self.points = plan.name, plan.service, points
+    def __init__(
+        self, plan: ProcessPlan, environment: Mapping[str, str], clock: ManualClock, effects: EffectLog
+    ) -> None:
+        self.name, self.service, self.effects = plan.name, plan.service, effects
         self.is_worker = plan.module[-1] == "worker"
         self.is_dead = True
         self.starts = 0

@@ -1,4 +1,4 @@
-"""The crash points of a run: numbered effects of processes, one of which kills its process."""
+"""The effects of processes: numbered, at one of which its process is killed."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class ProcessKilled(BaseException):
     """The process is dead: no code of it runs on. Not an `Exception`, so that no handler of the product catches it."""
 
 
-class Victim(Protocol):
+class ObservedProcess(Protocol):
     """A process that can be killed."""
 
     name: str
@@ -23,14 +23,14 @@ class Victim(Protocol):
     connections: list[Any]
 
     @property
-    def points(self) -> "Points":
+    def effects(self) -> "EffectLog":
         """Where its effects are numbered."""
 
     def die(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class Effect:
     """One effect: the process, its kind, and a text that is the same in each run."""
 
     process: str
@@ -56,14 +56,14 @@ class Session(NamedTuple):
 NO_SESSION: Final = Session(0, False)
 
 # The process whose code runs: inherited by each task that the code starts.
-CURRENT: ContextVar[Victim | None] = ContextVar("process of a crash run", default=None)
+CURRENT: ContextVar[ObservedProcess | None] = ContextVar("process of a crash run", default=None)
 
 
 @dataclass(slots=True)
-class Points:
+class EffectLog:
     """Numbers the effects while it is recording, and kills at the armed one."""
 
-    seen: list[Point] = field(default_factory=list)
+    seen: list[Effect] = field(default_factory=list)
     # Of each effect in `seen`.
     sessions: list[Session] = field(default_factory=list)
     is_recording: bool = False
@@ -81,47 +81,47 @@ class Points:
     async def turn(self, process: str, kind: Kind, label: str) -> None:
         """Return when the process may have this effect: at once, unless two actions take turns (`lab.races`)."""
 
-    def before(self, victim: Victim, kind: Kind, label: str, session: Session = NO_SESSION) -> int | None:
+    def before(self, process: ObservedProcess, kind: Kind, label: str, session: Session = NO_SESSION) -> int | None:
         """Return the number of the effect that follows. Raises ProcessKilled."""
-        if victim.is_dead:
+        if process.is_dead:
             raise ProcessKilled
         if not self.is_recording or self.is_fired:
             return None
         number = len(self.seen)
-        self.seen.append(Point(victim.name, kind, label))
+        self.seen.append(Effect(process.name, kind, label))
         self.sessions.append(session)
-        self._kill_at(victim, number, "before")
+        self._kill_at(process, number, "before")
         return number
 
-    def after(self, victim: Victim, number: int | None) -> None:
+    def after(self, process: ObservedProcess, number: int | None) -> None:
         """Crash where it is due; called when the effect is complete. Raises ProcessKilled."""
-        if victim.is_dead:
+        if process.is_dead:
             raise ProcessKilled
         if number is not None:
-            self._kill_at(victim, number, "after")
+            self._kill_at(process, number, "after")
 
-    def _kill_at(self, victim: Victim, number: int, side: Side) -> None:
+    def _kill_at(self, process: ObservedProcess, number: int, side: Side) -> None:
         if self.crash == Crash(number, side):
             self.is_fired = True
-            victim.die()
+            process.die()
             raise ProcessKilled
 
 
-def crashes_of(points: Points) -> list[Crash]:
+def crashes_of(log: EffectLog) -> list[Crash]:
     """Before and after each effect of a recording."""
-    return [Crash(number, side) for number in range(len(points.seen)) for side in SIDES]
+    return [Crash(number, side) for number in range(len(log.seen)) for side in SIDES]
 
 
-def distinct_crashes_of(points: Points) -> list[Crash]:
+def distinct_crashes_of(log: EffectLog) -> list[Crash]:
     """Of the crashes inside one transaction only the last one, before its commit: PostgreSQL rolls all of them back.
 
     Effects that follow each other on one connection, while its transaction is open, have no other effect between them.
     """
-    sessions = points.sessions
+    sessions = log.sessions
     same: set[Crash] = set()
     for number, (former, latter) in enumerate(pairwise(sessions)):
         if latter.is_open and former.connection == latter.connection:
             same.add(Crash(number, "after"))
             if former.is_open:
                 same.add(Crash(number, "before"))
-    return [crash for crash in crashes_of(points) if crash not in same]
+    return [crash for crash in crashes_of(log) if crash not in same]

@@ -8,20 +8,20 @@ from typing import Any, Final
 import aio_pika
 
 import common.process.runtime
-from lab.crash_points.instruments import ObservedBus, ObservedMessage, observe_connections
-from lab.crash_points.points import CURRENT, NO_SESSION, Kind, Points, Session
+from lab.stepped.effects import CURRENT, NO_SESSION, EffectLog, Kind, Session
+from lab.stepped.wrappers import ObservedBus, ObservedMessage, observe_connections
 
 _FIRED: Final = ".fired"
 
 
-class DoomedProcess:
+class CrashingProcess:
     """This process, until its file in the folder names an effect that it reaches."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.is_dead = name, False
         self.connections: list[Any] = []
         self.plan = folder / name
-        self.points = PlannedPoints(self)
+        self.effects: EffectLog = PlannedEffects(self)
 
     def die(self) -> None:
         """Leave the file under another name as the proof, and end."""
@@ -29,16 +29,16 @@ class DoomedProcess:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-class PlannedPoints(Points):
+class PlannedEffects(EffectLog):
     """Counts down to the effect that the file names: `<kind> <number> <side>`."""
 
-    def __init__(self, process: "DoomedProcess") -> None:
+    def __init__(self, process: "CrashingProcess") -> None:
         super().__init__()
         self._process = process
         self._plan: tuple[str, int, str] | None = None
         self._met = 0
 
-    def before(self, victim: Any, kind: Kind, label: str, session: Session = NO_SESSION) -> int | None:
+    def before(self, process: Any, kind: Kind, label: str, session: Session = NO_SESSION) -> int | None:
         self._read()
         if self._plan is None or self._plan[0] != kind:
             return None
@@ -46,7 +46,7 @@ class PlannedPoints(Points):
         self._die_at(number, "before")
         return number
 
-    def after(self, victim: Any, number: int | None) -> None:
+    def after(self, process: Any, number: int | None) -> None:
         if number is not None:
             self._die_at(number, "after")
 
@@ -66,7 +66,7 @@ class PlannedPoints(Points):
 def observe_this_process(module: str, command: str, folder: str) -> None:
     """Observe this process; called before it starts."""
     service = module.replace("_", "-")
-    process = DoomedProcess(service if service == "api-gateway" else f"{service}-{command}", Path(folder))
+    process = CrashingProcess(service if service == "api-gateway" else f"{service}-{command}", Path(folder))
     CURRENT.set(process)
     observe_connections("http")
     common.process.runtime.Bus = ObservedBus  # type: ignore[attr-defined]

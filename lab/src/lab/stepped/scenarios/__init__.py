@@ -3,22 +3,22 @@
 from collections.abc import Mapping
 from typing import Final
 
-from lab.crash_points.marketplace import USERS
-from lab.crash_points.scenarios import chargebacks, keys, orders, payments, payouts, users
-from lab.crash_points.scenarios.steps import Scenario
+from lab.stepped.marketplace import USERS
+from lab.stepped.scenarios import keys, orders, payouts, users
+from lab.stepped.scenarios.steps import Scenario, delivered_order, own_product, paid_order, placed_order
 
 SCENARIOS: Final[Mapping[str, Scenario]] = {
     "purchase": Scenario(orders.purchase),
-    "expiry": Scenario(orders.expiry, orders.own_product),
+    "expiry": Scenario(orders.expiry, own_product),
     "cancel-against-charge": Scenario(orders.cancel_against_charge),
-    "cancelled-and-refunded": Scenario(orders.cancelled_and_refunded, orders.paid_order),
-    "dispute-and-split": Scenario(orders.dispute_and_split, orders.paid_order),
-    "return-after-release": Scenario(orders.return_after_release, orders.delivered_order),
-    "underpayment": Scenario(payments.underpayment, orders.placed_order),
-    "overpayment": Scenario(payments.overpayment, orders.placed_order),
-    "chargeback-lost": Scenario(chargebacks.lost, orders.delivered_order),
-    "chargeback-won": Scenario(chargebacks.won, orders.delivered_order),
-    "chargeback-before-delivery": Scenario(chargebacks.before_delivery, orders.paid_order),
+    "cancelled-and-refunded": Scenario(orders.cancelled_and_refunded, paid_order),
+    "dispute-and-split": Scenario(orders.dispute_and_split, paid_order),
+    "return-after-release": Scenario(orders.return_after_release, delivered_order),
+    "underpayment": Scenario(orders.underpayment, placed_order),
+    "overpayment": Scenario(orders.overpayment, placed_order),
+    "chargeback-lost": Scenario(orders.chargeback_lost, delivered_order),
+    "chargeback-won": Scenario(orders.chargeback_won, delivered_order),
+    "chargeback-before-delivery": Scenario(orders.chargeback_before_delivery, paid_order),
     "payout": Scenario(payouts.success, payouts.funds),
     "payout-failed-and-reset": Scenario(payouts.failed_and_reset, payouts.funds),
     "payout-reversed-and-reconciled": Scenario(payouts.reversed_and_reconciled, payouts.funds),

@@ -10,12 +10,12 @@ from typing import Final, Literal
 
 from common.observability.logging import REQUEST_ID
 from common.primitives.ids import new_request_id
-from lab.crash_points.points import Kind, Point, Points
+from lab.stepped.effects import Effect, EffectLog, Kind
 
 Actor = Literal["a", "b"]
 ACTORS: Final[tuple[Actor, Actor]] = ("a", "b")
 
-# The actor whose code runs: inherited by each task that it starts. Servers run in tasks of their own: see `Turns`.
+# The actor whose code runs: inherited by each task that it starts. Servers run in tasks of their own: see `Scheduler`.
 ACTOR: ContextVar[Actor | None] = ContextVar("actor of an interleaving", default=None)
 
 _EDGE: Final = "api-gateway"
@@ -91,7 +91,7 @@ def schedules(effects: Mapping[Actor, int], borders: Mapping[Actor, Sequence[int
 
 
 @dataclass(slots=True)
-class Turns(Points):
+class Scheduler(EffectLog):
     """Passes the turn between the actors of the interleaving that runs, at their effects.
 
     An effect belongs to the actor of its task, or to the one that sent the request which is served. The edge has no
@@ -114,7 +114,7 @@ class Turns(Points):
             return
         actor = ACTOR.get() or self.requests.get(REQUEST_ID.get())
         if actor is not None and not label.startswith(_WITHOUT_TURN):
-            await interleaving.wait_for_turn(actor, Point(process, kind, label))
+            await interleaving.wait_for_turn(actor, Effect(process, kind, label))
 
 
 class Interleaving:
@@ -122,7 +122,7 @@ class Interleaving:
 
     def __init__(self, schedule: Schedule, count_waiting: Callable[[], Awaitable[int]]) -> None:
         self.schedule = schedule
-        self.effects: dict[Actor, list[Point]] = {"a": [], "b": []}
+        self.effects: dict[Actor, list[Effect]] = {"a": [], "b": []}
         self.blocked = self.stalled = 0
         self._count_waiting = count_waiting
         self._index, self._ended = 0, set[Actor]()
@@ -134,7 +134,7 @@ class Interleaving:
         """Whose turn it is; None: both run."""
         return self.schedule[self._index].actor if self._index < len(self.schedule) else None
 
-    async def wait_for_turn(self, actor: Actor, point: Point) -> None:
+    async def wait_for_turn(self, actor: Actor, point: Effect) -> None:
         """Return when the actor may have its next effect."""
         while self.current is not None:
             if self.current != actor:

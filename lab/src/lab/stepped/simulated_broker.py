@@ -25,7 +25,7 @@ from common.messaging.topology import (
 )
 from common.primitives.clock import ManualClock
 from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
-from lab.crash_points.instruments import ObservedBus, ObservedMessage
+from lab.stepped.wrappers import ObservedBus, ObservedMessage
 
 Loss = Literal["acknowledgement", "confirm", "publish"]
 """What a lost connection takes with it: an acknowledgement, the confirm of an accepted message, or a message."""

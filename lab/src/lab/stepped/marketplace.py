@@ -23,11 +23,12 @@ from campus_tools.launcher.system import System
 from campus_tools.servers import Servers
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.tls import client_tls
-from lab.crash_points.instruments import observe_connections
-from lab.crash_points.points import Points
-from lab.crash_points.processes import Process, track_tasks
-from lab.crash_points.stepping import ARRIVALS, SteppedBus
-from lab.crash_points.users import User
+from lab.stepped.actors import User
+from lab.stepped.effects import EffectLog
+from lab.stepped.processes import Process, track_tasks
+from lab.stepped.rabbitmq import ARRIVALS, SteppedBus
+from lab.stepped.webhooks import WebhookQueue
+from lab.stepped.wrappers import observe_connections
 from lab.systems import NO_QUOTA, NO_TRACING, Log
 from operations.audit.access import AUDITED
 from operations.audit.gateway import Gateway
@@ -71,7 +72,7 @@ _RETRY_AFTER: Final = timedelta(minutes=1)
 _ARRIVAL_SECONDS_MAX: Final = 5.0
 _ROUNDS_MAX: Final = 150
 _ATTEMPTS_MAX: Final = 10
-_WEBHOOKS_LISTED: Final = 20
+_UNPUBLISHED: Final = "SELECT EXISTS (SELECT FROM outbox WHERE published_at IS NULL)"
 _SANDBOX_SETTINGS: Final = {"refund_settlement": "manual", "transfer_settlement": "manual", "transfer_minimum_minor": 1}
 _DEAD_LETTER_WEBHOOKS: Final = "SELECT id, event_type FROM processed_webhook_events WHERE outcome = 'dead'"
 _WEBHOOKS: Final = ("charge_webhook", "transfer_webhook", "refund_webhook", "dispute_webhook")
@@ -87,7 +88,7 @@ SETTINGS: Final = {
 }
 
 
-class NotQuiet(Exception):
+class NotSettled(Exception):
     """Messages still move after more rounds than any scenario needs."""
 
 
@@ -99,7 +100,7 @@ class StepRejected(Exception):
         super().__init__(f"{method} {path}: {self.status} {'' if response is None else response.text[:300]}")
 
 
-def prepare_program() -> None:
+def _prepare_program() -> None:
     """No log, and every task of a process belongs to it. The settings of the running loop and of the program change."""
     logging.disable(logging.CRITICAL)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
@@ -108,25 +109,15 @@ def prepare_program() -> None:
     track_tasks(loop)
 
 
-def environments_of(system: System, servers: Servers, settings: Mapping[str, str] = SETTINGS) -> Environments:
-    """Return the environments of a system's processes, with the settings of a run."""
-    return Environments(
-        callers_environment(settings),
-        port_base=system.port_base,
-        state_dir=system.state_dir,
-        servers=servers,
-        secrets=system.secrets,
-    )
-
-
 class Marketplace:
     """The processes and their world. Nothing moves except by the methods of this class."""
 
-    points_type: ClassVar[type[Points]] = Points
+    effects_type: ClassVar[type[EffectLog]] = EffectLog
+    settings: ClassVar[Mapping[str, str]] = SETTINGS
 
     def __init__(self, system: System, issuer: Issuer, clock: ManualClock, log: Log) -> None:
         self.clock, self.issuer, self.log = clock, issuer, log
-        self.secrets, self.points = system.secrets, self.points_type()
+        self.secrets, self.effects = system.secrets, self.effects_type()
         self.processes: dict[str, Process] = {}
         self.databases: dict[str, asyncpg.Connection] = {}
         self.http = httpx.AsyncClient(base_url=system.base_url, timeout=60, trust_env=False, verify=client_tls())
@@ -135,39 +126,63 @@ class Marketplace:
             {"OPENING_BALANCE_MINOR": SETTINGS["OPENING_BALANCE_MINOR"]}, self.secrets, system.sandbox_url
         )
         self._gateway_key = self.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
-        self._webhooks_delivered = 0
+        self.webhooks = WebhookQueue(lambda: self.sandbox)
         # Preparations of races repeat their requests at the same time.
         self._ending_leases = asyncio.Lock()
 
     @classmethod
     @asynccontextmanager
     async def opened(cls, log: Log, further: Sequence[str] = ()) -> AsyncIterator[Self]:
-        """Servers, migrations and demo data of a new system, its sandbox, and all processes inside this program.
+        """Servers, migrations and a sandbox of a new system, and all processes inside this program.
 
         `further`: processes besides those that move money.
         """
-        prepare_program()
+        _prepare_program()
         clock = ManualClock(SystemClock().now())
         async with AsyncExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-crashes-"))
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="campus-stepped-")))
             servers = stack.enter_context(throwaway_servers())
-            log("starting the servers")
-            await asyncio.gather(asyncio.to_thread(servers.postgresql.start), asyncio.to_thread(servers.rabbitmq.start))
-            issuer = await stack.enter_async_context(issuing(clock))
-            sandbox = tuple(plan for plan in CAMPUS.processes if plan.service == "sandbox")
-            plan = SystemPlan(SERVICES, sandbox, CAMPUS.demo_services)
-            log("migrating, loading the demo data, starting the sandbox")
-            system = System(Path(folder), free_port_base(), SETTINGS, plan=plan, servers=servers)
-            await stack.enter_async_context(system)
-            log("starting the processes")
-            market = cls(system, issuer, clock, log)
-            stack.push_async_callback(market._close)
-            observe_connections(system.sandbox_url)
-            common.process.runtime.Bus = SteppedBus  # type: ignore[attr-defined]
-            await market.open_processes(environments_of(system, servers), (*PROCESSES, _SEEDED_BY, *further), SERVICES)
-            await market.run_until_idle()
-            await market.time_passes()
-            yield market
+            log("starting the servers, migrating")
+            yield await cls._open(stack, folder, servers, clock, log, further)
+
+    @classmethod
+    async def _open(
+        cls,
+        stack: AsyncExitStack,
+        folder: Path,
+        servers: Servers,
+        clock: ManualClock,
+        log: Log,
+        further: Sequence[str],
+    ) -> Self:
+        """Open the system on PostgreSQL, RabbitMQ and a sandbox process, with the demo data."""
+        await asyncio.gather(asyncio.to_thread(servers.postgresql.start), asyncio.to_thread(servers.rabbitmq.start))
+        issuer = await stack.enter_async_context(issuing(clock))
+        sandbox = tuple(plan for plan in CAMPUS.processes if plan.service == "sandbox")
+        plan = SystemPlan(SERVICES, sandbox, CAMPUS.demo_services)
+        system = await stack.enter_async_context(
+            System(folder, free_port_base(), cls.settings, plan=plan, servers=servers)
+        )
+        log("starting the processes")
+        market = cls(system, issuer, clock, log)
+        stack.push_async_callback(market._close)
+        observe_connections(system.sandbox_url)
+        common.process.runtime.Bus = SteppedBus  # type: ignore[attr-defined]
+        await market.open_processes(cls.environments(system, servers), (*PROCESSES, _SEEDED_BY, *further), SERVICES)
+        await market.run_until_idle()
+        await market.time_passes()
+        return market
+
+    @classmethod
+    def environments(cls, system: System, servers: Servers) -> Environments:
+        """Return the environments of a system's processes, with the settings of a run."""
+        return Environments(
+            callers_environment(cls.settings),
+            port_base=system.port_base,
+            state_dir=system.state_dir,
+            servers=servers,
+            secrets=system.secrets,
+        )
 
     async def open_processes(
         self, environments: Environments, names: Sequence[str], services: Sequence[Service]
@@ -180,7 +195,7 @@ class Marketplace:
             environment = environments.for_process(plan, by_name[plan.service])
             # Quotas are counted in the process, and the tokens are this program's.
             environment |= {"RATE_LIMIT_STORE_URL": "", "JWKS_URL": self.issuer.jwks_url}
-            self.processes[name] = Process(plan, environment, self.clock, self.points)
+            self.processes[name] = Process(plan, environment, self.clock, self.effects)
         for service in services:
             url = urlsplit(self.secrets["DATABASE_URL"])._replace(path=f"/{service.database}").geturl()
             self.databases[service.name] = await asyncpg.connect(url)
@@ -201,9 +216,83 @@ class Marketplace:
     async def run_until_idle(self) -> None:
         """Publish, deliver and handle until nothing moves any more."""
         for _ in range(_ROUNDS_MAX):
-            if not await self._round():
+            if not (await self.move_once() or await self._release_rows()):
                 return
-        raise NotQuiet
+        raise NotSettled
+
+    async def move_once(self) -> bool:
+        """Publish what is committed, deliver what is published, and send the gateway's webhooks, each in its turn."""
+        moved = False
+        for name in self.relays():
+            moved |= await self.relay(name)
+        for queue in self.waiting_queues():
+            moved |= bool(await self.deliver(queue))
+        for webhook in await self.webhooks.waiting():
+            await self.send_webhook(webhook.body)
+            self.webhooks.discard(webhook)
+            moved = True
+        return moved
+
+    def relays(self) -> list[str]:
+        """Return the processes with unpublished rows in memory."""
+        return [name for name, process in self.processes.items() if process.has_waiting_rows]
+
+    async def relay(self, name: str) -> bool:
+        """Publish what a process committed."""
+        if waiting := self.processes[name].has_waiting_rows:
+            await self.processes[name].relay()
+            await self.revive()
+        return waiting
+
+    def waiting_queues(self) -> list[str]:
+        """Return the consumed queues with messages that may be delivered, in order of their names."""
+        return sorted(queue for queue in self._consumed_queues() if queue in ARRIVALS.waiting())
+
+    def _consumed_queues(self) -> set[str]:
+        return set().union(*(process.queues for process in self.processes.values()))
+
+    def consumer_of(self, queue: str) -> Process:
+        return next(process for process in self.processes.values() if queue in process.queues)
+
+    async def deliver(self, queue: str) -> int:
+        """Deliver the messages of a queue, also those that arrive within moments."""
+        expected = ARRIVALS.take(queue)
+        deadline = asyncio.get_running_loop().time() + _ARRIVAL_SECONDS_MAX
+        handled = 0
+        while True:
+            handled += await self.consumer_of(queue).consume(queue)
+            await self.revive()
+            if handled >= expected or asyncio.get_running_loop().time() > deadline:
+                return max(handled, 1)
+            await asyncio.sleep(0.005)
+
+    async def send_webhook(self, body: bytes) -> None:
+        """Send a signed webhook as the gateway does: until the response is 200."""
+        for _ in range(_ATTEMPTS_MAX):
+            response = await self.send_webhook_once(body)
+            await self.revive()
+            if response is not None and response.status_code == 200:
+                return
+        raise StepRejected("POST", "gateway-webhook", response)
+
+    async def send_webhook_once(self, body: bytes) -> httpx.Response | None:
+        """Send a signed webhook; None when no response came."""
+        signature = hmac.digest(self._gateway_key, body, hashlib.sha512).hex()
+        headers = {"x-gateway-signature": signature, "Content-Type": "application/json"}
+        return await self._send("POST", "/functions/v1/gateway-webhook", content=body, headers=headers)
+
+    async def _release_rows(self) -> bool:
+        """Publish the rows of dead processes and unconfirmed ones, which wait in the table for the end of a lease."""
+        released = False
+        for service, connection in self.databases.items():
+            relay = next((process for process in self.processes.values() if process.service == service), None)
+            if relay is None or not await connection.fetchval(_UNPUBLISHED):
+                continue
+            await connection.execute("UPDATE outbox SET next_attempt_at = clock_timestamp() WHERE published_at IS NULL")
+            await relay.relay()
+            await self.revive()
+            released = True
+        return released
 
     async def time_passes(self, times: int = 1) -> None:
         """Minutes pass: leases end, timers run."""
@@ -246,82 +335,7 @@ class Marketplace:
             await self.revive()
             if process.starts == starts:
                 return
-        raise NotQuiet
-
-    async def _round(self) -> bool:
-        moved = False
-        for service in self.databases:
-            moved |= await self._relay(service)
-        for name, process in self.processes.items():
-            for queue in sorted(process.queues):
-                moved |= await self._deliver(name, queue)
-        return await self._deliver_webhooks() or moved
-
-    async def _relay(self, service: str) -> bool:
-        relays = [process for process in self.processes.values() if process.service == service]
-        if not relays or not await self._unpublished(service):
-            return False
-        for process in relays:
-            await process.relay()
-            await self.revive()
-            if not await self._unpublished(service):
-                return True
-        # The rows of a dead process wait for the end of their lease.
-        await self.databases[service].execute(
-            "UPDATE outbox SET next_attempt_at = clock_timestamp() WHERE published_at IS NULL"
-        )
-        return True
-
-    async def _unpublished(self, service: str) -> int:
-        return int(await self.databases[service].fetchval("SELECT count(*) FROM outbox WHERE published_at IS NULL"))
-
-    async def _deliver(self, name: str, queue: str) -> bool:
-        if queue not in ARRIVALS.queues and not ARRIVALS.expected[queue]:
-            return False
-        ARRIVALS.queues.discard(queue)
-        expected = ARRIVALS.expected.pop(queue, 0)
-        deadline = asyncio.get_running_loop().time() + _ARRIVAL_SECONDS_MAX
-        handled = 0
-        while True:
-            handled += await self.processes[name].consume(queue)
-            await self.revive()
-            if handled >= expected or asyncio.get_running_loop().time() > deadline:
-                return True
-            await asyncio.sleep(0.005)
-
-    async def _deliver_webhooks(self) -> bool:
-        """Sign and send the webhooks that the gateway has for us, until each is answered with 200."""
-        waiting = await self._webhooks_waiting()
-        for number, body in waiting:
-            await self.send_webhook(body)
-            self._webhooks_delivered = number
-        return bool(waiting)
-
-    async def _webhooks_waiting(self) -> Sequence[tuple[int, bytes]]:
-        """Return the number and body of each webhook that was not delivered, oldest first."""
-        limit = _WEBHOOKS_LISTED
-        while True:
-            response = await self.sandbox.get("/control/webhooks", params={"status": "dropped", "limit": limit})
-            listed = response.raise_for_status().json()
-            waiting = [webhook for webhook in reversed(listed) if webhook["id"] > self._webhooks_delivered]
-            if len(waiting) < limit:
-                return [(webhook["id"], webhook["body"].encode()) for webhook in waiting]
-            limit *= 4
-
-    async def send_webhook(self, body: bytes) -> None:
-        """Send a signed webhook as the gateway does: until the answer is 200."""
-        for _ in range(_ATTEMPTS_MAX):
-            response = await self.send_webhook_once(body)
-            await self.revive()
-            if response is not None and response.status_code == 200:
-                return
-        raise StepRejected("POST", "gateway-webhook", response)
-
-    async def send_webhook_once(self, body: bytes) -> httpx.Response | None:
-        """Send a signed webhook; None when no response came."""
-        signature = hmac.digest(self._gateway_key, body, hashlib.sha512).hex()
-        headers = {"x-gateway-signature": signature, "Content-Type": "application/json"}
-        return await self._send("POST", "/functions/v1/gateway-webhook", content=body, headers=headers)
+        raise NotSettled
 
     async def end_leases(self) -> None:
         """End the time of a dead process's idempotency keys."""
