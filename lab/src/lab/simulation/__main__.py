@@ -12,7 +12,7 @@ from lab.replay.recording import Recording
 from lab.simulation.exploration import TRIALS_MAX, Exploration, examine, explore
 from lab.simulation.marketplace import USERS_AND_MESSAGES, SimulatedMarketplace
 from lab.simulation.plans import plan_of
-from lab.simulation.runs import run_plan
+from lab.simulation.verdicts import run_plan
 from lab.systems import logger
 
 # A system is used for so many seeds, because an audit reads all that they left.
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=200, help="so many seeds")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--hours", type=float, default=0.0, help="instead: new seeds for so many hours")
-    parser.add_argument("--seed", type=int, help="only this seed, with its whole story")
+    parser.add_argument("--seed", type=int, help="only this seed, with its whole run")
     parser.add_argument(
         "--self-check",
         action="store_true",
@@ -119,7 +119,7 @@ async def finds_planted_postings(market: SimulatedMarketplace, recording: Record
 
 
 async def show(market: SimulatedMarketplace, seed: int, *, trials_max: int) -> bool:
-    """Print the story of a seed; of a broken one the shrunk one."""
+    """Print the run of a seed; of a broken one the shrunk one."""
     verdict = await run_plan(market, plan_of(seed, has_everyone=market.has_everyone))
     for line in verdict.lines:
         print(line)

@@ -1,4 +1,4 @@
-"""Seeds one after the other: their verdicts, and the shrunk story of each broken one."""
+"""Seeds one after the other: their verdicts, and the shrunk run of each broken one."""
 
 import time
 from collections import Counter
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from lab.simulation.marketplace import SimulatedMarketplace
 from lab.simulation.plans import Plan, plan_of
-from lab.simulation.runs import Verdict, run_plan
 from lab.simulation.shrinking import shrink
-from lab.simulation.steps import ABSENT, Step
+from lab.simulation.step import ABSENT, Step
+from lab.simulation.verdicts import Verdict, run_plan
 
 # One audit for so many seeds; after a finding each of them runs again with its own.
 AUDITED_TOGETHER = 10
@@ -28,7 +28,7 @@ class BrokenSeed:
 
     @property
     def text(self) -> str:
-        """The story of the plan, what broke, and the command that runs the seed again."""
+        """The run of the plan, what broke, and the command that runs the seed again."""
         return "\n".join(
             [
                 f"SEED {self.seed}: {len(self.plan)} steps",

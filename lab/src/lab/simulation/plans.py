@@ -4,47 +4,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final, TypeVar
 
-from lab.simulation.steps import (
-    Cancel,
-    CancelPayout,
-    CheckOut,
-    DecideChargeback,
-    DecideResolution,
-    DecideReturn,
-    Decline,
-    DeliverEverything,
-    DeliverMessages,
-    DeliverTwice,
-    Dispatch,
-    DispatchPayout,
-    Dispute,
-    DropConnection,
-    DropWebhook,
-    FailCall,
-    HandOver,
-    HoldQueue,
-    Kill,
-    KillAtEffect,
-    OpenChargeback,
-    OpenPayment,
-    PassDays,
-    Pay,
-    ReconcilePayout,
-    Relay,
-    ReleaseByStaff,
-    RequestErasure,
-    RequestPayout,
-    RequestReturn,
-    ResetPayout,
-    Resolve,
-    RunTimer,
-    SendWebhook,
-    SettleRefunds,
-    SettleTransfer,
-    Step,
-    Wait,
-    draw,
-)
+from lab.simulation import steps
+from lab.simulation.step import Step, StepKind
 
 Plan = tuple[Step, ...]
 Item = TypeVar("Item")
@@ -52,21 +13,21 @@ Item = TypeVar("Item")
 _ORDERS_MAX: Final = 4
 _PAYOUTS_MAX: Final = 2
 # Steps of the schedule between two of a journey, by weight.
-_SCHEDULED: Final[Sequence[tuple[type[Step], int]]] = (
-    (Relay, 16),
-    (DeliverMessages, 24),
-    (SendWebhook, 10),
-    (RunTimer, 8),
-    (Wait, 3),
-    (DeliverTwice, 2),
-    (HoldQueue, 1),
-    (DropWebhook, 1),
+_SCHEDULED: Final[Sequence[tuple[StepKind, int]]] = (
+    (steps.relay, 16),
+    (steps.deliver_messages, 24),
+    (steps.send_webhook, 10),
+    (steps.run_timer, 8),
+    (steps.wait, 3),
+    (steps.duplicate_message, 2),
+    (steps.hold_queue, 1),
+    (steps.drop_webhook, 1),
 )
-_FAULTS: Final[Sequence[tuple[type[Step], int]]] = (
-    (FailCall, 6),
-    (Kill, 2),
-    (KillAtEffect, 4),
-    (DropConnection, 4),
+_FAULTS: Final[Sequence[tuple[StepKind, int]]] = (
+    (steps.fail_call, 6),
+    (steps.kill, 2),
+    (steps.kill_at_effect, 4),
+    (steps.drop_connection, 4),
 )
 _SCHEDULED_MAX: Final = 6
 _ERASURE_RATE: Final = 0.4
@@ -77,7 +38,7 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
     random = Random(seed)
     journeys = [_order(random, number) for number in range(random.randint(1, _ORDERS_MAX))]
     payouts = [_payout(random, number) for number in range(random.randint(0, _PAYOUTS_MAX))]
-    steps = (
+    journey = (
         [*_interleaved(random, journeys), *_interleaved(random, payouts)]
         if random.random() < 0.5
         else (_interleaved(random, [*journeys, *payouts]))
@@ -86,70 +47,72 @@ def plan_of(seed: int, *, has_everyone: bool = False) -> Plan:
     # Some schedules are calm, so that journeys reach their end; others are hostile.
     fault_rate = random.choice((0.0, 0.05, 0.2))
     everything_rate = random.choice((0.1, 0.5, 0.9))
-    for step in steps:
-        plan += [draw(_weighted(random, _SCHEDULED), random) for _ in range(random.randint(0, _SCHEDULED_MAX))]
+    for step in journey:
+        plan += [_weighted(random, _SCHEDULED).draw(random) for _ in range(random.randint(0, _SCHEDULED_MAX))]
         if random.random() < everything_rate:
-            plan.append(DeliverEverything())
+            plan.append(steps.deliver_everything())
         if random.random() < fault_rate:
-            plan.append(draw(_weighted(random, _FAULTS), random))
+            plan.append(_weighted(random, _FAULTS).draw(random))
         plan.append(step)
     if has_everyone and random.random() < _ERASURE_RATE:
-        plan.insert(random.randint(0, len(plan)), draw(RequestErasure, random))
+        plan.insert(random.randint(0, len(plan)), steps.request_erasure.draw(random))
     return tuple(plan)
 
 
 def _order(random: Random, number: int) -> list[Step]:
     """One order: paid, or not; delivered, or cancelled, disputed or forgotten; and what follows."""
-    steps = [*_checkout(random, number), *_payment(random, number), *_usually(random, DeliverEverything())]
-    steps += _fulfilment(random, number)
-    steps += _at(random, 0.3, [RequestReturn(number), draw(DecideReturn, random, order=number)])
+    journey = [*_checkout(random, number), *_payment(random, number), *_usually(random, steps.deliver_everything())]
+    journey += _fulfilment(random, number)
+    journey += _at(random, 0.3, [steps.return_piece(number), steps.decide_return.draw(random, order=number)])
     if random.random() < 0.25:
-        steps.insert(random.randint(min(3, len(steps)), len(steps)), draw(OpenChargeback, random, order=number))
-        steps.append(draw(DecideChargeback, random, order=number))
-    steps += _at(random, 0.5, [draw(SettleRefunds, random, order=number)])
+        journey.insert(
+            random.randint(min(3, len(journey)), len(journey)), steps.open_chargeback.draw(random, order=number)
+        )
+        journey.append(steps.decide_chargeback.draw(random, order=number))
+    journey += _at(random, 0.5, [steps.settle_refunds.draw(random, order=number)])
     if random.random() < 0.3:
-        steps.insert(random.randint(2, len(steps)), draw(PassDays, random))
+        journey.insert(random.randint(2, len(journey)), steps.pass_days.draw(random))
     if random.random() < 0.15:
-        steps.insert(random.randint(1, len(steps)), random.choice(steps))
-    return steps
+        journey.insert(random.randint(1, len(journey)), random.choice(journey))
+    return journey
 
 
 def _checkout(random: Random, number: int) -> list[Step]:
     """Return an order with an open payment, sometimes cancelled, declined or forgotten before it is paid."""
     return [
-        draw(CheckOut, random, order=number),
-        *_usually(random, DeliverEverything()),
-        OpenPayment(number),
-        *_at(random, 0.1, [Cancel(number, "buyer")]),
-        *_at(random, 0.1, [Decline(number), OpenPayment(number)]),
-        *_at(random, 0.1, [draw(PassDays, random)]),
+        steps.place.draw(random, order=number),
+        *_usually(random, steps.deliver_everything()),
+        steps.start_payment(number),
+        *_at(random, 0.1, [steps.cancel(number, "buyer")]),
+        *_at(random, 0.1, [steps.decline(number), steps.start_payment(number)]),
+        *_at(random, 0.1, [steps.pass_days.draw(random)]),
     ]
 
 
 def _payment(random: Random, number: int) -> list[Step]:
     terms = random.choices(("exactly", "too little", "too much", "twice", "not"), (14, 1, 2, 1, 2))[0]
     if terms == "twice":
-        return [Pay(number, 0, "exactly"), Pay(number, 1, "exactly")]
-    return [] if terms == "not" else [draw(Pay, random, order=number, terms=terms)]
+        return [steps.pay(number, 0, "exactly"), steps.pay(number, 1, "exactly")]
+    return [] if terms == "not" else [steps.pay.draw(random, order=number, terms=terms)]
 
 
 def _fulfilment(random: Random, number: int) -> list[Step]:
     options: Sequence[list[Step]] = (
-        [Dispatch(number), HandOver(number)],
-        [HandOver(number)],
-        [draw(Cancel, random, order=number)],
-        [Dispatch(number), draw(Cancel, random, order=number)],
+        [steps.dispatch(number), steps.hand_over(number)],
+        [steps.hand_over(number)],
+        [steps.cancel.draw(random, order=number)],
+        [steps.dispatch(number), steps.cancel.draw(random, order=number)],
         _disputed(random, number),
-        [Dispatch(number), *_disputed(random, number)],
-        [draw(ReleaseByStaff, random, order=number), HandOver(number)],
+        [steps.dispatch(number), *_disputed(random, number)],
+        [steps.release.draw(random, order=number), steps.hand_over(number)],
         [],
     )
     return random.choices(options, (12, 3, 2, 1, 2, 2, 1, 1))[0]
 
 
-def _at(random: Random, rate: float, steps: list[Step]) -> list[Step]:
+def _at(random: Random, rate: float, journey: list[Step]) -> list[Step]:
     """Return the steps, in this part of the plans."""
-    return steps if random.random() < rate else []
+    return journey if random.random() < rate else []
 
 
 def _usually(random: Random, step: Step) -> list[Step]:
@@ -157,33 +120,40 @@ def _usually(random: Random, step: Step) -> list[Step]:
 
 
 def _disputed(random: Random, number: int) -> list[Step]:
-    return [Dispute(number), draw(Resolve, random, order=number), draw(DecideResolution, random, order=number)]
+    return [
+        steps.dispute(number),
+        steps.resolve_dispute.draw(random, order=number),
+        steps.decide_resolution.draw(random, order=number),
+    ]
 
 
 def _payout(random: Random, number: int) -> list[Step]:
     """One payout: sent, and what the bank does with it."""
-    steps: list[Step] = [*_usually(random, DeliverEverything()), draw(RequestPayout, random, payout=number)]
+    journey: list[Step] = [
+        *_usually(random, steps.deliver_everything()),
+        steps.request_payout.draw(random, payout=number),
+    ]
     if random.random() < 0.1:
-        return [*steps, CancelPayout(number)]
-    steps += [
-        *_usually(random, DeliverEverything()),
-        DispatchPayout(number),
-        draw(SettleTransfer, random, payout=number),
+        return [*journey, steps.cancel_payout(number)]
+    journey += [
+        *_usually(random, steps.deliver_everything()),
+        steps.dispatch_payout(number),
+        steps.settle_transfer.draw(random, payout=number),
     ]
     follow = random.choices(
         (
             [],
-            [draw(SettleTransfer, random, payout=number)],
-            [ResetPayout(number), draw(SettleTransfer, random, payout=number)],
-            [ReconcilePayout(number)],
-            [SettleTransfer(number, "reverse"), ReconcilePayout(number)],
+            [steps.settle_transfer.draw(random, payout=number)],
+            [steps.reset_payout(number), steps.settle_transfer.draw(random, payout=number)],
+            [steps.reconcile_payout(number)],
+            [steps.settle_transfer(number, "reverse"), steps.reconcile_payout(number)],
         ),
         (4, 2, 2, 1, 1),
     )[0]
-    steps += follow
+    journey += follow
     if random.random() < 0.2:
-        steps.insert(random.randint(1, len(steps)), draw(PassDays, random))
-    return steps
+        journey.insert(random.randint(1, len(journey)), steps.pass_days.draw(random))
+    return journey
 
 
 def _interleaved(random: Random, sequences: Sequence[Sequence[Step]]) -> list[Step]:

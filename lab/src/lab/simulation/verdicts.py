@@ -7,9 +7,10 @@ from typing import Final
 
 from lab.simulation.marketplace import SimulatedMarketplace
 from lab.simulation.messages import broken_messages
+from lab.simulation.run import OrderRecord, Run
 from lab.simulation.settling import FINAL, settle
-from lab.simulation.steps import Step
-from lab.simulation.story import OrderStory, Story
+from lab.simulation.step import Step
+from lab.stepped.actions import wallet
 from lab.stepped.actors import SUPPORT
 from lab.stepped.marketplace import StepRejected
 
@@ -35,12 +36,12 @@ async def run_plan(market: SimulatedMarketplace, plan: Sequence[Step], *, audits
     known = await market.findings() if audits else set()
     market.internal_errors.clear()
     try:
-        story = await Story.begin(market)
+        run = await Run.begin(market)
         for number, step in enumerate(plan, start=1):
-            verdict.lines.append(f"{number:3}. {step.sentence}: {await _outcome(story, step)}")
-        verdict.states = await settle(story)
-        verdict.broken += story.problems
-        verdict.broken += await _violations(story, verdict.states)
+            verdict.lines.append(f"{number:3}. {step.sentence}: {await _outcome(run, step)}")
+        verdict.states = await settle(run)
+        verdict.broken += run.problems
+        verdict.broken += await _violations(run, verdict.states)
         verdict.broken += await market.replay()
         verdict.broken += await market.state_changes.forbidden()
     except Exception as error:
@@ -53,9 +54,9 @@ async def run_plan(market: SimulatedMarketplace, plan: Sequence[Step], *, audits
     return verdict
 
 
-async def _outcome(story: Story, step: Step) -> str:
+async def _outcome(run: Run, step: Step) -> str:
     try:
-        return await step.run(story)
+        return await step.run(run)
     except StepRejected as rejection:
         return f"rejected, {rejection.status}"
 
@@ -67,32 +68,32 @@ async def recover(market: SimulatedMarketplace) -> None:
     await market.revive()
 
 
-async def _violations(story: Story, states: dict[int, str]) -> list[str]:
+async def _violations(run: Run, states: dict[int, str]) -> list[str]:
     """Per order: a final state, and the buyer's money to the kobo."""
     broken = [f"order {number} ended as {state}" for number, state in states.items() if state not in FINAL]
-    for number, order in story.orders.items():
-        broken += await _broken_money(story, number, order)
-    wallet = await story.wallet()
-    if wallet["lockedMinor"] or wallet["inTransitMinor"] or wallet["heldMinor"]:
-        broken.append(f"the wallet is not settled: {wallet}")
-    for payout_id in story.payouts.values():
-        transfers = await story.transfers_of(payout_id)
+    for number, order in run.orders.items():
+        broken += await _broken_money(run, number, order)
+    left = await wallet(run.market, run.vendor)
+    if left["lockedMinor"] or left["inTransitMinor"] or left["heldMinor"]:
+        broken.append(f"the wallet is not settled: {left}")
+    for payout_id in run.payouts.values():
+        transfers = await run.transfers_of(payout_id)
         paid = [line for line in transfers if line["status"] == "success"]
-        payout = await story.market.get(f"/api/payouts/{payout_id}", story.vendor)
+        payout = await run.market.get(f"/api/payouts/{payout_id}", run.vendor)
         if len(paid) > 1:
             broken.append(f"payout {payout_id} was paid {len(paid)} times")
         if payout["status"] == "pending" or payout["openException"] is not None:
             broken.append(f"payout {payout_id} ended as {payout['status']}, {payout['openException']}")
-    if story.market.has_everyone:
-        broken += await broken_messages(story)
+    if run.market.has_everyone:
+        broken += await broken_messages(run)
     return broken
 
 
-async def _broken_money(story: Story, number: int, order: OrderStory) -> list[str]:
-    found = await story.market.get(f"/api/orders/{order.id}", SUPPORT)
-    charges = [await story.market.find_at_gateway(f"transaction/verify/{reference}") for reference in order.references]
+async def _broken_money(run: Run, number: int, order: OrderRecord) -> list[str]:
+    found = await run.market.get(f"/api/orders/{order.id}", SUPPORT)
+    charges = [await run.market.find_at_gateway(f"transaction/verify/{reference}") for reference in order.references]
     charged = sum(charge["amount"] for charge in charges if charge is not None and charge["status"] in _CHARGED)
-    refunded = sum(line["amount"] for line in await story.refunds_of(order) if line["status"] == "processed")
+    refunded = sum(line["amount"] for line in await run.refunds_of(order) if line["status"] == "processed")
     kept = charged - refunded
     expected = order.total_minor - found["refundedMinor"] if found["status"] == "paid" else 0
     # The bank took a disputed amount itself; the audit compares it.

@@ -10,17 +10,16 @@ from contracts.demo import LAGOS
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned, VendorApproved
 from identity.use_cases.accounts.provision_user import NewUser
 from lab.simulation.marketplace import SimulatedMarketplace
+from lab.stepped.actions import Facts, create_product, set_bank_details
 from lab.stepped.actors import User
 from lab.stepped.scenarios.users import sign_up
 
 PRICE_MINOR: Final = 250_000
-_BANK: Final = "058"
 _LEGAL_NAME: Final = "Simulated Ventures"
-_STOCK: Final = 1_000
 
 
 @dataclass(slots=True)
-class OrderStory:
+class OrderRecord:
     """An order of the run, the references of its payments with their opening, and the ids of its decisions."""
 
     id: str
@@ -29,13 +28,18 @@ class OrderStory:
     total_minor: int
     references: list[str] = field(default_factory=list)
     opened_at: dict[str, datetime] = field(default_factory=dict)
-    resolutions: list[tuple[str, str]] = field(default_factory=list)
+    resolutions: list[Facts] = field(default_factory=list)
     returns: list[str] = field(default_factory=list)
     disputes: list[int] = field(default_factory=list)
 
+    @property
+    def facts(self) -> Facts:
+        """What a command about the order needs."""
+        return {"id": self.id}
+
 
 @dataclass(slots=True)
-class Story:
+class Run:
     """One run: `problems` are broken promises that a step saw."""
 
     market: SimulatedMarketplace
@@ -43,17 +47,17 @@ class Story:
     vendor_id: UUID
     buyers: tuple[User, ...]
     product_id: str = ""
-    orders: dict[int, OrderStory] = field(default_factory=dict)
+    orders: dict[int, OrderRecord] = field(default_factory=dict)
     payouts: dict[int, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
     @classmethod
-    async def begin(cls, market: SimulatedMarketplace) -> "Story":
+    async def begin(cls, market: SimulatedMarketplace) -> "Run":
         """Return a new vendor with a product and a verified account, and two buyers."""
         vendor_id, owner_id = new_id(), new_id()
         claims = {"roles": ("buyer", "merchant"), "vendor_id": vendor_id, "campus_id": LAGOS.id, "stepped_up": True}
         buyers = tuple(User(new_id(), {"roles": ("buyer",), "campus_id": LAGOS.id}) for _ in range(2))
-        story = cls(market, User(owner_id, claims), vendor_id, buyers)
+        run = cls(market, User(owner_id, claims), vendor_id, buyers)
         if market.has_everyone:
             for user_id in (owner_id, *(buyer.id for buyer in buyers)):
                 await sign_up(market, _new_user(user_id))
@@ -81,24 +85,13 @@ class Story:
                 ),
             )
         await market.run_until_idle()
-        account_number = f"{int(vendor_id) % 10**10:010d}"
-        await market.name_account(_BANK, account_number, _LEGAL_NAME)
-        await market.put(
-            f"/api/vendors/{vendor_id}/bank-details", story.vendor, {"accountNumber": account_number, "bankCode": _BANK}
-        )
-        product = {
-            "name": "Bag",
-            "description": "For a run",
-            "category": "lab",
-            "priceMinor": PRICE_MINOR,
-            "stock": _STOCK,
-        }
-        story.product_id = str((await market.post("/api/products", story.vendor, product))["id"])
-        await market.run_until_idle()
-        return story
+        await set_bank_details(market, run.vendor, f"{int(vendor_id) % 10**10:010d}", _LEGAL_NAME)
+        run.product_id = await create_product(market, run.vendor, PRICE_MINOR)
+        return run
 
-    async def post(self, path: str, user: User, body: dict[str, Any] | None = None) -> Any:
-        return await self.market.post(path, user, body)
+    async def act(self, path: str, body: Facts | None = None) -> str:
+        """Let a bank or a payer act at the gateway; returns the HTTP status."""
+        return str((await self.market.sandbox.post(f"/control/{path}", json=body or {})).status_code)
 
     async def states(self) -> dict[int, str]:
         """Return the state of each order."""
@@ -106,9 +99,6 @@ class Story:
         rows = await self.market.databases["orders"].fetch("SELECT id, status FROM orders WHERE id = ANY ($1)", ids)
         states = {str(row["id"]): str(row["status"]) for row in rows}
         return {number: states[order.id] for number, order in self.orders.items()}
-
-    async def wallet(self) -> dict[str, Any]:
-        return dict(await self.market.get("/api/wallets/current", self.vendor))
 
     async def transfers_of(self, payout_id: str) -> list[dict[str, Any]]:
         """Return the gateway's transfers of a payout, oldest first, by the references that our side recorded before
@@ -120,7 +110,7 @@ class Story:
         found = [await self.market.find_at_gateway(f"transfer/verify/{row['reference']}") for row in rows]
         return [transfer for transfer in found if transfer is not None]
 
-    async def refunds_of(self, order: OrderStory) -> list[dict[str, Any]]:
+    async def refunds_of(self, order: OrderRecord) -> list[dict[str, Any]]:
         """Return the gateway's refunds of an order's charges."""
         found = [await self.market.find_at_gateway(f"refund?reference={reference}") for reference in order.references]
         return [refund for refunds in found for refund in refunds or ()]

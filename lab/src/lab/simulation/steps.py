@@ -1,0 +1,313 @@
+"""The steps of a plan, by who acts. `sentence: outcome` is a line of a report."""
+
+from datetime import timedelta
+from typing import Annotated, Final, Literal
+
+from lab.simulation.run import OrderRecord, Run
+from lab.simulation.step import Absent, Order, OrderNumber, Payout, PayoutNumber, Pick, chosen, step
+from lab.stepped.actions import (
+    APPROVE_RECONCILIATION,
+    APPROVE_RESOLUTION,
+    CANCEL_ORDER,
+    CANCEL_PAYOUT,
+    DISPATCH,
+    DISPATCH_PAYOUTS,
+    DISPUTE,
+    REASON,
+    REJECT_RESOLUTION,
+    RELEASE,
+    RESET_PAYOUT,
+    VERIFY_DELIVERY,
+    check_out,
+    open_payment,
+    reconcile,
+    request_return,
+    resolve,
+    wallet,
+    with_pin,
+)
+from lab.stepped.actors import CHECKER, MAKER, OPS, SUPPORT
+from lab.stepped.effects import Crash, Side
+from lab.stepped.simulated_broker import Loss, SimulatedBus
+from lab.stepped.simulated_gateway import CallFault
+
+# The daily reconciliation reads the charges of seven days by their opening, and a run's timers may pause for five. A later
+# payment whose webhook is lost is a finding of the audit, for staff.
+_PAID_WITHIN: Final = timedelta(hours=36)
+_PARTS: Final = {"a third": 3, "all": 1}
+Part = Literal["a third", "all"]
+Decision = Literal["approve", "reject"]
+
+
+# Buyers, vendors and staff, about an order
+
+
+@step("buyer {buyer} orders {quantity} as order {order}")
+async def place(
+    run: Run, order: OrderNumber, buyer: Annotated[int, range(2)], quantity: Annotated[int, range(1, 4)]
+) -> str:
+    if order in run.orders:
+        raise Absent
+    user = run.buyers[buyer]
+    made = await check_out(run.market, user, run.product_id, quantity)
+    run.orders[order] = OrderRecord(made["id"], user, made["items"][0]["id"], made["totalMinor"])
+    return str(made["status"])
+
+
+@step("the buyer opens a payment of order {order}")
+async def start_payment(run: Run, order: Order) -> str:
+    intent = await open_payment(run.market, order.buyer, order.id)
+    if intent["reference"] not in order.references:
+        order.references.append(intent["reference"])
+        order.opened_at[intent["reference"]] = run.market.clock.now()
+    return str(intent["status"])
+
+
+@step("the payer pays {terms} by payment {attempt} of order {order}")
+async def pay(
+    run: Run, order: Order, attempt: Annotated[int, range(2)], terms: Literal["exactly", "too little", "too much"]
+) -> str:
+    reference = chosen(attempt, order.references)
+    if run.market.clock.now() - order.opened_at[reference] > _PAID_WITHIN:
+        raise Absent
+    difference = {"exactly": 0, "too little": -1, "too much": 77_700}[terms]
+    return await run.act(f"charges/{reference}/pay", {"amount": order.total_minor + difference})
+
+
+@step("the payer's bank declines order {order}")
+async def decline(run: Run, order: Order) -> str:
+    return await run.act(f"charges/{chosen(-1, order.references)}/decline")
+
+
+@step("the {by} cancels order {order}")
+async def cancel(run: Run, order: Order, by: Literal["buyer", "vendor", "staff"]) -> str:
+    user = {"buyer": order.buyer, "vendor": run.vendor, "staff": SUPPORT}[by]
+    return str((await CANCEL_ORDER.post(run.market, user, order.facts))["status"])
+
+
+@step("the vendor dispatches order {order}")
+async def dispatch(run: Run, order: Order) -> str:
+    return str((await DISPATCH.post(run.market, run.vendor, order.facts))["status"])
+
+
+@step("the vendor enters the PIN of order {order}")
+async def hand_over(run: Run, order: Order) -> str:
+    facts = await with_pin(run.market, order.facts, order.buyer)
+    return str((await VERIFY_DELIVERY.post(run.market, run.vendor, facts))["status"])
+
+
+@step("the buyer disputes order {order}")
+async def dispute(run: Run, order: Order) -> str:
+    return str((await DISPUTE.post(run.market, order.buyer, order.facts))["status"])
+
+
+@step("support resolves the dispute of order {order} for {outcome}")
+async def resolve_dispute(run: Run, order: Order, outcome: Literal["buyer", "vendor", "split"]) -> str:
+    refund_minor = order.total_minor // 3 if outcome == "split" else None
+    order.resolutions.append(await resolve(run.market, order.id, outcome, refund_minor))
+    return str(order.resolutions[-1]["status"])
+
+
+@step("finance {decision}s the resolution of order {order}")
+async def decide_resolution(run: Run, order: Order, decision: Decision) -> str:
+    command = APPROVE_RESOLUTION if decision == "approve" else REJECT_RESOLUTION
+    await command.post(run.market, CHECKER, chosen(-1, order.resolutions))
+    return "decided"
+
+
+@step("the buyer returns one piece of order {order}")
+async def return_piece(run: Run, order: Order) -> str:
+    made = await request_return(run.market, order.id, order.item_id, order.buyer)
+    order.returns.append(made["id"])
+    return str(made["status"])
+
+
+@step("the vendor {decision}s the return of order {order}")
+async def decide_return(run: Run, order: Order, decision: Decision) -> str:
+    path = f"/api/return-requests/{chosen(-1, order.returns)}/{decision}"
+    return str((await run.market.post(path, run.vendor, {} if decision == "approve" else REASON))["status"])
+
+
+@step("finance releases {part} of order {order}")
+async def release(run: Run, order: Order, part: Part) -> str:
+    facts = {**order.facts, "totalMinor": order.total_minor // _PARTS[part]}
+    return f"{(await RELEASE.post(run.market, CHECKER, facts))['releasedMinor']} kobo"
+
+
+@step("buyer {buyer} requests the erasure of the account")
+async def request_erasure(run: Run, buyer: Annotated[int, range(2)]) -> str:
+    if not run.market.has_everyone:
+        raise Absent
+    response = await run.market.request("DELETE", "/api/profiles/current", run.buyers[buyer], {})
+    return str(response.status_code)
+
+
+# Banks, about refunds and chargebacks
+
+
+@step("the bank is asked to {action} the refunds of order {order}")
+async def settle_refunds(run: Run, order: Order, action: Literal["process", "fail"]) -> str:
+    pending = [line for line in await run.refunds_of(order) if line["status"] in ("pending", "processing")]
+    if not pending:
+        raise Absent
+    return ", ".join([await run.act(f"refunds/{refund['id']}/{action}") for refund in pending])
+
+
+@step("the payer's bank requests {part} of order {order} back")
+async def open_chargeback(run: Run, order: Order, part: Part) -> str:
+    path = f"/control/charges/{chosen(0, order.references)}/dispute"
+    response = await run.market.sandbox.post(path, json={"amount": order.total_minor // _PARTS[part]})
+    if response.is_success:
+        order.disputes.append(response.json()["id"])
+    return str(response.status_code)
+
+
+@step("the bank lets the chargeback of order {order} {action}")
+async def decide_chargeback(run: Run, order: Order, action: Literal["lose", "win", "expire", "remind"]) -> str:
+    return await run.act(f"disputes/{chosen(-1, order.disputes)}/{action}")
+
+
+# Vendors, staff and banks, about a payout
+
+
+@step("the vendor requests {percent} % of the wallet as payout {payout}")
+async def request_payout(run: Run, payout: PayoutNumber, percent: Literal[30, 100]) -> str:
+    amount_minor = (await wallet(run.market, run.vendor))["availableMinor"] * percent // 100
+    if payout in run.payouts or not amount_minor:
+        raise Absent
+    run.payouts[payout] = (await run.market.post("/api/payouts", run.vendor, {"amountMinor": amount_minor}))["id"]
+    return f"{amount_minor} kobo"
+
+
+@step("finance dispatches payout {payout}")
+async def dispatch_payout(run: Run, payout: Payout) -> str:
+    return f"{(await DISPATCH_PAYOUTS.post(run.market, MAKER, {}, payoutIds=[payout]))['submitted']} submitted"
+
+
+@step("the bank lets the transfer of payout {payout} {action}")
+async def settle_transfer(run: Run, payout: Payout, action: Literal["succeed", "fail", "reverse"]) -> str:
+    transfer = chosen(-1, await run.transfers_of(payout))
+    return await run.act(f"transfers/{transfer['reference']}/{action}")
+
+
+@step("operations reset payout {payout}")
+async def reset_payout(run: Run, payout: Payout) -> str:
+    return str((await RESET_PAYOUT.post(run.market, OPS, {"id": payout}))["status"])
+
+
+@step("the vendor cancels payout {payout}")
+async def cancel_payout(run: Run, payout: Payout) -> str:
+    return str((await CANCEL_PAYOUT.post(run.market, run.vendor, {"id": payout}))["status"])
+
+
+@step("two of finance reconcile payout {payout}")
+async def reconcile_payout(run: Run, payout: Payout) -> str:
+    prepared = await reconcile(run.market, payout)
+    await APPROVE_RECONCILIATION.post(run.market, CHECKER, prepared)
+    return str(prepared["kind"])
+
+
+# The schedule: messages, webhooks, timers and time
+
+
+@step("a relay publishes")
+async def relay(run: Run, pick: Pick) -> str:
+    name = str(chosen(pick, run.market.relays()))
+    await run.market.relay(name)
+    return name
+
+
+@step("up to {count} messages of a queue are delivered, in another order")
+async def deliver_messages(
+    run: Run, pick: Pick, first: Annotated[int, range(4)], count: Annotated[int, range(1, 4)]
+) -> str:
+    queue = chosen(pick, run.market.waiting_queues())
+    types = [message.type for message in run.market.broker.ready[queue]]
+    delivered = await run.market.deliver(queue, (first,) * count)
+    return f"{delivered} of {queue}: {', '.join(types)}"
+
+
+@step("a message is in its queue twice")
+async def duplicate_message(run: Run, pick: Pick, message: Annotated[int, range(4)]) -> str:
+    queue = str(chosen(pick, run.market.waiting_queues()))
+    run.market.broker.duplicate(queue, message)
+    return queue
+
+
+@step("a queue delivers nothing for {minutes} minutes")
+async def hold_queue(run: Run, pick: Pick, minutes: Literal[1, 20, 600]) -> str:
+    queue = str(chosen(pick, sorted(run.market.broker.consumed)))
+    run.market.broker.hold(queue, run.market.clock.now() + timedelta(minutes=minutes))
+    return queue
+
+
+@step("the gateway sends a webhook {how}")
+async def send_webhook(run: Run, pick: Pick, how: Literal["once", "twice", "and again later"]) -> str:
+    webhook = chosen(pick, await run.market.webhooks.waiting())
+    for _ in range(2 if how == "twice" else 1):
+        await run.market.send_webhook(webhook.body)
+    if how != "and again later":
+        run.market.webhooks.discard(webhook)
+    return str(webhook.event)
+
+
+@step("a webhook is lost")
+async def drop_webhook(run: Run, pick: Pick) -> str:
+    webhook = chosen(pick, await run.market.webhooks.waiting())
+    run.market.webhooks.discard(webhook)
+    return str(webhook.event)
+
+
+@step("a timer runs")
+async def run_timer(run: Run, pick: Pick) -> str:
+    name, timer = chosen(pick, run.market.timers())
+    error = await run.market.run_timer(name, timer)
+    return f"{name}: {timer}" + (f": {error}" if error else "")
+
+
+@step("{minutes} minutes pass")
+async def wait(run: Run, minutes: Literal[1, 5, 30, 120]) -> str:
+    run.market.clock.advance(timedelta(minutes=minutes))
+    return "ok"
+
+
+@step("{days} days pass with all timers")
+async def pass_days(run: Run, days: Literal[1, 4, 8, 15]) -> str:
+    return "; ".join(await run.market.pass_time(timedelta(days=days))) or "ok"
+
+
+@step("everything is published and delivered")
+async def deliver_everything(run: Run) -> str:
+    await run.market.run_until_idle()
+    return "ok"
+
+
+# Faults: calls to the gateway, processes and connections
+
+
+@step("the next call to the gateway has {fault}")
+async def fail_call(run: Run, fault: CallFault) -> str:
+    run.market.connection.faults.append(fault)
+    return "ok"
+
+
+@step("a process dies and starts again")
+async def kill(run: Run, pick: Pick) -> str:
+    process = chosen(pick, list(run.market.processes.values()))
+    process.die()
+    await run.market.revive()
+    return str(process.name)
+
+
+@step("a process dies {side} effect {number} from now")
+async def kill_at_effect(run: Run, number: Annotated[int, range(40)], side: Side) -> str:
+    run.market.effects.start(Crash(number, side))
+    return "ok"
+
+
+@step("the broker's connection of a process ends at its next {loss}")
+async def drop_connection(run: Run, pick: Pick, loss: Loss) -> str:
+    process = chosen(pick, list(run.market.processes.values()))
+    assert isinstance(process.bus, SimulatedBus)
+    process.bus.losses.add(loss)
+    return str(process.name)
