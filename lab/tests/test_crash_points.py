@@ -6,17 +6,17 @@ from lab.stepped.effects import Crash, Effect, EffectLog, ProcessKilled, Session
 from lab.stepped.wrappers import label_of
 
 
-class ObservedProcess:
+class CrashingProcess:
     name = "orders-api"
 
-    def __init__(self, points: EffectLog) -> None:
-        self.points, self.is_dead, self.connections = points, False, []
+    def __init__(self, log: EffectLog) -> None:
+        self.effects, self.is_dead, self.connections = log, False, []
 
     def die(self) -> None:
         self.is_dead = True
 
 
-def effect(process: ObservedProcess, done: list[str], label: str) -> None:
+def effect(process: CrashingProcess, done: list[str], label: str) -> None:
     number = process.effects.before(process, "commit", label)
     done.append(label)
     process.effects.after(process, number)
@@ -24,18 +24,18 @@ def effect(process: ObservedProcess, done: list[str], label: str) -> None:
 
 @pytest.mark.parametrize(("side", "expected"), [("before", ["first"]), ("after", ["first", "second"])])
 def test_a_process_dies_on_the_chosen_side_of_an_effect(side, expected) -> None:
-    points, done = EffectLog(), []
-    process = ObservedProcess(points)
-    points.start(Crash(1, side))
+    log, done = EffectLog(), []
+    process = CrashingProcess(log)
+    log.start(Crash(1, side))
     effect(process, done, "first")
     with pytest.raises(ProcessKilled):
         effect(process, done, "second")
-    assert (done, points.is_fired) == (expected, True)
+    assert (done, log.is_fired) == (expected, True)
 
 
 def test_a_dead_process_has_no_further_effect() -> None:
-    points, done = EffectLog(), []
-    process = ObservedProcess(points)
+    log, done = EffectLog(), []
+    process = CrashingProcess(log)
     process.die()
     with pytest.raises(ProcessKilled):
         effect(process, done, "late")
@@ -43,14 +43,14 @@ def test_a_dead_process_has_no_further_effect() -> None:
 
 
 def test_a_recording_numbers_each_effect_and_kills_no_process() -> None:
-    points, done = EffectLog(), []
-    process = ObservedProcess(points)
-    points.start(None)
+    log, done = EffectLog(), []
+    process = CrashingProcess(log)
+    log.start(None)
     effect(process, done, "first")
     effect(process, done, "second")
-    points.stop()
+    log.stop()
     effect(process, done, "not numbered")
-    assert points.seen == [Effect("orders-api", "commit", "first"), Effect("orders-api", "commit", "second")]
+    assert log.seen == [Effect("orders-api", "commit", "first"), Effect("orders-api", "commit", "second")]
 
 
 def test_a_label_has_no_value_of_a_run() -> None:
@@ -58,13 +58,13 @@ def test_a_label_has_no_value_of_a_run() -> None:
 
 
 def test_crashes_inside_one_transaction_are_one_crash() -> None:
-    points = EffectLog()
-    process = ObservedProcess(points)
-    points.start(None)
+    log = EffectLog()
+    process = CrashingProcess(log)
+    log.start(None)
     sessions = [Session(1, False), Session(1, True), Session(1, True), Session(0, False), Session(1, True)]
     for session in sessions:
-        points.before(process, "statement", "", session)
-    assert distinct_crashes_of(points) == [
+        log.before(process, "statement", "", session)
+    assert distinct_crashes_of(log) == [
         Crash(0, "before"),
         Crash(2, "before"),
         Crash(2, "after"),
