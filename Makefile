@@ -210,8 +210,8 @@ upgrade-drill: setup ## Replace an older version by this one under load; no requ
 
 # ARGS="--only sealing --overlap 60"; of released images ARGS="--images build/release".
 rotation-drill: setup ## Rotate every secret under load, and count failed requests (20 minutes)
-	@exec $(PYTHON) -m lab.drills.rotation $(ARGS)
+	@exec $(PYTHON) -m lab.drills rotation $(ARGS)
 
 # ARGS="--images build/release" for released images.
 compromise-drill: setup ## Revoke a compromised key and the databases' passwords under load
-	@exec $(PYTHON) -m lab.drills.rotation --compromised $(ARGS)
+	@exec $(PYTHON) -m lab.drills rotation --compromised $(ARGS)

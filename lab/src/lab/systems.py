@@ -16,7 +16,7 @@ import asyncpg
 
 from campus_tools.launcher import System
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
-from campus_tools.servers import ServerPorts
+from campus_tools.servers import ServerPorts, Servers
 from operations.audit import findings_of
 from operations.journey import Marketplace
 from operations.processes import SANDBOX_PORT
@@ -36,6 +36,7 @@ NO_QUOTA: Final = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", 
     "UNPAID_SHARE_MAX_PERCENT": "100",
 }
 _PAGE: Final = 100
+_DEADLOCKS: Final = "SELECT datname, deadlocks FROM pg_stat_database WHERE datname LIKE 'campus\\_%' AND deadlocks > 0"
 NO_TRACING: Final = {"OTEL_EXPORTER_OTLP_ENDPOINT": ""}
 
 
@@ -92,13 +93,46 @@ async def temporary_system(
     with tempfile.TemporaryDirectory(prefix=f"campus-{program}-", ignore_cleanup_errors=True) as folder:
         log("starting the system")
         async with System(folder, environment={**NO_QUOTA, **NO_TRACING, **(environment or {})}) as system:
-            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
             try:
-                yield system, market
+                async with clients_of(system) as market:
+                    yield system, market
             finally:
-                await market.close()
                 await asyncio.to_thread(system.stop)
                 system.servers.remove_data()
+
+
+@asynccontextmanager
+async def clients_of(system: System, *, patient: bool = True) -> AsyncIterator[Marketplace]:
+    """Yield clients of a system; patient ones repeat requests as the SDKs do."""
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=patient)
+    try:
+        yield market
+    finally:
+        await market.close()
+
+
+@asynccontextmanager
+async def stopped_at_the_end(servers: Servers) -> AsyncIterator[None]:
+    """Stop these servers at the end, and remove their data."""
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(servers.stop)
+        servers.remove_data()
+
+
+async def rows_of(system: System, service: str, statement: str, *values: Any) -> list[asyncpg.Record]:
+    """Return the rows of a statement in a service's database, as the auditor reads them."""
+    connection = await asyncpg.connect(database_of(system, service))
+    try:
+        return list(await connection.fetch(statement, *values))
+    finally:
+        await connection.close()
+
+
+async def value_of(system: System, service: str, statement: str, *values: Any) -> Any:
+    """Return the first column of the first row."""
+    return (await rows_of(system, service, statement, *values))[0][0]
 
 
 async def broken_invariants(system: System, market: Marketplace, log: Log, settle_seconds: int = 60) -> tuple[str, ...]:
@@ -115,13 +149,7 @@ async def broken_invariants(system: System, market: Marketplace, log: Log, settl
 
 async def _deadlocks(system: System) -> tuple[str, ...]:
     """Return the databases of the system in which transactions deadlocked (decision 102)."""
-    connection = await asyncpg.connect(database_of(system, "orders"))
-    try:
-        rows = await connection.fetch(
-            "SELECT datname, deadlocks FROM pg_stat_database WHERE datname LIKE 'campus\\_%' AND deadlocks > 0"
-        )
-    finally:
-        await connection.close()
+    rows = await rows_of(system, "orders", _DEADLOCKS)
     return tuple(f"{row['datname']}: {row['deadlocks']} deadlocks" for row in rows)
 
 

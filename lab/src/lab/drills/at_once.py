@@ -5,20 +5,18 @@ import itertools
 import os
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-import asyncpg
-
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
-from campus_tools.servers import ServerPorts, Servers, find_servers
+from campus_tools.servers import ServerPorts, find_servers
 from lab.drills.doubled import READY_SECONDS
 from lab.drills.history import Actors, History, Play
-from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_of
+from lab.report import Report
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, rows_of, stopped_at_the_end
 from operations.environment import Environments, callers_environment
-from operations.journey import Marketplace
 from operations.processes import CAMPUS, ProcessPlan, SystemPlan
 from operations.provision import provision_databases
 from operations.secrets import load_secrets
@@ -34,32 +32,11 @@ _EXPIRED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StartFigures:
-    """The figures of the drill. `expired`: the number of expiry events of each unpaid order."""
-
-    processes: int
-    provisioned_seconds: float
-    migrated_seconds: float
-    ready_seconds: float
-    restarts: dict[str, int]
-    purchases: int
-    expired: dict[str, int]
-    unpaid: int
-    broken_invariants: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether no process restarted, each timer fired once, and the audit found nothing."""
-        once = len(self.expired) == self.unpaid and set(self.expired.values()) <= {1}
-        return once and not self.restarts and not self.broken_invariants
-
-
-async def drill_start(folder: Path, each: int, log: Log) -> StartFigures:
+async def drill_start(folder: Path, each: int, log: Log) -> Report:
     """Start three instances of everything at once, place paid and unpaid orders, and audit."""
-    port_base = free_port_base()
+    port_base, report = free_port_base(), Report()
     servers = find_servers(folder, ServerPorts.above(port_base), environment={}, report=log)
-    try:
+    async with stopped_at_the_end(servers):
         log("starting empty servers")
         await asyncio.to_thread(servers.start)
         secrets = load_secrets(folder, {})
@@ -69,25 +46,27 @@ async def drill_start(folder: Path, each: int, log: Log) -> StartFigures:
         provisioned = time.monotonic()
         log(f"{COPIES} migrations of each service at once")
         environment = {**NO_QUOTA, **NO_TRACING, "PAYMENT_WINDOW_SECONDS": str(_WINDOW_SECONDS)}
-        environments = _environments(servers, secrets, port_base, folder, environment)
+        environments = Environments(
+            callers_environment(environment), port_base=port_base, state_dir=folder, servers=servers, secrets=secrets
+        )
         await asyncio.gather(*(_migrate(environments, service) for service in CAMPUS.services for _ in range(COPIES)))
         migrated = time.monotonic()
         plan = _three_of_each(CAMPUS)
         log(f"{len(plan.processes)} processes at once")
-        system = System(
+        report.rows["three provisioners; three migrations of each service"] = (
+            f"{provisioned - began:.1f} s, {migrated - provisioned:.1f} s"
+        )
+        async with System(
             folder, port_base, environment, plan=plan, servers=servers, ready_seconds=READY_SECONDS
-        )  # fmt: skip
-        async with system:
-            times = (provisioned - began, migrated - provisioned, time.monotonic() - migrated)
-            return await _verify(system, times, each, log)
-    finally:
-        await asyncio.to_thread(servers.stop)
-        servers.remove_data()
+        ) as system:
+            report.rows["processes; all ready after"] = f"{len(system.processes)}; {time.monotonic() - migrated:.1f} s"
+            await _verify(system, report, each, log)
+    return report
 
 
-async def _verify(system: System, times: tuple[float, float, float], each: int, log: Log) -> StartFigures:
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
-    try:
+async def _verify(system: System, report: Report, each: int, log: Log) -> None:
+    """No process restarts, each timer fires once, and the audit finds nothing."""
+    async with clients_of(system) as market:
         play = Play(await Actors.sign_in(market), History())
         log(f"{each} purchases, and {each} orders without a payment")
         await play.stock_product()
@@ -97,22 +76,12 @@ async def _verify(system: System, times: tuple[float, float, float], each: int, 
         await play.paid_out(play.history.next_amount())
         for order_id in unpaid:
             await market.order_reaches(play.actors.buyer, order_id, "expired", within=10 * _WINDOW_SECONDS)
-        connection = await asyncpg.connect(database_of(system, "orders"))
-        try:
-            expired = {row["subject"]: row["times"] for row in await connection.fetch(_EXPIRED)}
-        finally:
-            await connection.close()
-        return StartFigures(
-            len(system.processes),
-            *times,
-            {process.name: process.restarts for process in system.processes if process.restarts},
-            each,
-            expired,
-            len(unpaid),
-            await broken_invariants(system, market, log),
-        )
-    finally:
-        await market.close()
+        expired = [row["times"] for row in await rows_of(system, "orders", _EXPIRED)]
+        restarts = {process.name: process.restarts for process in system.processes if process.restarts}
+        report.require_none("restarted processes", restarts)
+        report.rows["purchases up to the paid-out vendor"] = str(each)
+        report.require("unpaid orders; expiries of each", f"{each}, {expired}", holds=expired == [1] * each)
+        report.require_none("violated invariants of the audit", await broken_invariants(system, market, log))
 
 
 def _three_of_each(plan: SystemPlan) -> SystemPlan:
@@ -127,14 +96,6 @@ def _three_of_each(plan: SystemPlan) -> SystemPlan:
             health = port if process.health_offset == process.port_offset else next(ports)
             copies.append(replace(process, name=f"{process.name}-{number}", port_offset=port, health_offset=health))
     return replace(plan, processes=(*plan.processes, *copies))
-
-
-def _environments(
-    servers: Servers, secrets: dict[str, str], port_base: int, folder: Path, environment: dict[str, str]
-) -> Environments:
-    return Environments(
-        callers_environment(environment), port_base=port_base, state_dir=folder, servers=servers, secrets=secrets
-    )
 
 
 async def _migrate(environments: Environments, service: Service) -> None:

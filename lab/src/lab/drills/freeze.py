@@ -9,13 +9,11 @@ import signal
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-import asyncpg
 import httpx
 import psutil
 
@@ -23,7 +21,16 @@ from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from campus_tools.servers import Server, start_servers
 from contracts.demo import ADA
-from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_of
+from lab.report import Report
+from lab.systems import (
+    NO_QUOTA,
+    NO_TRACING,
+    Log,
+    broken_invariants,
+    clients_of,
+    stopped_at_the_end,
+    value_of,
+)
 from operations.journey import Marketplace, SignedInUser
 from operations.services import SERVICES
 
@@ -41,27 +48,6 @@ _READINESS_EVERY_SECONDS: Final = 1.0
 _UNSENT: Final = "SELECT count(*) FROM outbox WHERE published_at IS NULL"
 
 
-@dataclass(frozen=True, slots=True)
-class FreezeFigures:
-    """What a freeze cost. `late`: what was acknowledged and had not arrived in time."""
-
-    mode: str
-    server: str
-    frozen_seconds: float
-    orders: int
-    arrived_after_seconds: float
-    slowest_readiness_seconds: float
-    late: tuple[str, ...]
-    restarts: dict[str, int]
-    broken_invariants: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether everything arrived in time, readiness always answered, and the audit found nothing."""
-        is_ready_in_time = self.slowest_readiness_seconds <= _READINESS_SECONDS_MAX
-        return is_ready_in_time and not self.late and not self.broken_invariants
-
-
 @asynccontextmanager
 async def system_with_redis(folder: Path, log: Log) -> AsyncIterator[tuple[System, Marketplace]]:
     """Yield a system without quotas, whose gateway counts in Redis; it is stopped and removed at the end."""
@@ -69,16 +55,12 @@ async def system_with_redis(folder: Path, log: Log) -> AsyncIterator[tuple[Syste
     log("starting the system")
     servers = await asyncio.to_thread(start_servers, folder, port_base, redis=True, report=log)
     environment = {**NO_QUOTA, **NO_TRACING, **FREEZE_SETTINGS}
-    try:
-        async with System(folder, port_base, environment, servers=servers) as system:
-            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
-            try:
-                yield system, market
-            finally:
-                await market.close()
-    finally:
-        await asyncio.to_thread(servers.stop)
-        servers.remove_data()
+    async with (
+        stopped_at_the_end(servers),
+        System(folder, port_base, environment, servers=servers) as system,
+        clients_of(system) as market,
+    ):
+        yield system, market
 
 
 @asynccontextmanager
@@ -145,17 +127,17 @@ INTERRUPTIONS: Final[Mapping[str, Callable[[Server], AbstractAsyncContextManager
 
 async def drill_freeze(
     system: System, market: Marketplace, name: str, seconds: float, log: Log, mode: str = "freeze"
-) -> FreezeFigures:
+) -> Report:
     """Silence one server for `seconds` while orders are placed and paid, and wait until all of them are paid."""
+    report = Report()
     server: Server = getattr(system.servers, name)
     # Longer than the freeze and what follows it.
     market.wait_seconds_max = seconds + _WAIT_SECONDS_MAX
-    restarts = {process.name: process.restarts for process in system.processes}
+    before = {process.name: process.restarts for process in system.processes}
     buyer, products = await market.sign_in("buyer@unilag.edu.ng"), await _products(market)
     stopping = asyncio.Event()
-    slowest = _Slowest()
     buying = asyncio.create_task(_buy(market, buyer, products, stopping))
-    probing = asyncio.create_task(_probe_readiness(system, stopping, slowest))
+    probing = asyncio.create_task(_slowest_readiness(system, stopping))
     await asyncio.sleep(2 * _ORDER_EVERY_SECONDS)
     log(f"{name}: {mode} for {seconds:.0f} s")
     async with INTERRUPTIONS[mode](server):
@@ -163,35 +145,13 @@ async def drill_freeze(
     resumed = time.monotonic()
     log(f"{name} continues")
     stopping.set()
-    late = await _arrivals(system, market, buyer, buying, resumed)
-    arrived = time.monotonic() - resumed
-    await probing
-    return FreezeFigures(
-        mode=mode,
-        server=name,
-        frozen_seconds=seconds,
-        orders=len(late.orders),
-        arrived_after_seconds=arrived,
-        slowest_readiness_seconds=slowest.seconds,
-        late=tuple(late.named),
-        restarts={
-            process.name: process.restarts - restarts[process.name]
-            for process in system.processes
-            if process.restarts != restarts[process.name]
-        },
-        broken_invariants=await broken_invariants(system, market, log),
-    )
-
-
-@dataclass(slots=True)
-class _Slowest:
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Late:
-    orders: Sequence[str]
-    named: Sequence[str]
+    await _record_arrivals(report, system, market, buyer, buying, resumed)
+    slowest = await probing
+    report.require("slowest readiness", f"{slowest:.1f} s", holds=slowest <= _READINESS_SECONDS_MAX)
+    restarts = {process.name: process.restarts - before[process.name] for process in system.processes}
+    report.require_none("restarts", {process: count for process, count in restarts.items() if count})
+    report.require_none("audit", await broken_invariants(system, market, log))
+    return report
 
 
 async def _products(market: Marketplace) -> list[str]:
@@ -217,49 +177,46 @@ async def _purchase(market: Marketplace, buyer: SignedInUser, product_id: str) -
     return str(order["id"])
 
 
-async def _probe_readiness(system: System, stopping: asyncio.Event, slowest: _Slowest) -> None:
-    """Ask every process for its readiness, again and again; a busy machine may delay one answer."""
+async def _slowest_readiness(system: System, stopping: asyncio.Event) -> float:
+    """Request every process's readiness, again and again; return the seconds of the slowest response."""
     names = [plan.name for plan in system.plan.processes if plan.service in {each.name for each in SERVICES}]
+    slowest = 0.0
     async with httpx.AsyncClient(timeout=60.0) as client:
         while not await _is_set_within(stopping, _READINESS_EVERY_SECONDS):
             for response in await asyncio.gather(
                 *(client.get(f"{system.health_url(name)}/health/readiness") for name in names), return_exceptions=True
             ):
                 if isinstance(response, httpx.Response):
-                    slowest.seconds = max(slowest.seconds, response.elapsed.total_seconds())
+                    slowest = max(slowest, response.elapsed.total_seconds())
+    return slowest
 
 
-async def _arrivals(
-    system: System, market: Marketplace, buyer: SignedInUser, buying: "asyncio.Task[Sequence[str]]", resumed: float
-) -> _Late:
-    """Wait until every order is paid and every outbox is empty; name what was not within ARRIVAL_SECONDS_MAX."""
-    named: list[str] = []
+async def _record_arrivals(
+    report: Report,
+    system: System,
+    market: Marketplace,
+    buyer: SignedInUser,
+    buying: "asyncio.Task[Sequence[str]]",
+    resumed: float,
+) -> None:
+    """Wait until every order is paid and every outbox is empty, which must be within ARRIVAL_SECONDS_MAX."""
     orders = await asyncio.wait_for(buying, _WAIT_SECONDS_MAX)
     for order_id in orders:
         await market.order_reaches(buyer, order_id, "paid_escrow", within=_WAIT_SECONDS_MAX)
-    if (after := time.monotonic() - resumed) > ARRIVAL_SECONDS_MAX:
-        named.append(f"orders were paid after {after:.0f} s")
+    seconds = time.monotonic() - resumed
+    report.require("orders, all paid after", f"{len(orders)}, {seconds:.1f} s", holds=seconds <= ARRIVAL_SECONDS_MAX)
 
     async def unsent() -> bool | None:
         return None if await unsent_messages(system) else True
 
-    try:
+    with suppress(TimeoutError):
         await market.until("every outbox is empty", unsent, ARRIVAL_SECONDS_MAX, every=0.5)
-    except TimeoutError:
-        named.append(f"unsent messages: {dict(await unsent_messages(system))}")
-    return _Late(orders, named)
+    report.require_none("unsent messages", await unsent_messages(system))
 
 
 async def unsent_messages(system: System) -> Counter[str]:
     """Return the unpublished outbox rows by service."""
-    unsent: Counter[str] = Counter()
-    for service in SERVICES:
-        connection = await asyncpg.connect(database_of(system, service.import_name))
-        try:
-            unsent[service.name] = await connection.fetchval(_UNSENT)
-        finally:
-            await connection.close()
-    return +unsent
+    return +Counter({one.name: await value_of(system, one.import_name, _UNSENT) for one in SERVICES})
 
 
 async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:

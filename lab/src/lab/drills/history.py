@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
-import asyncpg
-
 from campus_tools.launcher.system import System
 from lab.soak.stock import add_product
-from lab.systems import database_of, transfers_of
+from lab.systems import transfers_of, value_of
 from operations.journey import Marketplace, SignedInUser
 
 PRICE_MINOR: Final = 200_000
@@ -57,8 +55,6 @@ class History:
     to_pay: list[str] = field(default_factory=list)
     # Missing in the restored databases.
     placed_after: list[str] = field(default_factory=list)
-    # Released before the instant; its event was at the broker and not consumed.
-    unprocessed: str = ""
     payouts: list[int] = field(default_factory=list)
     waiting_payout: str = ""
     requested_after_minor: int = 0
@@ -167,7 +163,6 @@ async def hold_release_event(play: Play, system: System) -> None:
     order_id = await play.paid()
     await asyncio.to_thread(system.process("payouts-worker").signal, signal.SIGSTOP)
     await play.delivered(order_id)
-    play.history.unprocessed = order_id
     await _until_published(system, "payments")
 
 
@@ -224,12 +219,7 @@ async def repeat_lost_actions(play: Play) -> None:
 
 
 async def _until_published(system: System, service: str) -> None:
-    connection = await asyncpg.connect(database_of(system, service))
-
     async def published() -> bool | None:
-        return None if await connection.fetchval(_UNPUBLISHED) else True
+        return None if await value_of(system, service, _UNPUBLISHED) else True
 
-    try:
-        await Marketplace.until(f"all outbox rows of {service} are published", published, 60)
-    finally:
-        await connection.close()
+    await Marketplace.until(f"all outbox rows of {service} are published", published, 60)

@@ -6,15 +6,19 @@ import hmac
 import json
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
 import httpx
 
+from campus_tools.launcher.system import System
 from contracts.demo import ADA
+from lab.drills.doubled import pay_without_kept_connections
+from lab.report import Report
+from lab.soak.stock import add_stock
 from operations.journey import Marketplace, SignedInUser, StepFailed
 
 WEBHOOK: Final = "/functions/v1/gateway-webhook"
@@ -74,6 +78,13 @@ class Load:
     def token(self) -> str:
         """The current access token of the readers."""
         return self._buyer.access_token
+
+    def record_in(self, report: Report) -> None:
+        """Record the requests: none may fail."""
+        report.rows |= {name: f"{count} succeeded" for name, count in self.succeeded.items()}
+        if self.refused:
+            report.rows["function calls rejected before their caller had the new key"] = str(self.refused)
+        report.require_none("failed requests", self.failures)
 
     async def _steadily(self, name: str, every: float, action: Callable[[], Awaitable[None]]) -> None:
         while not self._stopping.is_set():
@@ -153,6 +164,22 @@ class Load:
 
     async def _sign_in(self) -> None:
         await self.market.sign_in("buyer2@unilag.edu.ng")
+
+
+@asynccontextmanager
+async def loaded(
+    system: System, market: Marketplace, *, assistant: str | None = "openai-compatible"
+) -> AsyncIterator[Load]:
+    """Yield traffic on a system, which ends with the block: it is complete afterwards."""
+    await pay_without_kept_connections(market, system)
+    product_ids = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
+    secrets = system.secrets
+    load = Load(market, product_ids, secrets["GATEWAY_SECRET_KEY"], secrets["SERVICE_ROLE_KEY"], assistant=assistant)
+    await load.start()
+    try:
+        yield load
+    finally:
+        await load.stop()
 
 
 def _must(response: httpx.Response) -> httpx.Response:

@@ -35,7 +35,19 @@ from lab.drills.history import (
     repeat_lost_actions,
     resume_payouts_worker,
 )
-from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_of, gateway_bearer, transfers_of
+from lab.report import Report
+from lab.systems import (
+    NO_QUOTA,
+    NO_TRACING,
+    Log,
+    broken_invariants,
+    clients_of,
+    gateway_bearer,
+    rows_of,
+    stopped_at_the_end,
+    transfers_of,
+    value_of,
+)
 from operations.journey import Marketplace, StepFailed
 
 RESENT: Final = timedelta(days=3)
@@ -75,35 +87,7 @@ class RestoreLoad:
     skew_seconds: float = 0.0
 
 
-@dataclass(slots=True)
-class RestoreFigures:
-    """The figures of the drill. Times are in seconds."""
-
-    lost_orders: int = 0
-    restore_seconds: float = 0.0
-    was_blocked: bool = False
-    refused_dispatches: int = 0
-    until_dispatch_seconds: float = 0.0
-    republished: dict[str, int] = field(default_factory=dict)
-    webhooks_again: int = 0
-    found: dict[str, int] = field(default_factory=dict)
-    transfers: int = 0
-    wrong_transfers: tuple[str, ...] = ()
-    wrong_refunds: tuple[str, ...] = ()
-    charges: dict[str, int] = field(default_factory=dict)
-    wrong_charges: tuple[str, ...] = ()
-    reconciled: str = ""
-    dead_letters: dict[str, int] = field(default_factory=dict)
-    broken_invariants: tuple[str, ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        """Whether no money moved twice, nothing was sent before the comparison, and the audit found nothing."""
-        doubled = self.wrong_transfers or self.wrong_refunds or self.wrong_charges
-        return self.was_blocked and not doubled and not self.dead_letters and not self.broken_invariants
-
-
-async def drill_restore(folder: Path, load: RestoreLoad, log: Log, runtime: Runtime = CHECKOUT) -> RestoreFigures:
+async def drill_restore(folder: Path, load: RestoreLoad, log: Log, runtime: Runtime = CHECKOUT) -> Report:
     """Start a system in the folder, destroy it, restore it, and audit. Raises BenchFailed without private servers."""
     port_base = free_port_base()
     # Never the servers of the caller, and none whose disks an engine keeps.
@@ -111,12 +95,9 @@ async def drill_restore(folder: Path, load: RestoreLoad, log: Log, runtime: Runt
     if not isinstance(servers.postgresql, PrivatePostgresql) or not isinstance(servers.rabbitmq, PrivateRabbitmq):
         raise BenchFailed("the drill destroys its servers: install PostgreSQL and RabbitMQ for private ones")
     copies = PointInTime.beside(servers.postgresql)
-    try:
+    async with stopped_at_the_end(servers):
         await asyncio.to_thread(servers.start)
         return await _Drill(folder, port_base, servers, servers.rabbitmq, copies, load, log, runtime).run()
-    finally:
-        await asyncio.to_thread(servers.stop)
-        servers.remove_data()
 
 
 @dataclass(slots=True)
@@ -130,19 +111,16 @@ class _Drill:
     log: Log
     runtime: Runtime
     history: History = field(default_factory=History)
-    figures: RestoreFigures = field(default_factory=RestoreFigures)
+    report: Report = field(default_factory=Report)
+    rejected_dispatches: int = 0
 
-    async def run(self) -> RestoreFigures:
+    async def run(self) -> Report:
         instant, earlier = await self._live()
         await self._destroy_and_restore(instant, earlier)
-        async with self._system() as system:
-            market = _market(system)
-            try:
-                await self._recover(system, market, instant)
-                await self._verify(system, market)
-            finally:
-                await market.close()
-        return self.figures
+        async with self._system() as system, clients_of(system) as market:
+            await self._recover(system, market, instant)
+            await self._verify(system, market)
+        return self.report
 
     def _system(self) -> System:
         return System(
@@ -157,30 +135,25 @@ class _Drill:
     async def _live(self) -> tuple[datetime, Path | None]:
         """Run the activity; the instant to restore, and an earlier dump of payouts when there is a skew."""
         self.log("starting the system")
-        async with self._system() as system:
-            market = _market(system)
-            try:
-                play = Play(await Actors.sign_in(market), self.history)
-                self.log("orders and payouts in every state")
-                await play_before(play, self.load.each)
-                self.log("backing up the running server")
-                await asyncio.to_thread(self.copies.back_up)
-                earlier, since = None, time.monotonic()
-                if self.load.skew_seconds:
-                    earlier = await asyncio.to_thread(self.copies.dump, "campus_payouts")
-                await play_up_to_the_instant(play, self.load.each)
-                await asyncio.sleep(max(0.0, self.load.skew_seconds - (time.monotonic() - since)))
-                await hold_release_event(play, system)
-                instant = datetime.now(UTC)
-                # All later commits are after the instant.
-                await asyncio.sleep(1)
-                resume_payouts_worker(system)
-                self.log("activity after the instant")
-                await play_after_the_instant(play, self.load.each)
-                await self.copies.archive_all()
-                self.figures.lost_orders = len(self.history.placed_after)
-            finally:
-                await market.close()
+        async with self._system() as system, clients_of(system) as market:
+            play = Play(await Actors.sign_in(market), self.history)
+            self.log("orders and payouts in every state")
+            await play_before(play, self.load.each)
+            self.log("backing up the running server")
+            await asyncio.to_thread(self.copies.back_up)
+            earlier, since = None, time.monotonic()
+            if self.load.skew_seconds:
+                earlier = await asyncio.to_thread(self.copies.dump, "campus_payouts")
+            await play_up_to_the_instant(play, self.load.each)
+            await asyncio.sleep(max(0.0, self.load.skew_seconds - (time.monotonic() - since)))
+            await hold_release_event(play, system)
+            instant = datetime.now(UTC)
+            # All later commits are after the instant.
+            await asyncio.sleep(1)
+            resume_payouts_worker(system)
+            self.log("activity after the instant")
+            await play_after_the_instant(play, self.load.each)
+            await self.copies.archive_all()
         return instant, earlier
 
     async def _destroy_and_restore(self, instant: datetime, earlier: Path | None) -> None:
@@ -194,11 +167,12 @@ class _Drill:
         if earlier is not None:
             self.log(f"restoring payouts' database to {self.load.skew_seconds:g} s earlier")
             await self.copies.load("campus_payouts", earlier)
-        self.figures.restore_seconds = time.monotonic() - began
+        self.report.rows["database server restored after"] = f"{time.monotonic() - began:.1f} s"
         await asyncio.to_thread(self.broker.start)
         connection = await asyncpg.connect(_admin_address(self.servers, "campus_payouts"))
         try:
-            self.figures.was_blocked = not await connection.fetchval(_IS_COMPARED)
+            was_blocked = not await connection.fetchval(_IS_COMPARED)
+            self.report.require("payouts were blocked until the comparison", was_blocked, holds=was_blocked)
         finally:
             await connection.close()
 
@@ -209,18 +183,23 @@ class _Drill:
         play = Play(actors, self.history)
         self.log("dispatching all pending payouts until it is allowed")
         await self._retry_dispatch(play)
-        self.figures.until_dispatch_seconds = time.monotonic() - began
+        rows = self.report.rows
+        rows["dispatches rejected; the first one accepted after"] = (
+            f"{self.rejected_dispatches}, {time.monotonic() - began:.1f} s"
+        )
+        republished = []
         self.log("republishing the messages that the broker lost")
         for service in PUBLISHERS:
             since = (instant - REPUBLISHED).isoformat()
             code, output = await asyncio.to_thread(system.command, service, "republish", "--since", since)
             if code != 0:
                 raise BenchFailed(f"republish of {service}: {output}")
-            self.figures.republished[service] = int(output.strip().splitlines()[-1].split(" ", 1)[0])
+            republished.append(f"{output.strip().splitlines()[-1].split(' ', 1)[0]} {service}")
+        rows["messages republished"] = ", ".join(republished)
         self.log("the gateway resends the webhooks of three days")
         since = (datetime.now(UTC) - RESENT).isoformat()
         again = await market.sandbox.post("/control/webhooks/resend", params={"since": since})
-        self.figures.webhooks_again = int(again.raise_for_status().json()["count"])
+        rows["webhooks resent"] = str(again.raise_for_status().json()["count"])
         await _until_quiet(system, market)
         self.log("users repeat lost actions, and the gateway is reconciled")
         await repeat_lost_actions(play)
@@ -230,10 +209,11 @@ class _Drill:
         await self._replay_dead(play)
         await _until_quiet(system, market)
         period = ("--from", (instant - timedelta(days=1)).isoformat(), "--to", datetime.now(UTC).isoformat())
-        _, output = await asyncio.to_thread(system.command, "payments", "reconcile", *period)
-        self.figures.reconciled = output.strip().splitlines()[-1]
-        _, output = await asyncio.to_thread(system.command, "payouts", "compare-transfers")
-        self.figures.reconciled += "\n" + output.strip().splitlines()[-1]
+        compared = []
+        for command in (("payments", "reconcile", *period), ("payouts", "compare-transfers")):
+            _, output = await asyncio.to_thread(system.command, *command)
+            compared.append(output.strip().splitlines()[-1])
+        rows["results of the comparisons"] = "\n".join(compared)
         await self._retry_dispatch(play)
         await _until_quiet(system, market)
 
@@ -253,7 +233,7 @@ class _Drill:
                 headers={**play.actors.maker.headers, "Idempotency-Key": str(uuid4())},
             )
             if response.status_code == 503:
-                self.figures.refused_dispatches += 1
+                self.rejected_dispatches += 1
                 return None
             response.raise_for_status()
             return True
@@ -272,47 +252,41 @@ class _Drill:
 
     async def _verify(self, system: System, market: Marketplace) -> None:
         self.log("comparing with the gateway")
-        figures, history = self.figures, self.history
+        report, history = self.report, self.history
         left = Counter(int(line["amount"]) for line in await transfers_of(market) if line["status"] == "success")
-        figures.transfers = sum(left.values())
-        figures.wrong_transfers = tuple(
-            f"{amount} kobo transferred {left[amount]} times" for amount in sorted({*left, *history.payouts})
-            if left[amount] != history.payouts.count(amount)
-        )  # fmt: skip
+        report.rows["transfers"] = str(sum(left.values()))
+        report.require_none(
+            "transfers that were not sent exactly once",
+            [
+                f"{amount} kobo transferred {left[amount]} times"
+                for amount in sorted({*left, *history.payouts})
+                if left[amount] != history.payouts.count(amount)
+            ],
+        )
         refunds = Counter(line["transaction_reference"] for line in await _refunds(market))
-        figures.wrong_refunds = tuple(
-            f"{name} was refunded {count} times" for name, count in refunds.items() if count > 1
+        report.require_none(
+            "repeated refunds", [f"{name}, {count} times" for name, count in refunds.items() if count > 1]
+        )
+        settled = await value_of(system, "payments", _REFUNDED)
+        report.require(
+            "refunds at the gateway, settled in the database",
+            f"{sum(refunds.values())}, {settled}",
+            holds=settled == sum(refunds.values()),
         )
         paid = await _movements(market, "charge")
-        payments = await asyncpg.connect(database_of(system, "payments"))
-        payouts = await asyncpg.connect(database_of(system, "payouts"))
-        try:
-            figures.charges = {row["verdict"]: row["count"] for row in await payments.fetch(_CHARGES)}
-            figures.found = {row["outcome"]: row["count"] for row in await payouts.fetch(_FOUND)}
-            settled = await payments.fetchval(_REFUNDED)
-        finally:
-            await payments.close()
-            await payouts.close()
-        if sum(figures.charges.values()) != len(paid):
-            figures.wrong_charges += (f"{len(paid)} charges at the gateway, {figures.charges} in the database",)
-        if figures.charges.get("quarantined", 0) != len(history.placed_after):
-            figures.wrong_charges += (f"{len(history.placed_after)} orders are missing, charges are {figures.charges}",)
-        if settled != sum(refunds.values()):
-            figures.wrong_refunds += (
-                f"{sum(refunds.values())} refunds at the gateway, {settled} settled in the database",
-            )
-        for service in PUBLISHERS:
-            connection = await asyncpg.connect(database_of(system, service))
-            try:
-                if count := await connection.fetchval(_DEAD):
-                    figures.dead_letters[service] = count
-            finally:
-                await connection.close()
-        figures.broken_invariants = await broken_invariants(system, market, self.log)
-
-
-def _market(system: System) -> Marketplace:
-    return Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+        charges = {row["verdict"]: row["count"] for row in await rows_of(system, "payments", _CHARGES)}
+        report.require(
+            "charges at the gateway, in the database",
+            f"{len(paid)}, {charges}",
+            holds=sum(charges.values()) == len(paid),
+        )
+        lost = len(history.placed_after)
+        report.require("lost orders, whose charges are quarantined", lost, holds=charges.get("quarantined", 0) == lost)
+        found = {row["outcome"]: row["count"] for row in await rows_of(system, "payouts", _FOUND)}
+        report.rows["transfers missing in the ledger"] = str(found or "none")
+        dead = {service: await value_of(system, service, _DEAD) for service in PUBLISHERS}
+        report.require_none("dead letters left", {name: count for name, count in dead.items() if count})
+        report.require_none("violated invariants of the audit", await broken_invariants(system, market, self.log))
 
 
 def _admin_address(servers: Servers, database: str) -> str:
@@ -334,17 +308,10 @@ async def _movements(market: Marketplace, kind: str) -> list[dict[str, Any]]:
 
 async def _until_quiet(system: System, market: Marketplace) -> None:
     """Wait until no outbox row, webhook and transfer is pending."""
-    connections = {service: await asyncpg.connect(database_of(system, service)) for service in PUBLISHERS}
 
     async def quiet() -> bool | None:
         response = await market.sandbox.get("/control/webhooks", params={"status": "pending", "target": "gateway"})
-        waiting = len(response.raise_for_status().json())
-        for service, connection in connections.items():
-            waiting += await connection.fetchval(_WAITING[service])
-        return None if waiting else True
+        waiting = [await value_of(system, service, _WAITING[service]) for service in PUBLISHERS]
+        return None if response.raise_for_status().json() or any(waiting) else True
 
-    try:
-        await Marketplace.until("no pending work", quiet, _QUIET_SECONDS_MAX, every=1.0)
-    finally:
-        for connection in connections.values():
-            await connection.close()
+    await Marketplace.until("no pending work", quiet, _QUIET_SECONDS_MAX, every=1.0)

@@ -11,22 +11,18 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
-
-import asyncpg
 
 from campus_tools.launcher.runtimes import CHECKOUT, Runtime
 from campus_tools.launcher.system import System
 from lab.bench.programs import BenchFailed
 from lab.drills.containers import containers_of, images_of
-from lab.drills.doubled import doubled_system, pay_without_kept_connections
-from lab.drills.load import Load
-from lab.soak.stock import add_stock
-from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, database_of
+from lab.drills.doubled import doubled_system
+from lab.drills.load import loaded
+from lab.report import Report
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, value_of
 from operations.environment import BROKER_ACCOUNTS, SHARED
-from operations.journey import Marketplace
 from operations.secrets import new_key
 
 # The observation time of the old code, of the old code on the new schema, and of the new code.
@@ -36,26 +32,7 @@ _MIGRATIONS: Final = "services/*/migrations/versions/[0-9]*.py"
 _INITIAL: Final = "services/*/migrations/versions/0001_initial.py"
 
 
-@dataclass(frozen=True, slots=True)
-class UpgradeFigures:
-    """The figures of the drill."""
-
-    old: str
-    revisions: int
-    migrated_seconds: float
-    rolled: int
-    rolled_seconds: float
-    succeeded: dict[str, int]
-    failures: tuple[str, ...]
-    broken_invariants: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether no request failed and the audit found nothing."""
-        return not self.failures and not self.broken_invariants
-
-
-async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigures:
+async def drill_upgrade(folder: Path, old: str | None, log: Log) -> Report:
     """Upgrade from commit `old`, by default the one before the newest migration, to this version.
 
     Raises:
@@ -79,7 +56,7 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> UpgradeFigur
         return await _upgrade(folder, commit[:10], CHECKOUT, before, switch, log)
 
 
-async def drill_upgrade_of_images(folder: Path, old: Path, new: Path, log: Log) -> UpgradeFigures:
+async def drill_upgrade_of_images(folder: Path, old: Path, new: Path, log: Log) -> Report:
     """Upgrade from the released images that `images.txt` of folder `old` names to those of folder `new`.
 
     Raises:
@@ -102,58 +79,37 @@ async def _upgrade(
     environment: Mapping[str, str],
     switch: Callable[[System], None],
     log: Log,
-) -> UpgradeFigures:
+) -> Report:
     """Start the version `old`, and replace it under load. `switch` migrates; later starts run the new version."""
     log(f"starting {old}, two instances of each API process")
-    settings = {**NO_QUOTA, **NO_TRACING, **environment}
-    async with doubled_system(str(folder / "state"), settings, runtime=runtime) as doubled:
+    report, settings = Report({"from": old}), {**NO_QUOTA, **NO_TRACING, **environment}
+    async with (
+        doubled_system(str(folder / "state"), settings, runtime=runtime) as doubled,
+        clients_of(doubled.system, patient=False) as market,
+    ):
         system = doubled.system
-        market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
-        try:
-            await pay_without_kept_connections(market, system)
-            product_ids = await add_stock(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
-            load = Load(market, product_ids, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
-            load.assistant = None
-            await load.start()
+        async with loaded(system, market, assistant=None) as load:
             await asyncio.sleep(_WATCH_SECONDS)
-            first = await _last_revisions(system)
+            first, began = await _last_revisions(system), time.monotonic()
             log("migrating under the old code")
-            began = time.monotonic()
             await asyncio.to_thread(switch, system)
-            migrated_seconds = time.monotonic() - began
-            last = await _last_revisions(system)
+            seconds, revisions = time.monotonic() - began, await _last_revisions(system) - first
+            report.rows["revisions applied under the old code"] = f"{revisions}, in {seconds:.1f} s"
             await asyncio.sleep(_WATCH_SECONDS)
             log("replacing process by process")
             began = time.monotonic()
             rolled = await doubled.roll(every=True)
-            rolled_seconds = time.monotonic() - began
+            report.rows["processes replaced"] = f"{len(rolled)}, in {time.monotonic() - began:.1f} s"
             await asyncio.sleep(_WATCH_SECONDS)
-            await load.stop()
-            broken = await broken_invariants(system, market, log)
-        finally:
-            await market.close()
-    return UpgradeFigures(
-        old=old,
-        revisions=last - first,
-        migrated_seconds=migrated_seconds,
-        rolled=len(rolled),
-        rolled_seconds=rolled_seconds,
-        succeeded=dict(load.succeeded),
-        failures=tuple(load.failures),
-        broken_invariants=broken,
-    )
+        load.record_in(report)
+        report.require_none("violated invariants of the audit", await broken_invariants(system, market, log))
+    return report
 
 
 async def _last_revisions(system: System) -> int:
     """Return the sum of the databases' newest revisions, which are numbered from 1."""
-    total = 0
-    for service in system.plan.services:
-        connection = await asyncpg.connect(database_of(system, service.import_name))
-        try:
-            total += int(await connection.fetchval("SELECT version_num FROM alembic_version"))
-        finally:
-            await connection.close()
-    return total
+    newest = "SELECT version_num::int FROM alembic_version"
+    return sum([await value_of(system, service.import_name, newest) for service in system.plan.services])
 
 
 def _before_the_newest_migration() -> str:

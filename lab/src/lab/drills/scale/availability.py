@@ -39,6 +39,9 @@ class Unavailability(NamedTuple):
     seconds: float
     longest_seconds: float
 
+    def __str__(self) -> str:
+        return f"{self.failed} of {self.requests} failed for {self.seconds:.1f} s, {self.longest_seconds:.1f} s"
+
 
 @dataclass(slots=True)
 class Prober:

@@ -9,17 +9,20 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from rich.table import Table
+
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from campus_tools.servers import Server, ServerUnavailable
 from lab.drills.balancer import balanced
 from lab.drills.doubled import doubled_system, pay_without_kept_connections
 from lab.drills.freeze import INTERRUPTIONS
-from lab.drills.scale.availability import READ, WRITE, Prober, Unavailability
+from lab.drills.scale.availability import READ, WRITE, Prober
 from lab.drills.scale.journeys import Journeys
-from lab.drills.scale.outcome import Outcome, read_outcome
+from lab.drills.scale.outcome import record_outcome
 from lab.drills.scale.servers import BrokerCluster, ReplicatedDatabase, scaled_servers
-from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants
+from lab.report import Report
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, stopped_at_the_end
 from operations.journey import Marketplace
 
 # `freeze` and `drop` interrupt a node of the broker, Redis, the replica and the primary instead of ending them.
@@ -42,35 +45,7 @@ class ScaleLoad:
     stops: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """What clients saw of one stop, from the kill until the part was back."""
-
-    name: str
-    back_seconds: float
-    reads: Unavailability
-    writes: Unavailability
-    slowest_order_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class ScaleFigures:
-    """The figures of the drill. `replicated`: the quorum queues, and those with three members, before the first stop."""
-
-    processes: int
-    replicated: tuple[int, int]
-    stops: tuple[Stop, ...]
-    outcome: Outcome
-    broken_invariants: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether every order and payout ended once, each queue had three members, and the audit found nothing."""
-        queues, complete = self.replicated
-        return queues == complete > 0 and self.outcome.holds and not self.broken_invariants
-
-
-async def drill_scale(folder: Path, load: ScaleLoad, log: Log) -> ScaleFigures:
+async def drill_scale(folder: Path, load: ScaleLoad, log: Log) -> Report:
     """Start everything twice or three times, stop each part in turn under load, count, and audit.
 
     Raises:
@@ -80,23 +55,14 @@ async def drill_scale(folder: Path, load: ScaleLoad, log: Log) -> ScaleFigures:
     servers, broker, database = scaled_servers(folder, port_base, log)
     environment = {**NO_QUOTA, **NO_TRACING}
     log("starting three RabbitMQ nodes, PostgreSQL with a replica, and Redis")
-    try:
-        async with balanced(broker.port, dict.fromkeys(broker.ports)):
-            await asyncio.to_thread(servers.start)
-            log("starting two instances of every process")
-            async with doubled_system(
-                str(folder / "state"), environment, port_base, servers=servers, workers=2
-            ) as doubled:
-                market = Marketplace.at(
-                    doubled.system.base_url, doubled.system.sandbox_url, doubled.system.secrets, patient=True
-                )
-                try:
-                    return await _Drill(doubled.system, broker, database, market, load, log).run()
-                finally:
-                    await market.close()
-    finally:
-        await asyncio.to_thread(servers.stop)
-        servers.remove_data()
+    async with stopped_at_the_end(servers), balanced(broker.port, dict.fromkeys(broker.ports)):
+        await asyncio.to_thread(servers.start)
+        log("starting two instances of every process")
+        async with (
+            doubled_system(str(folder / "state"), environment, port_base, servers=servers, workers=2) as doubled,
+            clients_of(doubled.system) as market,
+        ):
+            return await _Drill(doubled.system, broker, database, market, load, log).run()
 
 
 @dataclass(slots=True)
@@ -108,24 +74,28 @@ class _Drill:
     load: ScaleLoad
     log: Log
 
-    async def run(self) -> ScaleFigures:
+    async def run(self) -> Report:
         await pay_without_kept_connections(self.market, self.system)
-        replicated = await self.broker.replication()
-        journeys = await Journeys.open(self.market)
-        async with self._under_load(journeys) as prober:
-            stops = [
-                await self._stop(name, act, journeys, prober)
-                for group in self.load.stops
-                for name, act in self._stops_of(group)
-            ]
-        self.log("waiting for orders and payouts that are under way")
-        return ScaleFigures(
-            processes=len(self.system.processes),
-            replicated=replicated,
-            stops=tuple(stops),
-            outcome=await read_outcome(self.system, self.market, journeys),
-            broken_invariants=await broken_invariants(self.system, self.market, self.log),
+        report = Report()
+        queues, complete = await self.broker.replication()
+        report.require(
+            "processes; quorum queues, with three members before the first stop",
+            f"{len(self.system.processes)}; {queues}, {complete}",
+            holds=queues == complete > 0,
         )
+        journeys = await Journeys.open(self.market)
+        stops = Table("stopped", "back after", *(f"{kind}, longest" for kind in (READ, WRITE)), "slowest order")
+        report.tables.append(stops)
+        async with self._under_load(journeys) as prober:
+            for group in self.load.stops:
+                for name, act in self._stops_of(group):
+                    stops.add_row(name, *await self._stop(name, act, journeys, prober))
+        self.log("waiting for orders and payouts that are under way")
+        await record_outcome(report, self.system, self.market, journeys)
+        report.require_none(
+            "violated invariants of the audit", await broken_invariants(self.system, self.market, self.log)
+        )
+        return report
 
     @asynccontextmanager
     async def _under_load(self, journeys: Journeys) -> AsyncIterator[Prober]:
@@ -166,20 +136,18 @@ class _Drill:
             }[group]
         ]
 
-    async def _stop(self, name: str, act: Callable[[], Awaitable[None]], journeys: Journeys, prober: Prober) -> Stop:
+    async def _stop(
+        self, name: str, act: Callable[[], Awaitable[None]], journeys: Journeys, prober: Prober
+    ) -> list[str]:
+        """Stop a part until it is back; return what clients saw."""
         self.log(f"stopping {name}")
         began = time.monotonic()
         await act()
         back_seconds = time.monotonic() - began
         await asyncio.sleep(_PAUSE_SECONDS)
         ended = time.monotonic()
-        return Stop(
-            name,
-            back_seconds,
-            prober.between(READ, began, ended),
-            prober.between(WRITE, began, ended),
-            journeys.slowest(began, ended),
-        )
+        seen = [str(prober.between(kind, began, ended)) for kind in (READ, WRITE)]
+        return [f"{back_seconds:.0f} s", *seen, f"{journeys.slowest(began, ended):.0f} s"]
 
     async def _node(self, number: int) -> None:
         node = self.broker.nodes[number]

@@ -1,0 +1,64 @@
+"""The report of a drill or a soak: what was seen, and which promises did not hold."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+from campus_tools.launcher import StartFailed
+from campus_tools.servers import ServerUnavailable
+from lab.bench.programs import BenchFailed
+from operations.journey import StepFailed
+
+_SHOWN_MAX = 20
+_STOPPED = (BenchFailed, StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.HTTPError)
+
+
+@dataclass(slots=True)
+class Report:
+    """The rows of a table, and the promises that did not hold."""
+
+    rows: dict[str, str] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    """Further tables, shown first."""
+
+    def require(self, what: str, seen: object, *, holds: bool) -> None:
+        """Record a promise."""
+        self.rows[what] = str(seen)
+        if not holds:
+            self.broken.append(what)
+
+    def require_none(self, what: str, found: Iterable[object] | Mapping[str, object]) -> None:
+        """Record what must not occur, such as failed requests."""
+        lines = [f"{name}: {it}" for name, it in found.items()] if isinstance(found, Mapping) else [*map(str, found)]
+        text = "\n".join(lines[:_SHOWN_MAX])
+        self.require(what, f"{len(lines)}\n{text}" if lines else "none", holds=not lines)
+
+    @property
+    def holds(self) -> bool:
+        return not self.broken
+
+    def show(self) -> bool:
+        """Print the tables, and return whether all promises held."""
+        table = Table("what", "seen", "")
+        for what, seen in self.rows.items():
+            table.add_row(what, seen, "NOT AS PROMISED" if what in self.broken else "")
+        console = Console(width=150)
+        for each in (*self.tables, table):
+            console.print(each)
+        return self.holds
+
+
+def exit_code_of(run: Coroutine[Any, Any, Report]) -> int:
+    """Run a program, show its report, and return its exit status: 1 when a promise did not hold, or it could not run."""
+    try:
+        return 0 if asyncio.run(run).show() else 1
+    except _STOPPED as error:
+        sys.stderr.write(f"{error or type(error).__name__}\n")
+        return 1
