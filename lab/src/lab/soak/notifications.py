@@ -7,22 +7,22 @@ service.
 import asyncio
 import re
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 from uuid import UUID, uuid4
 
-import asyncpg
 import msgspec
+from rich.table import Table
 
 from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from lab.bench.figures import percentile
+from lab.report import Report
 from lab.soak.processor_time import ProcessorTime
 from lab.soak.webhooks import kill_repeatedly
-from lab.systems import Log, database_of
+from lab.systems import Log, rows_of, value_of
 from operations.journey import Marketplace, SignedInUser
 
 Channel = Literal["push", "messaging", "sms", "email"]
@@ -41,6 +41,7 @@ SENDERS: Final = 16
 _ARRIVED_SECONDS_MAX: Final = 420.0
 _NUMBER: Final = re.compile(r"CM-5A[0-9A-F]{2}-[0-9A-F]{4}")
 _PER_PAGE: Final = 1_000
+_FINAL: Final = frozenset({"sent", "delivered", "read", "failed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,69 +54,6 @@ class MessageLoad:
     down_seconds: float
     kills: int
     how: How = "refusing"
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelFigures:
-    """One channel. Delays in milliseconds, from the acceptance of a message to its receipt by the provider.
-
-    `quiet` are messages accepted before the outage, `down` during it, and `killed` after it, while the worker was
-    killed. `replaced` arrived twice, and the second replaces the first on the device; `unexplained` arrived twice
-    without an open attempt. `uncertain` were in progress when the worker was killed, and are not resent; `missing` are
-    others without arrival.
-    """
-
-    accepted: int
-    arrived: int
-    twice: int
-    replaced: int
-    unexplained: int
-    uncertain: int
-    missing: int
-    quiet: "Lateness"
-    down: "Lateness"
-    killed: "Lateness"
-
-
-@dataclass(frozen=True, slots=True)
-class Lateness:
-    """The delays of the messages of one period, in milliseconds."""
-
-    p50_ms: float
-    p99_ms: float
-
-    @classmethod
-    def of(cls, times: Sequence[float]) -> "Lateness":
-        return cls(percentile(times, 0.5) or 0, percentile(times, 0.99) or 0)
-
-    def __str__(self) -> str:
-        return f"{self.p50_ms:.0f} / {self.p99_ms:.0f} ms"
-
-
-@dataclass(frozen=True, slots=True)
-class MessageFigures:
-    """The figures of the run. `statuses` are the service's final ones; `worker_cpu_seconds` is the worker's CPU."""
-
-    channels: Mapping[str, ChannelFigures]
-    refused: int
-    kills: int
-    given_up: int
-    resent: int
-    arrived_seconds: float
-    statuses: Mapping[str, int]
-    worker_cpu_seconds: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether all accepted messages arrived, except uncertain ones, and duplicates are as documented."""
-        lines = self.channels.values()
-        whole = not any(line.missing or line.unexplained for line in lines)
-        uncertain = sum(line.uncertain for line in lines)
-        settled = set(self.statuses) <= {"sent", "delivered", "read", "failed"}
-        known = settled and self.statuses.get("failed", 0) == uncertain
-        return (
-            whole and known and not self.refused and sum(self.statuses.values()) == sum(line.accepted for line in lines)
-        )
 
 
 @dataclass(slots=True)
@@ -147,7 +85,7 @@ class _Outage:
     ended: float = 0.0
 
 
-async def soak_messages(system: System, market: Marketplace, load: MessageLoad, log: Log) -> MessageFigures:
+async def soak_messages(system: System, market: Marketplace, load: MessageLoad, log: Log) -> Report:
     """Sign users up, send with an outage and kills, resend failed messages, and count the arrivals."""
     if load.down not in DOWN_CHANNELS:
         raise ValueError(f"down must be one of: {', '.join(DOWN_CHANNELS)}")
@@ -163,36 +101,30 @@ async def soak_messages(system: System, market: Marketplace, load: MessageLoad, 
     began, spent = time.monotonic(), ProcessorTime(system.process(WORKER))
     _, kills = await asyncio.gather(_send(market, sent, load.rate), _break(system, market, load, outage, spent, log))
     log("waiting for the result of every message")
-    database = await asyncpg.connect(database_of(system, "notifications"))
-    try:
-        accepted = [one for one in sent if one.accepted_at]
-        await _ended(database, accepted, _ARRIVED_SECONDS_MAX)
-        given_up = await _given_up(database, accepted)
-        if given_up:
-            log(f"support resends {len(given_up)} messages")
-            await _resend(market, given_up)
-            await _ended(database, accepted, _ARRIVED_SECONDS_MAX)
-        arrived_seconds = time.monotonic() - began
-        log("counting the arrivals at the sandbox")
-        arrivals = await _arrivals(market, users)
-        open_ones = await _with_open_attempts(database, accepted)
-        uncertain = await _uncertain(database, accepted)
-        statuses = await _statuses(database, accepted)
-    finally:
-        await database.close()
-    return MessageFigures(
-        channels={
-            name: _figures([one for one in accepted if one.channel == name], arrivals, open_ones, uncertain, outage)
-            for name in CHANNELS
-        },
-        refused=len(sent) - len(accepted),
-        kills=kills,
-        given_up=len(given_up),
-        resent=len(given_up),
-        arrived_seconds=arrived_seconds,
-        statuses=statuses,
-        worker_cpu_seconds=spent.seconds(),
-    )
+    accepted = [one for one in sent if one.accepted_at]
+    ids = [one.notification_id for one in accepted]
+    await _ended(system, ids)
+    given_up = [str(row["id"]) for row in await rows_of(system, "notifications", _GIVEN_UP, ids)]
+    if given_up:
+        log(f"support resends {len(given_up)} messages")
+        await _resend(market, given_up)
+        await _ended(system, ids)
+    report = Report()
+    report.require_none("messages that were not accepted", [one.order_number for one in sent if not one.accepted_at])
+    report.rows["worker killed"] = f"{kills} times"
+    report.rows["failed, resent by support"] = str(len(given_up))
+    report.rows["from the first message to the last result"] = f"{time.monotonic() - began:.1f} s"
+    report.rows["processor time of the worker"] = f"{spent.seconds():.1f} s"
+    log("counting the arrivals at the sandbox")
+    arrivals = await _arrivals(market, users)
+    of_notification = {row[0] for row in await rows_of(system, "notifications", _OPEN_ATTEMPTS, ids)}
+    uncertain = {row[0] for row in await rows_of(system, "notifications", _UNCERTAIN, ids)}
+    statuses = {row["status"]: row["count"] for row in await rows_of(system, "notifications", _STATUSES, ids)}
+    report.tables.append(_record_arrivals(report, accepted, arrivals, of_notification, uncertain, outage))
+    # A failed message is one whose result is unknown.
+    is_known = statuses.keys() <= _FINAL and statuses.get("failed", 0) == len(uncertain)
+    report.require("statuses", statuses, holds=is_known and sum(statuses.values()) == len(accepted))
+    return report
 
 
 async def _addressee(market: Marketplace, place: int) -> _Addressee:
@@ -308,37 +240,17 @@ SELECT status, count(*) AS count FROM notification_deliveries WHERE notification
 """
 
 
-def _ids(accepted: Sequence[_Sent]) -> list[UUID]:
-    return [one.notification_id for one in accepted]
-
-
-async def _ended(database: Any, accepted: Sequence[_Sent], seconds_max: float) -> None:
+async def _ended(system: System, ids: Sequence[UUID]) -> None:
     async def check() -> bool | None:
-        return None if await database.fetchval(_COUNT_QUEUED, _ids(accepted)) else True
+        return None if await value_of(system, "notifications", _COUNT_QUEUED, ids) else True
 
-    await Marketplace.until("every message is sent or failed", check, seconds_max, every=0.5)
-
-
-async def _given_up(database: Any, accepted: Sequence[_Sent]) -> list[str]:
-    return [str(row["id"]) for row in await database.fetch(_GIVEN_UP, _ids(accepted))]
+    await Marketplace.until("every message is sent or failed", check, _ARRIVED_SECONDS_MAX, every=0.5)
 
 
 async def _resend(market: Marketplace, log_ids: Sequence[str]) -> None:
     support = await market.sign_in_with_two_factors("support@campus.example", "SUPPORT")
     for log_id in log_ids:
         await market.post(f"/api/notification-delivery-logs/{log_id}/resend", {}, support, key=uuid4())
-
-
-async def _with_open_attempts(database: Any, accepted: Sequence[_Sent]) -> set[UUID]:
-    return {row["notification_id"] for row in await database.fetch(_OPEN_ATTEMPTS, _ids(accepted))}
-
-
-async def _uncertain(database: Any, accepted: Sequence[_Sent]) -> set[UUID]:
-    return {row["notification_id"] for row in await database.fetch(_UNCERTAIN, _ids(accepted))}
-
-
-async def _statuses(database: Any, accepted: Sequence[_Sent]) -> dict[str, int]:
-    return {row["status"]: row["count"] for row in await database.fetch(_STATUSES, _ids(accepted))}
 
 
 async def _arrivals(market: Marketplace, users: Sequence[_Addressee]) -> dict[tuple[str, str], list[float]]:
@@ -356,34 +268,42 @@ async def _arrivals(market: Marketplace, users: Sequence[_Addressee]) -> dict[tu
     return arrivals
 
 
-def _figures(
+def _record_arrivals(
+    report: Report,
     accepted: Sequence[_Sent],
     arrivals: Mapping[tuple[str, str], Sequence[float]],
-    open_ones: set[UUID],
+    with_open_attempts: set[UUID],
     uncertain: set[UUID],
     outage: _Outage,
-) -> ChannelFigures:
-    copies: Counter[str] = Counter()
-    late: dict[str, list[float]] = {"quiet": [], "down": [], "killed": []}
-    for one in accepted:
-        arrived_at = arrivals.get((one.channel, one.order_number), ())
-        copies[one.order_number] = len(arrived_at)
-        if arrived_at:
-            stretch = (
-                "quiet" if one.accepted_at < outage.began else "down" if one.accepted_at < outage.ended else "killed"
-            )
-            # The provider may receive a message before its acceptance is received here.
-            late[stretch].append(max(0.0, min(arrived_at) - one.accepted_at) * 1000)
-    return ChannelFigures(
-        accepted=len(accepted),
-        arrived=sum(count > 0 for count in copies.values()),
-        twice=sum(count > 1 for count in copies.values()),
-        # A push has the tag of its notification: a device replaces the first with the second.
-        replaced=sum(one.channel == "push" and copies[one.order_number] > 1 for one in accepted),
-        unexplained=sum(copies[one.order_number] > 1 and one.notification_id not in open_ones for one in accepted),
-        uncertain=sum(one.notification_id in uncertain for one in accepted),
-        missing=sum(not copies[one.order_number] and one.notification_id not in uncertain for one in accepted),
-        quiet=Lateness.of(late["quiet"]),
-        down=Lateness.of(late["down"]),
-        killed=Lateness.of(late["killed"]),
-    )
+) -> Table:
+    """Require that every message arrived once, except as documented; returns a line for each channel.
+
+    An uncertain message was in progress when the worker was killed, and is not resent. A push that arrives twice replaces
+    the first on the device. Delays count from the acceptance of a message to its receipt by the provider.
+    """
+    table = Table("channel", "accepted", "arrived", "uncertain", "twice", "late, p50 / p99 before", "during", "after")
+    copies = {one.number: len(arrivals.get((one.channel, one.order_number), ())) for one in accepted}
+    missing = [one for one in accepted if not copies[one.number] and one.notification_id not in uncertain]
+    report.require_none("missing messages", [f"{one.channel} {one.order_number}" for one in missing])
+    twice = [one for one in accepted if copies[one.number] > 1]
+    unexplained = [one for one in twice if one.notification_id not in with_open_attempts]
+    report.require_none("messages twice without an open attempt", [one.order_number for one in unexplained])
+    for channel in CHANNELS:
+        of_channel = [one for one in accepted if one.channel == channel]
+        late: dict[str, list[float]] = {"before": [], "during": [], "after": []}
+        for one in of_channel:
+            if arrived := arrivals.get((channel, one.order_number)):
+                at = one.accepted_at
+                period = "before" if at < outage.began else "during" if at < outage.ended else "after"
+                # The provider may receive a message before its acceptance is received here.
+                late[period].append(max(0.0, min(arrived) - at) * 1000)
+        counts = (
+            len(of_channel),
+            sum(copies[one.number] > 0 for one in of_channel),
+            sum(one.notification_id in uncertain for one in of_channel),
+            sum(one.channel == channel for one in twice),
+        )
+        percentiles = [f"{percentile(it, 0.5) or 0:.0f} / {percentile(it, 0.99) or 0:.0f} ms" for it in late.values()]
+        table.add_row(channel, *map(str, counts), *percentiles)
+        report.rows[channel] = f"{counts[0]} accepted, {counts[1]} arrived, {counts[2]} uncertain"
+    return table

@@ -12,6 +12,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from campus_tools.launcher.system import System
+from lab.report import Report
 from lab.soak.stock import add_product
 from lab.systems import Log, broken_invariants, transfers_of
 from operations.journey import Marketplace, SignedInUser
@@ -41,31 +42,7 @@ class PayoutLoad:
         return round(self.count * self.errors_percent / 100)
 
 
-@dataclass(frozen=True, slots=True)
-class PayoutFigures:
-    """The figures of the payouts in the service and at the sandbox."""
-
-    count: int
-    timeouts: int
-    errors: int
-    batches: int
-    longest_batch_seconds: float
-    settled_seconds: float
-    unknown_after_dispatch: int
-    statuses: dict[str, int]
-    moved: int
-    moved_twice: int
-    unrequested: int
-    broken_invariants: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether every payout was processed and transferred exactly once, and the audit found nothing."""
-        left_once = self.moved == self.count and not self.moved_twice and not self.unrequested
-        return self.statuses == {"processed": self.count} and left_once and not self.broken_invariants
-
-
-async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, log: Log) -> PayoutFigures:
+async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, log: Log) -> Report:
     """Fund a wallet, request and dispatch all payouts with failing calls, wait for their results, and audit."""
     amounts = [FIRST_AMOUNT_MINOR + number for number in range(load.count)]
     log("funding the vendor's wallet with an order")
@@ -87,20 +64,22 @@ async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, lo
         await market.sandbox.put("/control/faults", json={"transfer_call": None})
     left = [line for line in await transfers_of(market) if line["reference"] not in already]
     by_amount = Counter(int(line["amount"]) for line in left if line["status"] == "success")
-    return PayoutFigures(
-        count=load.count,
-        timeouts=load.timeouts,
-        errors=load.errors,
-        batches=len(batches),
-        longest_batch_seconds=max(times),
-        settled_seconds=settled_seconds,
-        unknown_after_dispatch=unknown,
-        statuses=dict(statuses),
-        moved=sum(amount in by_amount for amount in amounts),
-        moved_twice=sum(count > 1 for count in by_amount.values()),
-        unrequested=len(set(by_amount) - set(amounts)),
-        broken_invariants=await broken_invariants(system, market, log, 30),
+    moved, twice = sum(amount in by_amount for amount in amounts), sum(count > 1 for count in by_amount.values())
+    unrequested = len(set(by_amount) - set(amounts))
+    report = Report()
+    report.rows["payouts, in batches"] = f"{load.count}, {len(batches)}"
+    report.rows["calls without a response, errors after acceptance"] = f"{load.timeouts}, {load.errors}"
+    report.rows["longest dispatch"] = f"{max(times):.1f} s"
+    report.rows["unknown after the dispatch"] = str(unknown)
+    report.rows["all settled after the last dispatch"] = f"{settled_seconds:.1f} s"
+    report.require("statuses", dict(statuses), holds=statuses == {"processed": load.count})
+    report.require(
+        "transfers at the sandbox: once, twice, not requested",
+        f"{moved}, {twice}, {unrequested}",
+        holds=(moved, twice, unrequested) == (load.count, 0, 0),
     )
+    report.require_none("violated invariants of the audit", await broken_invariants(system, market, log, 30))
+    return report
 
 
 async def _rich_vendor(market: Marketplace, net_minor: int) -> SignedInUser:

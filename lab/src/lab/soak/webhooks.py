@@ -6,21 +6,22 @@ and the ledger must agree at the end, to the kobo.
 
 import asyncio
 import hmac
+import math
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-import asyncpg
 import msgspec
 
 from campus_tools.launcher.supervisor import SupervisedProcess
 from campus_tools.launcher.system import System
 from lab.bench.figures import percentile
 from lab.bench.open_loop import request_bytes, send_at_rate
+from lab.report import Report
 from lab.soak.stock import add_stock
-from lab.systems import Log, broken_invariants, database_of, gateway_bearer
+from lab.systems import Log, broken_invariants, gateway_bearer, value_of
 from operations.journey import Marketplace
 
 Made = TypeVar("Made")
@@ -35,39 +36,27 @@ AHEAD: Final = 20
 # Concurrent orders: enough to keep two cores busy.
 MAKERS: Final = 12
 _KILL_WAIT_SECONDS: Final = 60.0
+_HELD: Final = "SELECT count(*) FROM orders WHERE status IN ('paid_escrow', 'disputed')"
+# Webhooks of charges that are neither done nor ignored, and what waits in the outbox.
+_UNFINISHED: Final = """
+SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL) + (SELECT count(*) FROM processed_webhook_events
+    WHERE outcome NOT IN ('done', 'ignored') AND event_type LIKE 'charge.%')
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The number of webhooks, their rate per second, and the kills of payments' worker."""
+    """The number of webhooks, their rate per second, the kills of payments' worker, and the longest 99th percentile."""
 
     count: int
     rate: float
     kills: int
+    p99_ms_max: float = math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The figures of the run. Times in milliseconds count from the moment at which a webhook was due."""
-
-    sent: int
-    duplicates: int
-    early: int
-    p50_ms: float
-    p99_ms: float
-    longest_ms: float
-    kills: int
-    effects_seconds: float
-    broken_invariants: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether all effects occurred in time and the audit found nothing; a response other than 2xx stops the run."""
-        return self.effects_seconds <= EFFECTS_SECONDS_MAX and not self.broken_invariants
-
-
-async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Log) -> Figures:
+async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Log) -> Report:
     """Create and pay the orders, send with kills, wait, and audit. Raises BenchFailed for a response that is not 2xx."""
+    report = Report()
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
     log(f"creating and paying {load.count - disputes - duplicates} orders")
     held_before = await count_held(system)
@@ -79,18 +68,20 @@ async def soak_webhooks(system: System, market: Marketplace, load: Load, log: Lo
     log("waiting for their effects")
     began = time.monotonic()
     await wait_for_effects(system, held_before + len(charges))
-    effects_seconds = time.monotonic() - began
-    return Figures(
-        sent=len(times),
-        duplicates=duplicates,
-        early=disputes,
-        p50_ms=percentile(times, 0.5) or 0,
-        p99_ms=percentile(times, 0.99) or 0,
-        longest_ms=max(times),
-        kills=kills,
-        effects_seconds=effects_seconds,
-        broken_invariants=await broken_invariants(system, market, log, 30),
+    seconds = time.monotonic() - began
+    p50_ms, p99_ms = percentile(times, 0.5) or 0, percentile(times, 0.99) or 0
+    report.rows["webhooks answered 200"] = str(len(times))
+    report.rows["duplicates; webhooks before their subject"] = f"{duplicates}, {disputes}"
+    # From the moment at which a webhook was due.
+    report.require(
+        "response time, median / 99th / longest",
+        f"{p50_ms:.1f} / {p99_ms:.1f} / {max(times):.1f} ms",
+        holds=p99_ms <= load.p99_ms_max,
     )
+    report.rows["payments' worker killed"] = f"{kills} times"
+    report.require("last effect after the last webhook", f"{seconds:.1f} s", holds=seconds <= EFFECTS_SECONDS_MAX)
+    report.require_none("violated invariants of the audit", await broken_invariants(system, market, log, 30))
+    return report
 
 
 async def paid_charges(market: Marketplace, count: int) -> list[dict[str, Any]]:
@@ -206,26 +197,10 @@ async def kill_repeatedly(
 
 async def count_held(system: System) -> int:
     """Orders whose money is held in escrow."""
-    database = await asyncpg.connect(database_of(system, "orders"))
-    try:
-        return int(await database.fetchval("SELECT count(*) FROM orders WHERE status IN ('paid_escrow', 'disputed')"))
-    finally:
-        await database.close()
+    return int(await value_of(system, "orders", _HELD))
 
 
-async def _count_unfinished(system: System) -> int:
-    """Webhooks of charges that are neither done nor ignored, and what waits in payments' outbox."""
-    database = await asyncpg.connect(database_of(system, "payments"))
-    try:
-        unfinished = await database.fetchval(
-            "SELECT count(*) FROM processed_webhook_events WHERE outcome NOT IN ('done', 'ignored') AND event_type LIKE 'charge.%'"
-        )
-        return int(unfinished + await database.fetchval("SELECT count(*) FROM outbox WHERE published_at IS NULL"))
-    finally:
-        await database.close()
-
-
-async def wait_for_effects(system: System, held: int, within: float = 3 * EFFECTS_SECONDS_MAX) -> None:
+async def wait_for_effects(system: System, held: int) -> None:
     """Until `held` orders hold their money, and no webhook and no outbox row is unfinished. Raises TimeoutError.
 
     Payments queries the gateway about an attempt without an outcome after 30 s: the money of an order may be held
@@ -233,6 +208,7 @@ async def wait_for_effects(system: System, held: int, within: float = 3 * EFFECT
     """
 
     async def check() -> bool | None:
-        return True if await count_held(system) >= held and await _count_unfinished(system) == 0 else None
+        unfinished = await value_of(system, "payments", _UNFINISHED)
+        return True if unfinished == 0 and await count_held(system) >= held else None
 
-    await Marketplace.until("the effects of all webhooks", check, within)
+    await Marketplace.until("the effects of all webhooks", check, 3 * EFFECTS_SECONDS_MAX)
