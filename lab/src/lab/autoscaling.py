@@ -104,9 +104,7 @@ class SimulatedHour:
     messages: int
     most_instances: int
     longest_queue: int
-    wait_p50_seconds: float
     wait_p99_seconds: float
-    longest_wait_seconds: float
     late_share: float
     """The share of messages that waited longer than the objective."""
     late_share_undisturbed: float
@@ -196,9 +194,7 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float)
         total,
         crew.most,
         longest,
-        _percentile(waits, 0.5),
         _percentile(waits, 0.99),
-        max((wait for wait, _, _ in waits), default=0.0),
         _late(waits, objective_seconds),
         _late([line for line in waits if line[2] < hour.outage_at], objective_seconds),
         sum(lengths.values()),

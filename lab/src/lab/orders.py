@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from lab.soak.stock import PRODUCTS, add_product
+from lab.trade import PRODUCTS, add_product, hand_over
 from operations.journey import Marketplace, SignedInUser
 
 _PRICE_MINOR: Final = 250_000
@@ -104,9 +104,7 @@ class Trade:
     async def order(self) -> None:
         """Run a whole order, from the checkout to the vendor's wallet."""
         order_id = await self.purchase()
-        await self.market.dispatch(self.vendor, order_id)
-        pin = await self.market.delivery_pin(self.buyer, order_id)
-        await self.market.verify_delivery(self.vendor, order_id, pin)
+        await hand_over(self.market, self.vendor, self.buyer, order_id)
         await self.credited.reaches(order_id)
 
     async def payouts(self, count: int) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from campus_tools.launcher.system import System
-from lab.soak.stock import add_product
 from lab.stepped.effects import SIDES, Kind, Side
 from lab.systems import Log, broken_invariants, temporary_system, transfers_of
+from lab.trade import add_product, deliver, pay_out, purchase
 from operations.journey import Marketplace, SignedInUser
 
 PRICE_MINOR: Final = 250_000
@@ -123,19 +123,11 @@ class _Users:
         amount_minor = PAYOUT_MINOR + self.runs
         buyer = await market.sign_in("buyer@unilag.edu.ng")
         vendor = await market.sign_in("vendor@unilag.edu.ng")
-        order = await market.checkout(buyer, self.product_id)
-        await market.pay(await market.pay_intent(buyer, order["id"]))
-        await market.order_reaches(buyer, order["id"], "paid_escrow", within=_SETTLED_SECONDS_MAX)
-        await market.dispatch(vendor, order["id"])
-        await market.verify_delivery(vendor, order["id"], await market.delivery_pin(buyer, order["id"]))
-        await market.order_reaches(buyer, order["id"], "paid", within=_SETTLED_SECONDS_MAX)
-        await market.wallet_reaches(vendor, amount_minor, within=_SETTLED_SECONDS_MAX)
-        payout = await market.request_payout(vendor, amount_minor)
-        await market.dispatch_payouts(await self._signed_in_maker(), [payout["id"]])
-        await market.payout_reaches(vendor, payout["id"], "processed", within=_SETTLED_SECONDS_MAX)
+        await deliver(market, vendor, buyer, await purchase(market, buyer, self.product_id))
+        payout_id = await pay_out(market, vendor, await self._signed_in_maker(), amount_minor)
         moved = [line for line in await transfers_of(market) if line["amount"] == amount_minor]
         if [line["status"] for line in moved] != ["success"]:
-            raise AssertionError(f"payout {payout['id']}: {moved}")
+            raise AssertionError(f"payout {payout_id}: {moved}")
 
     async def _signed_in_maker(self) -> SignedInUser:
         if self.maker is None or time.monotonic() - self.maker_since > _SIGNED_IN_SECONDS:

@@ -8,8 +8,8 @@ from typing import Any, Final
 from uuid import uuid4
 
 from campus_tools.launcher.system import System
-from lab.soak.stock import add_product
 from lab.systems import transfers_of, value_of
+from lab.trade import add_product, deliver, pay_out
 from operations.journey import Marketplace, SignedInUser
 
 PRICE_MINOR: Final = 200_000
@@ -92,10 +92,7 @@ class Play:
         return order_id
 
     async def delivered(self, order_id: str) -> None:
-        await self.market.post(f"/api/orders/{order_id}/dispatch", {}, self.actors.vendor, key=uuid4())
-        pin = await self.market.delivery_pin(self.actors.buyer, order_id)
-        await self.market.verify_delivery(self.actors.vendor, order_id, pin)
-        await self.market.order_reaches(self.actors.buyer, order_id, "paid")
+        await deliver(self.market, self.actors.vendor, self.actors.buyer, order_id)
 
     async def cancelled(self, order_id: str) -> None:
         await self.market.post(
@@ -115,9 +112,7 @@ class Play:
         return str((await self.market.request_payout(self.actors.vendor, amount_minor))["id"])
 
     async def paid_out(self, amount_minor: int) -> None:
-        payout_id = await self.payout(amount_minor)
-        await self.sent([payout_id])
-        await self.market.payout_reaches(self.actors.vendor, payout_id, "processed")
+        await pay_out(self.market, self.actors.vendor, self.actors.maker, amount_minor)
 
     async def sent(self, payout_ids: Sequence[str]) -> None:
         await self.market.dispatch_payouts(self.actors.maker, list(payout_ids))

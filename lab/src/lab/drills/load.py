@@ -18,7 +18,7 @@ from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from lab.drills.doubled import pay_without_kept_connections
 from lab.report import Report
-from lab.soak.stock import add_stock
+from lab.trade import add_stock
 from operations.journey import Marketplace, SignedInUser, StepFailed
 
 WEBHOOK: Final = "/functions/v1/gateway-webhook"

@@ -13,8 +13,8 @@ from uuid import uuid4
 
 from campus_tools.launcher.system import System
 from lab.report import Report
-from lab.soak.stock import add_product
 from lab.systems import Log, broken_invariants, transfers_of
+from lab.trade import add_product, hand_over, purchase
 from operations.journey import Marketplace, SignedInUser
 
 FIRST_AMOUNT_MINOR: Final = 10_000
@@ -85,12 +85,8 @@ async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, lo
 async def _rich_vendor(market: Marketplace, net_minor: int) -> SignedInUser:
     """Return a demo vendor whose wallet holds at least this much, earned with one order."""
     vendor, buyer = await market.sign_in("vendor@unilag.edu.ng"), await market.sign_in("buyer@unilag.edu.ng")
-    order = await market.checkout(buyer, await add_product(market, vendor, net_minor * 2, 1))
-    await market.pay(await market.pay_intent(buyer, order["id"]))
-    await market.order_reaches(buyer, order["id"], "paid_escrow")
-    await market.dispatch(vendor, order["id"])
-    pin = await market.delivery_pin(buyer, order["id"])
-    await market.verify_delivery(vendor, order["id"], pin)
+    order_id = await purchase(market, buyer, await add_product(market, vendor, net_minor * 2, 1))
+    await hand_over(market, vendor, buyer, order_id)
     await market.wallet_reaches(vendor, net_minor)
     return vendor
 

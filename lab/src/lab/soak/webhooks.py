@@ -20,8 +20,8 @@ from campus_tools.launcher.system import System
 from lab.bench.figures import percentile
 from lab.bench.open_loop import request_bytes, send_at_rate
 from lab.report import Report
-from lab.soak.stock import add_stock
 from lab.systems import Log, broken_invariants, gateway_bearer, value_of
+from lab.trade import add_stock
 from operations.journey import Marketplace
 
 Made = TypeVar("Made")

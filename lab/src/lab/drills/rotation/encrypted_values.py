@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import asyncpg
-
 from lab.drills.rotation.environment import DrillEnvironment, expect
+from lab.systems import value_of
+from lab.trade import hand_over, purchase
 from operations.journey import SignedInUser
 from operations.secrets import write_secrets
 
@@ -35,10 +35,8 @@ class EarlierValues:
         buyer = await market.sign_in("buyer2@unilag.edu.ng")
         values = cls(drill, buyer, await market.sign_in("vendor@unilag.edu.ng"))
         for _ in range(PHASES):
-            order = await market.checkout(buyer, drill.load.product_ids[2])
-            await market.pay(await market.pay_intent(buyer, order["id"]))
-            await market.order_reaches(buyer, order["id"], "paid_escrow", within=60)
-            values.pins.append((order["id"], await market.delivery_pin(buyer, order["id"])))
+            order_id = await purchase(market, buyer, drill.load.product_ids[2])
+            values.pins.append((order_id, await market.delivery_pin(buyer, order_id)))
         return values
 
     async def use(self) -> None:
@@ -46,8 +44,7 @@ class EarlierValues:
         market = self.drill.load.market
         order_id, pin = self.pins.pop()
         expect(await market.delivery_pin(self.buyer, order_id) == pin, "the PIN of an order changed")
-        await market.dispatch(self.vendor, order_id)
-        await market.verify_delivery(self.vendor, order_id, pin)
+        await hand_over(market, self.vendor, self.buyer, order_id)
         await market.order_reaches(self.buyer, order_id, "delivered", "paid", within=60)
         await market.wallet_reaches(self.vendor, PAYOUT_MINOR, within=60)
         payout = await market.request_payout(self.vendor, PAYOUT_MINOR)
@@ -59,19 +56,18 @@ class EarlierValues:
 
 async def undelivered(drill: DrillEnvironment) -> int:
     """Return the number of failed messages with a PIN or a code, and of dead letters of their services."""
-    address = drill.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0]
-    found = 0
-    for database, statements in (
-        ("campus_notifications", (_FAILED_DELIVERIES, _DEAD_LETTERS)),
-        ("campus_identity", (_DEAD_LETTERS,)),
-        ("campus_orders", (_DEAD_LETTERS,)),
-    ):
-        connection = await asyncpg.connect(f"{address}/{database}")
-        try:
-            found += sum([await connection.fetchval(statement) for statement in statements])
-        finally:
-            await connection.close()
-    return found
+    counted = {
+        "notifications": (_FAILED_DELIVERIES, _DEAD_LETTERS),
+        "identity": (_DEAD_LETTERS,),
+        "orders": (_DEAD_LETTERS,),
+    }
+    return sum(
+        [
+            await value_of(drill.system, service, statement)
+            for service, statements in counted.items()
+            for statement in statements
+        ]
+    )
 
 
 async def starts_with_the_old_key(

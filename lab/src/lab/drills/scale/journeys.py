@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import httpx
 
-from lab.soak.stock import add_product
+from lab.trade import add_product
 from operations.journey import Marketplace, SignedInUser, StepFailed
 
 _PRICE_MINOR: Final = 250_000
