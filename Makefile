@@ -154,7 +154,7 @@ bench-quick: setup ## The same in six minutes, with less precision
 simulate: setup ## Seeded schedules of the marketplace on a virtual clock, with crashes and faults
 	@exec $(PYTHON) -m lab.simulation --seeds $(or $(SEEDS),200) $(ARGS)
 
-# Messages, commands and the record of the gateway give the same chain hash. SEEDS=20; ARGS="--first 100".
+# Messages, commands and the record of the gateway give the same postings. SEEDS=20; ARGS="--first 100".
 replay-check: setup ## Rebuild both ledgers of simulated seeds from recorded inputs alone
 	@exec $(PYTHON) -m lab.simulation --replay --seeds $(or $(SEEDS),20) $(ARGS)
 
@@ -171,7 +171,7 @@ races: setup ## Interleave two actions at every effect, 200 schedules for each p
 mutants: setup ## One fault at a time in code, SQL and database; a test must detect it (hours)
 	@exec $(PYTHON) -m lab.mutants $(ARGS)
 
-# ARGS="--read-only 30 --broker-away 60" instead of the kills.
+# ARGS="--count 500 --kills 2".
 soak: setup ## Send 10,000 webhooks while their worker is killed ten times, and audit
 	@exec $(PYTHON) -m lab.soak webhooks $(ARGS)
 

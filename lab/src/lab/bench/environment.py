@@ -22,7 +22,7 @@ from common.auth.caller import Caller
 from common.database.unit_of_work import Database
 from lab.bench import pgbench, wrk
 from lab.bench.cpu import Meter
-from lab.bench.figures import Effort, Reading
+from lab.bench.figures import Effort, Goal, Measured, Reading, Row, Run, alternate
 from lab.bench.programs import BenchFailed, find_pgbench, find_program
 from lab.systems import NO_QUOTA, Log
 from operations.environment import Environments, callers_environment
@@ -245,6 +245,28 @@ class BenchEnvironment:
 
     async def get_json(self, url: str) -> Any:
         return json.loads(await self.get(url))
+
+    async def compare(
+        self,
+        path: str,
+        run: Run,
+        limit: str,
+        run_limit: Run,
+        *goals: Goal,
+        measured: Measured = "rate",
+        note: str = "",
+    ) -> Row:
+        """Measure a path and its limit in turns."""
+        return await alternate(
+            path=path,
+            run=run,
+            limit=limit,
+            run_limit=run_limit,
+            measured=measured,
+            effort=self.effort,
+            goals=goals,
+            note=note,
+        )
 
     # Users
 

@@ -156,15 +156,6 @@ async def alternate(
     )
 
 
-async def alone(
-    *, path: str, run: Run, effort: Effort, goals: Sequence[Goal] = (), limit: str = "", note: str = ""
-) -> Row:
-    """Return a path without a limit to compare with."""
-    await run(effort.warm_seconds)
-    readings = [await run(effort.seconds) for _ in range(effort.rounds)]
-    return Row(path, limit, Figures.of(readings), goals=tuple(goals), note=note)
-
-
 def percentile(times: Sequence[float], share: float) -> float | None:
     """Return the nearest-rank percentile; None without times."""
     if not times:

@@ -9,12 +9,15 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 import msgspec
 
+from common.database.unit_of_work import Database
+from lab.bench.environment import BenchDatabase, opened_database
 from lab.bench.programs import BenchFailed
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
@@ -56,6 +59,21 @@ async def record(pool: Any, path: Callable[[], Awaitable[Any]]) -> list[Sent]:
     if not recorded:
         raise BenchFailed("the path sent no statement over the recorded connection")
     return recorded
+
+
+async def repeatable(
+    urls: BenchDatabase,
+    pool: str,
+    path: Callable[[Database], Awaitable[Any]],
+    expressions: Mapping[UUID, str] | None = None,
+) -> list[str]:
+    """Return the statements of a path, recorded twice over the pool `api` or `service`, as SQL for pgbench."""
+    recorded = []
+    for _ in range(2):
+        async with opened_database(urls) as database:
+            recorded.append(await record(getattr(database, pool), partial(path, database)))
+    first, second = recorded
+    return await Repeatable(first, second, expressions or {}).statements(urls.admin)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from lab.bench import catalogs
 from lab.bench.closed_loop import calling
 from lab.bench.environment import BenchEnvironment
-from lab.bench.figures import Goal, Row, alternate
+from lab.bench.figures import Goal, Row
 
 _READS = {
     "first_page": "first page",
@@ -24,15 +24,6 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
             calling(bench, f"products_{read}", "orders", label="large") as large,
             calling(bench, f"products_{read}", "orders", label="small") as small,
         ):
-            rows.append(
-                await alternate(
-                    path=f"100,000 products: {name}",
-                    run=large,
-                    limit="1,000 products",
-                    run_limit=small,
-                    measured="rate",
-                    effort=bench.effort,
-                    goals=[Goal("ratio", 0.5, at_least=True)],
-                )
-            )
+            named = f"100,000 products: {name}"
+            rows.append(await bench.compare(named, large, "1,000 products", small, Goal("ratio", 0.5, at_least=True)))
     return rows

@@ -6,7 +6,7 @@ from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from lab.bench.cpu import Meter
 from lab.bench.environment import BenchEnvironment, BenchProcess, nginx
-from lab.bench.figures import Goal, Reading, Row, Run, alternate
+from lab.bench.figures import Goal, Reading, Row, Run
 from testkit.service_kit import BASE_URL
 
 _TOKENS = 64
@@ -43,14 +43,13 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
             return run
 
         return [
-            await alternate(
-                path=f"gateway, {what}",
-                run=loading(gateway, path, script),
-                limit=named,
-                run_limit=loading(reference, path, script),
+            await bench.compare(
+                f"gateway, {what}",
+                loading(gateway, path, script),
+                named,
+                loading(reference, path, script),
+                Goal("ratio", bound, unit="x"),
                 measured="cpu",
-                effort=bench.effort,
-                goals=[Goal("ratio", bound, unit="x")],
             )
             for what, path, script, of_nginx in (
                 ("authenticated GET", _GET, reading, 5),

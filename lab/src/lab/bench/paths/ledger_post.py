@@ -2,16 +2,15 @@
 
 from lab.bench.calls import ledger_post
 from lab.bench.closed_loop import calling
-from lab.bench.environment import BenchEnvironment, opened_database, together
-from lab.bench.figures import Goal, Reading, Row, alternate
+from lab.bench.environment import BenchEnvironment, together
+from lab.bench.figures import Goal, Reading, Row
 from lab.bench.pgbench import script
-from lab.bench.recording import Repeatable, Sent, record
+from lab.bench.recording import repeatable
 
 
 async def measure(bench: BenchEnvironment) -> list[Row]:
-    urls = bench.databases["payments"]
-    statements = await Repeatable(await _recorded(bench), await _recorded(bench)).statements(urls.admin)
-    text = script(statements, pipelined=True)
+    urls, pgbench = bench.databases["payments"], "pgbench, the transaction in one pipeline"
+    text = script(await repeatable(urls, "service", ledger_post), pipelined=True)
 
     async def limit(seconds: float) -> Reading:
         return await bench.load_database(urls.service, seconds, text, grows=(urls.admin, "ledger_transactions"))
@@ -20,27 +19,8 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
         alone,
         in_a_unit_of_work,
     ):
+        goal = Goal("ratio", 0.9, at_least=True)
         return [
-            await alternate(
-                path="ledger post, the call alone",
-                run=alone,
-                limit="pgbench, the transaction in one pipeline",
-                run_limit=limit,
-                measured="rate",
-                effort=bench.effort,
-                goals=[Goal("ratio", 0.9, at_least=True)],
-            ),
-            await alternate(
-                path="ledger post in a unit of work",
-                run=in_a_unit_of_work,
-                limit="pgbench, the transaction in one pipeline",
-                run_limit=limit,
-                measured="rate",
-                effort=bench.effort,
-            ),
+            await bench.compare("ledger post, the call alone", alone, pgbench, limit, goal),
+            await bench.compare("ledger post in a unit of work", in_a_unit_of_work, pgbench, limit),
         ]
-
-
-async def _recorded(bench: BenchEnvironment) -> list[Sent]:
-    async with opened_database(bench.databases["payments"]) as database:
-        return await record(database.service, lambda: ledger_post(database))

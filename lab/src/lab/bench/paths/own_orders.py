@@ -5,7 +5,7 @@ from lab.bench import seeds
 from lab.bench.calls import own_orders
 from lab.bench.closed_loop import calling
 from lab.bench.environment import BenchEnvironment, opened_database
-from lab.bench.figures import Goal, Reading, Row, alternate
+from lab.bench.figures import Goal, Reading, Row
 from lab.bench.pgbench import script
 from lab.bench.programs import BenchFailed
 from lab.bench.recording import Repeatable, record
@@ -26,14 +26,5 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
         return await bench.load_database(urls.service, seconds, text)
 
     async with calling(bench, "own_orders", "orders") as call:
-        return [
-            await alternate(
-                path="own orders under row security",
-                run=call,
-                limit="pgbench, the page alone, past the policies",
-                run_limit=limit,
-                measured="rate",
-                effort=bench.effort,
-                goals=[Goal("ratio", 0.7, at_least=True)],
-            )
-        ]
+        limit_name, goal = "pgbench, the page alone, past the policies", Goal("ratio", 0.7, at_least=True)
+        return [await bench.compare("own orders under row security", call, limit_name, limit, goal)]

@@ -11,7 +11,7 @@ from common.messaging.topology import declared_topology
 from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
 from lab.bench.environment import BenchEnvironment
-from lab.bench.figures import Goal, Reading, Row, alternate
+from lab.bench.figures import Goal, Reading, Row
 from lab.bench.paths.outbox_to_consumer import virtual_host
 
 _BATCH = 16
@@ -45,14 +45,13 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
             )
 
         return [
-            await alternate(
-                path="a published message",
-                run=lambda seconds: _published(seconds, bus.publish),
-                limit="aio-pika's exchange.publish",
-                run_limit=lambda seconds: _published(seconds, by_aio_pika),
+            await bench.compare(
+                "a published message",
+                lambda seconds: _published(seconds, bus.publish),
+                "aio-pika's exchange.publish",
+                lambda seconds: _published(seconds, by_aio_pika),
+                Goal("ratio", 0.8, unit="x"),
                 measured="cpu",
-                effort=bench.effort,
-                goals=[Goal("ratio", 0.8, unit="x")],
             )
         ]
     finally:

@@ -2,7 +2,7 @@
 
 from lab.bench.cpu import Meter
 from lab.bench.environment import BenchEnvironment, together
-from lab.bench.figures import Goal, Reading, Row, alternate
+from lab.bench.figures import Goal, Reading, Row
 
 _PATH = "/api/products"
 
@@ -22,14 +22,5 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
         async def off(seconds: float) -> Reading:
             return await bench.load(f"{plain.url}{_PATH}/{product}", seconds, plain_meter)
 
-        return [
-            await alternate(
-                path="one product, tracing on",
-                run=on,
-                limit="tracing off",
-                run_limit=off,
-                measured="cpu",
-                effort=bench.effort,
-                goals=[Goal("ratio", 1.4, unit="x")],
-            )
-        ]
+        goal = Goal("ratio", 1.4, unit="x")
+        return [await bench.compare("one product, tracing on", on, "tracing off", off, goal, measured="cpu")]

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import msgspec
 
+from common.database.unit_of_work import Database
 from common.primitives.clock import SystemClock
 from common.primitives.ids import new_id
 from lab.bench.cpu import Meter
-from lab.bench.environment import BenchEnvironment, opened_database
-from lab.bench.figures import Figures, Goal, Reading, Row, alternate, percentile
+from lab.bench.environment import BenchEnvironment
+from lab.bench.figures import Figures, Goal, Reading, Row, percentile
 from lab.bench.open_loop import request_bytes, send_at_rate
 from lab.bench.pgbench import script
-from lab.bench.recording import Repeatable, Sent, record
+from lab.bench.recording import repeatable
 from payments.clients.paystack import PaystackGateway
 from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
@@ -26,8 +27,7 @@ _RATES = (100, 200)
 async def measure(bench: BenchEnvironment) -> list[Row]:
     urls = bench.databases["payments"]
     secret = bench.system.secrets["GATEWAY_SECRET_KEY"]
-    statements = await Repeatable(await _recorded(bench), await _recorded(bench)).statements(urls.admin)
-    text = script(statements)
+    text = script(await repeatable(urls, "service", _receive))
 
     async def limit(seconds: float) -> Reading:
         return await bench.load_database(urls.service, seconds, text, grows=(urls.admin, "processed_webhook_events"))
@@ -40,14 +40,13 @@ async def measure(bench: BenchEnvironment) -> list[Row]:
                 load = _posting(Path(folder) / "bodies", secret, round(max(1.0, seconds) * _PER_SECOND_MAX))
                 return await bench.load(endpoint.url + _PATH, seconds, meter, script=load)
 
-        row = await alternate(
-            path="webhook intake",
-            run=over_http,
-            limit="pgbench, the same statement",
-            run_limit=limit,
-            measured="rate",
-            effort=bench.effort,
-            goals=[Goal("ratio", 0.35, at_least=True), Goal("cpu_us", 280, unit=" us")],
+        row = await bench.compare(
+            "webhook intake",
+            over_http,
+            "pgbench, the same statement",
+            limit,
+            Goal("ratio", 0.35, at_least=True),
+            Goal("cpu_us", 280, unit=" us"),
         )
     return [row, *[await _at_rate(bench, secret, rate) for rate in _RATES]]
 
@@ -132,12 +131,9 @@ end
 """
 
 
-async def _recorded(bench: BenchEnvironment) -> list[Sent]:
-    async with opened_database(bench.databases["payments"]) as database:
-        gateway = PaystackGateway("http://gateway.invalid", "")
-        try:
-            return await record(
-                database.service, lambda: receive_webhook(database, gateway, SystemClock(), _body("charge.success"))
-            )
-        finally:
-            await gateway.close()
+async def _receive(database: Database) -> None:
+    gateway = PaystackGateway("http://gateway.invalid", "")
+    try:
+        await receive_webhook(database, gateway, SystemClock(), _body("charge.success"))
+    finally:
+        await gateway.close()
