@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, UnitOfWork
-from testkit.fixtures import WAIT_SECONDS_MAX
+from testkit.databases import WAIT_SECONDS_MAX
 
 _POLL_SECONDS: Final = 0.005
 _IS_BLOCKED: Final = "SELECT cardinality(pg_blocking_pids($1)) > 0"

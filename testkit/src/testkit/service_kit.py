@@ -299,7 +299,10 @@ async def opened(
         configured = service.settings(**values)
         if configured.ladder != RetryLadder():
             await declare_topology(broker_url, declared_topology(configured.ladder))
-        async with running(replace(service, limits=PATIENT), configured, "test", clock) as (runtime, dependencies):
+        async with (
+            urls.connections.database(urls) as database,
+            running(replace(service, limits=PATIENT), configured, "test", clock, database) as (runtime, dependencies),
+        ):
             app = http_app(service, configured, runtime, dependencies)
             subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
             consumers = Consumers(

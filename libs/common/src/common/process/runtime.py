@@ -1,7 +1,7 @@
 """A service as a value, and the runtime that each of its processes opens."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -80,11 +80,15 @@ class Service:
 
 @asynccontextmanager
 async def running(
-    service: Service, settings: ServiceSettings, process: str, clock: Clock | None = None
+    service: Service,
+    settings: ServiceSettings,
+    process: str,
+    clock: Clock | None = None,
+    database: Database | None = None,
 ) -> AsyncIterator[tuple[Runtime, Any]]:
     """Yield the runtime of a process and the composed dependencies of its service. Tests open a service the same way."""
     async with (
-        open_runtime(service, settings, process, clock) as runtime,
+        open_runtime(service, settings, process, clock, database) as runtime,
         service.compose(settings, runtime) as dependencies,
     ):
         yield runtime, dependencies
@@ -92,9 +96,16 @@ async def running(
 
 @asynccontextmanager
 async def open_runtime(
-    service: Service, settings: ServiceSettings, process: str, clock: Clock | None = None
+    service: Service,
+    settings: ServiceSettings,
+    process: str,
+    clock: Clock | None = None,
+    database: Database | None = None,
 ) -> AsyncIterator[Runtime]:
-    """Database pools, broker connection and token verifier of one process."""
+    """Yield the database pools, broker connection and token verifier of one process.
+
+    An open `database` is used as it is and stays open.
+    """
     clock, limits = clock or SystemClock(), service.limits
     user_lookup = IdentityUserLookup(settings.identity_address, limits.identity) if settings.trusted_issuers else None
     verifier = TokenVerifier(
@@ -108,14 +119,18 @@ async def open_runtime(
         cells=settings.all_cells,
     )
     bus = Bus(settings.broker_url, declared_topology(settings.ladder), process, limits.broker_connect)
-    async with Database.connect(
-        api_url=settings.api_database_url, service_url=settings.service_database_url, name=process, limits=limits
-    ) as database:
+    async with (
+        nullcontext(database)
+        if database
+        else Database.connect(
+            api_url=settings.api_database_url, service_url=settings.service_database_url, name=process, limits=limits
+        )
+    ) as opened:
         try:
             yield Runtime(
                 service.name,
                 clock,
-                database,
+                opened,
                 bus,
                 verifier,
                 account_required=settings.broker_verified_publishers,
