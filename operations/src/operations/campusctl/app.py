@@ -10,16 +10,12 @@ from typing import Annotated
 import typer
 
 from operations.campusctl.commands import (
-    accounts,
     any_endpoint,
-    chargebacks,
-    commissions,
     dead_letters,
     doctor,
     messaging,
     on_the_machine,
     payouts,
-    quarantine,
     refunds,
     rotation,
     secrets,
@@ -46,10 +42,6 @@ for part in (
     secrets,
     dead_letters,
     payouts,
-    accounts,
-    commissions,
-    quarantine,
-    chargebacks,
     refunds,
     messaging,
     subscribers,

@@ -1,82 +1,25 @@
-"""Payouts, their exceptions and reconciliations."""
+"""Payouts, their exceptions and reconciliations, and the vendors' bank accounts that they go to."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import typer
 
-from operations.campusctl.approving import Hash, approve_decision
-from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
+from operations.campusctl.api_commands import ID, REASON, Call, Commands, Own, Value, one_of, register_group
+from operations.campusctl.registering import Key, Operator, Yes
 from operations.campusctl.showing import Output, naira
 
-_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
-_PAYOUT_COLUMNS = ("id", "vendorId", "amountMinor", "status", "retryCount", "transferReference", "createdAt")
-_EXCEPTION_COLUMNS = ("id", "severity", "cause", "status", "amountMinor", "payoutId", "respondBy")
-_RECONCILIATION_COLUMNS = ("id", "kind", "status", "amountMinor", "payoutId", "preparedBy", "preparedAt")
-Severity = StrEnum("Severity", {"sev_1": "SEV-1", "sev_2": "SEV-2", "sev_3": "SEV-3"})
-
-
-class PayoutStatus(StrEnum):
-    pending = "pending"
-    processed = "processed"
-    failed = "failed"
-
-
-class ExceptionStatus(StrEnum):
-    open = "open"
-    closed = "closed"
-
-
-class Decision(StrEnum):
-    prepared = "prepared"
-    approved = "approved"
-    rejected = "rejected"
+_SEVERITIES: Final = ("SEV-1", "SEV-2", "SEV-3")
+_DECISIONS: Final = ("prepared", "approved", "rejected")
+_PAYOUT: Final = Value("payout", UUID, sent_as="payoutId")
+_REASON_FOR_CHECKER: Final = Value("reason", text="Reason; the checker reads it.", required=True)
 
 
 def register(app: typer.Typer) -> None:
-    payouts = typer.Typer(help="Payouts to vendors.", no_args_is_help=True)
-    command(payouts, "list", "campusctl payouts list --status pending")(list_payouts)
-    command(payouts, "show", f"campusctl payouts show {_ID}")(show_payout)
-    command(payouts, "dispatch", "campusctl payouts dispatch --dry-run", f"campusctl payouts dispatch {_ID} --yes")(
-        dispatch
-    )
-    command(payouts, "reset", f"campusctl payouts reset {_ID} --reason 'The bank was down'")(reset)
-    app.add_typer(payouts, name="payouts")
-    exceptions = typer.Typer(help="Transfers that failed or contradict the ledger.", no_args_is_help=True)
-    command(exceptions, "list", "campusctl exceptions list --status open --severity SEV-1")(list_exceptions)
-    command(exceptions, "show", f"campusctl exceptions show {_ID}")(show_exception)
-    command(
-        exceptions,
-        "classify",
-        f"campusctl exceptions classify {_ID} --severity SEV-2 --cause timeout --note 'The bank says so'",
-    )(classify)
-    command(exceptions, "close", f"campusctl exceptions close {_ID} --evidence 'Letter of the bank, 3 May'")(close)
-    app.add_typer(exceptions, name="exceptions")
-    group = typer.Typer(help="Reversals and recoveries of payouts; two people decide.", no_args_is_help=True)
-    command(group, "list", "campusctl reconciliations list --status prepared")(list_reconciliations)
-    command(group, "prepare", f"campusctl reconciliations prepare {_ID} --reason 'Account closed'")(prepare)
-    command(group, "approve", f"campusctl reconciliations approve {_ID}")(approve)
-    command(group, "reject", f"campusctl reconciliations reject {_ID} --reason 'Wrong payout'")(reject)
-    app.add_typer(group, name="reconciliations")
-
-
-def list_payouts(
-    operator: Operator,
-    status: PayoutStatus | None = None,
-    vendor: UUID | None = None,
-    page: Page = 1,
-    limit: Limit = 20,
-) -> Output:
-    """List payouts."""
-    narrowed = {"status": status and status.value, "vendorId": vendor and str(vendor)}
-    found = operator.api.get("/api/payouts", page=page, limit=limit, **narrowed)
-    return Output(found.data, _PAYOUT_COLUMNS, found.meta)
-
-
-def show_payout(operator: Operator, payout_id: UUID) -> Output:
-    """Show a payout with its last transfer."""
-    return Output(operator.api.get(f"/api/payouts/{payout_id}").data)
+    register_group(app, "payouts", "Payouts to vendors.", PAYOUTS)
+    register_group(app, "exceptions", "Transfers that failed or contradict the ledger.", EXCEPTIONS)
+    register_group(app, "reconciliations", "Reversals and recoveries of payouts; two people decide.", RECONCILIATIONS)
+    register_group(app, "accounts", "Quarantined bank accounts of vendors; two people release one.", ACCOUNTS)
 
 
 def dispatch(
@@ -123,93 +66,115 @@ def reset(
     return Output(operator.api.act(f"/api/payouts/{payout_id}/reset", {"reason": reason}, key).data)
 
 
-def list_exceptions(
-    operator: Operator,
-    status: ExceptionStatus | None = None,
-    severity: Severity | None = None,
-    cause: str | None = None,
-    payout: UUID | None = None,
-    page: Page = 1,
-    limit: Limit = 20,
-) -> Output:
-    """List payout exceptions with their response deadlines."""
-    narrowed = {
-        "status": status and status.value,
-        "severity": severity and severity.value,
-        "cause": cause,
-        "payoutId": payout and str(payout),
-    }
-    found = operator.api.get("/api/payout-exceptions", page=page, limit=limit, **narrowed)
-    return Output(found.data, _EXCEPTION_COLUMNS, found.meta)
+def _reconciliation(prepared: dict[str, Any]) -> str:
+    return f"Post the {prepared['kind']} of {naira(prepared['amountMinor'])} for payout {prepared['payoutId']}?"
 
 
-def show_exception(operator: Operator, exception_id: UUID) -> Output:
-    """Show a payout exception with the events and staff actions since it was opened."""
-    return Output(operator.api.get(f"/api/payout-exceptions/{exception_id}").data)
+def _release(release: dict[str, Any]) -> str:
+    return f"Release account …{release['accountLast4']} at bank {release['bankCode']} ({release['reason']})?"
 
 
-def classify(
-    operator: Operator,
-    exception_id: UUID,
-    severity: Annotated[Severity, typer.Option()],
-    cause: Annotated[str, typer.Option(help="timeout, bank_switch_error, name_mismatch …")],
-    note: Annotated[str, typer.Option(help="Why.")],
-    key: Key = None,
-) -> Output:
-    """Correct severity and cause. A higher severity alerts the on-call staff again."""
-    body = {"severity": severity.value, "cause": cause, "note": note}
-    return Output(operator.api.act(f"/api/payout-exceptions/{exception_id}/classify", body, key).data)
-
-
-def close(
-    operator: Operator,
-    exception_id: UUID,
-    evidence: Annotated[str, typer.Option(help="Evidence that the exception is resolved.")],
-    yes: Yes = False,
-    key: Key = None,
-) -> Output:
-    """Close a resolved exception. No money moves."""
-    operator.confirm("Close the exception for good?", yes=yes)
-    return Output(operator.api.act(f"/api/payout-exceptions/{exception_id}/close", {"evidence": evidence}, key).data)
-
-
-def list_reconciliations(
-    operator: Operator,
-    status: Decision | None = None,
-    payout: UUID | None = None,
-    page: Page = 1,
-    limit: Limit = 20,
-) -> Output:
-    """List reconciliations."""
-    narrowed = {"status": status and status.value, "payoutId": payout and str(payout)}
-    found = operator.api.get("/api/reconciliations", page=page, limit=limit, **narrowed)
-    return Output(found.data, _RECONCILIATION_COLUMNS, found.meta)
-
-
-def prepare(
-    operator: Operator,
-    payout_id: UUID,
-    reason: Annotated[str, typer.Option(help="Reason; the checker reads it.")],
-    key: Key = None,
-) -> Output:
-    """Prepare the return of a payout's money. Nothing is posted before a checker approves it."""
-    return Output(operator.api.act(f"/api/payouts/{payout_id}/reconciliations", {"reason": reason}, key).data)
-
-
-def approve(
-    operator: Operator, reconciliation_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
-) -> Output:
-    """Approve and post a reconciliation that another user prepared."""
-
-    def question(prepared: dict[str, Any]) -> str:
-        return f"Post the {prepared['kind']} of {naira(prepared['amountMinor'])} for payout {prepared['payoutId']}?"
-
-    path = f"/api/reconciliations/{reconciliation_id}"
-    return approve_decision(operator, path, question, approved_hash=approved_hash, yes=yes, key=key)
-
-
-def reject(
-    operator: Operator, reconciliation_id: UUID, reason: Annotated[str, typer.Option(help="Why.")], key: Key = None
-) -> Output:
-    """Reject a reconciliation that another user prepared. Nothing is posted."""
-    return Output(operator.api.act(f"/api/reconciliations/{reconciliation_id}/reject", {"reason": reason}, key).data)
+PAYOUTS: Final[Commands] = {
+    "list": Call(
+        "GET /api/payouts",
+        "List payouts.",
+        (one_of("status", "pending", "processed", "failed"), Value("vendor", UUID, sent_as="vendorId")),
+        ("id", "vendorId", "amountMinor", "status", "retryCount", "transferReference", "createdAt"),
+        ("--status pending",),
+    ),
+    "show": Call("GET /api/payouts/{payout_id}", "Show a payout with its last transfer."),
+    "dispatch": Own(dispatch, ("--dry-run", f"{ID} --yes")),
+    "reset": Own(reset, (f"{ID} --reason 'The bank was down'",)),
+}
+EXCEPTIONS: Final[Commands] = {
+    "list": Call(
+        "GET /api/payout-exceptions",
+        "List payout exceptions with their response deadlines.",
+        (one_of("status", "open", "closed"), one_of("severity", *_SEVERITIES), Value("cause"), _PAYOUT),
+        ("id", "severity", "cause", "status", "amountMinor", "payoutId", "respondBy"),
+        ("--status open --severity SEV-1",),
+    ),
+    "show": Call(
+        "GET /api/payout-exceptions/{exception_id}",
+        "Show a payout exception with the events and staff actions since it was opened.",
+    ),
+    "classify": Call(
+        "POST /api/payout-exceptions/{exception_id}/classify",
+        "Correct severity and cause. A higher severity alerts the on-call staff again.",
+        (
+            one_of("severity", *_SEVERITIES, required=True),
+            Value("cause", text="timeout, bank_switch_error, name_mismatch …", required=True),
+            Value("note", text="Why.", required=True),
+        ),
+        examples=(f"{ID} --severity SEV-2 --cause timeout --note 'The bank says so'",),
+    ),
+    "close": Call(
+        "POST /api/payout-exceptions/{exception_id}/close",
+        "Close a resolved exception. No money moves.",
+        (Value("evidence", text="Evidence that the exception is resolved.", required=True),),
+        examples=(f"{ID} --evidence 'Letter of the bank, 3 May'",),
+        confirmation="Close the exception for good?",
+    ),
+}
+RECONCILIATIONS: Final[Commands] = {
+    "list": Call(
+        "GET /api/reconciliations",
+        "List reconciliations.",
+        (one_of("status", *_DECISIONS), _PAYOUT),
+        ("id", "kind", "status", "amountMinor", "payoutId", "preparedBy", "preparedAt"),
+        ("--status prepared",),
+    ),
+    "prepare": Call(
+        "POST /api/payouts/{payout_id}/reconciliations",
+        "Prepare the return of a payout's money. Nothing is posted before a checker approves it.",
+        (_REASON_FOR_CHECKER,),
+        examples=(f"{ID} --reason 'Account closed'",),
+    ),
+    "approve": Call(
+        "POST /api/reconciliations/{reconciliation_id}/approve",
+        "Approve and post a reconciliation that another user prepared.",
+        question=_reconciliation,
+    ),
+    "reject": Call(
+        "POST /api/reconciliations/{reconciliation_id}/reject",
+        "Reject a reconciliation that another user prepared. Nothing is posted.",
+        (REASON,),
+        examples=(f"{ID} --reason 'Wrong payout'",),
+    ),
+}
+ACCOUNTS: Final[Commands] = {
+    "quarantine": Call(
+        "POST /api/vendors/{vendor_id}/bank-details/quarantine",
+        "Stop all payouts to the vendor's account, of every vendor that has it.",
+        (
+            Value("reason", text="Reason; the vendor reads it.", required=True),
+            Value("payout", UUID, "The payout that it is about; unsent money goes back.", sent_as="payoutId"),
+        ),
+        examples=(f"{ID} --reason 'The bank reported fraud'",),
+    ),
+    "list": Call(
+        "GET /api/bank-detail-releases",
+        "List releases of quarantined accounts.",
+        (one_of("status", *_DECISIONS),),
+        ("id", "vendorId", "accountLast4", "bankCode", "status", "reason", "preparedBy", "preparedAt"),
+        ("--status prepared",),
+    ),
+    "show": Call("GET /api/bank-detail-releases/{release_id}", "Show a release with the quarantines that it ends."),
+    "prepare": Call(
+        "POST /api/vendors/{vendor_id}/bank-details/release",
+        "Prepare the release of the vendor's quarantined account. It stays quarantined before a checker approves.",
+        (_REASON_FOR_CHECKER,),
+        examples=(f"{ID} --reason 'The bank confirmed the owner'",),
+    ),
+    "approve": Call(
+        "POST /api/bank-detail-releases/{release_id}/approve",
+        "Approve a release that another user prepared. Payouts to the account are sent again, of every vendor.",
+        question=_release,
+    ),
+    "reject": Call(
+        "POST /api/bank-detail-releases/{release_id}/reject",
+        "Reject a release that another user prepared. The account stays quarantined.",
+        (REASON,),
+        examples=(f"{ID} --reason 'Ask the bank first'",),
+    ),
+}

@@ -1,54 +1,28 @@
-"""Refunds that failed, or that need an account of the payer. Two users of finance decide."""
+"""Charges in quarantine, refunds that failed, and chargebacks. Two users of finance decide on the first two."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+import base64
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import typer
 
-from operations.campusctl.approving import Hash, approve_decision
-from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
+from operations.campusctl.api_commands import ID, REASON, Call, Commands, Own, Value, one_of, register_group
+from operations.campusctl.exits import Refused
+from operations.campusctl.registering import Key, Operator, Yes
 from operations.campusctl.showing import Output, amount_of
 
-_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
-_COLUMNS = ("id", "kind", "status", "needsAccount", "amountMinor", "currency", "orderId", "failure", "createdAt")
-_REFUNDS = "/api/refunds"
-_ACCOUNT = "--account-number 0123456789 --bank-code 058 --account-name 'Chidi Okafor'"
-
-
-class RefundStatus(StrEnum):
-    pending = "pending"
-    submitting = "submitting"
-    submitted = "submitted"
-    settled = "settled"
-    failed = "failed"
-    prepared = "prepared"
+_ACCOUNT: Final = "--account-number 0123456789 --bank-code 058 --account-name 'Chidi Okafor'"
+_REJECTED: Final = (f"{ID} --reason 'Ask the payer first'",)
+Message = Annotated[str, typer.Option(help="Reason for the bank.")]
+Attachment = Annotated[Path, typer.Option("--file", help="PDF, PNG or JPEG, at most 180,000 bytes.")]
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Failed refunds; two people decide.", no_args_is_help=True)
-    command(group, "list", "campusctl refunds list --status failed")(list_refunds)
-    command(group, "show", f"campusctl refunds show {_ID}")(show_refund)
-    command(
-        group,
-        "prepare",
-        f"campusctl refunds prepare {_ID} --reason 'The bank was down'",
-        f"campusctl refunds prepare {_ID} --reason 'The payer named it' {_ACCOUNT}",
-    )(prepare)
-    command(group, "approve", f"campusctl refunds approve {_ID}")(approve)
-    command(group, "reject", f"campusctl refunds reject {_ID} --reason 'Ask the payer first'")(reject)
-    app.add_typer(group, name="refunds")
-
-
-def list_refunds(operator: Operator, status: RefundStatus | None = None, page: Page = 1, limit: Limit = 20) -> Output:
-    """List refunds."""
-    found = operator.api.get(_REFUNDS, page=page, limit=limit, status=status and status.value)
-    return Output(found.data, _COLUMNS, found.meta)
-
-
-def show_refund(operator: Operator, refund_id: UUID) -> Output:
-    """Show a refund with the decision about it."""
-    return Output(operator.api.get(f"{_REFUNDS}/{refund_id}").data)
+    register_group(app, "quarantine", "Charges in quarantine; two people decide.", QUARANTINE)
+    register_group(app, "chargebacks", "Chargebacks, with the date by which to respond.", CHARGEBACKS)
+    register_group(app, "refunds", "Failed refunds; two people decide.", REFUNDS)
 
 
 def prepare(
@@ -69,30 +43,64 @@ def prepare(
     body: dict[str, Any] = {"action": "retry", "reason": reason}
     if account_number is not None:
         body = {"action": "other_destination", "reason": reason, "destination": account}
-    return Output(operator.api.act(f"{_REFUNDS}/{refund_id}/prepare", body, key).data)
+    return Output(operator.api.act(f"/api/refunds/{refund_id}/prepare", body, key).data)
 
 
-def approve(
-    operator: Operator, refund_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
+def send_evidence(
+    operator: Operator,
+    chargeback_id: UUID,
+    email: Annotated[str, typer.Option(help="The buyer's address.")],
+    name: Annotated[str, typer.Option(help="The buyer's name.")],
+    phone: Annotated[str, typer.Option(help="The buyer's phone number.")],
+    details: Annotated[str, typer.Option(help="What was sold, and how it was delivered.")],
+    address: Annotated[str | None, typer.Option(help="Where it was delivered.")] = None,
+    delivered_on: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Date of the delivery.")] = None,
+    key: Key = None,
 ) -> Output:
-    """Approve a decision that another user prepared. The refund is sent."""
-
-    def question(refund: dict[str, Any]) -> str:
-        decision = refund["decision"] or {"action": "not prepared", "reason": "", "destination": None}
-        account = decision["destination"]
-        to = "the payer's own means" if account is None else _destination(account)
-        return f"{decision['action']}: {amount_of(refund)} to {to}, order {refund['orderId']} ({decision['reason']})?"
-
-    return approve_decision(
-        operator, f"{_REFUNDS}/{refund_id}", question, approved_hash=approved_hash, yes=yes, key=key
-    )
+    """Send evidence about the buyer and the delivery to the gateway. It does not decide the claim: contest or accept it."""
+    body = {"customerEmail": email, "customerName": name, "customerPhone": phone, "serviceDetails": details}
+    optional = {"deliveryAddress": address, "deliveryDate": delivered_on and delivered_on.date().isoformat()}
+    return Output(operator.api.act(f"/api/chargebacks/{chargeback_id}/evidence", body | optional, key).data)
 
 
-def reject(
-    operator: Operator, refund_id: UUID, reason: Annotated[str, typer.Option(help="Why.")], key: Key = None
+def contest(
+    operator: Operator, chargeback_id: UUID, message: Message, attachment: Attachment, key: Key = None
 ) -> Output:
-    """Reject a decision that another user prepared. The refund stays failed."""
-    return Output(operator.api.act(f"{_REFUNDS}/{refund_id}/reject", {"reason": reason}, key).data)
+    """Contest the claim with a file as proof. The bank decides."""
+    body = {"resolution": "contest", "message": message, "attachment": _encoded(attachment)}
+    return Output(operator.api.act(f"/api/chargebacks/{chargeback_id}/resolve", body, key).data)
+
+
+def accept(
+    operator: Operator,
+    chargeback_id: UUID,
+    message: Message,
+    attachment: Attachment,
+    amount: Annotated[int | None, typer.Option(min=1, help="Kobo; by default all that is disputed.")] = None,
+    yes: Yes = False,
+    key: Key = None,
+) -> Output:
+    """Accept the claim: the gateway returns the money to the payer."""
+    chargeback = operator.api.get(f"/api/chargebacks/{chargeback_id}").data
+    minor = chargeback["amountMinor"] if amount is None else amount
+    shown = amount_of({**chargeback, "amountMinor": minor})
+    operator.confirm(f"Return {shown} to the payer, order {chargeback['orderId'] or 'unknown'}?", yes=yes)
+    body = {"resolution": "accept", "message": message, "attachment": _encoded(attachment), "amountMinor": minor}
+    return Output(operator.api.act(f"/api/chargebacks/{chargeback_id}/resolve", body, key).data)
+
+
+def _encoded(attachment: Path) -> str:
+    try:
+        return base64.b64encode(attachment.read_bytes()).decode()
+    except OSError as error:
+        raise Refused(f"{attachment} cannot be read: {error.strerror}.", "Name a readable file", exit_code=2) from error
+
+
+def _refund(refund: dict[str, Any]) -> str:
+    decision = refund["decision"] or {"action": "not prepared", "reason": "", "destination": None}
+    account = decision["destination"]
+    to = "the payer's own means" if account is None else _destination(account)
+    return f"{decision['action']}: {amount_of(refund)} to {to}, order {refund['orderId']} ({decision['reason']})?"
 
 
 def _destination(account: dict[str, Any]) -> str:
@@ -102,3 +110,92 @@ def _destination(account: dict[str, Any]) -> str:
         return named
     at_bank = account["nameAtBank"]
     return f"{named} (NOT VERIFIED: {f'the bank names {at_bank}' if at_bank else 'the bank confirmed no name'})"
+
+
+def _charge(charge: dict[str, Any]) -> str:
+    decision = charge["decision"] or {"outcome": "not prepared", "reason": ""}
+    order = charge["orderId"] or "unknown"
+    return (
+        f"{decision['outcome']}: {amount_of(charge)}, charge {charge['reference']}, order {order}"
+        f" ({decision['reason']})?"
+    )
+
+
+QUARANTINE: Final[Commands] = {
+    "list": Call(
+        "GET /api/quarantined-charges",
+        "List quarantined charges.",
+        (one_of("status", "quarantined", "prepared", "accepted", "returned"),),
+        ("id", "reason", "status", "amountMinor", "currency", "orderId", "reference", "createdAt"),
+        ("--status quarantined",),
+    ),
+    "show": Call("GET /api/quarantined-charges/{charge_id}", "Show a quarantined charge with the decision about it."),
+    "prepare": Call(
+        "POST /api/quarantined-charges/{charge_id}/prepare",
+        "Prepare a decision on a charge. No money moves before a checker approves it.",
+        (
+            one_of(
+                "outcome",
+                "accept",
+                "return",
+                text="accept: the charge pays its order; return: the payer is refunded.",
+                required=True,
+            ),
+            Value("reason", text="Reason; the checker reads it.", required=True),
+        ),
+        examples=(f"{ID} --outcome return --reason 'Paid for another shop'",),
+    ),
+    "approve": Call(
+        "POST /api/quarantined-charges/{charge_id}/approve",
+        "Approve a decision that another user prepared. It ends the quarantine of the money.",
+        question=_charge,
+    ),
+    "reject": Call(
+        "POST /api/quarantined-charges/{charge_id}/reject",
+        "Reject a decision that another user prepared. The charge stays in quarantine.",
+        (REASON,),
+        examples=(f"{ID} --reason 'Ask the bank first'",),
+    ),
+}
+CHARGEBACKS: Final[Commands] = {
+    "list": Call(
+        "GET /api/chargebacks",
+        "List chargebacks by the date of their response, the nearest first.",
+        (one_of("status", "opened", "won", "lost"),),
+        ("id", "status", "dueAt", "respondedAt", "amountMinor", "currency", "orderId", "disputeId", "createdAt"),
+        ("--status opened",),
+        {"sort": "due_at", "order": "asc"},
+    ),
+    "show": Call("GET /api/chargebacks/{chargeback_id}", "Show a chargeback with the responses that were sent."),
+    "evidence": Own(
+        send_evidence,
+        (
+            f"{ID} --email ngozi@campus.example --name 'Ngozi Bello' --phone +2348012345678 "
+            "--details 'Two books, collected at the hub' --delivered-on 2026-03-04",
+        ),
+    ),
+    "contest": Own(contest, (f"{ID} --message 'Delivered, see receipt' --file receipt.pdf",)),
+    "accept": Own(accept, (f"{ID} --message 'Never delivered' --file note.pdf --amount 250000",)),
+}
+REFUNDS: Final[Commands] = {
+    "list": Call(
+        "GET /api/refunds",
+        "List refunds.",
+        (one_of("status", "pending", "submitting", "submitted", "settled", "failed", "prepared"),),
+        ("id", "kind", "status", "needsAccount", "amountMinor", "currency", "orderId", "failure", "createdAt"),
+        ("--status failed",),
+    ),
+    "show": Call("GET /api/refunds/{refund_id}", "Show a refund with the decision about it."),
+    "prepare": Own(prepare, (f"{ID} --reason 'The bank was down'", f"{ID} --reason 'The payer named it' {_ACCOUNT}")),
+    "approve": Call(
+        "POST /api/refunds/{refund_id}/approve",
+        "Approve a decision that another user prepared. The refund is sent.",
+        question=_refund,
+    ),
+    "reject": Call(
+        "POST /api/refunds/{refund_id}/reject",
+        "Reject a decision that another user prepared. The refund stays failed.",
+        (REASON,),
+        examples=_REJECTED,
+    ),
+}

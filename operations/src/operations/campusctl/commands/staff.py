@@ -1,35 +1,24 @@
-"""Staff: first administrators, roles and suspensions."""
+"""Staff: first administrators, roles and suspensions; and the commission of a vendor, by two administrators."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import typer
 
 from contracts.permissions import STAFF_ROLES
-from operations.campusctl.approving import Hash, approve_decision
-from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
+from operations.campusctl.api_commands import ID, Call, Commands, Own, Value, one_of, register_group
+from operations.campusctl.registering import Operator, Yes
 from operations.campusctl.showing import Output
 
-Role = StrEnum("Role", {role: role for role in sorted(STAFF_ROLES)})  # type: ignore[misc]
-UserId = Annotated[UUID, typer.Argument(help="Id of the user.")]
-_COLUMNS = ("id", "email", "fullName", "roles", "hasSecondFactor", "suspended")
-_GRANT_COLUMNS = ("id", "userId", "role", "status", "preparedBy", "preparedAt", "expiresAt")
-_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
+_USER: Final = Value("user_id", UUID, "Id of the user.")
+_ROLE: Final = one_of("role", *sorted(STAFF_ROLES))
+_ROLE_ARGUMENT: Final = replace(_ROLE, is_argument=True)
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Staff, their roles and suspensions.", no_args_is_help=True)
-    command(group, "bootstrap", "campusctl staff bootstrap second.admin@campus.example")(bootstrap)
-    command(group, "list", "campusctl staff list --role finance_maker", "campusctl staff list --suspended")(list_staff)
-    command(group, "grants", "campusctl staff grants --status prepared")(list_grants)
-    command(group, "grant", f"campusctl staff grant {_ID} support_agent")(grant)
-    command(group, "revoke", f"campusctl staff revoke {_ID} support_agent --yes")(revoke)
-    command(group, "suspend", f"campusctl staff suspend {_ID} --reason 'Lost the laptop'")(suspend)
-    command(group, "reinstate", f"campusctl staff reinstate {_ID}")(reinstate)
-    command(group, "approve", f"campusctl staff approve {_ID}")(approve)
-    command(group, "reject", f"campusctl staff reject {_ID}")(reject)
-    app.add_typer(group, name="staff")
+    register_group(app, "staff", "Staff, their roles and suspensions.", STAFF)
+    register_group(app, "commissions", "Vendor commissions; two administrators decide on a change.", COMMISSIONS)
 
 
 def bootstrap(operator: Operator, email: str, yes: Yes = False) -> Output:
@@ -42,69 +31,100 @@ def bootstrap(operator: Operator, email: str, yes: Yes = False) -> Output:
     return Output({"email": email, "said": operator.own.must("identity", "grant-admin", email)})
 
 
-def list_staff(
+def prepare_commission(
     operator: Operator,
-    role: Role | None = None,
-    suspended: Annotated[bool | None, typer.Option("--suspended/--active")] = None,
-    page: Page = 1,
-    limit: Limit = 20,
+    vendor_id: UUID,
+    basis_points: Annotated[
+        int | None, typer.Option(min=0, max=10_000, help="New commission; omit to restore the platform's default.")
+    ] = None,
 ) -> Output:
-    """List staff with their roles."""
-    narrowed = {"role": role and role.value, "suspended": None if suspended is None else str(suspended).lower()}
-    found = operator.api.get("/api/staff", page=page, limit=limit, **narrowed)
-    return Output(found.data, _COLUMNS, found.meta)
+    """Prepare a commission change. It takes effect when another administrator approves it."""
+    changed = operator.api.call("PATCH", f"/api/vendors/{vendor_id}", {"commissionBasisPoints": basis_points})
+    return Output(changed.data.get("commissionChange") or changed.data)
 
 
-def list_grants(operator: Operator, status: str | None = None, page: Page = 1, limit: Limit = 20) -> Output:
-    """List role grants: prepared, approved or rejected."""
-    found = operator.api.get("/api/staff-grants", status=status, page=page, limit=limit)
-    return Output(found.data, _GRANT_COLUMNS, found.meta)
+def _grant(prepared: dict[str, Any]) -> str:
+    return f"Give {prepared['userId']} the role {prepared['role']}?"
 
 
-def grant(
-    operator: Operator,
-    user_id: UserId,
-    role: Role,
-    campus: Annotated[UUID | None, typer.Option(help="Campus of a campus_admin.")] = None,
-    hub: Annotated[UUID | None, typer.Option(help="Hub of a hub_agent.")] = None,
-    key: Key = None,
-) -> Output:
-    """Grant a role. Roles that move money, and platform_admin, wait for a checker."""
-    body = {"role": role.value, "campusId": campus and str(campus), "hubId": hub and str(hub)}
-    return Output(operator.api.act(f"/api/staff/{user_id}/grant", body, key).data)
+def _commission(change: dict[str, Any]) -> str:
+    points = change["commissionBasisPoints"]
+    of = "of the platform's default" if points is None else f"of {points} basis points"
+    return f"Give vendor {change['vendorId']} the commission {of}?"
 
 
-def revoke(operator: Operator, user_id: UserId, role: Role, yes: Yes = False, key: Key = None) -> Output:
-    """Revoke a role at once."""
-    operator.confirm(f"Revoke the role {role.value} from {user_id}?", yes=yes)
-    return Output(operator.api.act(f"/api/staff/{user_id}/revoke", {"role": role.value}, key).data)
-
-
-def suspend(
-    operator: Operator, user_id: UserId, reason: str | None = None, yes: Yes = False, key: Key = None
-) -> Output:
-    """Suspend a user: all sessions end, and no new one starts."""
-    operator.confirm(f"Suspend {user_id}?", yes=yes)
-    return Output(operator.api.act(f"/api/staff/{user_id}/suspend", {"reason": reason}, key).data)
-
-
-def reinstate(operator: Operator, user_id: UserId, reason: str | None = None, key: Key = None) -> Output:
-    """End a suspension."""
-    return Output(operator.api.act(f"/api/staff/{user_id}/reinstate", {"reason": reason}, key).data)
-
-
-def approve(
-    operator: Operator, grant_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
-) -> Output:
-    """Approve a role grant that another administrator prepared."""
-
-    def question(prepared: dict[str, Any]) -> str:
-        return f"Give {prepared['userId']} the role {prepared['role']}?"
-
-    path = f"/api/staff-grants/{grant_id}"
-    return approve_decision(operator, path, question, approved_hash=approved_hash, yes=yes, key=key)
-
-
-def reject(operator: Operator, grant_id: UUID, key: Key = None) -> Output:
-    """Reject a role grant that another administrator prepared."""
-    return Output(operator.api.act(f"/api/staff-grants/{grant_id}/reject", {}, key).data)
+STAFF: Final[Commands] = {
+    "bootstrap": Own(bootstrap, ("second.admin@campus.example",)),
+    "list": Call(
+        "GET /api/staff",
+        "List staff with their roles.",
+        (_ROLE, Value("suspended", bool, flags="--suspended/--active")),
+        ("id", "email", "fullName", "roles", "hasSecondFactor", "suspended"),
+        ("--role finance_maker", "--suspended"),
+    ),
+    "grants": Call(
+        "GET /api/staff-grants",
+        "List role grants: prepared, approved or rejected.",
+        (Value("status"),),
+        ("id", "userId", "role", "status", "preparedBy", "preparedAt", "expiresAt"),
+        ("--status prepared",),
+    ),
+    "grant": Call(
+        "POST /api/staff/{user_id}/grant",
+        "Grant a role. Roles that move money, and platform_admin, wait for a checker.",
+        (
+            _USER,
+            _ROLE_ARGUMENT,
+            Value("campus", UUID, "Campus of a campus_admin.", sent_as="campusId"),
+            Value("hub", UUID, "Hub of a hub_agent.", sent_as="hubId"),
+        ),
+        examples=(f"{ID} support_agent",),
+    ),
+    "revoke": Call(
+        "POST /api/staff/{user_id}/revoke",
+        "Revoke a role at once.",
+        (_USER, _ROLE_ARGUMENT),
+        examples=(f"{ID} support_agent --yes",),
+        confirmation="Revoke the role {role} from {user_id}?",
+    ),
+    "suspend": Call(
+        "POST /api/staff/{user_id}/suspend",
+        "Suspend a user: all sessions end, and no new one starts.",
+        (_USER, Value("reason")),
+        examples=(f"{ID} --reason 'Lost the laptop'",),
+        confirmation="Suspend {user_id}?",
+    ),
+    "reinstate": Call("POST /api/staff/{user_id}/reinstate", "End a suspension.", (_USER, Value("reason"))),
+    "approve": Call(
+        "POST /api/staff-grants/{grant_id}/approve",
+        "Approve a role grant that another administrator prepared.",
+        question=_grant,
+    ),
+    "reject": Call(
+        "POST /api/staff-grants/{grant_id}/reject", "Reject a role grant that another administrator prepared."
+    ),
+}
+COMMISSIONS: Final[Commands] = {
+    "list": Call(
+        "GET /api/commission-changes",
+        "List commission changes.",
+        (
+            one_of("status", "prepared", "approved", "rejected", "expired"),
+            Value("vendor", UUID, sent_as="vendorId"),
+        ),
+        ("id", "vendorId", "beforeBasisPoints", "commissionBasisPoints", "status", "preparedBy", "expiresAt"),
+        ("--status prepared",),
+    ),
+    "prepare": Own(prepare_commission, (f"{ID} --basis-points 450",)),
+    "approve": Call(
+        "POST /api/commission-changes/{change_id}/approve",
+        "Approve a commission change that another administrator prepared.",
+        question=_commission,
+    ),
+    "reject": Call(
+        "POST /api/commission-changes/{change_id}/reject",
+        "Reject a commission change that another administrator prepared.",
+        (Value("reason"),),
+        examples=(f"{ID} --reason 'Not agreed'",),
+    ),
+}
