@@ -90,16 +90,6 @@ def deploy(api: KubernetesApi, folder: Path) -> None:
 
 @pytest.fixture
 def cluster(environment: Path) -> Iterator[KubernetesApi]:
-    """Yield a cluster whose Secrets nothing else writes."""
-    with kubernetes_api(environment) as api:
-        for name, manifest in external_secrets().items():
-            api.add_secret(name, values_of(manifest, new_entries()))
-        deploy(api, environment)
-        yield api
-
-
-@pytest.fixture
-def fetched(environment: Path) -> Iterator[KubernetesApi]:
     """Yield a cluster whose Secrets External Secrets fetches from a store."""
     with kubernetes_api(environment, has_external_secrets=True) as api:
         api.store = new_entries()
@@ -109,10 +99,8 @@ def fetched(environment: Path) -> Iterator[KubernetesApi]:
         yield api
 
 
-def ctl(*arguments: str, code: int = 0, new_secret: str = "") -> Any:
-    result = CliRunner().invoke(
-        app, ["rotation", *arguments, "--kubernetes", "--json"], env={"NEW_SECRET": new_secret or None}
-    )
+def ctl(*arguments: str, code: int = 0) -> Any:
+    result = CliRunner().invoke(app, ["rotation", *arguments, "--kubernetes", "--json"])
     assert result.exit_code == code, result.output
     document = json.loads(result.stdout)
     return document["error"] or document["data"]
@@ -150,139 +138,144 @@ def test_the_secrets_of_a_variable_are_those_of_the_manifests(secret: Secret) ->
         assert of_previous == (set(names) if previous_of(secret) else set())
 
 
-# ---- Secrets that nothing else writes -------------------------------------------------------------------------------------
+# ---- The phases of a rotation --------------------------------------------------------------------------------------------
+
+
+def begin(cluster: KubernetesApi, secret: str, **store: str) -> str:
+    """Begin a rotation, write these values to the store, and return what the command named."""
+    named = ctl("begin", secret, "--yes", code=1)["detail"]
+    for entry, values in store_of(cluster, **store).items():
+        cluster.store[entry] |= values
+    return named
+
+
+def store_of(cluster: KubernetesApi, **values: str) -> dict[str, dict[str, str]]:
+    """Return these values by the entry that has their property."""
+    found = {name: next(entry for entry, known in cluster.store.items() if name in known) for name in values}
+    return {entry: {name: values[name] for name in values if found[name] == entry} for entry in found.values()}
 
 
 def test_a_rotation_has_old_and_new_value_until_its_end(cluster: KubernetesApi, environment: Path) -> None:
-    old = cluster.values("gateway-key")["GATEWAY_SECRET_KEY"]
-    changed = ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-new")
-    assert changed["secrets"] == ["gateway-key", "gateway-key-of-payouts", "audit-gateways"]
-    assert cluster.values("gateway-key")["GATEWAY_SECRET_KEY_PREVIOUS"] == old
-    assert held(cluster, "payments-worker", "GATEWAY_SECRET_KEY") == old
-    assert {line["open"] for line in ctl("status")} == {"GATEWAY_SECRET_KEY_PREVIOUS", "older value"}
+    entry = cluster.store["campus/gateway"]
+    old = entry["GATEWAY_SECRET_KEY"]
+    error = ctl("begin", "gateway-secret-key", "--yes", code=1)
+    assert "ExternalSecret gateway-key" in error["detail"]
+    assert "entry campus/gateway, property GATEWAY_SECRET_KEY: the new value" in error["detail"]
+    assert "property GATEWAY_SECRET_KEY_PREVIOUS: the present value of GATEWAY_SECRET_KEY (" in error["detail"]
+    assert old not in error["detail"]
+    assert "campusctl rotation roll --kubernetes" in error["advice"]
+    assert cluster.values("gateway-key")["GATEWAY_SECRET_KEY"] == old
 
-    assert ctl("roll")["rolled"] == ["payments-worker", "payouts-worker"]
-    assert held(cluster, "payments-worker", "GATEWAY_SECRET_KEY") == "sk-new"
+    entry |= {"GATEWAY_SECRET_KEY": "sk-new", "GATEWAY_SECRET_KEY_PREVIOUS": old}
+    rolled = ctl("roll")
+    assert rolled["rolled"] == ["payments-worker", "payouts-worker"]
+    assert "gateway-key" in rolled["fetched"]
+    for deployment in rolled["rolled"]:
+        assert held(cluster, deployment, "GATEWAY_SECRET_KEY") == "sk-new"
     assert held(cluster, "payments-worker", "GATEWAY_SECRET_KEY_PREVIOUS") == old
-    assert held(cluster, "payouts-worker", "GATEWAY_SECRET_KEY") == "sk-new"
-    assert cluster.values("audit-gateways")["GATEWAY_SECRET_KEY"] == "sk-new"
     assert ctl("roll")["rolled"] == []
     [line] = ctl("status")
-    assert (line["secret"], line["open"], bool(line["startedAt"])) == (
-        "gateway-secret-key", "GATEWAY_SECRET_KEY_PREVIOUS", True,
-    )  # fmt: skip
+    assert (line["secret"], line["open"]) == ("gateway-secret-key", "GATEWAY_SECRET_KEY_PREVIOUS")
+    assert "still valid" in ctl("begin", "gateway-secret-key", "--yes", code=1)["detail"]
 
-    ended = ctl("end", "gateway-secret-key", "--yes")
+    error = ctl("end", "gateway-secret-key", "--yes", code=1)
+    assert "property GATEWAY_SECRET_KEY_PREVIOUS: empty" in error["detail"]
+    entry["GATEWAY_SECRET_KEY_PREVIOUS"] = ""
     assert ctl("roll")["rolled"] == ["payments-worker"]
-    assert held(cluster, "payments-worker", "GATEWAY_SECRET_KEY_PREVIOUS") == ""
-    assert annotations(cluster, "secrets", "gateway-key") == {"campus.example/rotated-at": ended["rotatedAt"]}
+    rotated_at = ctl("end", "gateway-secret-key", "--yes")["rotatedAt"]
+    assert annotations(cluster, "externalsecrets", "gateway-key")["campus.example/rotated-at"] == rotated_at
     assert ctl("status") == []
     arguments = (environment / "arguments").read_text()
-    assert "patch" in arguments
-    assert "sk-new" not in arguments
-    assert old not in arguments
-    assert not any(old in word or "sk-new" in word for command in cluster.commands for word in command)
+    assert "annotate" in arguments
+    assert not any(value in arguments for value in ("sk-new", old))
+    assert not any(value in word for value in ("sk-new", old) for command in cluster.commands for word in command)
 
 
-def test_a_change_of_another_operator_in_between_is_a_conflict_and_nothing_is_changed(cluster: KubernetesApi) -> None:
-    before = {name: cluster.values(name) for name in SECRETS_OF["GATEWAY_SECRET_KEY"]}
-    cluster.changed_after_read = {("secrets", "gateway-key")}
-    error = ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-new", code=1)
-    assert "(Conflict)" in error["detail"]
-    assert "repeat the command" in error["advice"]
-    assert {name: cluster.values(name) for name in before} == before
-
-
-def test_without_permission_both_values_stay_and_the_next_roll_completes_the_rest(cluster: KubernetesApi) -> None:
-    old = cluster.values("gateway-key")["GATEWAY_SECRET_KEY"]
-    cluster.forbidden = {("secrets", "gateway-key-of-payouts")}
-    error = ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-new", code=1)
-    assert "(Forbidden)" in error["detail"]
-    assert "gateway-key-of-payouts" in error["detail"]
-    assert "permission" in error["advice"]
-    values = cluster.values("gateway-key")
-    assert (values["GATEWAY_SECRET_KEY"], values["GATEWAY_SECRET_KEY_PREVIOUS"]) == ("sk-new", old)
-    assert "still valid" in ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-newer", code=1)["detail"]
-
-    cluster.forbidden = set()
-    assert ctl("roll")["completed"] == ["gateway-key-of-payouts", "audit-gateways"]
-    assert held(cluster, "payouts-worker", "GATEWAY_SECRET_KEY") == "sk-new"
-
-
-def test_pods_that_do_not_become_ready_keep_both_values_and_the_old_pods(cluster: KubernetesApi) -> None:
-    old = cluster.values("gateway-key")["GATEWAY_SECRET_KEY"]
-    ctl("begin", "gateway-secret-key", "--yes", new_secret="sk-new")
+def test_pods_that_do_not_become_ready_keep_the_old_pods_and_both_values(cluster: KubernetesApi) -> None:
+    entry = cluster.store["campus/gateway"]
+    old = entry["GATEWAY_SECRET_KEY"]
+    entry |= {"GATEWAY_SECRET_KEY": "sk-new", "GATEWAY_SECRET_KEY_PREVIOUS": old}
     cluster.stuck = {"payouts-worker"}
     error = ctl("roll", code=1)
     assert "payouts-worker was not restarted" in error["detail"]
     assert "progress deadline" in error["detail"]
     assert "Restarted before: payments-worker" in error["advice"]
     assert held(cluster, "payouts-worker", "GATEWAY_SECRET_KEY") == old
-    assert cluster.values("gateway-key")["GATEWAY_SECRET_KEY_PREVIOUS"] == old
-    # The old value is in use, so that it is not removed.
+    assert {line["open"] for line in ctl("status")} == {"GATEWAY_SECRET_KEY_PREVIOUS", "older value"}
+    # The old value is in use, so that its removal is not named.
     error = ctl("end", "gateway-secret-key", "--yes", code=1)
     assert "payouts-worker: GATEWAY_SECRET_KEY" in error["detail"]
-    assert cluster.values("gateway-key")["GATEWAY_SECRET_KEY_PREVIOUS"] == old
 
 
 def test_encryption_keys_decrypt_everywhere_before_they_encrypt(cluster: KubernetesApi, environment: Path) -> None:
     old = {name: cluster.values(SECRETS_OF[name][0])[name] for name in KEYS_OF_PURPOSES}
-    ctl("begin", "sealing-key", "--yes")
-    new = {name: cluster.values(SECRETS_OF[name][0])[f"{name}_PREVIOUS"] for name in KEYS_OF_PURPOSES}
-    assert len({*new.values(), *old.values()}) == 2 * len(KEYS_OF_PURPOSES)
+    new = {name: f"new-{name}" for name in KEYS_OF_PURPOSES}
+    named = begin(cluster, "sealing-key", **{f"{name}_PREVIOUS": value for name, value in new.items()})
     for name in KEYS_OF_PURPOSES:
-        assert {cluster.values(secret)[f"{name}_PREVIOUS"] for secret in SECRETS_OF[name]} == {new[name]}
-        assert {cluster.values(secret)[name] for secret in SECRETS_OF[name]} == {old[name]}
-    assert "Pods hold older values" in ctl("switch", "sealing-key", "--yes", code=1)["detail"]
+        assert f"property {name}_PREVIOUS: the new value" in named
     ctl("roll")
-    ctl("switch", "sealing-key", "--yes")
-    assert ctl("roll")["rolled"] == ["identity-worker", "orders-worker", "payouts-worker", "notifications-worker"]
+    error = ctl("switch", "sealing-key", "--yes", code=1)["detail"]
     for name in KEYS_OF_PURPOSES:
-        assert {cluster.values(secret)[name] for secret in SECRETS_OF[name]} == {new[name]}
-        assert {cluster.values(secret)[f"{name}_PREVIOUS"] for secret in SECRETS_OF[name]} == {old[name]}
-    assert "no new key" in ctl("switch", "sealing-key", "--yes", code=1)["detail"]
+        assert f"property {name}: the present value of {name}_PREVIOUS (" in error
+        assert f"property {name}_PREVIOUS: the present value of {name} (" in error
+        assert {cluster.values(secret)[name] for secret in SECRETS_OF[name]} == {old[name]}
+    switched = new | {f"{name}_PREVIOUS": value for name, value in old.items()}
+    for entry, values in store_of(cluster, **switched).items():
+        cluster.store[entry] |= values
+    assert ctl("roll")["rolled"] == ["identity-worker", "orders-worker", "payouts-worker", "notifications-worker"]
 
     (environment / "remaining").touch()
     assert [line["done"] for line in ctl("re-encrypt", "sealing-key", code=4)] == [False] * 4
     assert "still needed: identity: 3 values" in ctl("end", "sealing-key", "--yes", code=1)["detail"]
-    assert held(cluster, "payouts-worker", "ACCOUNT_NUMBER_KEY_PREVIOUS") == old["ACCOUNT_NUMBER_KEY"]
     (environment / "remaining").unlink()
-    ctl("end", "sealing-key", "--yes")
+    assert "property MESSAGE_KEY_PREVIOUS: empty" in ctl("end", "sealing-key", "--yes", code=1)["detail"]
+
+
+def test_a_switch_waits_until_every_pod_has_the_new_key(cluster: KubernetesApi) -> None:
+    assert "There is no new key" in ctl("switch", "pin-key", "--yes", code=1)["detail"]
+    begin(cluster, "pin-key", PIN_KEY_PREVIOUS="new")
+    cluster.fetch_all()
+    assert "Pods hold older values" in ctl("switch", "pin-key", "--yes", code=1)["detail"]
     ctl("roll")
-    assert held(cluster, "notifications-worker", "PIN_DELIVERY_KEY_PREVIOUS") == ""
-    assert held(cluster, "notifications-worker", "PIN_DELIVERY_KEY") == new["PIN_DELIVERY_KEY"]
+    error = ctl("switch", "pin-key", "--yes", code=1)
+    assert "property PIN_KEY: the present value of PIN_KEY_PREVIOUS (fingerprint 11507a0e2f5e" in error["detail"]
+    assert "property PIN_KEY_PREVIOUS: the present value of PIN_KEY (" in error["detail"]
 
 
-def test_an_interrupted_start_of_several_keys_is_completed_by_its_repetition(cluster: KubernetesApi) -> None:
-    cluster.forbidden = {("secrets", "notifications-keys")}
-    ctl("begin", "sealing-key", "--yes", code=1)
-    first = cluster.values("identity-keys")["CODE_DELIVERY_KEY_PREVIOUS"]
-    assert first
-    assert "no new key" in ctl("switch", "sealing-key", "--yes", code=1)["detail"].lower()
-    cluster.forbidden = set()
-    ctl("begin", "sealing-key", "--yes")
-    for name in KEYS_OF_PURPOSES:
-        [value] = {cluster.values(secret)[f"{name}_PREVIOUS"] for secret in SECRETS_OF[name]}
-        assert value
-    assert cluster.values("notifications-keys")["CODE_DELIVERY_KEY_PREVIOUS"] == first
-
-
-def test_the_end_discards_an_encryption_key_without_a_switch(cluster: KubernetesApi, environment: Path) -> None:
-    old = cluster.values("orders-keys")["PIN_KEY"]
-    ctl("begin", "pin-key", "--yes")
+def test_a_start_of_several_keys_that_the_store_has_in_part_names_the_rest(cluster: KubernetesApi) -> None:
+    named = begin(cluster, "sealing-key", CODE_DELIVERY_KEY_PREVIOUS="new")
+    assert "CODE_DELIVERY_KEY_PREVIOUS" in named
     ctl("roll")
-    (environment / "remaining").touch()
-    ctl("end", "pin-key", "--yes")
-    assert cluster.values("orders-keys")["PIN_KEY_PREVIOUS"] == ""
-    assert cluster.values("orders-keys")["PIN_KEY"] == old
+    rest = ctl("begin", "sealing-key", "--yes", code=1)["detail"]
+    assert "MESSAGE_KEY_PREVIOUS: the new value" in rest
+    assert "CODE_DELIVERY_KEY" not in rest
 
 
 def test_a_compromised_key_is_rejected_from_the_next_roll_on(cluster: KubernetesApi) -> None:
-    ctl("begin", "service-role-key", "--compromised", "--yes")
+    named = ctl("begin", "service-role-key", "--compromised", "--yes", code=1)["detail"]
+    assert "property SERVICE_ROLE_KEY: the new value" in named
+    assert "property SERVICE_ROLE_KEY_PREVIOUS: empty" in named
+    cluster.store["campus/service-role"]["SERVICE_ROLE_KEY"] = "new"
     assert ctl("roll")["rolled"] == ["identity-worker", "payments-worker", "notifications-worker"]
-    values = cluster.values("service-role-key")
-    assert not values["SERVICE_ROLE_KEY"].startswith("old-")
-    assert values["SERVICE_ROLE_KEY_PREVIOUS"] == ""
+
+
+@pytest.mark.parametrize("owner", ["", "SealedSecret"])
+def test_the_source_of_a_secret_is_named_and_the_secret_never_written(cluster: KubernetesApi, owner: str) -> None:
+    cluster.add_secret("assistant-key", {"AI_API_KEY": "old"}, owner=owner)
+    assert f"{owner or 'Secret'} assistant-key" in ctl("begin", "ai-provider-key", "--yes", code=1)["detail"]
+    assert cluster.values("assistant-key") == {"AI_API_KEY": "old"}
+
+
+def test_a_store_without_a_property_stops_the_roll_before_any_restart(cluster: KubernetesApi) -> None:
+    pods = {name: cluster.pods_of(name) for name in DEPLOYMENTS}
+    cluster.store["campus/gateway"]["GATEWAY_SECRET_KEY"] = "sk-new"
+    del cluster.store["campus/orders"]["PIN_KEY"]
+    error = ctl("roll", code=1)
+    assert "could not fetch orders-keys" in error["detail"]
+    assert {name: cluster.pods_of(name) for name in DEPLOYMENTS} == pods
+
+
+# ---- Checks --------------------------------------------------------------------------------------------------------------
 
 
 class Metrics(BaseHTTPRequestHandler):
@@ -342,70 +335,3 @@ def test_only_a_cluster_has_the_token_for_dns_records(environment: Path) -> None
 
 def test_passwords_of_databases_are_set_by_their_operators(cluster: KubernetesApi) -> None:
     assert "rotate-database-passwords.md" in ctl("begin", "database-passwords", "--yes", code=1)["advice"]
-
-
-# ---- Secrets of a store outside -------------------------------------------------------------------------------------------
-
-
-def test_secrets_of_a_store_are_changed_there_and_the_error_names_the_properties(fetched: KubernetesApi) -> None:
-    entry = fetched.store["campus/gateway"]
-    old = entry["GATEWAY_SECRET_KEY"]
-    error = ctl("begin", "gateway-secret-key", "--yes", code=1)
-    assert "ExternalSecret gateway-key" in error["detail"]
-    assert "entry campus/gateway, property GATEWAY_SECRET_KEY: the new value" in error["detail"]
-    assert "property GATEWAY_SECRET_KEY_PREVIOUS: the present value of GATEWAY_SECRET_KEY (" in error["detail"]
-    assert old not in error["detail"]
-    assert "campusctl rotation roll --kubernetes" in error["advice"]
-    assert fetched.values("gateway-key")["GATEWAY_SECRET_KEY"] == old
-
-    entry |= {"GATEWAY_SECRET_KEY": "sk-new", "GATEWAY_SECRET_KEY_PREVIOUS": old}
-    rolled = ctl("roll")
-    assert rolled["rolled"] == ["payments-worker", "payouts-worker"]
-    assert "gateway-key" in rolled["fetched"]
-    assert held(fetched, "payments-worker", "GATEWAY_SECRET_KEY_PREVIOUS") == old
-
-    error = ctl("end", "gateway-secret-key", "--yes", code=1)
-    assert "property GATEWAY_SECRET_KEY_PREVIOUS: empty" in error["detail"]
-    entry["GATEWAY_SECRET_KEY_PREVIOUS"] = ""
-    assert ctl("roll")["rolled"] == ["payments-worker"]
-    rotated_at = ctl("end", "gateway-secret-key", "--yes")["rotatedAt"]
-    assert annotations(fetched, "externalsecrets", "gateway-key")["campus.example/rotated-at"] == rotated_at
-
-
-def test_a_switch_names_which_of_the_two_keys_becomes_the_present_one(fetched: KubernetesApi) -> None:
-    assert "There is no new key" in ctl("switch", "pin-key", "--yes", code=1)["detail"]
-    fetched.store["campus/orders"]["PIN_KEY_PREVIOUS"] = "new"
-    ctl("roll")
-    error = ctl("switch", "pin-key", "--yes", code=1)
-    assert "property PIN_KEY: the present value of PIN_KEY_PREVIOUS (fingerprint 11507a0e2f5e" in error["detail"]
-    assert "property PIN_KEY_PREVIOUS: the present value of PIN_KEY (" in error["detail"]
-
-
-def test_a_key_of_the_store_is_counted_before_the_error_names_it(fetched: KubernetesApi, environment: Path) -> None:
-    fetched.store["campus/orders"]["PIN_KEY_PREVIOUS"] = "new"
-    ctl("roll")
-    (environment / "remaining").touch()
-    assert "still needed" in ctl("end", "pin-key", "--yes", code=1)["detail"]
-
-
-def test_a_secret_with_an_owner_is_written_on_request_unless_it_encrypts(fetched: KubernetesApi) -> None:
-    ctl("begin", "gateway-secret-key", "--write-secret", "--yes", new_secret="sk-new")
-    assert fetched.values("gateway-key")["GATEWAY_SECRET_KEY"] == "sk-new"
-    before = fetched.values("orders-keys")
-    assert "ExternalSecret orders-keys" in ctl("begin", "pin-key", "--write-secret", "--yes", code=1)["detail"]
-    assert fetched.values("orders-keys") == before
-
-
-def test_an_owned_secret_is_changed_at_its_source(cluster: KubernetesApi) -> None:
-    cluster.add_secret("assistant-key", {"AI_API_KEY": "old"}, owner="SealedSecret")
-    assert "SealedSecret assistant-key" in ctl("begin", "ai-provider-key", "--yes", new_secret="new", code=1)["detail"]
-    assert cluster.values("assistant-key") == {"AI_API_KEY": "old"}
-
-
-def test_a_store_without_a_property_stops_the_roll_before_any_restart(fetched: KubernetesApi) -> None:
-    pods = {name: fetched.pods_of(name) for name in DEPLOYMENTS}
-    fetched.store["campus/gateway"]["GATEWAY_SECRET_KEY"] = "sk-new"
-    del fetched.store["campus/orders"]["PIN_KEY"]
-    error = ctl("roll", code=1)
-    assert "could not fetch orders-keys" in error["detail"]
-    assert {name: fetched.pods_of(name) for name in DEPLOYMENTS} == pods

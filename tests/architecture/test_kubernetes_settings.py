@@ -512,3 +512,11 @@ def test_subscribers_have_the_limits_tested_on_a_broker(overlay) -> None:
     assert policy["definition"] == SUBSCRIBER_POLICY["definition"]
     (host,) = (it["spec"] for it in of_kind(overlay, "Vhost"))
     assert (host["name"], host["limits"], host["deletionPolicy"]) == ("/", {"queues": QUEUES_MAX}, "retain")
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_reloader_restarts_every_process_with_a_secret(overlay) -> None:
+    for it in of_kind(overlay, "Deployment"):
+        sources = it["spec"]["template"]["spec"]["containers"][0].get("envFrom", [])
+        if any("secretRef" in source for source in sources):
+            assert it["metadata"]["annotations"]["secret.reloader.stakater.com/auto"] == "true", name_of(it)

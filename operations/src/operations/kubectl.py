@@ -84,13 +84,6 @@ class Kubectl:
             if reading.returncode != 0:
                 raise KubectlFailed(_last_line(complained) or f"kubectl logs ended with exit code {reading.returncode}")
 
-    def patch(self, kind: str, name: str, patch: Mapping[str, Any]) -> None:
-        """Apply a JSON merge patch, which is read from stdin. With a resourceVersion, a concurrent change is a Conflict.
-
-        Raises KubectlFailed.
-        """
-        self.call("patch", kind, name, "--type=merge", "--patch-file=/dev/stdin", stdin=json.dumps(patch))
-
     def execute(
         self, target: str, *command: str, container: str, stdin: str = "", seconds_max: float = REQUEST_SECONDS_MAX
     ) -> Ended:

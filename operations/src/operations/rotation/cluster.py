@@ -1,7 +1,6 @@
-"""Rotate secrets of a cluster: the values of its Secrets (decision 79)."""
+"""Rotate secrets of a cluster: what to change in the store that writes its Secrets (decision 134)."""
 
 import base64
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,19 +9,16 @@ from typing import Any, Final
 from common.auth.service_keys import fingerprint_of
 from operations.kubectl import Kubectl
 from operations.rotation.secret_store import (
-    ENCRYPTING,
     READABLE,
     VARIABLE_OF,
     RotationRefused,
     Secret,
     ended,
-    previous_of,
     started,
     switched,
 )
 from operations.secret_table import KEYS_OF_PURPOSES, SECRETS
 
-_PHASE: Final = "campus.example/rotation."
 _ROTATED_AT: Final = "campus.example/rotated-at"
 
 SECRETS_OF: Final[Mapping[str, tuple[str, ...]]] = {
@@ -42,19 +38,13 @@ SECRETS_OF: Final[Mapping[str, tuple[str, ...]]] = {
 encryption key each."""
 
 
-class SourceElsewhere(Exception):
-    """The Secrets are written from outside the cluster; the message names what to change there. Nothing was changed."""
-
-
 @dataclass(frozen=True, slots=True)
 class ClusterSecret:
-    """A Secret at one moment. `owner`: kind and name of the object that writes it, empty when there is none."""
+    """A Secret at one moment. `source`: kind and name of the object that writes it; the Secret itself when none does."""
 
     name: str
-    version: str
     values: Mapping[str, str]
-    annotations: Mapping[str, str]
-    owner: tuple[str, str] | None
+    source: tuple[str, str]
 
 
 def variables_of(secret: Secret) -> tuple[str, ...]:
@@ -66,7 +56,7 @@ def variables_of(secret: Secret) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class ClusterRotation:
-    """The rotation of one secret in a cluster. Its state is the Secrets and their annotations, so that every operator sees it."""
+    """The rotation of one secret in a cluster. Its state is the Secrets, so that every operator sees it."""
 
     kubectl: Kubectl
     secret: Secret
@@ -98,40 +88,26 @@ class ClusterRotation:
     # ---- State -----------------------------------------------------------------------------------------------------------
 
     def state(self, variable: str) -> dict[str, str]:
-        """Return the value, the previous value and the phase of a variable, named as in `secrets.env`."""
+        """Return the value, the previous value and the phase of a variable, named as in `secrets.env`.
+
+        A store has no phase. A previous value may be the new key, so that a switch is possible.
+        """
         first = self.found[SECRETS_OF[variable][0]]
         values = {key: first.values.get(key_of(key), "") for key in (variable, f"{variable}_PREVIOUS")}
-        # The phase is an annotation; of a value from outside the cluster it is unknown, and a switch is possible.
-        phase = READABLE if first.owner else str(_annotation(first, variable).get("phase", ""))
-        values[f"{variable}_PHASE"] = phase if values[f"{variable}_PREVIOUS"] else ""
+        values[f"{variable}_PHASE"] = READABLE if values[f"{variable}_PREVIOUS"] else ""
         return values
 
-    @property
-    def is_owned(self) -> bool:
-        """Whether a Secret is written from outside the cluster."""
-        return any(found.owner for found in self.found.values())
-
-    @property
-    def may_have_encrypted(self) -> bool:
-        """Whether a new key may have encrypted values: unknown where the phase is not written here."""
-        return self.is_owned or any(
-            state[f"{variable}_PREVIOUS"] and state[f"{variable}_PHASE"] != READABLE
-            for variable in variables_of(self.secret)
-            for state in [self.state(variable)]
-        )
-
     def open_values(self) -> list[dict[str, Any]]:
-        """Return the previous values that are still valid, with both fingerprints, and who began the rotation when."""
+        """Return the previous values that are still valid, with both fingerprints."""
         lines: list[dict[str, Any]] = []
         for variable in variables_of(self.secret):
-            state, first = self.state(variable), self.found[SECRETS_OF[variable][0]]
+            state = self.state(variable)
             if previous := state[f"{variable}_PREVIOUS"]:
-                noted = _annotation(first, variable)
                 lines.append(
                     {
                         "secret": self.secret, "open": f"{variable}_PREVIOUS", "inUse": False, "sessions": {},
                         "in": list(SECRETS_OF[variable]), "current": fingerprint_of(state[variable]),
-                        "previous": fingerprint_of(previous), "startedAt": noted.get("startedAt"),
+                        "previous": fingerprint_of(previous),
                     }
                 )  # fmt: skip
         return lines
@@ -157,13 +133,7 @@ class ClusterRotation:
         """Return the changes after which the new keys encrypt. Raises RotationRefused: a key was not begun."""
         changed: dict[str, str] = {}
         for variable in variables_of(self.secret):
-            state = self.state(variable)
-            # Switched before by an interrupted command.
-            if self.secret in ENCRYPTING and state[f"{variable}_PREVIOUS"] and state[f"{variable}_PHASE"] != READABLE:
-                continue
             changed |= self._named(variable, switched(self._as_kept(variable), self.secret))
-        if not changed:
-            raise RotationRefused(f"There is no new key. First: campusctl rotation begin {self.secret}")
         return changed
 
     def end(self) -> dict[str, str]:
@@ -173,65 +143,18 @@ class ClusterRotation:
             changed |= self._named(variable, ended(self._as_kept(variable), self.secret))
         return changed
 
-    def write(self, changed: Mapping[str, str], *, write_secret: bool = False) -> list[str]:
-        """Write the changes, one Secret after another, and return their names.
-
-        A Secret has all of its changes in one request. A repetition of the command completes an interrupted one; every state
-        in between has both values.
-
-        Raises:
-            SourceElsewhere: a Secret has an owner, and `write_secret` is false or the secret encrypts.
-            KubectlFailed: Conflict, when a Secret was changed since it was read.
-        """
-        patches = {name: self._patch(found, changed) for name, found in self.found.items()}
-        patches = {name: patch for name, patch in patches.items() if patch}
-        owned = [self.found[name] for name in patches if self.found[name].owner]
-        # An owner restores its value within minutes. Values that a new key has encrypted by then would be lost.
-        if owned and (self.secret in ENCRYPTING or not write_secret):
-            raise SourceElsewhere(self._instructions(owned, changed))
-        for name, patch in patches.items():
-            values = {key: base64.b64encode(text.encode()).decode() for key, text in patch.items()}
-            metadata = {"resourceVersion": self.found[name].version, "annotations": self._annotations(name, changed)}
-            self.kubectl.patch("secret", name, {"metadata": metadata, "data": values})
-        return list(patches)
-
-    def complete(self) -> list[str]:
-        """Write the values of the first Secret of each variable to the others during a rotation; return the changed ones."""
-        return self.write({}) if self.open_values() and not self.is_owned else []
-
     def record_end(self) -> str:
-        """Annotate the Secrets' owners, or the Secrets, with the date of the rotation; return it."""
-        now = _now()
+        """Annotate the sources of the Secrets with the date of the rotation, and return it."""
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         for name in dict.fromkeys(SECRETS_OF[variable][0] for variable in variables_of(self.secret)):
-            kind, owner = self.found[name].owner or ("secret", name)
-            closed = {f"{_PHASE}{variable}": None for variable in variables_of(self.secret)}
-            self.kubectl.patch(kind.lower(), owner, {"metadata": {"annotations": {_ROTATED_AT: now, **closed}}})
+            kind, source = self.found[name].source
+            self.kubectl.call("annotate", kind.lower(), source, f"{_ROTATED_AT}={now}", "--overwrite")
         return now
 
-    def _patch(self, found: ClusterSecret, changed: Mapping[str, str]) -> dict[str, str]:
-        """Return the values of a Secret that differ from those that it shall have."""
-        expected: dict[str, str] = {}
-        for variable in variables_of(self.secret):
-            names = SECRETS_OF[variable]
-            if found.name in names:
-                state = {**self.state(variable), **changed}
-                is_first = found.name == names[0]
-                both = (variable, f"{variable}_PREVIOUS")
-                keys = both if self.secret in ENCRYPTING or (is_first and previous_of(self.secret)) else both[:1]
-                expected |= {key_of(key): state[key] for key in keys}
-        return {key: text for key, text in expected.items() if found.values.get(key, "") != text}
-
-    def _annotations(self, name: str, changed: Mapping[str, str]) -> dict[str, str]:
-        annotations = {}
-        for variable in variables_of(self.secret):
-            if SECRETS_OF[variable][0] == name and {variable, f"{variable}_PREVIOUS"} & changed.keys():
-                since = _annotation(self.found[name], variable).get("startedAt", _now())
-                noted = {"phase": changed.get(f"{variable}_PHASE", ""), "startedAt": since}
-                annotations[f"{_PHASE}{variable}"] = json.dumps(noted)
-        return annotations
-
-    def _instructions(self, owned: Sequence[ClusterSecret], changed: Mapping[str, str]) -> str:
-        owners = ", ".join(sorted({" ".join(found.owner) for found in owned if found.owner}))
+    def change_in_store(self, changed: Mapping[str, str]) -> str:
+        """Return the instructions for a change: entries and properties, and which known value each gets."""
+        names = dict.fromkeys(name for variable in variables_of(self.secret) for name in SECRETS_OF[variable])
+        sources = ", ".join(sorted({" ".join(self.found[name].source) for name in names if name in self.found}))
         steps = []
         for variable in variables_of(self.secret):
             entry = next(row for row in SECRETS if row.name == variable and row.entries)
@@ -241,7 +164,7 @@ class ClusterRotation:
                 for key, text in changed.items()
                 if key in (variable, f"{variable}_PREVIOUS")
             ]
-        return f"{owners} writes the Secret from outside the cluster. Change there, in one write: {'; '.join(steps)}."
+        return f"{sources}: the values come from outside the cluster. Change there, in one write: {'; '.join(steps)}."
 
     def _as_kept(self, variable: str) -> dict[str, str]:
         """Return the state under the names of one machine, for the rules of `secret_store`."""
@@ -257,12 +180,10 @@ def read_secrets(kubectl: Kubectl, names: Sequence[str]) -> dict[str, ClusterSec
     """Read the Secrets of these names that exist. Raises KubectlFailed."""
     found = {}
     for name, document in kubectl.get("secret", *names).items():
-        metadata = document["metadata"]
-        owners = [it for it in metadata.get("ownerReferences", []) if it["kind"] in ("ExternalSecret", "SealedSecret")]
+        owners = document["metadata"].get("ownerReferences", [])
+        sources = [(it["kind"], it["name"]) for it in owners if it["kind"] in ("ExternalSecret", "SealedSecret")]
         values = {key: base64.b64decode(text).decode() for key, text in (document.get("data") or {}).items()}
-        owner = (owners[0]["kind"], owners[0]["name"]) if owners else None
-        noted = metadata.get("annotations") or {}
-        found[name] = ClusterSecret(name, metadata["resourceVersion"], values, noted, owner)
+        found[name] = ClusterSecret(name, values, [*sources, ("Secret", name)][0])
     return found
 
 
@@ -275,11 +196,6 @@ def key_of(variable: str) -> str:
     return next((row.key for row in SECRETS if row.name == variable and row.readers == ("cert-manager",)), variable)
 
 
-def _annotation(found: ClusterSecret, variable: str) -> dict[str, Any]:
-    noted: dict[str, Any] = json.loads(found.annotations.get(f"{_PHASE}{variable}", "{}"))
-    return noted
-
-
 def _described(text: str, state: Mapping[str, str]) -> str:
     if not text:
         return "empty"
@@ -287,7 +203,3 @@ def _described(text: str, state: Mapping[str, str]) -> str:
     if known is None:
         return "the new value"
     return f"the present value of {known} (fingerprint {fingerprint_of(text)})"
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -33,12 +33,6 @@ SecretName = Annotated[Secret, typer.Argument(help="Which secret.")]
 Services = Annotated[
     list[str] | None, typer.Option("--service", help="With database-passwords: only these services.", metavar="NAME")
 ]
-WriteSecret = Annotated[
-    bool,
-    typer.Option(
-        "--write-secret", help="With --kubernetes: write a Secret that its owner, such as an ExternalSecret, resets."
-    ),
-]
 Found = TypeVar("Found")
 
 
@@ -111,12 +105,11 @@ def start(
     compromised: Annotated[
         bool, typer.Option("--compromised", help="Reject the old value from the next roll on.")
     ] = False,
-    write_secret: WriteSecret = False,
     yes: Yes = False,
 ) -> Output:
     """Set the new value: old and new are valid from the next roll on. A provider's value is read from NEW_SECRET or prompted.
 
-    With --kubernetes, and Secrets that are written from outside the cluster: fail, and name what to change there.
+    With --kubernetes: fail, and name what to change in the store that writes the Secrets.
     """
     _check(operator, secret)
     operator.confirm(f"Start the rotation of {secret}?", yes=yes)
@@ -125,7 +118,7 @@ def start(
             raise Refused("To revoke a compromised signing key: campusctl keys retire --compromised KID", exit_code=2)
         return Output({"said": operator.runner.must("identity", "rotate-keys")})
     if operator.cluster:
-        return rotation_on_cluster.start(operator.cluster, secret, compromised=compromised, write_secret=write_secret)
+        return rotation_on_cluster.start(operator.cluster, secret, compromised=compromised)
     kept = operator.own.secrets()
     try:
         if secret is Secret.database:
@@ -266,7 +259,6 @@ def end(
     now: Annotated[
         bool, typer.Option("--now", help="Also close old logins in use; their sessions are terminated.")
     ] = False,
-    write_secret: WriteSecret = False,
     yes: Yes = False,
 ) -> Output:
     """Revoke the old value: a login at once, a previous key from the next roll on.
@@ -278,9 +270,7 @@ def end(
     if secret is Secret.signing:
         return Output({"said": operator.runner.must("identity", "retire-keys")})
     if operator.cluster:
-        return rotation_on_cluster.end(
-            operator.cluster, secret, lambda: _refuse_while_needed(operator, secret), write_secret=write_secret
-        )
+        return rotation_on_cluster.end(operator.cluster, secret, lambda: _refuse_while_needed(operator, secret))
     kept = operator.own.secrets()
     if secret is Secret.assistant:
         raise Refused("The system verifies no key of this kind: revoke the old one at its provider.", exit_code=2)

@@ -1,13 +1,12 @@
-"""The commands of `campusctl rotation` with --kubernetes: the same phases, on the Secrets and Deployments of a cluster."""
+"""The commands of `campusctl rotation` with --kubernetes: the same phases, with a store that writes the Secrets."""
 
-import os
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, NoReturn
 
 from operations.campusctl.exits import Refused
 from operations.campusctl.showing import Output
 from operations.kubectl import Kubectl, KubectlFailed
-from operations.rotation.cluster import ClusterRotation, SourceElsewhere
+from operations.rotation.cluster import ClusterRotation
 from operations.rotation.cluster_processes import (
     deployments_with_secrets,
     fetch_external_secrets,
@@ -19,11 +18,10 @@ from operations.rotation.secret_store import ENCRYPTING, RotationRefused, Secret
 from operations.secrets import new_key
 
 _NEXT: Final = "campusctl rotation roll --kubernetes"
-_STATUS_COLUMNS: Final = ("secret", "open", "inUse", "in", "startedAt")
+_STATUS_COLUMNS: Final = ("secret", "open", "inUse", "in")
 _PASSWORDS: Final = (
     "docs/runbooks/rotate-database-passwords.md, section On Kubernetes, names the properties of the store"
 )
-_AFTER_THE_STORE: Final = f"When the store has the values: {_NEXT}"
 
 
 def status(kubectl: Kubectl) -> Output:
@@ -31,36 +29,24 @@ def status(kubectl: Kubectl) -> Output:
     lines = [line for rotation in ClusterRotation.read_all(kubectl) for line in rotation.open_values()]
     for deployment, variables in outdated(kubectl, deployments_with_secrets(kubectl)).items():
         line = {"secret": ", ".join(variables), "open": "older value", "inUse": True, "in": [deployment]}
-        lines.append({**line, "sessions": {}, "startedAt": None})
+        lines.append({**line, "sessions": {}})
     return Output(lines, _STATUS_COLUMNS)
 
 
-def start(kubectl: Kubectl, secret: Secret, *, compromised: bool, write_secret: bool) -> Output:
+def start(kubectl: Kubectl, secret: Secret, *, compromised: bool) -> NoReturn:
     rotation = _read(kubectl, secret)
-    given = os.environ.get("NEW_SECRET") or None
-    if rotation.is_owned and not write_secret:
-        # The new value is written outside, so that only its name is shown.
-        given = given or new_key()
-    try:
-        return _written(rotation, rotation.start(given, compromised=compromised), write_secret=write_secret)
-    except RotationRefused as refusal:
-        raise Refused(str(refusal)) from refusal
+    # The new value is written outside: only its name is shown.
+    _changed(rotation, lambda: rotation.start(new_key(), compromised=compromised))
 
 
-def switch(kubectl: Kubectl, secret: Secret) -> Output:
+def switch(kubectl: Kubectl, secret: Secret) -> NoReturn:
     rotation = _read(kubectl, secret)
-    try:
-        changed = rotation.switch()
-    except RotationRefused as refusal:
-        raise Refused(str(refusal)) from refusal
-    _must_be_current(kubectl)
-    return _written(rotation, changed)
+    _changed(rotation, rotation.switch, lambda: _must_be_current(kubectl))
 
 
 def roll(kubectl: Kubectl, *, every: bool) -> Output:
     """Fetch the Secrets from the store, restart Deployments whose pods hold other values, and verify the new pods."""
     fetched = fetch_external_secrets(kubectl)
-    completed = [name for rotation in ClusterRotation.read_all(kubectl) for name in rotation.complete()]
     deployments = deployments_with_secrets(kubectl)
     differing = outdated(kubectl, deployments)
     chosen = [it for it in deployments if every or it.name in differing]
@@ -77,17 +63,18 @@ def roll(kubectl: Kubectl, *, every: bool) -> Output:
         rolled.append(deployment.name)
     if rolled:
         _must_be_current(kubectl)
-    return Output({"fetched": fetched, "completed": completed, "rolled": rolled})
+    return Output({"fetched": fetched, "rolled": rolled})
 
 
-def end(kubectl: Kubectl, secret: Secret, refuse_while_needed: Callable[[], None], *, write_secret: bool) -> Output:
+def end(kubectl: Kubectl, secret: Secret, refuse_while_needed: Callable[[], None]) -> Output:
     """`refuse_while_needed` raises Refused while a stored value needs the old key."""
     rotation = _read(kubectl, secret)
-    if secret in ENCRYPTING and rotation.may_have_encrypted:
+    if secret in ENCRYPTING:
         refuse_while_needed()
     _must_be_current(kubectl)
-    shown = _written(rotation, rotation.end(), write_secret=write_secret)
-    return Output({**shown.content, "rotatedAt": rotation.record_end()})
+    if rotation.open_values():
+        _changed(rotation, rotation.end)
+    return Output({"rotatedAt": rotation.record_end()})
 
 
 def read_pods(kubectl: Kubectl) -> dict[str, Counted]:
@@ -119,18 +106,16 @@ def _read(kubectl: Kubectl, secret: Secret) -> ClusterRotation:
         raise Refused(str(refusal)) from refusal
 
 
-def _written(rotation: ClusterRotation, changed: Mapping[str, str], *, write_secret: bool = False) -> Output:
+def _changed(
+    rotation: ClusterRotation, change: Callable[[], Mapping[str, str]], check: Callable[[], None] = lambda: None
+) -> NoReturn:
+    """Raise Refused with what to change in the store. `check` raises Refused when it is too early."""
     try:
-        names = rotation.write(changed, write_secret=write_secret)
-    except SourceElsewhere as error:
-        more = (
-            ""
-            if write_secret or rotation.secret in ENCRYPTING
-            else ". --write-secret writes the Secret, until its owner does"
-        )
-        raise Refused(str(error), _AFTER_THE_STORE + more) from error
-    variables = [key for key in changed if not key.endswith("_PHASE")]
-    return Output({"changed": sorted(variables), "secrets": names, "next": _NEXT if names else None})
+        changed = change()
+    except RotationRefused as refusal:
+        raise Refused(str(refusal)) from refusal
+    check()
+    raise Refused(rotation.change_in_store(changed), f"When the store has the values: {_NEXT}")
 
 
 def _must_be_current(kubectl: Kubectl) -> None:
