@@ -13,7 +13,7 @@ OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
 CLIENT := clients/python/src/campus_client/public_events.py
 
 .PHONY: setup run demo dev storefront clean help test lint format audit fuzz openapi-check postman-check \
-    typescript-check new-endpoint documents schemas guides typescript console-shots storefront-shots ctl k8s-check lock \
+    typescript-check new-endpoint migration documents schemas guides typescript console-shots storefront-shots ctl k8s-check lock \
     audit-dependencies sbom release-notes bench bench-quick simulate replay-check crash-points races \
     mutants soak payout-soak notify-soak audit-scale freeze-drill scale-drill restore-drill start-drill \
     upgrade-drill rotation-drill compromise-drill
@@ -92,6 +92,10 @@ typescript-check: setup ## Test the TypeScript client, in Node and in Chromium (
 # S=payouts NOUN=payout-note TABLE=payout_notes: GET /api/payout-notes/:id.
 new-endpoint: setup ## Write test, query, response and route of a new endpoint
 	@$(PYTHON) -m campus_tools.new_endpoint $(S) $(NOUN) $(TABLE)
+
+# S=orders M="add a note to hubs": from the committed schema to the tables of the working tree. Read it before its first run.
+migration: setup ## Write the next migration of a service with alembic
+	@$(PYTHON) -m campus_tools.new_migration $(S) "$(M)"
 
 documents: setup ## Write OpenAPI, AsyncAPI, clients, docs/reference, alert rules and manifests from the code
 	@$(PYTHON) -m campus_tools.documents

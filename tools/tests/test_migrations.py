@@ -1,4 +1,4 @@
-"""Every migration of every service upgrades, downgrades as far as it permits, and upgrades again, to the schema of the code's tables."""
+"""A database is created from the code's tables and SQL, or upgraded by migrations; both give the same schema."""
 
 import asyncio
 import importlib
@@ -10,61 +10,24 @@ import asyncpg
 import pytest
 import sqlalchemy as sa
 from alembic import command
-from alembic.autogenerate import compare_metadata
 from alembic.config import Config
-from alembic.migration import MigrationContext
+from alembic.operations.ops import MigrationScript
 from alembic.script import ScriptDirectory
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
-from common.migrations.alembic_environment import names_of_ours
-from common.migrations.runner import migrations_folder
+from campus_tools.documents.schema import comparable, digest_of, schema_sql
+from campus_tools.new_migration import difference_of, write_migration
+from common.migrations.alembic_environment import LAST_WITH_OLDER_REVISIONS
+from common.migrations.runner import migrate, migrations_folder
 from operations.services import SERVICES
-from testkit.fixtures import DatabaseFactory, DatabaseUrls, eventually
-
-# The parts of a schema, without the order of its columns.
-CATALOG = {
-    "columns": "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns "
-    "WHERE table_schema = 'public'",
-    # A restored older constraint is not checked against newer rows.
-    "constraints": "SELECT conrelid::regclass::text, conname, replace(pg_get_constraintdef(oid), ' NOT VALID', '') FROM pg_constraint "
-    "WHERE connamespace = 'public'::regnamespace",
-    "indexes": "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
-    "policies": "SELECT tablename, policyname, cmd, roles::text, qual, with_check FROM pg_policies",
-    "row security": "SELECT relname, relkind::text, relrowsecurity FROM pg_class WHERE relnamespace = 'public'::regnamespace "
-    "AND relkind IN ('r', 'v', 'm', 'S')",
-    "grants on tables": "SELECT table_name, grantee, privilege_type FROM information_schema.role_table_grants "
-    "WHERE table_schema = 'public'",
-    "grants on columns": "SELECT table_name, column_name, grantee, privilege_type FROM information_schema.role_column_grants "
-    "WHERE table_schema = 'public'",
-    "functions": "SELECT oid::regprocedure::text, prosrc, proacl::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace",
-    "triggers": "SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
-    "views": "SELECT viewname, definition FROM pg_views WHERE schemaname = 'public'",
-}
+from testkit.fixtures import DatabaseFactory, DatabaseUrls, EmptyDatabaseFactory, eventually
 
 
-async def schema_of(urls: DatabaseUrls) -> dict[str, set[tuple[Any, ...]]]:
+async def schema_of(urls: DatabaseUrls) -> str:
     connection = await asyncpg.connect(urls.admin)
     try:
-        return {
-            name: {tuple(row) for row in await connection.fetch(statement) if row[0] != "alembic_version"}
-            for name, statement in CATALOG.items()
-        }
+        return await schema_sql(connection, "the owner")
     finally:
         await connection.close()
-
-
-async def differences_from_the_code(urls: DatabaseUrls, metadata: sa.MetaData) -> list[Any]:
-    engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://", 1), poolclass=NullPool)
-
-    def differences(connection: sa.Connection) -> list[Any]:
-        options = {"compare_type": True, "include_name": names_of_ours(connection)}
-        return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
-
-    async with engine.connect() as connection:
-        found = await connection.run_sync(differences)
-    await engine.dispose()
-    return found
 
 
 async def revision_of(urls: DatabaseUrls) -> str | None:
@@ -76,41 +39,121 @@ async def revision_of(urls: DatabaseUrls) -> str | None:
         await connection.close()
 
 
+async def set_revision(urls: DatabaseUrls, revision: str) -> None:
+    connection = await asyncpg.connect(urls.owner)
+    await connection.execute("UPDATE alembic_version SET version_num = $1", revision)
+    await connection.close()
+
+
+def operations_of(script: MigrationScript) -> list[Any]:
+    assert script.upgrade_ops is not None
+    return list(script.upgrade_ops.as_diffs())
+
+
+def metadata_of(service: Any) -> sa.MetaData:
+    metadata: sa.MetaData = importlib.import_module(f"{service.import_name}.tables").metadata
+    return metadata
+
+
+def config_of(folder: Path) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(folder))
+    return config
+
+
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
-async def test_every_migration_goes_up_down_and_up_again(
+async def test_a_created_database_is_at_the_newest_revision_without_a_difference(
+    service: Any, fresh_database: DatabaseFactory
+) -> None:
+    urls = await fresh_database(service.name)
+    scripts = ScriptDirectory(str(migrations_folder(service.import_name)))
+    assert await revision_of(urls) == scripts.get_current_head()
+    assert operations_of(await difference_of(urls.owner, metadata_of(service))) == []
+
+
+BASED = [service for service in SERVICES if list(migrations_folder(service.import_name).glob("versions/*_baseline.py"))]
+
+
+@pytest.mark.parametrize("service", BASED, ids=lambda service: service.name)
+async def test_every_migration_goes_down_to_the_first_schema_and_up_again(
     service: Any, fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     urls = await fresh_database(service.name)
     # As the address of a managed database has it.
     monkeypatch.setenv("OWNER_DATABASE_URL", f"{urls.owner}?sslmode=prefer")
-    config = Config()
-    config.set_main_option("script_location", str(migrations_folder(service.import_name)))
-    history = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
-    metadata = importlib.import_module(f"{service.import_name}.tables").metadata
-    assert await revision_of(urls) == history[0]
-    newest = await schema_of(urls)
-    assert await differences_from_the_code(urls, metadata) == []
+    config = config_of(migrations_folder(service.import_name))
+    [*later, first] = ScriptDirectory.from_config(config).walk_revisions()
+    on_the_way_down = {first.revision: "", **{script.revision: "" for script in later}}
+    for script in later:
+        on_the_way_down[script.revision] = await schema_of(urls)
+        await asyncio.to_thread(command.downgrade, config, script.down_revision)
+    # A change of the tables or of their SQL that no migration has would be left over here.
+    found = await schema_of(urls)
+    assert digest_of(found) == first.module.schema_digest, "add a migration: make migration S=... M='...'"
 
-    on_the_way_down = {history[0]: newest}
-    for revision, below in zip(history, [*history[1:], None], strict=True):
-        try:
-            await asyncio.to_thread(command.downgrade, config, below or "base")
-        except NotImplementedError:
-            # A first migration may refuse; then nothing of it is undone, and nothing newer may refuse.
-            assert below is None
-            assert await revision_of(urls) == revision
-            break
-        assert await revision_of(urls) == below
-        if below is not None:
-            on_the_way_down[below] = await schema_of(urls)
+    for script in reversed(later):
+        await asyncio.to_thread(command.upgrade, config, script.revision)
+        assert comparable(await schema_of(urls)) == comparable(on_the_way_down[script.revision])
 
-    for revision in reversed(history):
-        await asyncio.to_thread(command.upgrade, config, revision)
-        assert await revision_of(urls) == revision
-        found = await schema_of(urls)
-        for part, seen in on_the_way_down[revision].items():
-            assert found[part] ^ seen == set(), f"{part} of {revision}"
-    assert await differences_from_the_code(urls, metadata) == []
+
+CHANGED_TABLES = """
+import sqlalchemy as sa
+from common.migrations import alembic_environment
+from {package}.tables import metadata
+
+changed = sa.MetaData(info=metadata.info)
+for table in metadata.tables.values():
+    table.to_metadata(changed)
+changed.tables["outbox"].append_column(sa.Column("note", sa.Text, nullable=False, server_default=sa.text("''")))
+sa.Index("outbox_noted", changed.tables["outbox"].c.note)
+sa.Table("notes", changed, sa.Column("id", sa.Uuid, primary_key=True), sa.Column("text", sa.Text, nullable=False))
+"""
+RUN = "alembic_environment.run(changed)\n"
+
+
+async def test_a_written_migration_gives_an_older_database_the_schema_of_an_empty_one(
+    fresh_database: DatabaseFactory,
+    empty_database: EmptyDatabaseFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "migrations"
+    shutil.copytree(migrations_folder("orders"), folder)
+    (folder / "env.py").write_text(CHANGED_TABLES.format(package="orders") + RUN)
+    names: dict[str, Any] = {}
+    exec(CHANGED_TABLES.format(package="orders"), names)
+    older, new = await fresh_database("orders"), await empty_database()
+    path = write_migration(folder, "add notes", await difference_of(older.owner, names["changed"]))
+    assert path.name.endswith("_add_notes.py")
+    for urls in (older, new):
+        monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
+        await asyncio.to_thread(command.upgrade, config_of(folder), "head")
+        assert await revision_of(urls) == path.name[:4]
+    assert comparable(await schema_of(new)) == comparable(await schema_of(older))
+    assert operations_of(await difference_of(older.owner, names["changed"])) == []
+    monkeypatch.setenv("OWNER_DATABASE_URL", older.owner)
+    await asyncio.to_thread(command.downgrade, config_of(folder), "-1")
+    assert comparable(await schema_of(older)) == comparable((folder / "schema.sql").read_text())
+
+
+@pytest.mark.parametrize("revision", ["0001", "9999"])
+async def test_a_database_at_an_unknown_revision_is_left_as_it_is(
+    revision: str,
+    fresh_database: DatabaseFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    urls = await fresh_database("orders")
+    await set_revision(urls, revision)
+    before = await schema_of(urls)
+    monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
+    with pytest.raises(SystemExit) as exit_:
+        await asyncio.to_thread(migrate, "orders")
+    assert exit_.value.code == 78
+    message = capsys.readouterr().err
+    assert f"at revision {revision};" in message
+    assert LAST_WITH_OLDER_REVISIONS in message
+    assert (await schema_of(urls), await revision_of(urls)) == (before, revision)
 
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -136,8 +179,6 @@ async def test_a_migration_gives_way_to_the_holder_of_a_table_and_ends_when_the_
     folder = tmp_path / "migrations"
     shutil.copytree(migrations_folder("payouts"), folder)
     (folder / "versions" / "9999_next.py").write_text(NEXT_REVISION.format(newest=await revision_of(urls)))
-    config = Config()
-    config.set_main_option("script_location", str(folder))
     holder, watcher = await asyncpg.connect(urls.owner), await asyncpg.connect(urls.admin)
 
     async def waits(expected: bool) -> bool:
@@ -145,7 +186,7 @@ async def test_a_migration_gives_way_to_the_holder_of_a_table_and_ends_when_the_
 
     try:
         await holder.execute("BEGIN; LOCK TABLE wallets IN SHARE MODE")
-        migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config, "head"))
+        migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config_of(folder), "head"))
         await eventually(lambda: waits(True))
         # No other transaction waits for the migration any more, and it has not failed.
         await eventually(lambda: waits(False))

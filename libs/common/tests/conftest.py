@@ -8,18 +8,17 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 import sqlalchemy as sa
-from alembic.migration import MigrationContext
-from alembic.operations import Operations
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from common.database.tables import attach_chain_tables, attach_ledger_tables, service_metadata
 from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
 from common.messaging.topology import Topology, declare_topology
-from common.migrations import functions as migrations
+from common.migrations.schema import create_schema
 from common.primitives.retry import RetryLadder
 from testkit.fixtures import PATIENT, DatabaseUrls, EmptyDatabaseFactory
 
@@ -62,17 +61,13 @@ async def bus(broker_url: str) -> AsyncIterator[Bus]:
 async def _migrate(owner_url: str) -> None:
     engine = create_async_engine(owner_url.replace("postgresql://", "postgresql+asyncpg://"))
 
-    def run(connection: sa.Connection) -> None:
-        with Operations.context(MigrationContext.configure(connection)):
-            migrations.grant_roles_v1("orders")
-            migrations.create_messaging_v1("orders")
-            migrations.create_dead_letter_closures_v1("orders")
-            migrations.create_ledger_v1("orders")
-            for statement in NOTES:
-                connection.execute(sa.text(statement))
-
+    metadata = service_metadata("orders")
+    attach_ledger_tables(metadata)
+    attach_chain_tables(metadata)
     async with engine.begin() as connection:
-        await connection.run_sync(run)
+        await connection.run_sync(create_schema, metadata)
+        for statement in NOTES:
+            await connection.execute(sa.text(statement))
     await engine.dispose()
 
 

@@ -1,4 +1,4 @@
--- Generated from the migrated database by `make schemas`. Do not edit: migrations/versions is the source.
+-- Generated from the migrated database by `make schemas`. Do not edit: tables/ and migrations/sql are the source.
 -- Every table, view and sequence belongs to campus_orders_owner. PostgreSQL 15 wrote the expressions.
 
 CREATE OR REPLACE FUNCTION public.app_campus_id()
@@ -133,18 +133,18 @@ CREATE OR REPLACE FUNCTION public.search_query(terms text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-        SELECT CASE WHEN numnode(to_tsquery('pg_catalog.english', lower(terms))) > 0
-               THEN to_tsquery('pg_catalog.english', lower(terms)) ELSE to_tsquery('public.every_word', lower(terms)) END
-    $function$;
+    SELECT CASE WHEN numnode(to_tsquery('pg_catalog.english', lower(terms))) > 0
+           THEN to_tsquery('pg_catalog.english', lower(terms)) ELSE to_tsquery('public.every_word', lower(terms)) END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.search_text(text text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-        SELECT regexp_replace(translate(public.plain(text), 'ƁƊƘƳɓɗƙƴ', 'bdkybdky'),
-                              '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u00d7\u00f7\u02b0-\u02ff\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u303f\ufe00-\ufe0f\ufe30-\ufe4f\U0001f000-\U0001faff]+', ' ', 'g')
-    $function$;
+    SELECT regexp_replace(translate(public.plain(text), 'ƁƊƘƳɓɗƙƴ', 'bdkybdky'),
+                          '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u00d7\u00f7\u02b0-\u02ff\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u303f\ufe00-\ufe0f\ufe30-\ufe4f\U0001f000-\U0001faff]+', ' ', 'g')
+$function$;
 
 CREATE OR REPLACE FUNCTION public.shares_order_with(other_user_id uuid)
  RETURNS boolean
@@ -229,9 +229,9 @@ CREATE OR REPLACE FUNCTION public.words_in(text text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-        SELECT DISTINCT word FROM regexp_split_to_table(search_text(text), ' +') AS word
-        WHERE length(word) >= 3 AND octet_length(word) <= 24 AND word !~ '^[0-9]+$'
-    $function$;
+    SELECT DISTINCT word FROM regexp_split_to_table(search_text(text), ' +') AS word
+    WHERE length(word) >= 3 AND octet_length(word) <= 24 AND word !~ '^[0-9]+$'
+$function$;
 
 CREATE TABLE buyer_addresses (
     user_id uuid NOT NULL,

@@ -1,4 +1,4 @@
--- Generated from the migrated database by `make schemas`. Do not edit: migrations/versions is the source.
+-- Generated from the migrated database by `make schemas`. Do not edit: tables/ and migrations/sql are the source.
 -- Every table, view and sequence belongs to campus_payments_owner. PostgreSQL 15 wrote the expressions.
 
 CREATE OR REPLACE FUNCTION public.app_campus_id()

@@ -9,7 +9,7 @@ import asyncio
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Final
@@ -29,21 +29,21 @@ from operations.secrets import new_key
 _WATCH_SECONDS: Final = 15.0
 _SOURCES: Final = ("libs/common/src", "services/*/src")
 _MIGRATIONS: Final = "services/*/migrations/versions/[0-9]*.py"
-_INITIAL: Final = "services/*/migrations/versions/0001_initial.py"
 
 
 async def drill_upgrade(folder: Path, old: str | None, log: Log) -> Report:
     """Upgrade from commit `old`, by default the one before the newest migration, to this version.
 
     Raises:
-        BenchFailed: git is missing, or the old commit has migrations that this code does not have.
+        BenchFailed: git is missing, or a database of the old commit is at a revision that this code does not have.
     """
     commit = _git("rev-parse", "--verify", f"{old}^{{commit}}") if old else _before_the_newest_migration()
     with _checked_out(commit, folder / "old") as tree:
-        if unknown := _revisions(tree) - _revisions(Path.cwd()):
+        present = _revisions(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines())
+        if unknown := _newest(_revisions(str(path.relative_to(tree)) for path in tree.glob(_MIGRATIONS))) - present:
             raise BenchFailed(
-                f"{commit[:10]} has migrations that this version does not have ({min(unknown)}): its databases cannot be upgraded. "
-                "Name a commit since the initial migrations with --from."
+                f"Databases of {commit[:10]} are at revisions that this version does not have ({min(unknown)}): they cannot be "
+                "upgraded. Name a commit since the first migrations with --from."
             )
         sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
         # Older code reads only the key that all services shared (decision 36), and declares its queues itself,
@@ -113,28 +113,28 @@ async def _last_revisions(system: System) -> int:
 
 
 def _before_the_newest_migration() -> str:
-    """Return the newest commit with fewer migrations, all of which are present; with initial migrations only, the
-    commit of the last one.
+    """Return the newest commit that lacks a migration, and whose databases this version upgrades; while each service has
+    only its first migration, the commit that wrote the last of them.
     """
-    initial = set(_git("ls-files", f":(glob){_INITIAL}").splitlines())
-    present = set(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines())
+    present = _revisions(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines())
     changes = _git("log", "--format=%H", "--no-renames", "--", f":(glob){_MIGRATIONS}").splitlines()
-    if present == initial:
+    if present == _newest(present):
         return changes[0]
     for change in changes:
-        # A migration that was renamed since is none that this version has.
-        if initial <= _migrations_of(f"{change}~1") < present:
+        before = _revisions(_git("ls-tree", "-r", "--name-only", f"{change}~1", "--", "services").splitlines())
+        if _newest(before) < present:
             return _git("rev-parse", f"{change}~1")
-    raise BenchFailed("No earlier commit has only migrations of this version.")
+    raise BenchFailed("No earlier commit has databases that this version upgrades.")
 
 
-def _migrations_of(commit: str) -> set[str]:
-    listed = _git("ls-tree", "-r", "--name-only", commit, "--", "services").splitlines()
-    return {path for path in listed if PurePath(path).match(_MIGRATIONS)}
+def _revisions(paths: Iterable[str]) -> set[tuple[str, str]]:
+    """Return the service and the number of each migration among the paths of a tree."""
+    files = [PurePath(path) for path in paths]
+    return {(file.parts[1], file.name[:4]) for file in files if file.match(_MIGRATIONS)}
 
 
-def _revisions(tree: Path) -> set[str]:
-    return {str(path.relative_to(tree)) for path in tree.glob(_MIGRATIONS)}
+def _newest(revisions: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    return set(dict(sorted(revisions)).items())
 
 
 @contextmanager

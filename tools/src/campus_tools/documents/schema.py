@@ -4,10 +4,17 @@ It is read from PostgreSQL's catalog, sorted by name. Monthly partitions are lef
 and the rights of the audit's login, which follow a rule (`common.migrations.audit_grants`).
 """
 
+import hashlib
+import re
+from typing import Final
+
 import asyncpg
 
+# What PostgreSQL's versions print differently: casts, qualified names, brackets and white space. A restored constraint
+# is not checked against older rows.
+_PRINTED_DIFFERENTLY: Final = re.compile(r"::[a-z ]+(\[\])?|\b\w+\.(?=\w)|[()\s]| NOT VALID|,$")
 _HEADER = """\
--- Generated from the migrated database by `make schemas`. Do not edit: migrations/versions is the source.
+-- Generated from the migrated database by `make schemas`. Do not edit: tables/ and migrations/sql are the source.
 -- Every table, view and sequence belongs to {owner}. PostgreSQL {major} wrote the expressions.
 """
 _FUNCTIONS = """
@@ -91,6 +98,22 @@ async def schema_sql(connection: asyncpg.Connection, owner: str) -> str:
         lines += [row[0] for row in await connection.fetch(_TRIGGERS, oid)]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
+
+
+def comparable(schema: str) -> list[str]:
+    """Return the lines of a schema, each with its table or function, without the order of columns."""
+    lines, owner = [], ""
+    for line in schema.splitlines():
+        if line.startswith("CREATE ") and not line.startswith(("CREATE INDEX", "CREATE UNIQUE", "CREATE POLICY")):
+            owner = line
+        if line and not line.startswith("--"):
+            lines.append(f"{owner}: {_PRINTED_DIFFERENTLY.sub('', line)}")
+    return sorted(lines)
+
+
+def digest_of(schema: str) -> str:
+    """Return the hexadecimal SHA-256 of a schema's comparable lines."""
+    return hashlib.sha256("\n".join(comparable(schema)).encode()).hexdigest()
 
 
 def _function(row: asyncpg.Record) -> str:

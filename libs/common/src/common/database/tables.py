@@ -1,11 +1,30 @@
-"""The SQLAlchemy tables of this library in a service's database, as `common.migrations.functions` creates them.
+"""The tables of this library in a service's database, each group with its SQL of `common.migrations`.
 
-Only migrations and `alembic check` need SQLAlchemy. Running processes do not import it, which saves 20 MiB each and a
-sixth of a second at the start.
+Only migrations need SQLAlchemy. Running processes do not import it, which saves 20 MiB each and a sixth of a second at
+the start.
 """
+
+from collections.abc import Collection
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
+
+from common.migrations.audit_grants import AUDIT_READS
+from common.migrations.schema import SERVICE, SHARED_SQL, SharedSql
+
+
+def service_metadata(service: str, audit_reads: Collection[str] = ()) -> sa.MetaData:
+    """Return the metadata of a service's database, with the tables of messaging. `service` is the name in its roles."""
+    shared = [SharedSql("roles", before_tables=True), SharedSql("messaging")]
+    metadata = sa.MetaData(info={SERVICE: service, SHARED_SQL: shared, AUDIT_READS: audit_reads})
+    attach_messaging_tables(metadata)
+    return metadata
+
+
+def attach_row_numbers(metadata: sa.MetaData, table: str, kind: str, prefix: str) -> None:
+    """Add the function `new_<kind>_number`, the default of a column `number` with a check of its form."""
+    values = {"table": table, "kind": kind, "prefix": prefix}
+    metadata.info[SHARED_SQL].append(SharedSql("row_numbers", values, before_tables=True))
 
 
 def attach_messaging_tables(metadata: sa.MetaData) -> None:
@@ -56,7 +75,9 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
         sa.Column("failed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
         sa.Column("replayed_at", sa.TIMESTAMP(timezone=True)),
         sa.Column("closed_at", sa.TIMESTAMP(timezone=True)),
-        sa.Column("resolved_at", sa.TIMESTAMP(timezone=True), sa.Computed("COALESCE(replayed_at, closed_at)")),
+        sa.Column(
+            "resolved_at", sa.TIMESTAMP(timezone=True), sa.Computed("coalesce(replayed_at, closed_at)", persisted=True)
+        ),
         sa.CheckConstraint("num_nulls(replayed_at, closed_at) > 0", name="dead_letters_resolved_once"),
         sa.Index("dead_letters_newest", sa.text("failed_at DESC"), sa.text("id DESC")),
     )
@@ -84,6 +105,7 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
 
 def attach_idempotent_commands(metadata: sa.MetaData) -> None:
     """Add the idempotency keys of commands, with the resource of each."""
+    metadata.info.setdefault(SHARED_SQL, []).append(SharedSql("idempotent_commands"))
     sa.Table(
         "idempotent_commands",
         metadata,
@@ -110,6 +132,7 @@ def attach_media_cleanup_tables(metadata: sa.MetaData) -> None:
 
 def attach_ledger_tables(metadata: sa.MetaData) -> None:
     """Add the double-entry ledger."""
+    metadata.info.setdefault(SHARED_SQL, []).append(SharedSql("ledger"))
     sa.Table(
         "ledger_transactions",
         metadata,
@@ -153,6 +176,7 @@ def attach_ledger_tables(metadata: sa.MetaData) -> None:
 
 def attach_chain_tables(metadata: sa.MetaData) -> None:
     """Add the hash chain of the ledger, and the list of its accounts."""
+    # Postings without a link. A set, not a watermark, so that a posting that commits late is never skipped.
     sa.Table(
         "ledger_unsealed",
         metadata,
@@ -169,6 +193,7 @@ def attach_chain_tables(metadata: sa.MetaData) -> None:
         sa.Column("sealed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
         sa.UniqueConstraint("transaction_id", name="ledger_links_transaction_once"),
     )
+    # The end of the chain, in a single row whose lock makes one of several workers extend the chain.
     sa.Table(
         "ledger_chain",
         metadata,
@@ -176,7 +201,9 @@ def attach_chain_tables(metadata: sa.MetaData) -> None:
         sa.Column("length", sa.BigInteger, nullable=False, server_default=sa.text("0")),
         sa.Column("head", sa.LargeBinary, nullable=False, server_default=sa.text("sha256('')")),
         sa.Column("verify_at", sa.TIMESTAMP(timezone=True)),
+        sa.CheckConstraint("the_only", name="ledger_chain_is_one"),
     )
+    # Every account since its first entry, so that a list of accounts need not group all entries.
     sa.Table(
         "ledger_accounts",
         metadata,

@@ -1,4 +1,4 @@
-"""Schema changes: the runner of `migrate`, and versioned SQL functions that migrations call."""
+"""Schemas: their creation and changes, the runner of `migrate`, and the rights of the audit."""
 
 __all__ = [
     "alembic_environment",
@@ -6,4 +6,5 @@ __all__ = [
     "functions",
     "monthly_partitions",
     "runner",
+    "schema",
 ]

@@ -2,16 +2,20 @@
 
 import asyncio
 import os
-from collections.abc import Callable
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 
 import asyncpg
 import sqlalchemy as sa
 from alembic import context
+from alembic.autogenerate import produce_migrations
+from alembic.migration import MigrationContext
+from alembic.operations.ops import MigrationScript
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from common.migrations.audit_grants import AUDIT_READS, grant_audit
+from common.migrations.schema import SERVICE, create_schema
 
 # A migration that waits for a lock blocks the requests of the old version: this long at most, within client timeouts.
 LOCK_SECONDS_MAX: Final = 3
@@ -19,6 +23,13 @@ LOCK_SECONDS_MAX: Final = 3
 LOCK_ATTEMPTS_MAX: Final = 24
 LOCK_PAUSE_SECONDS: Final = 2.0
 _LOCK_NOT_AVAILABLE: Final = "55P03"
+
+# The newest commit whose migrations begin with an empty database; later ones begin with its newest revisions (decision 129).
+LAST_WITH_OLDER_REVISIONS: Final = "031c5b8c35bc"
+
+
+class UnknownRevision(Exception):
+    """The database is at a revision that this version does not have."""
 
 
 def run(metadata: sa.MetaData) -> None:
@@ -56,24 +67,48 @@ def _migrate(connection: sa.Connection, metadata: sa.MetaData) -> None:
     # A statement that waits for a table lock blocks all later ones, so the migration gives up early and is retried
     # whole.
     connection.execute(sa.text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS_MAX}s'"))
-    context.configure(
-        connection=connection,
-        target_metadata=metadata,
-        compare_type=True,
-        compare_server_default=False,
-        include_name=names_of_ours(connection),
-    )
+    context.configure(connection=connection)
     with context.begin_transaction():
-        context.run_migrations()
+        if SERVICE in metadata.info and _is_new():
+            # First, so that the service has no right in alembic's own table.
+            context.get_context().stamp(context.script, "head")
+            create_schema(connection, metadata, Path(context.script.dir) / "sql")
+        else:
+            context.run_migrations()
         grant_audit(connection, metadata.info.get(AUDIT_READS, ()))
 
 
-_PARTITIONS = "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'"
+def _is_new() -> bool:
+    """Whether the database has no revision yet.
+
+    Raises:
+        UnknownRevision: it has one that is not among the migrations of this version.
+    """
+    present = context.get_context().get_current_revision()
+    known = [script.revision for script in context.script.walk_revisions()]
+    if present is None:
+        return True
+    if present not in known:
+        raise UnknownRevision(
+            f"The database is at revision {present}; this version has {known[-1]} to {known[0]}. Migrate an older database with "
+            f"commit {LAST_WITH_OLDER_REVISIONS} first, and a newer one with the version that it comes from."
+        )
+    return False
 
 
-def names_of_ours(connection: sa.Connection) -> Callable[[str | None, str, Any], bool]:
-    """Return the filter of tables that `alembic check` compares: without alembic's own table and without monthly
-    partitions.
+_PARTITIONS: Final = "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'"
+
+
+def difference(connection: sa.Connection, metadata: sa.MetaData) -> MigrationScript:
+    """Return alembic's operations from the schema of the database to that of the metadata, and back.
+
+    Alembic compares tables, columns, types, defaults, keys and indexes; neither checks nor what `sql/` has. Monthly
+    partitions and alembic's own table are nobody's difference.
     """
     not_ours = {"alembic_version", *connection.scalars(sa.text(_PARTITIONS))}
-    return lambda name, kind, _: not (kind == "table" and name in not_ours)
+    options = {
+        "compare_type": True,
+        "compare_server_default": True,
+        "include_name": lambda name, kind, _: not (kind == "table" and name in not_ours),
+    }
+    return produce_migrations(MigrationContext.configure(connection, opts=options), metadata)

@@ -7,16 +7,22 @@ from pathlib import Path
 
 
 def migrate(package: str) -> None:
-    """Upgrades the service's database to the newest revision. Needs OWNER_DATABASE_URL."""
+    """Create the service's schema, or upgrade it to the newest revision. Needs OWNER_DATABASE_URL."""
     from alembic import command
     from alembic.config import Config
+
+    from common.migrations.alembic_environment import UnknownRevision
 
     if not os.environ.get("OWNER_DATABASE_URL"):
         sys.stderr.write("migrate needs OWNER_DATABASE_URL: the database of this service, as its owner\n")
         raise SystemExit(78)
     config = Config()
     config.set_main_option("script_location", str(migrations_folder(package)))
-    command.upgrade(config, "head")
+    try:
+        command.upgrade(config, "head")
+    except UnknownRevision as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(78) from None
 
 
 def migrations_folder(package: str) -> Path:

@@ -1,4 +1,4 @@
-"""SQLAlchemy tables for `alembic check`. The migrations define their meaning and their row policies."""
+"""The tables of the database. `migrations/sql` has their functions, policies, grants and triggers."""
 
 from orders.tables import catalog, disputes, orders, projections
 from orders.tables.metadata import metadata

@@ -4,6 +4,7 @@ import sqlalchemy as sa
 
 from orders.tables.metadata import INSTANT, metadata
 
+# A dispute ends by its resolution, or because everything was released before the freeze arrived (`released`).
 sa.Table(
     "order_disputes",
     metadata,
@@ -19,9 +20,15 @@ sa.Table(
     sa.Column("ended_at", INSTANT),
     sa.Column("charge_outcome", sa.Text),
     sa.Column("charge_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.CheckConstraint("(cause = 'buyer') = (raised_by IS NOT NULL)", name="order_disputes_by_the_buyer_has_an_author"),
+    sa.CheckConstraint("cause IN ('buyer', 'pin_window', 'chargeback')", name="order_disputes_cause_known"),
+    sa.CheckConstraint("charge_outcome IN ('won', 'lost')", name="order_disputes_charge_outcome_known"),
+    sa.CheckConstraint("(outcome IS NULL) = (ended_at IS NULL)", name="order_disputes_ended_with_an_outcome"),
+    sa.CheckConstraint("outcome IN ('buyer', 'vendor', 'split', 'released')", name="order_disputes_outcome_known"),
     sa.Index("order_disputes_open", "raised_at", postgresql_where=sa.text("ended_at IS NULL")),
 )
 
+# Images about a dispute by its buyer or its vendor. The service inserts and deletes; a row's content never changes.
 sa.Table(
     "dispute_evidence",
     metadata,
@@ -50,9 +57,22 @@ sa.Table(
     sa.Column("prepared_at", INSTANT, nullable=False),
     sa.Column("decided_by", sa.Uuid),
     sa.Column("decided_at", INSTANT),
+    sa.CheckConstraint("decided_by <> prepared_by", name="dispute_resolutions_decided_by_another_person"),
+    sa.CheckConstraint(
+        "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",
+        name="dispute_resolutions_decided_once",
+    ),
+    sa.CheckConstraint("outcome IN ('buyer', 'vendor', 'split')", name="dispute_resolutions_outcome_known"),
+    sa.CheckConstraint(
+        "(outcome = 'vendor') = (refund_minor = 0) AND refund_minor >= 0",
+        name="dispute_resolutions_refund_fits_outcome",
+    ),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="dispute_resolutions_status_known"),
+    # One live resolution of an order, also of concurrent preparations.
     sa.Index(
         "dispute_resolutions_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")
     ),
+    # One dispute, one decision: a second approval fails here.
     sa.Index(
         "dispute_resolutions_one_approved", "order_id", unique=True, postgresql_where=sa.text("status = 'approved'")
     ),
@@ -75,6 +95,15 @@ sa.Table(
     sa.Column("decision_reason", sa.Text),
     sa.Column("decided_at", INSTANT),
     sa.Column("created_at", INSTANT, nullable=False),
+    sa.CheckConstraint(
+        "(status = 'requested') = (decided_by IS NULL) AND (status = 'requested') = (decided_at IS NULL)",
+        name="return_requests_decided_once",
+    ),
+    sa.CheckConstraint("decided_by <> buyer_id", name="return_requests_not_decided_by_the_buyer"),
+    sa.CheckConstraint(
+        "(status = 'approved') = (refund_minor IS NOT NULL)", name="return_requests_refund_of_an_approval"
+    ),
+    sa.CheckConstraint("status IN ('requested', 'approved', 'rejected')", name="return_requests_status_known"),
     sa.Index("return_requests_of_order", "order_id", "created_at", "id"),
     sa.Index("return_requests_of_buyer", "buyer_id"),
     sa.Index("return_requests_newest", "created_at", "id"),
@@ -95,5 +124,6 @@ sa.Table(
     ),
     sa.Column("item_id", sa.Uuid, sa.ForeignKey("order_items.id", name="return_request_items_item"), primary_key=True),
     sa.Column("quantity", sa.Integer, nullable=False),
+    sa.CheckConstraint("quantity > 0", name="return_request_items_quantity_positive"),
     sa.Index("return_request_items_of_item", "item_id"),
 )

@@ -1,14 +1,13 @@
-"""The metadata of all tables, with those of messaging and media cleanup."""
+"""The metadata of all tables, with those of messaging, media cleanup and idempotent commands."""
 
 from typing import Final
 
 import sqlalchemy as sa
 
-from common.database.tables import attach_idempotent_commands, attach_media_cleanup_tables, attach_messaging_tables
+from common.database.tables import attach_idempotent_commands, attach_media_cleanup_tables, service_metadata
 
 INSTANT: Final = sa.TIMESTAMP(timezone=True)
 
-metadata = sa.MetaData()
-attach_messaging_tables(metadata)
+metadata = service_metadata("orders")
 attach_media_cleanup_tables(metadata)
 attach_idempotent_commands(metadata)

@@ -4,6 +4,7 @@ import sqlalchemy as sa
 
 from orders.tables.metadata import INSTANT, metadata
 
+# `escrow_minor` is what payments still holds of the order: a resolution divides exactly that.
 sa.Table(
     "orders",
     metadata,
@@ -28,19 +29,28 @@ sa.Table(
     sa.Column("revision", sa.Integer, nullable=False),
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("updated_at", INSTANT, nullable=False),
-    sa.Column("escrow_minor", sa.BigInteger, nullable=False),
-    sa.Column("escrow_sequence", sa.BigInteger, nullable=False),
+    sa.Column("escrow_minor", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Column("escrow_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("return_due_at", INSTANT),
     sa.Column("charge_quarantined_at", INSTANT),
-    sa.UniqueConstraint("number", name="orders_number_once"),
     sa.UniqueConstraint("buyer_id", "idempotency_key", name="orders_idempotency_key_once_per_buyer"),
+    sa.UniqueConstraint("number", name="orders_number_once"),
+    sa.CheckConstraint("escrow_minor BETWEEN 0 AND total_amount", name="orders_escrow_minor_within_total"),
+    sa.CheckConstraint("number ~ '^CM-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'", name="orders_number_in_base_32"),
+    sa.CheckConstraint("refunded_minor BETWEEN 0 AND total_amount", name="orders_refunded_minor_within_total"),
+    sa.CheckConstraint(
+        "status IN ('Processing', 'expired', 'cancelled', 'paid_escrow', 'dispatched', 'delivered', 'paid', "
+        "'disputed', 'refund_pending', 'refunded')",
+        name="orders_status_known",
+    ),
+    sa.CheckConstraint("total_amount = subtotal_minor + delivery_fee_minor", name="orders_total_amount_is_the_sum"),
     sa.Index("orders_newest", "created_at", "id"),
     sa.Index("orders_newest_of_buyer", "buyer_id", "created_at", "id"),
     sa.Index("orders_newest_of_vendor", "vendor_id", "created_at", "id"),
     sa.Index("orders_newest_of_campus", "campus_id", "created_at", "id"),
+    sa.Index("orders_dearest", "total_amount", "id"),
     sa.Index("orders_to_dispatch", "vendor_id", "created_at", "id", postgresql_where=sa.text("status = 'paid_escrow'")),
     sa.Index("orders_unpaid_of_buyer", "buyer_id", postgresql_where=sa.text("status = 'Processing'")),
-    sa.Index("orders_dearest", "total_amount", "id"),
 )
 
 sa.Table(
@@ -57,6 +67,10 @@ sa.Table(
     sa.Column("quantity", sa.Integer, nullable=False),
     sa.Column("unit_price_minor", sa.BigInteger, nullable=False),
     sa.Column("line_total_minor", sa.BigInteger, nullable=False),
+    sa.CheckConstraint(
+        "line_total_minor = unit_price_minor * quantity", name="order_items_line_total_minor_is_the_product"
+    ),
+    sa.CheckConstraint("quantity BETWEEN 1 AND 99", name="order_items_quantity_1_to_99"),
     sa.Index("order_items_of_order", "order_id", "position", unique=True),
 )
 
@@ -66,9 +80,13 @@ sa.Table(
     sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="order_timers_order"), primary_key=True),
     sa.Column("kind", sa.Text, primary_key=True),
     sa.Column("due_at", INSTANT, nullable=False),
+    sa.CheckConstraint("kind IN ('payment_window', 'vendor_idle', 'pin_window')", name="order_timers_kind_known"),
     sa.Index("order_timers_due", "due_at"),
 )
 
+# Its transitions and the events of its delivery PIN. They are inserted under the lock of the order's row, so their ids are
+# in the sequence of the events. A checkout inserts no row: the order itself has its instant. `actor_id` is the member of
+# staff who cancelled.
 sa.Table(
     "order_history",
     metadata,
@@ -92,6 +110,8 @@ sa.Table(
     sa.Column("counted", sa.Boolean, nullable=False),
     sa.Column("requested_at", INSTANT, nullable=False),
     sa.Column("sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.CheckConstraint("amount_minor > 0", name="order_refunds_amount_minor_positive"),
+    sa.CheckConstraint("status IN ('requested', 'posted', 'failed', 'settled')", name="order_refunds_status_known"),
     sa.Index("order_refunds_of_order", "order_id"),
 )
 
@@ -105,6 +125,8 @@ sa.Table(
     sa.Column("sealed", sa.Text, nullable=False),
     sa.Column("wrong_tries", sa.Integer, nullable=False),
     sa.Column("issued_at", INSTANT, nullable=False),
+    sa.CheckConstraint("issue BETWEEN 1 AND 4", name="delivery_pins_issue_1_to_4"),
+    sa.CheckConstraint("wrong_tries BETWEEN 0 AND 5", name="delivery_pins_wrong_tries_at_most_5"),
     sa.Index("delivery_pins_oldest", "issued_at"),
 )
 
@@ -119,6 +141,9 @@ sa.Table(
     sa.Column("tried_at", INSTANT, nullable=False),
 )
 
+# this is their projection, which the next event of the order or `python -m payments publish-escrows` makes good.
+# The share of each item in the money of its paid order, as payments' events state it (decision 52). Payments has the
+# books; this is their projection, which the next event of the order or `python -m payments publish-escrows` makes good.
 sa.Table(
     "sale_lines",
     metadata,

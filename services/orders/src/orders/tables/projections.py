@@ -4,6 +4,10 @@ import sqlalchemy as sa
 
 from orders.tables.metadata import metadata
 
+# The orders service's schema, one block for each table: the table, its indexes, row security, grants, policies and
+# triggers. The API role never updates an order: an order changes its state, and a PIN is checked, in the service's own
+# units of work, after the caller's right was established under the row policies.
+# A suspension and a change of the name arrive by different events: each has a sequence of its own.
 sa.Table(
     "vendors",
     metadata,
@@ -17,6 +21,7 @@ sa.Table(
     sa.Column("rating_sum", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("rating_count", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("owner_user_id", sa.Uuid),
+    # Nearly always empty; every read of the shelf asks for it first.
     sa.Index("vendors_suspended", "id", postgresql_where=sa.text("suspended")),
 )
 
@@ -40,6 +45,8 @@ sa.Table(
     sa.Column("sequence", sa.BigInteger, nullable=False),
 )
 
+# Keyed hashes of users' addresses, for the search of support (decision 37). Erasure sets them to NULL and keeps the row, so
+# that an older event that arrives late restores none.
 sa.Table(
     "buyer_addresses",
     metadata,
@@ -51,6 +58,7 @@ sa.Table(
     sa.Index("buyer_addresses_phone", "phone_hash", postgresql_where=sa.text("phone_hash IS NOT NULL")),
 )
 
+# Users under erasure. An erased user (`gone`) stays listed by id for ever.
 sa.Table(
     "leaving_people",
     metadata,
@@ -62,6 +70,7 @@ sa.Table(
     sa.Index("leaving_people_vendor", "vendor_id", postgresql_where=sa.text("vendor_id IS NOT NULL")),
 )
 
+# Processes read it at start, as the service role. A rotation encrypts the key anew; every hash stays valid.
 sa.Table(
     "hash_keys",
     metadata,
@@ -69,6 +78,8 @@ sa.Table(
     sa.Column("key_encrypted", sa.Text, nullable=False),
 )
 
+# The names and proven numbers of users, as identity's events report them. `contact_encrypted` is name and number under
+# PIN_KEY, empty without either. The row of an erased user stays empty and rejects older events.
 sa.Table(
     "user_contacts",
     metadata,

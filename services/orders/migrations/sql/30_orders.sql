@@ -1,0 +1,80 @@
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON orders TO campus_orders_api;
+-- Orders and items carry their parties, and these never change. A subquery is evaluated once for a statement, so that
+-- the planner walks an index up to the page's last row.
+CREATE POLICY orders_of_their_parties ON orders FOR SELECT
+    USING (
+        buyer_id = (SELECT app_user_id())
+        OR (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil')))
+        OR (campus_id = (SELECT app_campus_id()) AND (SELECT app_may('orders:verify')))
+        OR (SELECT app_may('orders:read'))
+    );
+CREATE POLICY orders_placed_by_their_buyer ON orders FOR INSERT
+    WITH CHECK (buyer_id = app_user_id() AND status = 'Processing' AND app_may('orders:place'));
+CREATE POLICY orders_of_the_campus_admins_campus ON orders FOR SELECT
+    USING (campus_id = (SELECT app_campus_id()) AND (SELECT app_may('campus_orders:read')));
+-- A token may name the vendor or be older than the vendor: both are compared.
+CREATE POLICY orders_never_of_ones_own_vendor ON orders AS RESTRICTIVE FOR INSERT
+    WITH CHECK (
+        vendor_id IS DISTINCT FROM (SELECT app_vendor_id())
+        AND NOT EXISTS (
+            SELECT FROM vendors AS known
+            WHERE known.id = orders.vendor_id
+              AND known.owner_user_id = (SELECT app_user_id())
+        )
+    );
+CREATE TRIGGER orders_refuse_leaving_buyer AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
+CREATE TRIGGER orders_refuse_leaving_vendor AFTER INSERT ON orders
+    FOR EACH ROW EXECUTE FUNCTION refuse_leaving_vendor();
+-- Payments reports an escrow with its first charge.
+CREATE POLICY orders_with_a_charge ON orders FOR SELECT
+    USING ((SELECT app_may('charged_orders:read')) AND (escrow_sequence > 0 OR charge_quarantined_at IS NOT NULL));
+
+ALTER TABLE order_items ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON order_items TO campus_orders_api;
+CREATE POLICY order_items_of_their_parties ON order_items FOR SELECT
+    USING (
+        buyer_id = (SELECT app_user_id())
+        OR (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil')))
+        OR (campus_id = (SELECT app_campus_id()) AND (SELECT app_may('orders:verify')))
+        OR (SELECT app_may('orders:read'))
+    );
+CREATE POLICY order_items_placed_by_their_buyer ON order_items FOR INSERT WITH CHECK (buyer_id = app_user_id());
+CREATE POLICY order_items_of_the_campus_admins_campus ON order_items FOR SELECT
+    USING (campus_id = (SELECT app_campus_id()) AND (SELECT app_may('campus_orders:read')));
+CREATE POLICY order_items_with_a_charge ON order_items FOR SELECT
+    USING ((SELECT app_may('charged_orders:read')) AND EXISTS (SELECT FROM orders WHERE orders.id = order_items.order_id));
+
+ALTER TABLE order_timers ENABLE ROW LEVEL SECURITY;
+GRANT INSERT ON order_timers TO campus_orders_api;
+-- A checkout starts the payment window; no caller sees or stops a timer.
+CREATE POLICY order_timers_started_by_checkout ON order_timers FOR INSERT WITH CHECK (kind = 'payment_window');
+
+-- Written once: the service may change only the columns named here.
+REVOKE UPDATE, DELETE ON order_refunds FROM campus_orders_service;
+GRANT UPDATE (reason, status, counted, sequence) ON order_refunds TO campus_orders_service;
+
+ALTER TABLE delivery_pins ENABLE ROW LEVEL SECURITY;
+-- Not the digest: only the service compares it.
+GRANT SELECT (order_id, buyer_id, issue, sealed, wrong_tries) ON delivery_pins TO campus_orders_api;
+CREATE POLICY delivery_pins_of_the_buyer ON delivery_pins FOR SELECT USING (buyer_id = app_user_id());
+
+-- Written once.
+REVOKE UPDATE, DELETE ON delivery_verifications FROM campus_orders_service;
+
+ALTER TABLE sale_lines ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON sale_lines TO campus_orders_api;
+REVOKE DELETE ON sale_lines FROM campus_orders_service;
+CREATE POLICY sale_lines_of_vendor_campus_and_finance ON sale_lines FOR SELECT
+    USING (
+        (vendor_id = (SELECT app_vendor_id()) AND (SELECT app_may('orders:fulfil')))
+        OR (campus_id = (SELECT app_campus_id()) AND (SELECT app_may('campus_orders:read')))
+        OR (SELECT app_may('ledger:read'))
+    );
+
+ALTER TABLE order_history ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (order_id, id, event, status, occurred_at) ON order_history TO campus_orders_api;
+REVOKE UPDATE, DELETE ON order_history FROM campus_orders_service;
+-- Visible with their order, whose own policies hold.
+CREATE POLICY order_history_with_its_order ON order_history FOR SELECT
+    USING (EXISTS (SELECT FROM orders WHERE orders.id = order_history.order_id));
