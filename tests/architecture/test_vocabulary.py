@@ -27,8 +27,6 @@ ALLOWED = {
     *("staff_acts", "standing_alerts", "told_at"),
     # Documented settings, a callback that httptools names, and the term for HMACs under a secret key.
     *("ai_answer_seconds", "client_answer_seconds_max", "on_message_begin", "KeyedHashes", "keyed_hashes"),
-    # Migrations call these.
-    *("create_leaving_pictures_v1", "beside"),
 }
 FOLDERS = [
     folder

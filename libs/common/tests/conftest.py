@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from common.database.tables import attach_chain_tables, attach_ledger_tables, service_metadata
+from common.database.tables import attach_ledger_tables, service_metadata
 from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
 from common.messaging.topology import Topology, declare_topology
@@ -63,7 +63,6 @@ async def _migrate(owner_url: str) -> None:
 
     metadata = service_metadata("orders")
     attach_ledger_tables(metadata)
-    attach_chain_tables(metadata)
     async with engine.begin() as connection:
         await connection.run_sync(create_schema, metadata)
         for statement in NOTES:

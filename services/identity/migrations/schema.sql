@@ -54,13 +54,13 @@ CREATE OR REPLACE FUNCTION public.vendors_set_role_of_owner()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-    DECLARE
-        owner_role text := CASE NEW.status WHEN 'closed' THEN 'buyer' ELSE 'merchant' END;
-    BEGIN
-        -- A suspension changes no role and must not lock the profile: an erasure locks it before the vendor.
-        UPDATE profiles SET role = owner_role WHERE id = NEW.owner_user_id AND role <> owner_role;
-        RETURN NULL;
-    END $function$;
+DECLARE
+    owner_role text := CASE NEW.status WHEN 'closed' THEN 'buyer' ELSE 'merchant' END;
+BEGIN
+    -- A suspension changes no role and must not lock the profile: an erasure locks it before the vendor.
+    UPDATE profiles SET role = owner_role WHERE id = NEW.owner_user_id AND role <> owner_role;
+    RETURN NULL;
+END $function$;
 
 CREATE TABLE accounts (
     user_id uuid NOT NULL,

@@ -31,18 +31,18 @@ CREATE OR REPLACE FUNCTION public.new_ticket_number()
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-        DECLARE drawn bytea; symbols text;
-        BEGIN
-            LOOP
-                drawn := uuid_send(gen_random_uuid());
-                -- Bytes 6 and 8 of a random UUID hold its version and its variant.
-                SELECT string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', get_byte(drawn, place) % 32 + 1, 1), '')
-                INTO symbols FROM unnest(ARRAY[0, 1, 2, 3, 4, 5, 9, 10]) AS place;
-                symbols := 'CT-' || substr(symbols, 1, 4) || '-' || substr(symbols, 5);
-                EXIT WHEN NOT EXISTS (SELECT FROM support_tickets WHERE number = symbols);
-            END LOOP;
-            RETURN symbols;
-        END $function$;
+DECLARE drawn bytea; symbols text;
+BEGIN
+    LOOP
+        drawn := uuid_send(gen_random_uuid());
+        -- Bytes 6 and 8 of a random UUID hold its version and its variant.
+        SELECT string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', get_byte(drawn, place) % 32 + 1, 1), '')
+        INTO symbols FROM unnest(ARRAY[0, 1, 2, 3, 4, 5, 9, 10]) AS place;
+        symbols := 'CT-' || substr(symbols, 1, 4) || '-' || substr(symbols, 5);
+        EXIT WHEN NOT EXISTS (SELECT FROM support_tickets WHERE number = symbols);
+    END LOOP;
+    RETURN symbols;
+END $function$;
 REVOKE EXECUTE ON FUNCTION new_ticket_number FROM public;
 GRANT EXECUTE ON FUNCTION new_ticket_number TO campus_notifications_api;
 GRANT EXECUTE ON FUNCTION new_ticket_number TO campus_notifications_service;
@@ -114,10 +114,10 @@ CREATE OR REPLACE FUNCTION public.notifications_of_order(wanted_order_id uuid)
  STABLE SECURITY DEFINER ROWS 20
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-        SELECT id FROM notifications
-        WHERE subject ->> 'orderId' = wanted_order_id::text
-          AND (app_may('delivery_logs:read') OR app_may('notifications:resend'))
-    $function$;
+    SELECT id FROM notifications
+    WHERE subject ->> 'orderId' = wanted_order_id::text
+      AND (app_may('delivery_logs:read') OR app_may('notifications:resend'))
+$function$;
 REVOKE EXECUTE ON FUNCTION notifications_of_order FROM public;
 GRANT EXECUTE ON FUNCTION notifications_of_order TO campus_notifications_api;
 
@@ -127,8 +127,8 @@ CREATE OR REPLACE FUNCTION public.number_of_order(searched_order_id uuid)
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-        SELECT number FROM order_summaries WHERE order_id = searched_order_id
-    $function$;
+    SELECT number FROM order_summaries WHERE order_id = searched_order_id
+$function$;
 REVOKE EXECUTE ON FUNCTION number_of_order FROM public;
 GRANT EXECUTE ON FUNCTION number_of_order TO campus_notifications_api;
 GRANT EXECUTE ON FUNCTION number_of_order TO campus_notifications_service;

@@ -1,13 +1,15 @@
-"""The gateway's tables, for `alembic check`."""
+"""The gateway's tables: those of messaging, and the idempotency records.
+
+Only the service role reaches the records: callers never ask for them themselves, so the API role is granted nothing.
+"""
 
 import sqlalchemy as sa
 
-from common.database.tables import attach_messaging_tables
+from common.database.tables import service_metadata
 
-metadata = sa.MetaData()
-attach_messaging_tables(metadata)
+metadata = service_metadata("api_gateway")
 
-idempotency_records = sa.Table(
+sa.Table(
     "idempotency_records",
     metadata,
     sa.Column("caller_id", sa.Uuid, primary_key=True),
@@ -19,5 +21,9 @@ idempotency_records = sa.Table(
     sa.Column("content_type", sa.Text),
     sa.Column("body", sa.LargeBinary),
     sa.Column("begun_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("clock_timestamp()")),
+    sa.CheckConstraint(
+        "(status IS NULL) = (content_type IS NULL) AND (status IS NULL) = (body IS NULL)",
+        name="idempotency_records_answer_is_whole",
+    ),
     sa.Index("idempotency_records_oldest", "begun_at"),
 )

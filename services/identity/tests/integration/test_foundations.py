@@ -1,40 +1,16 @@
 """What exists from the first start on: tables as declared, and the first administrator (contract section 10)."""
 
 import asyncio
-from typing import Any
 
 import asyncpg
 import pytest
-import sqlalchemy as sa
-from alembic.autogenerate import compare_metadata
-from alembic.runtime.migration import MigrationContext
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
 from common.primitives.ids import new_id
 from contracts.permissions import PERMISSIONS_BY_ROLE
 from identity.domain.institutions import Institutions
-from identity.tables import metadata
 from identity.use_cases.staff.ensure_first_admin import BootstrapImpossible, ensure_first_admin
-from testkit.fixtures import DatabaseFactory
 
 from .conftest import PASSWORD, IdentityApp
-
-
-async def test_the_declared_tables_are_those_of_the_migrations(fresh_database: DatabaseFactory) -> None:
-    urls = await fresh_database("identity")
-    engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://", 1), poolclass=NullPool)
-
-    def differences(connection: sa.Connection) -> list[Any]:
-        context = MigrationContext.configure(
-            connection,
-            opts={"compare_type": True, "include_name": lambda name, kind, _: name != "alembic_version"},
-        )
-        return list(compare_metadata(context, metadata))
-
-    async with engine.connect() as connection:
-        assert await connection.run_sync(differences) == []
-    await engine.dispose()
 
 
 async def ensure(app: IdentityApp, email: str, password: str = PASSWORD) -> None:

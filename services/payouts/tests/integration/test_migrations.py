@@ -1,27 +1,6 @@
 import asyncpg
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
-from payouts.tables import metadata
 from testkit.fixtures import DatabaseFactory
-
-
-async def test_the_migrated_database_equals_the_tables(fresh_database: DatabaseFactory) -> None:
-    urls = await fresh_database("payouts")
-    engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"), poolclass=NullPool)
-
-    def differences(connection):
-        def ours(_, name, kind, *__):
-            return not (kind == "table" and name == "alembic_version")
-
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_object": ours})
-        return compare_metadata(context, metadata)
-
-    async with engine.connect() as connection:
-        assert await connection.run_sync(differences) == []
-    await engine.dispose()
 
 
 async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_database: DatabaseFactory) -> None:

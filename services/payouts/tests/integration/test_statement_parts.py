@@ -1,18 +1,12 @@
 """Lines that take released money back show gross, commission, delivery fee and net, and add up (contract section 8.1)."""
 
-from runpy import run_path
 from typing import Any
 
-import asyncpg
-
-from common.migrations.runner import migrations_folder
 from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed, EscrowRefunded
-from testkit.fixtures import DatabaseUrls
 
 from .conftest import Scenario, released
 
-ESTIMATE: str = run_path(str(migrations_folder("payouts") / "versions/0007_parts_of_reversals.py"))["ESTIMATE"]
 PARTS = ("grossMinor", "commissionMinor", "deliveryFeeMinor", "netMinor")
 KINDS = ("release", "refund", "chargeback", "chargeback_won")
 
@@ -90,32 +84,3 @@ async def test_an_event_of_the_version_before_is_divided_in_proportion_to_the_re
     assert (await parts_of(scenario, vendor))[1:] == [("refund", -500, -25, -50, -425)]
     rows = await scenario.fetch("SELECT estimated FROM wallet_lines WHERE vendor_id = $1 ORDER BY position", vendor.id)
     assert [row["estimated"] for row in rows] == [False, True]
-
-
-async def test_lines_of_the_version_before_get_parts_in_proportion_to_the_releases(
-    scenario: Scenario, urls: DatabaseUrls
-) -> None:
-    vendor, order = await scenario.vendor(), new_id()
-    shares = {"gross_minor": 1_000, "commission_minor": 50, "delivery_fee_minor": 100}
-    await scenario.receive(released(vendor, 850, order_id=order, **shares))
-    old = [
-        ("refund", order, -700, -425, 425),
-        ("chargeback", order, None, -200, 225),
-        ("refund", new_id(), -9, -9, 216),
-    ]
-    for number, line in enumerate(old):
-        await scenario.fetch(
-            "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, net_minor, balance_minor, at) "
-            "VALUES (gen_random_uuid(), $1, $2, $3 || $4::uuid, $4, $5, $6, $7, now()) RETURNING id",
-            vendor.id, line[0], f"{number}:", *line[1:],
-        )  # fmt: skip
-    admin = await asyncpg.connect(urls.admin)
-    try:
-        await admin.execute(ESTIMATE)
-    finally:
-        await admin.close()
-    assert (await parts_of(scenario, vendor))[1:] == [
-        ("refund", -500, -25, -50, -425),
-        ("chargeback", -236, -12, -24, -200),
-        ("refund", -9, 0, 0, -9),
-    ]

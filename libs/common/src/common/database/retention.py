@@ -92,7 +92,7 @@ class RetentionRule:
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """A log in monthly partitions (`common.migrations.monthly_partitions`).
+    """A log in monthly partitions (`migrations/sql/40_delivery_logs.sql` of notifications has one).
 
     Partitions are created ahead, and dropped when all their rows have expired.
     """

@@ -17,7 +17,7 @@ def service_metadata(service: str, audit_reads: Collection[str] = ()) -> sa.Meta
     """Return the metadata of a service's database, with the tables of messaging. `service` is the name in its roles."""
     shared = [SharedSql("roles", before_tables=True), SharedSql("messaging")]
     metadata = sa.MetaData(info={SERVICE: service, SHARED_SQL: shared, AUDIT_READS: audit_reads})
-    attach_messaging_tables(metadata)
+    _attach_messaging_tables(metadata)
     return metadata
 
 
@@ -27,7 +27,7 @@ def attach_row_numbers(metadata: sa.MetaData, table: str, kind: str, prefix: str
     metadata.info[SHARED_SQL].append(SharedSql("row_numbers", values, before_tables=True))
 
 
-def attach_messaging_tables(metadata: sa.MetaData) -> None:
+def _attach_messaging_tables(metadata: sa.MetaData) -> None:
     """Outbox, inbox, dead letters with their closures, and received session revocations."""
     sa.Table(
         "outbox",
@@ -105,7 +105,7 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
 
 def attach_idempotent_commands(metadata: sa.MetaData) -> None:
     """Add the idempotency keys of commands, with the resource of each."""
-    metadata.info.setdefault(SHARED_SQL, []).append(SharedSql("idempotent_commands"))
+    metadata.info[SHARED_SQL].append(SharedSql("idempotent_commands"))
     sa.Table(
         "idempotent_commands",
         metadata,
@@ -131,8 +131,8 @@ def attach_media_cleanup_tables(metadata: sa.MetaData) -> None:
 
 
 def attach_ledger_tables(metadata: sa.MetaData) -> None:
-    """Add the double-entry ledger."""
-    metadata.info.setdefault(SHARED_SQL, []).append(SharedSql("ledger"))
+    """Add the double-entry ledger, its hash chain and the list of its accounts."""
+    metadata.info[SHARED_SQL].append(SharedSql("ledger"))
     sa.Table(
         "ledger_transactions",
         metadata,
@@ -173,9 +173,6 @@ def attach_ledger_tables(metadata: sa.MetaData) -> None:
         sa.CheckConstraint("side IN ('debit', 'credit')", name="ledger_balances_side_known"),
     )
 
-
-def attach_chain_tables(metadata: sa.MetaData) -> None:
-    """Add the hash chain of the ledger, and the list of its accounts."""
     # Postings without a link. A set, not a watermark, so that a posting that commits late is never skipped.
     sa.Table(
         "ledger_unsealed",

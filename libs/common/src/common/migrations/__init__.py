@@ -3,8 +3,6 @@
 __all__ = [
     "alembic_environment",
     "audit_grants",
-    "functions",
-    "monthly_partitions",
     "runner",
     "schema",
 ]

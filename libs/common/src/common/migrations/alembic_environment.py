@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from common.migrations.audit_grants import AUDIT_READS, grant_audit
-from common.migrations.schema import SERVICE, create_schema
+from common.migrations.schema import create_schema
 
 # A migration that waits for a lock blocks the requests of the old version: this long at most, within client timeouts.
 LOCK_SECONDS_MAX: Final = 3
@@ -69,7 +69,7 @@ def _migrate(connection: sa.Connection, metadata: sa.MetaData) -> None:
     connection.execute(sa.text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS_MAX}s'"))
     context.configure(connection=connection)
     with context.begin_transaction():
-        if SERVICE in metadata.info and _is_new():
+        if _is_new():
             # First, so that the service has no right in alembic's own table.
             context.get_context().stamp(context.script, "head")
             create_schema(connection, metadata, Path(context.script.dir) / "sql")

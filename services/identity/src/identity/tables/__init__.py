@@ -1,4 +1,4 @@
-"""The tables of the service for `alembic check`; the migrations define policies, grants and checks."""
+"""The tables of the database. `migrations/sql` has their functions, policies and grants."""
 
 from identity.tables import campuses, credentials, staff, users, vendors
 from identity.tables.metadata import metadata

@@ -2,9 +2,10 @@
 
 import sqlalchemy as sa
 
-from identity.tables.metadata import INSTANT, foreign, metadata
+from identity.tables.metadata import INSTANT, metadata
 
-campuses = sa.Table(
+# caller proves an identity with is granted to the service role only. A `..._sealed` column is encrypted.
+sa.Table(
     "campuses",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -12,23 +13,22 @@ campuses = sa.Table(
     sa.Column("domain", sa.Text),
     sa.Column("active", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Column("created_at", INSTANT, nullable=False),
-    sa.Column("revision", sa.Integer, nullable=False, server_default="1"),
+    sa.Column("revision", sa.Integer, nullable=False, server_default=sa.text("1")),
     sa.UniqueConstraint("domain", name="campuses_domain_once"),
     sa.Index("campuses_oldest", "created_at", "id"),
 )
 
-hubs = sa.Table(
+sa.Table(
     "hubs",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("campus_id", sa.Uuid, nullable=False),
+    sa.Column("campus_id", sa.Uuid, sa.ForeignKey("campuses.id", name="hubs_campus"), nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("address", sa.Text, nullable=False),
     sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
     sa.Column("active", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Column("created_at", INSTANT, nullable=False),
-    sa.Column("revision", sa.Integer, nullable=False, server_default="1"),
-    foreign("hubs_campus", "campus_id", "campuses.id"),
+    sa.Column("revision", sa.Integer, nullable=False, server_default=sa.text("1")),
     sa.CheckConstraint("delivery_fee_minor >= 0", name="hubs_fee_not_negative"),
     sa.Index("hubs_of_campus", "campus_id", "created_at", "id"),
 )

@@ -4,13 +4,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from common.database.tables import attach_messaging_tables
+from common.database.tables import service_metadata
 
-metadata: Final = sa.MetaData()
-attach_messaging_tables(metadata)
+metadata: Final = service_metadata("identity")
 
 INSTANT: Final = sa.TIMESTAMP(timezone=True)
-
-
-def foreign(name: str, column: str, target: str, *, on_delete: str | None = None) -> sa.ForeignKeyConstraint:
-    return sa.ForeignKeyConstraint([column], [target], name=name, ondelete=on_delete)

@@ -3,9 +3,11 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from identity.tables.metadata import INSTANT, foreign, metadata
+from identity.tables.metadata import INSTANT, metadata
 
-staff_acts = sa.Table(
+# Append-only for every role. No foreign keys: the trail outlives its subjects. Without an actor: the command line or
+# the first start.
+sa.Table(
     "staff_acts",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -20,30 +22,40 @@ staff_acts = sa.Table(
     sa.Index("staff_acts_of_actor", "actor_id", "created_at", "id"),
 )
 
-staff_grants = sa.Table(
+sa.Table(
     "staff_grants",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("user_id", sa.Uuid, nullable=False),
+    sa.Column("user_id", sa.Uuid, sa.ForeignKey("profiles.id", name="staff_grants_user"), nullable=False),
     sa.Column("role", sa.Text, nullable=False),
-    sa.Column("status", sa.Text, nullable=False, server_default="prepared"),
+    sa.Column("status", sa.Text, nullable=False, server_default=sa.text("'prepared'")),
     sa.Column("prepared_by", sa.Uuid, nullable=False),
     sa.Column("prepared_at", INSTANT, nullable=False),
     sa.Column("expires_at", INSTANT, nullable=False),
     sa.Column("decided_by", sa.Uuid),
     sa.Column("decided_at", INSTANT),
-    foreign("staff_grants_user", "user_id", "profiles.id"),
+    sa.CheckConstraint(
+        "status <> 'approved' OR (decided_by <> prepared_by AND decided_by <> user_id)",
+        name="staff_grants_approved_by_a_second_person",
+    ),
+    sa.CheckConstraint(
+        "(status IN ('approved', 'rejected')) = (decided_by IS NOT NULL) AND (decided_by IS NULL) = "
+        "(decided_at IS NULL)",
+        name="staff_grants_decided_by_somebody",
+    ),
+    sa.CheckConstraint("prepared_by <> user_id", name="staff_grants_never_to_oneself"),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected', 'expired')", name="staff_grants_status_known"),
     sa.Index("staff_grants_one_open", "user_id", "role", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("staff_grants_newest", "prepared_at", "id"),
     sa.Index("staff_grants_open_by", "prepared_by", postgresql_where=sa.text("status = 'prepared'")),
 )
 
-suspensions = sa.Table(
+sa.Table(
     "suspensions",
     metadata,
-    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, sa.ForeignKey("profiles.id", name="suspensions_user"), primary_key=True),
     sa.Column("suspended_by", sa.Uuid, nullable=False),
     sa.Column("suspended_at", INSTANT, nullable=False),
     sa.Column("reason", sa.Text),
-    foreign("suspensions_user", "user_id", "profiles.id"),
+    sa.CheckConstraint("suspended_by <> user_id", name="suspensions_never_of_oneself"),
 )

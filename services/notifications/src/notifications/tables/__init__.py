@@ -1,4 +1,4 @@
-"""The tables of the notifications database, as the migrations create them; one module per area."""
+"""The tables of the database, one module for each area. `migrations/sql` has their functions, policies and grants."""
 
 from notifications.tables import conversations, messages, webhooks
 from notifications.tables.metadata import metadata

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from notifications.tables.metadata import INSTANT, metadata
 
-conversations = sa.Table(
+sa.Table(
     "conversations",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -17,11 +17,17 @@ conversations = sa.Table(
     sa.Index("conversations_silent", "last_message_at"),
 )
 
-conversation_messages = sa.Table(
+# A message and its reply are written together; `tokens` is the provider's count for the reply.
+sa.Table(
     "conversation_messages",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("conversation_id", sa.Uuid, nullable=False),
+    sa.Column(
+        "conversation_id",
+        sa.Uuid,
+        sa.ForeignKey("conversations.id", name="conversation_messages_conversation", ondelete="CASCADE"),
+        nullable=False,
+    ),
     sa.Column("user_id", sa.Uuid, nullable=False),
     sa.Column("position", sa.Integer, nullable=False),
     sa.Column("role", sa.Text, nullable=False),
@@ -30,17 +36,16 @@ conversation_messages = sa.Table(
     sa.Column("prompt_tokens", sa.Integer),
     sa.Column("completion_tokens", sa.Integer),
     sa.Column("created_at", INSTANT, nullable=False),
-    sa.ForeignKeyConstraint(
-        ["conversation_id"], ["conversations.id"], name="conversation_messages_conversation", ondelete="CASCADE"
-    ),
     sa.UniqueConstraint("conversation_id", "position", name="conversation_messages_place"),
-    sa.CheckConstraint("role IN ('user', 'assistant')", name="conversation_messages_role_known"),
     sa.CheckConstraint(
         "(role = 'assistant') = (provider IS NOT NULL)", name="conversation_messages_provider_of_replies"
     ),
+    sa.CheckConstraint("role IN ('user', 'assistant')", name="conversation_messages_role_known"),
 )
 
-conversation_turns = sa.Table(
+# Messages being answered: one of a conversation at a time, and few of a user. No foreign key: the conversation may not
+# be written yet.
+sa.Table(
     "conversation_turns",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),

@@ -1,13 +1,15 @@
 """Notifications, their deliveries, devices, alerts and tickets."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from notifications.tables.metadata import INSTANT, NEWEST, metadata
 
+# A `..._sealed` column is encrypted.
 _DUE = sa.text("due_at IS NOT NULL")
 
-contacts = sa.Table(
+# Projected from identity; `sequence` is the publisher's, so that a late event never overwrites a newer one.
+sa.Table(
     "contacts",
     metadata,
     sa.Column("user_id", sa.Uuid, primary_key=True),
@@ -16,12 +18,13 @@ contacts = sa.Table(
     sa.Column("full_name", sa.Text),
     sa.Column("sequence", sa.BigInteger, nullable=False),
     sa.Column("phone_confirmed", sa.Boolean, nullable=False, server_default=sa.false()),
-    sa.Column("staff_roles", sa.ARRAY(sa.Text)),
+    sa.Column("staff_roles", ARRAY(sa.Text)),
+    # Finds the user whose telephone sent a message.
     sa.Index("contacts_of_phone", "phone", postgresql_where=sa.text("phone IS NOT NULL")),
     sa.Index("contacts_of_staff", "user_id", postgresql_where=sa.text("staff_roles <> '{}'")),
 )
 
-vendors = sa.Table(
+sa.Table(
     "vendors",
     metadata,
     sa.Column("vendor_id", sa.Uuid, primary_key=True),
@@ -30,7 +33,8 @@ vendors = sa.Table(
     sa.Column("sequence", sa.BigInteger, nullable=False),
 )
 
-order_summaries = sa.Table(
+# `payment_under_review`: the payment is in quarantine, so that no notice claims the buyer did not pay.
+sa.Table(
     "order_summaries",
     metadata,
     sa.Column("order_id", sa.Uuid, primary_key=True),
@@ -39,11 +43,12 @@ order_summaries = sa.Table(
     sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
     sa.Column("items", JSONB, nullable=False),
     sa.Column("buyer_id", sa.Uuid),
-    sa.Column("payment_under_review", sa.Boolean, nullable=False, server_default=sa.text("false")),
+    sa.Column("payment_under_review", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("number", sa.Text),
 )
 
-notifications = sa.Table(
+# One message to one user, as the app shows it; without a title it is not shown (a one-time code).
+sa.Table(
     "notifications",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -69,7 +74,9 @@ notifications = sa.Table(
     ),
 )
 
-feeds = sa.Table(
+# The last place given in a user's feed. Its row is locked until the line is committed, so that lines appear in the
+# order of their places: a reader up to one place has missed nothing before it.
+sa.Table(
     "feeds",
     metadata,
     sa.Column("user_id", sa.Uuid, primary_key=True),
@@ -77,11 +84,18 @@ feeds = sa.Table(
     sa.Column("streamed_until", INSTANT),
 )
 
-notification_deliveries = sa.Table(
+# One message by one channel. `payload` holds no secret; `sealed` holds the secrets, encrypted. `due_at`: not before
+# this time (quiet hours, or a provider that rests).
+sa.Table(
     "notification_deliveries",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("notification_id", sa.Uuid, nullable=False),
+    sa.Column(
+        "notification_id",
+        sa.Uuid,
+        sa.ForeignKey("notifications.id", name="notification_deliveries_notification"),
+        nullable=False,
+    ),
     sa.Column("channel", sa.Text, nullable=False),
     sa.Column("recipient", sa.Text, nullable=False),
     sa.Column("template", sa.Text, nullable=False),
@@ -96,27 +110,33 @@ notification_deliveries = sa.Table(
     sa.Column("due_at", INSTANT),
     sa.Column("is_urgent", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("traceparent", sa.Text),
-    sa.ForeignKeyConstraint(["notification_id"], ["notifications.id"], name="notification_deliveries_notification"),
     sa.UniqueConstraint("notification_id", "channel", "recipient", name="notification_deliveries_once"),
     sa.CheckConstraint(
         "channel IN ('push', 'messaging', 'sms', 'email')", name="notification_deliveries_channel_known"
     ),
+    sa.CheckConstraint("(claim_id IS NULL) = (claimed_at IS NULL)", name="notification_deliveries_claim_whole"),
     sa.CheckConstraint(
         "status IN ('queued', 'sent', 'delivered', 'read', 'failed', 'bounced')",
         name="notification_deliveries_status_known",
     ),
-    sa.CheckConstraint("(claim_id IS NULL) = (claimed_at IS NULL)", name="notification_deliveries_claim_whole"),
     sa.Index("notification_deliveries_claimed", "claimed_at", postgresql_where=sa.text("claimed_at IS NOT NULL")),
     sa.Index("notification_deliveries_due", "due_at", postgresql_where=_DUE),
-    sa.Index("notification_deliveries_queue", "channel", sa.text("is_urgent DESC"), "due_at", postgresql_where=_DUE),
     sa.Index("notification_deliveries_oldest", "created_at"),
+    sa.Index("notification_deliveries_queue", "channel", sa.text("is_urgent DESC"), "due_at", postgresql_where=_DUE),
 )
 
-notification_delivery_logs = sa.Table(
+# One row for each attempt: `sending` during the provider's call, `unknown` when the worker died in it. Partitioned by
+# month. `told_at` is the provider's time of its last report on the attempt.
+sa.Table(
     "notification_delivery_logs",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("delivery_id", sa.Uuid, nullable=False),
+    sa.Column(
+        "delivery_id",
+        sa.Uuid,
+        sa.ForeignKey("notification_deliveries.id", name="notification_delivery_logs_delivery"),
+        nullable=False,
+    ),
     sa.Column("notification_id", sa.Uuid, nullable=False),
     sa.Column("user_id", sa.Uuid),
     sa.Column("channel", sa.Text, nullable=False),
@@ -128,9 +148,6 @@ notification_delivery_logs = sa.Table(
     sa.Column("error", sa.Text),
     sa.Column("attempted_at", INSTANT, primary_key=True),
     sa.Column("told_at", INSTANT),
-    sa.ForeignKeyConstraint(
-        ["delivery_id"], ["notification_deliveries.id"], name="notification_delivery_logs_delivery"
-    ),
     sa.CheckConstraint(
         "status IN ('sending', 'unknown', 'sent', 'delivered', 'read', 'failed', 'bounced')",
         name="notification_delivery_logs_status_known",
@@ -138,6 +155,7 @@ notification_delivery_logs = sa.Table(
     sa.Index("notification_delivery_logs_newest", sa.text("attempted_at DESC"), sa.text("id DESC")),
     sa.Index("notification_delivery_logs_of_delivery", "delivery_id"),
     sa.Index("notification_delivery_logs_of_notification", "notification_id"),
+    # A provider reports on a message by its own id.
     sa.Index(
         "notification_delivery_logs_told_of",
         "channel",
@@ -147,7 +165,7 @@ notification_delivery_logs = sa.Table(
     postgresql_partition_by="RANGE (attempted_at)",
 )
 
-alerts = sa.Table(
+sa.Table(
     "alerts",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -165,13 +183,16 @@ alerts = sa.Table(
     sa.Column("page_error", sa.Text),
     sa.Column("closed_at", INSTANT),
     sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="alerts_severity_known"),
+    # Repetitions of an open alert are the same alert.
     sa.Index("alerts_open_once", "dedup_key", unique=True, postgresql_where=sa.text("closed_at IS NULL")),
     sa.Index("alerts_newest", sa.text("raised_at DESC"), sa.text("id DESC")),
     sa.Index("alerts_of_key", "dedup_key", "closed_at"),
     sa.Index("alerts_closed", "closed_at", postgresql_where=sa.text("closed_at IS NOT NULL")),
 )
 
-user_devices = sa.Table(
+# A push address: a native token, or a browser's subscription with its encryption keys (RFC 8291). An address belongs
+# to its last registrant.
+sa.Table(
     "user_devices",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -183,15 +204,16 @@ user_devices = sa.Table(
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("registered_at", INSTANT, nullable=False),
     sa.UniqueConstraint("address", name="user_devices_address"),
-    sa.CheckConstraint("kind IN ('web', 'android', 'ios')", name="user_devices_kind_known"),
     sa.CheckConstraint(
         "(kind = 'web') = (public_key IS NOT NULL) AND (kind = 'web') = (auth_secret IS NOT NULL)",
         name="user_devices_keys_of_web",
     ),
+    sa.CheckConstraint("kind IN ('web', 'android', 'ios')", name="user_devices_kind_known"),
     sa.Index("user_devices_of_user", "user_id", "created_at"),
 )
 
-notification_preferences = sa.Table(
+# A user's choices. No row, or no channel in `channels`: the default.
+sa.Table(
     "notification_preferences",
     metadata,
     sa.Column("user_id", sa.Uuid, primary_key=True),
@@ -202,11 +224,13 @@ notification_preferences = sa.Table(
     sa.Column("locale", sa.Text, nullable=False),
     sa.Column("revision", sa.Integer, nullable=False),
     sa.Column("updated_at", INSTANT, nullable=False),
-    sa.Column("optional_mail", sa.Boolean, nullable=False, server_default=sa.text("true")),
+    sa.Column("optional_mail", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.CheckConstraint("(quiet_from IS NULL) = (quiet_to IS NULL)", name="notification_preferences_quiet_whole"),
 )
 
-pin_watches = sa.Table(
+# A PIN under delivery: `due_at` is when the next channel is tried, NULL when nothing is left to do. A PIN is over when
+# it was used or replaced; one sent by deliver-notification has no order.
+sa.Table(
     "pin_watches",
     metadata,
     sa.Column("notification_id", sa.Uuid, primary_key=True),
@@ -214,12 +238,12 @@ pin_watches = sa.Table(
     sa.Column("issue", sa.Integer, nullable=False),
     sa.Column("channel", sa.Text, nullable=False),
     sa.Column("due_at", INSTANT),
-    sa.Column("is_over", sa.Boolean, nullable=False, server_default=sa.text("false")),
-    sa.Index("pin_watches_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+    sa.Column("is_over", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Index("pin_watches_due", "due_at", postgresql_where=_DUE),
     sa.Index("pin_watches_of_order", "order_id"),
 )
 
-provider_pauses = sa.Table(
+sa.Table(
     "provider_pauses",
     metadata,
     sa.Column("provider", sa.Text, primary_key=True),
@@ -228,21 +252,28 @@ provider_pauses = sa.Table(
     sa.Column("probe_at", INSTANT, nullable=False),
 )
 
-notification_resends = sa.Table(
+# Who requested that a message is sent again.
+sa.Table(
     "notification_resends",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("delivery_id", sa.Uuid, nullable=False),
+    sa.Column(
+        "delivery_id",
+        sa.Uuid,
+        sa.ForeignKey("notification_deliveries.id", name="notification_resends_delivery"),
+        nullable=False,
+    ),
     sa.Column("log_id", sa.Uuid, nullable=False),
     sa.Column("asked_by", sa.Uuid, nullable=False),
     sa.Column("idempotency_key", sa.Text),
     sa.Column("asked_at", INSTANT, nullable=False),
-    sa.ForeignKeyConstraint(["delivery_id"], ["notification_deliveries.id"], name="notification_resends_delivery"),
     sa.UniqueConstraint("asked_by", "idempotency_key", name="notification_resends_once"),
     sa.Index("notification_resends_of_delivery", "delivery_id"),
 )
 
-processed_webhook_events = sa.Table(
+# The specification's deduplication table, with the outcome and the received bytes. The app gives a body no id: its key
+# is the SHA-256 of the bytes.
+sa.Table(
     "processed_webhook_events",
     metadata,
     sa.Column("id", sa.Text, primary_key=True),
@@ -258,27 +289,30 @@ processed_webhook_events = sa.Table(
     sa.Index("processed_webhook_events_oldest", "processed_at"),
 )
 
-messaging_items = sa.Table(
+# One message, or one status of a message, whatever bodies carried it. `content` is emptied after its effect. A body
+# may be removed before its items.
+sa.Table(
     "messaging_items",
     metadata,
     sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("webhook_id", sa.Text),
+    sa.Column(
+        "webhook_id",
+        sa.Text,
+        sa.ForeignKey("processed_webhook_events.id", name="messaging_items_webhook", ondelete="SET NULL"),
+    ),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("content", JSONB, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
     sa.Column("ticket_id", sa.Uuid),
     sa.Column("received_at", INSTANT, nullable=False),
-    sa.ForeignKeyConstraint(
-        ["webhook_id"], ["processed_webhook_events.id"], name="messaging_items_webhook", ondelete="SET NULL"
-    ),
     sa.CheckConstraint("kind IN ('message', 'status')", name="messaging_items_kind_known"),
     sa.CheckConstraint("outcome IN ('queued', 'done', 'ignored', 'dead')", name="messaging_items_outcome_known"),
     sa.Index("messaging_items_of_webhook", "webhook_id"),
-    sa.Index("messaging_items_statuses", "received_at", postgresql_where=sa.text("kind = 'status'")),
     sa.Index("messaging_items_of_ticket", "ticket_id", postgresql_where=sa.text("ticket_id IS NOT NULL")),
+    sa.Index("messaging_items_statuses", "received_at", postgresql_where=sa.text("kind = 'status'")),
 )
 
-dead_letter_webhooks = sa.Table(
+sa.Table(
     "dead_letter_webhooks",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -291,14 +325,16 @@ dead_letter_webhooks = sa.Table(
     sa.Column("failed_at", INSTANT, nullable=False, server_default=sa.text("now()")),
     sa.Column("replayed_at", INSTANT),
     sa.Column("closed_at", INSTANT),
-    sa.Column("resolved_at", INSTANT, sa.Computed("COALESCE(replayed_at, closed_at)")),
+    sa.Column("resolved_at", INSTANT, sa.Computed("COALESCE(replayed_at, closed_at)", persisted=True)),
     sa.CheckConstraint("provider = 'messaging_app'", name="dead_letter_webhooks_provider_known"),
     sa.CheckConstraint("num_nulls(replayed_at, closed_at) > 0", name="dead_letter_webhooks_resolved_once"),
     sa.Index("dead_letter_webhooks_newest", "failed_at", "id"),
     sa.Index("dead_letter_webhooks_of_event", "event_id"),
 )
 
-support_tickets = sa.Table(
+# `phone_key` finds the ticket of a number, `phone_sealed` is the reply address, staff see `phone_masked`. `heard_at`:
+# the customer's last message in the messaging app; free text may go there for 24 hours.
+sa.Table(
     "support_tickets",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -321,54 +357,59 @@ support_tickets = sa.Table(
     sa.Column("closed_at", INSTANT),
     sa.Column("app_user_key", sa.Text),
     sa.Column("number", sa.Text, server_default=sa.text("new_ticket_number()")),
+    sa.CheckConstraint("(status = 'closed') = (closed_at IS NOT NULL)", name="support_tickets_closed_whole"),
     sa.CheckConstraint(
         "number IS NOT NULL AND number ~ '^CT(-[0-9A-HJKMNP-TV-Z]{4}){2}$'", name="support_tickets_number_form"
     ),
-    sa.Index("support_tickets_number_once", "number", unique=True),
+    sa.CheckConstraint("priority IN ('low', 'normal', 'high', 'urgent')", name="support_tickets_priority_known"),
     sa.CheckConstraint("source IN ('app', 'messaging')", name="support_tickets_source_known"),
     sa.CheckConstraint("status IN ('open', 'pending', 'closed')", name="support_tickets_status_known"),
-    sa.CheckConstraint("priority IN ('low', 'normal', 'high', 'urgent')", name="support_tickets_priority_known"),
-    sa.CheckConstraint("(status = 'closed') = (closed_at IS NOT NULL)", name="support_tickets_closed_whole"),
-    sa.Index("support_tickets_newest", sa.text("created_at DESC"), sa.text("id DESC")),
-    sa.Index("support_tickets_of_user", "user_id", sa.text("created_at DESC"), sa.text("id DESC")),
+    sa.Index("support_tickets_newest", *NEWEST),
+    sa.Index("support_tickets_of_user", "user_id", *NEWEST),
     sa.Index("support_tickets_of_phone", "phone_key", postgresql_where=sa.text("phone_key IS NOT NULL")),
     sa.Index("support_tickets_open", "updated_at", "id", postgresql_where=sa.text("status = 'open'")),
+    sa.Index("support_tickets_number_once", "number", unique=True),
 )
 
-hash_keys = sa.Table(
+# Processes read it at start, as the service role. A rotation encrypts the key anew; every hash stays valid.
+sa.Table(
     "hash_keys",
     metadata,
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("key_encrypted", sa.Text, nullable=False),
 )
 
-support_messages = sa.Table(
+# A ticket's owner writes as the customer, other staff write as staff.
+sa.Table(
     "support_messages",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("ticket_id", sa.Uuid, nullable=False),
+    sa.Column(
+        "ticket_id", sa.Uuid, sa.ForeignKey("support_tickets.id", name="support_messages_ticket"), nullable=False
+    ),
     sa.Column("author", sa.Text, nullable=False),
     sa.Column("author_id", sa.Uuid),
     sa.Column("source", sa.Text, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("created_at", INSTANT, nullable=False),
-    sa.ForeignKeyConstraint(["ticket_id"], ["support_tickets.id"], name="support_messages_ticket"),
     sa.CheckConstraint("author IN ('customer', 'staff')", name="support_messages_author_known"),
     sa.CheckConstraint("source IN ('app', 'messaging')", name="support_messages_source_known"),
     sa.Index("support_messages_of_ticket", "ticket_id", "created_at", "id"),
 )
 
-support_attachments = sa.Table(
+# The image itself is in the media store, under the id. Visible with its ticket.
+sa.Table(
     "support_attachments",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("ticket_id", sa.Uuid, nullable=False),
+    sa.Column(
+        "ticket_id", sa.Uuid, sa.ForeignKey("support_tickets.id", name="support_attachments_ticket"), nullable=False
+    ),
     sa.Column("author", sa.Text, nullable=False),
     sa.Column("author_id", sa.Uuid, nullable=False),
     sa.Column("byte_count", sa.Integer, nullable=False),
     sa.Column("created_at", INSTANT, nullable=False),
-    sa.ForeignKeyConstraint(["ticket_id"], ["support_tickets.id"], name="support_attachments_ticket"),
     sa.CheckConstraint("author IN ('customer', 'staff')", name="support_attachments_author_known"),
     sa.Index("support_attachments_of_ticket", "ticket_id", "created_at", "id"),
 )

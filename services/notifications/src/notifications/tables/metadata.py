@@ -2,11 +2,11 @@
 
 import sqlalchemy as sa
 
-from common.database.tables import attach_media_cleanup_tables, attach_messaging_tables
+from common.database.tables import attach_media_cleanup_tables, attach_row_numbers, service_metadata
 
-metadata = sa.MetaData()
-attach_messaging_tables(metadata)
+metadata = service_metadata("notifications")
 attach_media_cleanup_tables(metadata)
+attach_row_numbers(metadata, "support_tickets", kind="ticket", prefix="CT")
 
 INSTANT = sa.TIMESTAMP(timezone=True)
 NEWEST = (sa.text("created_at DESC"), sa.text("id DESC"))

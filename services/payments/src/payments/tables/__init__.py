@@ -1,4 +1,4 @@
-"""The tables of the payments database, equal to those of the migrations; one module for each area."""
+"""The tables of the database, one module for each area. `migrations/sql` has their functions, policies and grants."""
 
 from payments.tables import alerts, audits, chargebacks, charges, intents, ledger, reconciliation, refunds, webhooks
 from payments.tables.metadata import metadata

@@ -13,10 +13,11 @@ sa.Table(
     required("verdict", sa.Text),
     sa.Column("gateway_reason", sa.Text),
     required("recorded_at", INSTANT),
-    sa.CheckConstraint("verdict IN ('clean', 'open', 'broken')", name="audits_verdict_known"),
     sa.CheckConstraint("finished_at >= started_at", name="audits_end_after_their_start"),
+    sa.CheckConstraint("verdict IN ('clean', 'open', 'broken')", name="audits_verdict_known"),
     sa.Index("audits_newest", "started_at", "id"),
 )
+
 sa.Table(
     "audit_findings",
     metadata,

@@ -4,6 +4,7 @@ import sqlalchemy as sa
 
 from payments.tables.metadata import CURRENCY, INSTANT, metadata, required
 
+# Projected from identity: the gateway needs an address for the receipt.
 sa.Table(
     "buyers",
     metadata,
@@ -11,6 +12,8 @@ sa.Table(
     required("email", sa.Text),
     required("heard_at", INSTANT),
 )
+
+# Payments' own view of an order. Escrow is made from nothing else.
 sa.Table(
     "payable_orders",
     metadata,
@@ -25,14 +28,24 @@ sa.Table(
     required("payment_due_at", INSTANT),
     required("heard_at", INSTANT),
     sa.Column("number", sa.Text),
+    sa.CheckConstraint(
+        "commission_minor >= 0 AND delivery_fee_minor >= 0 AND commission_minor + delivery_fee_minor <= total_minor",
+        name="payable_orders_parts_within_total",
+    ),
+    sa.CheckConstraint(
+        "status IN ('Processing', 'cancelled', 'expired', 'paid_escrow')", name="payable_orders_status_known"
+    ),
+    sa.CheckConstraint("total_minor > 0", name="payable_orders_total_above_zero"),
     sa.Index("payable_orders_of_buyer", "buyer_id"),
     sa.Index("payable_orders_of_vendor", "vendor_id"),
 )
+
+# `query_at`: when the gateway is queried about an attempt whose outcome has not arrived.
 sa.Table(
     "payment_intents",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    required("order_id", sa.Uuid),
+    required("order_id", sa.Uuid, sa.ForeignKey("payable_orders.id", name="payment_intents_order")),
     required("buyer_id", sa.Uuid),
     required("reference", sa.Text),
     required("amount_minor", sa.BigInteger),
@@ -51,8 +64,14 @@ sa.Table(
     sa.Column("query_at", INSTANT),
     required("queries", sa.Integer, server_default=sa.text("0")),
     required("gateway", sa.Text, server_default=sa.text("'paystack'")),
-    sa.ForeignKeyConstraint(["order_id"], ["payable_orders.id"], name="payment_intents_order"),
     sa.UniqueConstraint("reference", name="payment_intents_reference_once"),
+    sa.CheckConstraint("status <> 'failed' OR failure_reason IS NOT NULL", name="payment_intents_failure_has_words"),
+    sa.CheckConstraint("status <> 'pending' OR authorization_url IS NOT NULL", name="payment_intents_open_has_address"),
+    sa.CheckConstraint(
+        "status IN ('opening', 'pending', 'paid', 'quarantined', 'overpaid', 'closed', 'failed')",
+        name="payment_intents_status_known",
+    ),
+    # One live intent of an order, also of concurrent requests.
     sa.Index(
         "payment_intents_one_live",
         "order_id",
@@ -68,25 +87,27 @@ sa.Table(
         postgresql_where=sa.text("query_at IS NOT NULL AND status IN ('pending', 'failed')"),
     ),
 )
+
+# Every reference that was recorded before a call: a payment by any of them finds its order.
 sa.Table(
     "payment_references",
     metadata,
     sa.Column("reference", sa.Text, primary_key=True),
-    required("intent_id", sa.Uuid),
+    required("intent_id", sa.Uuid, sa.ForeignKey("payment_intents.id", name="payment_references_intent")),
     required("buyer_id", sa.Uuid),
     required("settlement", sa.Text),
     required("created_at", INSTANT),
     required("gateway", sa.Text, server_default=sa.text("'paystack'")),
-    sa.ForeignKeyConstraint(["intent_id"], ["payment_intents.id"], name="payment_references_intent"),
     sa.Index("payment_references_of_intent", "intent_id"),
 )
+
+# The caller's key stays bound to its effect for good (contract section 3).
 sa.Table(
     "payment_intent_keys",
     metadata,
     sa.Column("caller_id", sa.Uuid, primary_key=True),
     sa.Column("idempotency_key", sa.Uuid, primary_key=True),
     required("fingerprint", sa.LargeBinary),
-    required("intent_id", sa.Uuid),
+    required("intent_id", sa.Uuid, sa.ForeignKey("payment_intents.id", name="payment_intent_keys_intent")),
     required("created_at", INSTANT),
-    sa.ForeignKeyConstraint(["intent_id"], ["payment_intents.id"], name="payment_intent_keys_intent"),
 )

@@ -4,6 +4,7 @@ import sqlalchemy as sa
 
 from payments.tables.metadata import CURRENCY, INSTANT, metadata, required
 
+# `explained`: a later run found no difference. `closed`: a person explained it, with evidence.
 sa.Table(
     "reconciliation_cases",
     metadata,
@@ -25,15 +26,32 @@ sa.Table(
     sa.Column("closed_by", sa.Uuid),
     sa.Column("evidence", sa.Text),
     required("gateway", sa.Text, server_default=sa.text("'paystack'")),
+    sa.CheckConstraint(
+        "(status = 'closed') = (closed_by IS NOT NULL AND evidence IS NOT NULL)",
+        name="reconciliation_cases_closed_with_evidence",
+    ),
+    sa.CheckConstraint("(status = 'open') = (closed_at IS NULL)", name="reconciliation_cases_ends_once"),
+    sa.CheckConstraint(
+        "kind IN ('charge_not_in_book', 'charge_not_at_gateway', 'charge_differs', 'charge_without_escrow', "
+        "'fee_differs', 'refund_not_in_book', 'refund_not_at_gateway', 'refund_differs', "
+        "'order_held_without_charge', 'settlement_not_in_book', 'settlement_not_at_gateway', "
+        "'settlement_differs', 'unreadable_at_gateway')",
+        name="reconciliation_cases_kind_known",
+    ),
+    sa.CheckConstraint("status IN ('open', 'explained', 'closed')", name="reconciliation_cases_status_known"),
+    # One open case of a subject, however often and by how many workers it is found.
     sa.Index(
         "reconciliation_cases_one_open", "subject", "kind", unique=True, postgresql_where=sa.text("status = 'open'")
     ),
     sa.Index("reconciliation_cases_of_subject", "subject", "kind", "opened_at"),
     sa.Index("reconciliation_cases_newest", "opened_at", "id"),
 )
+
+# One row: when the next daily run is due. One of two workers claims it.
 sa.Table(
     "reconciliation_runs",
     metadata,
-    sa.Column("the_only", sa.Boolean, primary_key=True, server_default=sa.text("true")),
+    sa.Column("the_only", sa.Boolean, primary_key=True, server_default=sa.true()),
     sa.Column("due_at", INSTANT),
+    sa.CheckConstraint("the_only", name="reconciliation_runs_is_one"),
 )

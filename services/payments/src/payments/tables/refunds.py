@@ -4,12 +4,13 @@ import sqlalchemy as sa
 
 from payments.tables.metadata import CURRENCY, INSTANT, metadata, required
 
+# `attempt_id` is the gateway's name of the present attempt; `recipient_code` is set when it goes to a bank account.
 sa.Table(
     "refunds",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
     required("kind", sa.Text),
-    required("charge_id", sa.Uuid),
+    required("charge_id", sa.Uuid, sa.ForeignKey("charges.id", name="refunds_charge")),
     sa.Column("order_id", sa.Uuid),
     sa.Column("buyer_id", sa.Uuid),
     required("amount_minor", sa.BigInteger),
@@ -30,22 +31,29 @@ sa.Table(
     sa.Column("retry_recipient_code", sa.Text),
     # The gateway's fee of the transfer of this attempt, as posted; null while the gateway has reported none.
     sa.Column("transfer_fee_minor", sa.BigInteger),
-    sa.ForeignKeyConstraint(["charge_id"], ["charges.id"], name="refunds_charge"),
     sa.UniqueConstraint("attempt_id", name="refunds_attempt_once"),
-    sa.Index("refunds_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
-    sa.Index("refunds_newest", "created_at", "id"),
-    sa.Index("refunds_failed", "created_at", "id", postgresql_where=sa.text("status = 'failed'")),
+    sa.CheckConstraint("amount_minor > 0", name="refunds_amount_above_zero"),
+    sa.CheckConstraint("kind IN ('order', 'overpayment', 'quarantine', 'outside')", name="refunds_kind_known"),
+    sa.CheckConstraint(
+        "status IN ('pending', 'submitting', 'submitted', 'settled', 'failed', 'prepared')", name="refunds_status_known"
+    ),
     sa.Index("refunds_of_gateway", "gateway_refund_id"),
     sa.Index("refunds_of_order", "order_id"),
-    sa.Index("refunds_of_buyer", "buyer_id", "created_at"),
+    sa.Index("refunds_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+    sa.Index("refunds_newest", "created_at", "id"),
+    # Refunds of a disputed charge are held.
     sa.Index("refunds_of_charge", "charge_id"),
     sa.Index("refunds_settled", "settled_at", "id", postgresql_where=sa.text("status = 'settled'")),
+    # Buyers see their own refunds; decisions about them are for finance.
+    sa.Index("refunds_of_buyer", "buyer_id", "created_at"),
+    sa.Index("refunds_failed", "created_at", "id", postgresql_where=sa.text("status = 'failed'")),
 )
+
 sa.Table(
     "quarantined_charges",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    required("charge_id", sa.Uuid),
+    required("charge_id", sa.Uuid, sa.ForeignKey("charges.id", name="quarantined_charges_charge")),
     required("reference", sa.Text),
     sa.Column("order_id", sa.Uuid),
     required("amount_minor", sa.BigInteger),
@@ -54,16 +62,22 @@ sa.Table(
     required("status", sa.Text),
     required("created_at", INSTANT),
     sa.Column("refund_id", sa.Uuid),
-    sa.ForeignKeyConstraint(["charge_id"], ["charges.id"], name="quarantined_charges_charge"),
     sa.UniqueConstraint("charge_id", name="quarantined_charges_charge_once"),
+    sa.CheckConstraint(
+        "status IN ('quarantined', 'prepared', 'accepted', 'returned')", name="quarantined_charges_status_known"
+    ),
     sa.Index("quarantined_charges_newest", "created_at", "id"),
     sa.Index("quarantined_charges_undecided", "created_at", "id", postgresql_where=sa.text("status = 'quarantined'")),
 )
+
+# Every prepared decision and who answered it. Maker and checker are two user ids.
 sa.Table(
     "quarantine_decisions",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    required("quarantined_charge_id", sa.Uuid),
+    required(
+        "quarantined_charge_id", sa.Uuid, sa.ForeignKey("quarantined_charges.id", name="quarantine_decisions_charge")
+    ),
     required("outcome", sa.Text),
     required("reason", sa.Text),
     required("status", sa.Text),
@@ -72,7 +86,14 @@ sa.Table(
     sa.Column("decided_by", sa.Uuid),
     sa.Column("decided_at", INSTANT),
     sa.Column("rejection", sa.Text),
-    sa.ForeignKeyConstraint(["quarantined_charge_id"], ["quarantined_charges.id"], name="quarantine_decisions_charge"),
+    sa.CheckConstraint("decided_by <> prepared_by", name="quarantine_decisions_by_two"),
+    sa.CheckConstraint(
+        "(status = 'prepared') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
+        name="quarantine_decisions_decided_by_somebody",
+    ),
+    sa.CheckConstraint("outcome IN ('accept', 'return')", name="quarantine_decisions_outcome_known"),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="quarantine_decisions_status_known"),
+    # One decision of a charge waits or holds; rejected ones stay as history.
     sa.Index(
         "quarantine_decisions_one_stands",
         "quarantined_charge_id",
@@ -81,11 +102,13 @@ sa.Table(
     ),
     sa.Index("quarantine_decisions_of_charge", "quarantined_charge_id", "prepared_at"),
 )
+
+# The gateway alone keeps the full account number: here are its code, and what two people must see of it.
 sa.Table(
     "refund_decisions",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    required("refund_id", sa.Uuid),
+    required("refund_id", sa.Uuid, sa.ForeignKey("refunds.id", name="refund_decisions_refund")),
     required("action", sa.Text),
     required("reason", sa.Text),
     required("status", sa.Text),
@@ -99,22 +122,35 @@ sa.Table(
     sa.Column("bank_code", sa.Text),
     sa.Column("account_name", sa.Text),
     sa.Column("name_at_bank", sa.Text),
-    sa.ForeignKeyConstraint(["refund_id"], ["refunds.id"], name="refund_decisions_refund"),
+    sa.CheckConstraint("action IN ('retry', 'other_destination', 'correct')", name="refund_decisions_action_known"),
+    sa.CheckConstraint("decided_by <> prepared_by", name="refund_decisions_by_two"),
+    sa.CheckConstraint(
+        "(status IN ('prepared', 'overtaken')) = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)",
+        name="refund_decisions_decided_by_somebody",
+    ),
+    sa.CheckConstraint(
+        "(action = 'other_destination') = (num_nulls(recipient_code, account_last4, bank_code, account_name) = 0)",
+        name="refund_decisions_destination_when_other",
+    ),
+    sa.CheckConstraint(
+        "status IN ('prepared', 'approved', 'rejected', 'overtaken')", name="refund_decisions_status_known"
+    ),
     sa.Index("refund_decisions_one_waits", "refund_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
     sa.Index("refund_decisions_of_refund", "refund_id", "prepared_at"),
 )
+
+# Attempts that failed before the present one. No other is made until the gateway confirms that one as dead.
 sa.Table(
     "failed_refund_attempts",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
-    required("refund_id", sa.Uuid),
+    required("refund_id", sa.Uuid, sa.ForeignKey("refunds.id", name="failed_refund_attempts_refund")),
     sa.Column("gateway_refund_id", sa.Text),
     sa.Column("recipient_code", sa.Text),
     sa.Column("failure", sa.Text),
     required("replaced_at", INSTANT),
     sa.Column("confirmed_at", INSTANT),
     sa.Column("transfer_fee_minor", sa.BigInteger),
-    sa.ForeignKeyConstraint(["refund_id"], ["refunds.id"], name="failed_refund_attempts_refund"),
     sa.Index("failed_refund_attempts_of_refund", "refund_id"),
     sa.Index("failed_refund_attempts_of_gateway", "gateway_refund_id"),
 )

@@ -1,4 +1,4 @@
-"""The tables of the payouts database, as the migrations create them; one module per area."""
+"""The tables of the database, one module for each area. `migrations/sql` has their functions, policies and grants."""
 
 from payouts.tables import bank_details, banks, comparisons, exceptions, payouts, release_statements, wallets
 from payouts.tables.metadata import metadata

@@ -5,14 +5,13 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from payouts.tables.metadata import INSTANT, metadata
 
-bank_detail_versions = sa.Table(
+# Every set of details that a vendor ever had; a payout refers to the one it was requested with.
+sa.Table(
     "bank_detail_versions",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
     sa.Column("vendor_id", sa.Uuid, nullable=False),
     sa.Column("account_number", sa.Text),
-    sa.Column("account_sealed", sa.Text),
-    sa.Column("account_fingerprint", sa.Text),
     sa.Column("last4", sa.Text, nullable=False),
     sa.Column("bank_code", sa.Text, nullable=False),
     sa.Column("account_name", sa.Text),
@@ -21,10 +20,13 @@ bank_detail_versions = sa.Table(
     sa.Column("check_digit_valid", sa.Boolean),
     sa.Column("changed_by", sa.Uuid, nullable=False),
     sa.Column("changed_at", INSTANT, nullable=False),
-    sa.Column("change", sa.Text, nullable=False, server_default="set"),
+    sa.Column("account_sealed", sa.Text),
+    sa.Column("account_fingerprint", sa.Text),
+    sa.Column("change", sa.Text, nullable=False, server_default=sa.text("'set'")),
     sa.CheckConstraint(
         "change IN ('set', 'legal_name_changed', 'quarantined', 'released')", name="bank_detail_versions_change_known"
     ),
+    sa.CheckConstraint("last4 = right(account_number, 4)", name="bank_detail_versions_last4"),
     sa.CheckConstraint(
         "num_nonnulls(account_number, account_sealed) = 1", name="bank_detail_versions_number_kept_once"
     ),
@@ -32,12 +34,12 @@ bank_detail_versions = sa.Table(
         "(account_sealed IS NULL) = (account_fingerprint IS NULL)", name="bank_detail_versions_sealed_has_fingerprint"
     ),
     sa.CheckConstraint("account_number ~ '^[0-9]{10}$'", name="bank_detail_versions_ten_digits"),
-    sa.CheckConstraint("last4 = right(account_number, 4)", name="bank_detail_versions_last4"),
     sa.Index("bank_detail_versions_of_vendor", "vendor_id", "changed_at"),
     sa.Index("bank_detail_versions_unsealed", "vendor_id", postgresql_where=sa.text("account_number IS NOT NULL")),
 )
 
-vendor_bank_details = sa.Table(
+# `payouts_from` empty: payable at once.
+sa.Table(
     "vendor_bank_details",
     metadata,
     sa.Column("vendor_id", sa.Uuid, primary_key=True),
@@ -48,8 +50,6 @@ vendor_bank_details = sa.Table(
         nullable=False,
     ),
     sa.Column("account_number", sa.Text),
-    sa.Column("account_sealed", sa.Text),
-    sa.Column("account_fingerprint", sa.Text),
     sa.Column("last4", sa.Text, nullable=False),
     sa.Column("bank_code", sa.Text, nullable=False),
     sa.Column("account_name", sa.Text),
@@ -58,26 +58,30 @@ vendor_bank_details = sa.Table(
     sa.Column("check_digit_valid", sa.Boolean),
     sa.Column("quarantine_reason", sa.Text),
     sa.Column("updated_at", INSTANT, nullable=False),
+    sa.Column("account_sealed", sa.Text),
+    sa.Column("account_fingerprint", sa.Text),
     sa.Column("payouts_from", INSTANT),
+    sa.CheckConstraint("last4 = right(account_number, 4)", name="vendor_bank_details_last4"),
     sa.CheckConstraint("num_nonnulls(account_number, account_sealed) = 1", name="vendor_bank_details_number_kept_once"),
+    sa.CheckConstraint("quarantine_reason IS NULL OR NOT verified", name="vendor_bank_details_quarantined_unverified"),
     sa.CheckConstraint(
         "(account_sealed IS NULL) = (account_fingerprint IS NULL)", name="vendor_bank_details_sealed_has_fingerprint"
     ),
     sa.CheckConstraint("account_number ~ '^[0-9]{10}$'", name="vendor_bank_details_ten_digits"),
-    sa.CheckConstraint("last4 = right(account_number, 4)", name="vendor_bank_details_last4"),
-    sa.CheckConstraint("quarantine_reason IS NULL OR NOT verified", name="vendor_bank_details_quarantined_unverified"),
-    sa.Index("vendor_bank_details_of_account", "account_fingerprint"),
     sa.Index("vendor_bank_details_unsealed", "vendor_id", postgresql_where=sa.text("account_number IS NOT NULL")),
+    sa.Index("vendor_bank_details_of_account", "account_fingerprint"),
 )
 
-hash_keys = sa.Table(
+# Processes read it at start, as the service role. A rotation encrypts the key anew; every hash stays valid.
+sa.Table(
     "hash_keys",
     metadata,
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("key_encrypted", sa.Text, nullable=False),
 )
 
-bank_detail_quarantines = sa.Table(
+# Which account of which vendor was quarantined, by whom and why. Append-only.
+sa.Table(
     "bank_detail_quarantines",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -93,11 +97,11 @@ bank_detail_quarantines = sa.Table(
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("quarantined_by", sa.Uuid, nullable=False),
     sa.Column("quarantined_at", INSTANT, nullable=False),
-    sa.Index("bank_detail_quarantines_of_account", "account_fingerprint"),
     sa.Index("bank_detail_quarantines_of_vendor", "vendor_id", "quarantined_at"),
+    sa.Index("bank_detail_quarantines_of_account", "account_fingerprint"),
 )
 
-bank_detail_releases = sa.Table(
+sa.Table(
     "bank_detail_releases",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -112,17 +116,17 @@ bank_detail_releases = sa.Table(
     sa.Column("decided_by", sa.Uuid),
     sa.Column("decided_at", INSTANT),
     sa.Column("rejection", sa.Text),
-    sa.CheckConstraint("cardinality(quarantine_ids) > 0", name="bank_detail_releases_names_quarantines"),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="bank_detail_releases_status_known"),
-    sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="bank_detail_releases_hash_shape"),
     sa.CheckConstraint("decided_by <> prepared_by", name="bank_detail_releases_decided_by_another"),
     sa.CheckConstraint(
         "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",
         name="bank_detail_releases_decided_says_who",
     ),
+    sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="bank_detail_releases_hash_shape"),
+    sa.CheckConstraint("cardinality(quarantine_ids) > 0", name="bank_detail_releases_names_quarantines"),
     sa.CheckConstraint(
         "(status = 'rejected') = (rejection IS NOT NULL)", name="bank_detail_releases_rejected_says_why"
     ),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="bank_detail_releases_status_known"),
     sa.Index(
         "bank_detail_releases_one_live",
         "account_fingerprint",

@@ -4,7 +4,8 @@ import sqlalchemy as sa
 
 from payouts.tables.metadata import INSTANT, metadata
 
-transfer_comparison = sa.Table(
+# `place` is the history of the server that wrote it: a server restored to an earlier instant begins another one.
+sa.Table(
     "transfer_comparison",
     metadata,
     sa.Column("only_one", sa.Boolean, primary_key=True, server_default=sa.true()),
@@ -14,7 +15,7 @@ transfer_comparison = sa.Table(
     sa.CheckConstraint("only_one", name="transfer_comparison_only_one"),
 )
 
-found_transfers = sa.Table(
+sa.Table(
     "found_transfers",
     metadata,
     sa.Column("reference", sa.Text, primary_key=True),
@@ -29,8 +30,8 @@ found_transfers = sa.Table(
     sa.Column("outcome", sa.Text, nullable=False),
     sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="found_transfers_payout")),
     sa.Column("evidence", sa.Text),
+    sa.CheckConstraint("(outcome = 'explained') = (evidence IS NOT NULL)", name="found_transfers_explained_says_why"),
     sa.CheckConstraint("outcome IN ('open', 'taken', 'explained')", name="found_transfers_outcome_known"),
     sa.CheckConstraint("(outcome = 'taken') = (payout_id IS NOT NULL)", name="found_transfers_taken_names_payout"),
-    sa.CheckConstraint("(outcome = 'explained') = (evidence IS NOT NULL)", name="found_transfers_explained_says_why"),
     sa.Index("found_transfers_open", "found_at", postgresql_where=sa.text("outcome = 'open'")),
 )

@@ -5,7 +5,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from payouts.tables.metadata import INSTANT, metadata
 
-payout_exceptions = sa.Table(
+# `transfer_id` is the attempt concerned: trouble of an older attempt is not trouble of a newer one.
+sa.Table(
     "payout_exceptions",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -23,31 +24,34 @@ payout_exceptions = sa.Table(
     sa.Column("closed_because", sa.Text),
     sa.Column("transfer_id", sa.Uuid, sa.ForeignKey("payout_transfers.id", name="payout_exceptions_transfer")),
     sa.CheckConstraint(
-        "num_nonnulls(payout_id, batch_id) = 1 OR (num_nonnulls(payout_id, batch_id, transfer_id) = 0 AND vendor_id IS NOT NULL)",
+        "(status = 'closed') = (closed_at IS NOT NULL) AND (status = 'closed') = (closed_because IS NOT NULL)",
+        name="payout_exceptions_closed_says_why",
+    ),
+    sa.CheckConstraint(
+        "num_nonnulls(payout_id, batch_id) = 1 OR (num_nonnulls(payout_id, batch_id, transfer_id) = 0 AND "
+        "vendor_id IS NOT NULL)",
         name="payout_exceptions_of_payout_or_batch",
     ),
     sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="payout_exceptions_severity_known"),
     sa.CheckConstraint("status IN ('open', 'closed')", name="payout_exceptions_status_known"),
-    sa.CheckConstraint(
-        "(status = 'closed') = (closed_at IS NOT NULL) AND (status = 'closed') = (closed_because IS NOT NULL)",
-        name="payout_exceptions_closed_says_why",
-    ),
     sa.Index("payout_exceptions_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'open'")),
     sa.Index(
         "payout_exceptions_one_live_of_batch", "batch_id", unique=True, postgresql_where=sa.text("status = 'open'")
     ),
+    sa.Index("payout_exceptions_newest", sa.text("opened_at DESC"), sa.text("id DESC")),
+    sa.Index("payout_exceptions_of_vendor", "vendor_id", "opened_at"),
+    sa.Index("payout_exceptions_of_transfer", "transfer_id"),
     sa.Index(
         "payout_exceptions_one_live_of_vendor",
         "vendor_id",
         unique=True,
         postgresql_where=sa.text("status = 'open' AND payout_id IS NULL AND batch_id IS NULL"),
     ),
-    sa.Index("payout_exceptions_newest", sa.text("opened_at DESC"), sa.text("id DESC")),
-    sa.Index("payout_exceptions_of_vendor", "vendor_id", "opened_at"),
-    sa.Index("payout_exceptions_of_transfer", "transfer_id"),
 )
 
-payout_exception_acts = sa.Table(
+# Who did what about an exception, and its state before and after. `acted_by` empty: the service, after a gateway
+# event.
+sa.Table(
     "payout_exception_acts",
     metadata,
     sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
@@ -66,14 +70,15 @@ payout_exception_acts = sa.Table(
     sa.Column("cause_after", sa.Text, nullable=False),
     sa.Column("note", sa.Text, nullable=False),
     sa.Column("acted_at", INSTANT, nullable=False),
-    sa.CheckConstraint("kind IN ('classified', 'changed', 'noted', 'closed')", name="payout_exception_acts_kind_known"),
     sa.CheckConstraint(
         "kind <> 'classified' OR acted_by IS NOT NULL", name="payout_exception_acts_classified_by_somebody"
     ),
+    sa.CheckConstraint("kind IN ('classified', 'changed', 'noted', 'closed')", name="payout_exception_acts_kind_known"),
     sa.Index("payout_exception_acts_of_exception", "exception_id", "position"),
 )
 
-standing_alerts = sa.Table(
+# An open alert: several workers raise it once and clear it once. `calm_since` is the start of a quiet time.
+sa.Table(
     "standing_alerts",
     metadata,
     sa.Column("dedup_key", sa.Text, primary_key=True),
@@ -81,7 +86,7 @@ standing_alerts = sa.Table(
     sa.Column("calm_since", INSTANT),
 )
 
-reconciliations = sa.Table(
+sa.Table(
     "reconciliations",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -97,6 +102,12 @@ reconciliations = sa.Table(
     sa.Column("decided_by", sa.Uuid),
     sa.Column("decided_at", INSTANT),
     sa.Column("rejection", sa.Text),
+    sa.CheckConstraint("decided_by <> prepared_by", name="reconciliations_decided_by_another"),
+    sa.CheckConstraint(
+        "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",
+        name="reconciliations_decided_says_who",
+    ),
+    sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="reconciliations_hash_shape"),
     sa.CheckConstraint(
         "kind IN ('restitution', 'reversal', 'recovery', 'recovery_returned', 'hold_released')",
         name="reconciliations_kind_known",
@@ -105,33 +116,27 @@ reconciliations = sa.Table(
         "(kind IN ('recovery', 'recovery_returned', 'hold_released')) = (transfer_id IS NOT NULL)",
         name="reconciliations_recovery_names_transfer",
     ),
-    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="reconciliations_status_known"),
-    sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="reconciliations_hash_shape"),
-    sa.CheckConstraint("decided_by <> prepared_by", name="reconciliations_decided_by_another"),
-    sa.CheckConstraint(
-        "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",
-        name="reconciliations_decided_says_who",
-    ),
     sa.CheckConstraint("(status = 'rejected') = (rejection IS NOT NULL)", name="reconciliations_rejected_says_why"),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="reconciliations_status_known"),
     sa.Index("reconciliations_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index("reconciliations_newest", sa.text("prepared_at DESC"), sa.text("id DESC")),
+    sa.Index("reconciliations_of_payout", "payout_id"),
     sa.Index(
         "reconciliations_returned_once",
         "payout_id",
         unique=True,
         postgresql_where=sa.text("status = 'approved' AND transfer_id IS NULL"),
     ),
+    # One decision for each posting: a transfer may be held more than once.
     sa.Index(
         "reconciliations_posting_once",
-        sa.text("((postings -> 0) ->> 'postingKey'::text)"),
+        sa.text("((postings -> 0) ->> 'postingKey')"),
         unique=True,
         postgresql_where=sa.text("status = 'approved'"),
     ),
-    sa.Index("reconciliations_newest", sa.text("prepared_at DESC"), sa.text("id DESC")),
-    sa.Index("reconciliations_of_payout", "payout_id"),
 )
 
-# The money of a transfer that may have been paid, although the ledger returned it or paid it by another attempt.
-transfer_holds = sa.Table(
+sa.Table(
     "transfer_holds",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -145,13 +150,14 @@ transfer_holds = sa.Table(
     sa.Column("held_at", INSTANT, nullable=False),
     sa.Column("decided_at", INSTANT),
     sa.CheckConstraint("amount > 0", name="transfer_holds_amount_positive"),
-    sa.CheckConstraint("status IN ('held', 'recovered', 'released')", name="transfer_holds_status_known"),
     sa.CheckConstraint("(status = 'held') = (decided_at IS NULL)", name="transfer_holds_decided_says_when"),
+    sa.CheckConstraint("status IN ('held', 'recovered', 'released')", name="transfer_holds_status_known"),
     sa.Index("transfer_holds_of_payout", "payout_id"),
     sa.Index("transfer_holds_open_of_vendor", "vendor_id", postgresql_where=sa.text("status = 'held'")),
 )
 
-payout_acts = sa.Table(
+# Who reset, prepared, approved, rejected or cancelled, and when. Append-only.
+sa.Table(
     "payout_acts",
     metadata,
     sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),

@@ -5,16 +5,15 @@ from typing import Final
 import sqlalchemy as sa
 
 from common.database.tables import (
-    attach_chain_tables,
     attach_idempotent_commands,
     attach_ledger_tables,
-    attach_messaging_tables,
+    attach_row_numbers,
+    service_metadata,
 )
 
-metadata: Final = sa.MetaData()
-attach_messaging_tables(metadata)
+metadata: Final = service_metadata("payouts")
 attach_ledger_tables(metadata)
-attach_chain_tables(metadata)
 attach_idempotent_commands(metadata)
+attach_row_numbers(metadata, "payout_requests", kind="payout", prefix="PO")
 
 INSTANT: Final = sa.TIMESTAMP(timezone=True)

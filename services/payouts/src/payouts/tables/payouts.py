@@ -5,7 +5,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from payouts.tables.metadata import INSTANT, metadata
 
-payout_requests = sa.Table(
+# `restitution_awaited_since`: the money returns to the wallet once the gateway confirms that it will not be sent.
+sa.Table(
     "payout_requests",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -31,10 +32,18 @@ payout_requests = sa.Table(
     sa.Column("restitution_reason", sa.Text),
     sa.Column("idempotency_key", sa.Uuid),
     sa.Column("number", sa.Text, server_default=sa.text("new_payout_number()")),
+    sa.CheckConstraint("amount > 0", name="payout_requests_amount_positive"),
+    sa.CheckConstraint(
+        "(restitution_awaited_since IS NULL) = (restitution_reason IS NULL)", name="payout_requests_awaited_says_why"
+    ),
     sa.CheckConstraint(
         "number IS NOT NULL AND number ~ '^PO(-[0-9A-HJKMNP-TV-Z]{4}){2}$'", name="payout_requests_number_form"
     ),
-    sa.Index("payout_requests_number_once", "number", unique=True),
+    sa.CheckConstraint("retry_count BETWEEN 0 AND 3", name="payout_requests_retry_count_at_most_3"),
+    sa.CheckConstraint("status IN ('pending', 'processed', 'failed')", name="payout_requests_status_known"),
+    sa.Index("payout_requests_of_vendor", "vendor_id", sa.text("created_at DESC")),
+    sa.Index("payout_requests_newest", sa.text("created_at DESC"), sa.text("id DESC")),
+    sa.Index("payout_requests_pending", "created_at", "id", postgresql_where=sa.text("status = 'pending'")),
     sa.Index(
         "payout_requests_key_once",
         "requested_by",
@@ -42,18 +51,11 @@ payout_requests = sa.Table(
         unique=True,
         postgresql_where=sa.text("idempotency_key IS NOT NULL"),
     ),
-    sa.CheckConstraint(
-        "(restitution_awaited_since IS NULL) = (restitution_reason IS NULL)", name="payout_requests_awaited_says_why"
-    ),
-    sa.CheckConstraint("amount > 0", name="payout_requests_amount_positive"),
-    sa.CheckConstraint("status IN ('pending', 'processed', 'failed')", name="payout_requests_status_known"),
-    sa.CheckConstraint("retry_count BETWEEN 0 AND 3", name="payout_requests_retry_count_at_most_3"),
-    sa.Index("payout_requests_of_vendor", "vendor_id", sa.text("created_at DESC")),
-    sa.Index("payout_requests_newest", sa.text("created_at DESC"), sa.text("id DESC")),
-    sa.Index("payout_requests_pending", "created_at", "id", postgresql_where=sa.text("status = 'pending'")),
+    sa.Index("payout_requests_number_once", "number", unique=True),
 )
 
-dispatch_batches = sa.Table(
+# One response for each caller and key, for good (contract section 3).
+sa.Table(
     "dispatch_batches",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -62,14 +64,14 @@ dispatch_batches = sa.Table(
     sa.Column("fingerprint", sa.LargeBinary, nullable=False),
     sa.Column("dry_run", sa.Boolean, nullable=False),
     sa.Column("gateway_balance_minor", sa.BigInteger, nullable=False),
-    sa.Column("remaining", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("answer", JSONB),
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("finished_at", INSTANT),
+    sa.Column("remaining", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.UniqueConstraint("dispatched_by", "idempotency_key", name="dispatch_batches_key_once"),
 )
 
-dispatch_lines = sa.Table(
+sa.Table(
     "dispatch_lines",
     metadata,
     sa.Column("batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="dispatch_lines_batch"), primary_key=True),
@@ -82,7 +84,9 @@ dispatch_lines = sa.Table(
     sa.CheckConstraint("(outcome = 'skipped') = (reason IS NOT NULL)", name="dispatch_lines_skipped_says_why"),
 )
 
-payout_transfers = sa.Table(
+# One row for each attempt; its reference is committed before the gateway is called and never changes. An attempt after
+# a reset belongs to no batch.
+sa.Table(
     "payout_transfers",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -108,17 +112,18 @@ payout_transfers = sa.Table(
     sa.Column("submissions", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("asks", sa.Integer, nullable=False, server_default=sa.text("0")),
     sa.Column("due_at", INSTANT),
-    sa.Column("called_at", INSTANT),
-    sa.Column("gateway", sa.Text, nullable=False, server_default=sa.text("'paystack'")),
-    sa.Column("fee", sa.BigInteger),
     sa.Column("created_at", INSTANT, nullable=False),
     sa.Column("updated_at", INSTANT, nullable=False),
-    sa.UniqueConstraint("reference", name="payout_transfers_reference_once"),
+    sa.Column("called_at", INSTANT),
+    # Null: the gateway has not reported a fee.
+    sa.Column("fee", sa.BigInteger),
+    sa.Column("gateway", sa.Text, nullable=False, server_default=sa.text("'paystack'")),
     sa.UniqueConstraint("payout_id", "attempt", name="payout_transfers_attempt_once"),
+    sa.UniqueConstraint("reference", name="payout_transfers_reference_once"),
     sa.CheckConstraint("reference ~ '^po-[0-9a-f]{32}$'", name="payout_transfers_reference_shape"),
     sa.CheckConstraint(
-        "status IN ('reserved', 'submitting', 'unknown', 'pending', 'received', 'otp', 'success', 'failed', 'rejected', "
-        "'blocked', 'abandoned', 'reversed')",
+        "status IN ('reserved', 'submitting', 'unknown', 'pending', 'received', 'otp', 'success', 'failed', "
+        "'rejected', 'blocked', 'abandoned', 'reversed')",
         name="payout_transfers_status_known",
     ),
     sa.Index("payout_transfers_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
@@ -126,7 +131,8 @@ payout_transfers = sa.Table(
     sa.Index("payout_transfers_newest", sa.text("created_at DESC")),
 )
 
-transfer_observations = sa.Table(
+# What the gateway reported, in the order of arrival. Append-only.
+sa.Table(
     "transfer_observations",
     metadata,
     sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),

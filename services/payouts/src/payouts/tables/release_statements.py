@@ -4,11 +4,12 @@ import sqlalchemy as sa
 
 from payouts.tables.metadata import INSTANT, metadata
 
-release_statements = sa.Table(
+# As received, unverified: verified each time before money is sent. `line_key` names the wallet line of the same event.
+sa.Table(
     "release_statements",
     metadata,
     sa.Column("vendor_id", sa.Uuid, primary_key=True),
-    sa.Column("sequence", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("sequence", sa.BigInteger, primary_key=True),
     sa.Column("signature", sa.Text, primary_key=True),
     sa.Column("source", sa.Text, nullable=False),
     sa.Column("line_key", sa.Text),
@@ -20,7 +21,8 @@ release_statements = sa.Table(
     sa.Index("release_statements_of_line", "line_key"),
 )
 
-release_statements_begin = sa.Table(
+# Lines up to this one are older than the first statement. In a new system there is none.
+sa.Table(
     "release_statements_begin",
     metadata,
     sa.Column("only_one", sa.Boolean, primary_key=True, server_default=sa.true()),

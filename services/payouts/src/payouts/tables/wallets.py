@@ -4,7 +4,9 @@ import sqlalchemy as sa
 
 from payouts.tables.metadata import INSTANT, metadata
 
-vendors = sa.Table(
+# `sequence` is the publisher's own count, so that events in any order end in the same row. A suspension has a sequence
+# of its own.
+sa.Table(
     "vendors",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -12,10 +14,10 @@ vendors = sa.Table(
     sa.Column("legal_name", sa.Text, nullable=False),
     sa.Column("sequence", sa.BigInteger, nullable=False),
     sa.Column("suspended", sa.Boolean, nullable=False, server_default=sa.false()),
-    sa.Column("standing_sequence", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("standing_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
 )
 
-order_shares = sa.Table(
+sa.Table(
     "order_shares",
     metadata,
     sa.Column("order_id", sa.Uuid, primary_key=True),
@@ -31,14 +33,16 @@ order_shares = sa.Table(
     ),
 )
 
-wallets = sa.Table(
+# Its lock orders everything that happens to one vendor's wallet.
+sa.Table(
     "wallets",
     metadata,
     sa.Column("vendor_id", sa.Uuid, primary_key=True),
     sa.Column("created_at", INSTANT, nullable=False, server_default=sa.text("now()")),
 )
 
-wallet_lines = sa.Table(
+# A vendor's lines have one order by position and by time: each month is one piece of the statement.
+sa.Table(
     "wallet_lines",
     metadata,
     sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
@@ -57,21 +61,25 @@ wallet_lines = sa.Table(
     # Commission and fee of a line from before events stated them, in proportion to the order's releases.
     sa.Column("estimated", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
-    sa.CheckConstraint(
-        "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', 'chargeback', "
-        "'chargeback_won', 'restitution', 'reversal', 'recovery', 'recovery_returned', 'correction', 'waiver')",
-        name="wallet_lines_kind_known",
-    ),
     sa.CheckConstraint("balance_minor >= 0", name="wallet_lines_balance_never_negative"),
     sa.CheckConstraint(
-        "kind NOT IN ('restitution', 'reversal', 'recovery', 'recovery_returned') OR payout_id IS NOT NULL",
-        name="wallet_lines_return_names_payout",
+        "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', "
+        "'chargeback', 'chargeback_won', 'restitution', 'reversal', 'recovery', 'recovery_returned', "
+        "'correction', 'waiver')",
+        name="wallet_lines_kind_known",
     ),
     sa.CheckConstraint(
         "coalesce(gross_minor - commission_minor - delivery_fee_minor = net_minor, commission_minor IS NULL)",
         name="wallet_lines_parts_add_up",
     ),
+    sa.CheckConstraint(
+        "kind NOT IN ('restitution', 'reversal', 'recovery', 'recovery_returned') OR payout_id IS NOT NULL",
+        name="wallet_lines_return_names_payout",
+    ),
     sa.CheckConstraint("kind <> 'waiver' OR net_minor < 0", name="wallet_lines_waiver_only_debits"),
+    sa.Index("wallet_lines_of_vendor", "vendor_id", sa.text('"position" DESC')),
+    sa.Index("wallet_lines_in_time", "vendor_id", "at", "position"),
+    # Restitution and reversal of one payout never both exist.
     sa.Index(
         "wallet_lines_returned_once",
         "payout_id",
@@ -79,15 +87,11 @@ wallet_lines = sa.Table(
         postgresql_where=sa.text("kind IN ('restitution', 'reversal')"),
     ),
     sa.Index(
-        "wallet_lines_recoveries",
-        "payout_id",
-        postgresql_where=sa.text("kind IN ('recovery', 'recovery_returned')"),
+        "wallet_lines_recoveries", "payout_id", postgresql_where=sa.text("kind IN ('recovery', 'recovery_returned')")
     ),
-    sa.Index("wallet_lines_of_vendor", "vendor_id", sa.text("position DESC")),
-    sa.Index("wallet_lines_in_time", "vendor_id", "at", "position"),
 )
 
-chargebacks = sa.Table(
+sa.Table(
     "chargebacks",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -99,18 +103,18 @@ chargebacks = sa.Table(
     sa.Column("sequence", sa.BigInteger, nullable=False),
     # What is at stake and the wallet did not have: later credits are held for it.
     sa.Column("uncovered_minor", sa.BigInteger, nullable=False, server_default=sa.text("0")),
-    sa.CheckConstraint("status IN ('opened', 'won', 'lost')", name="chargebacks_status_known"),
-    sa.CheckConstraint("least(vendor_minor, held_minor) >= 0", name="chargebacks_never_negative"),
     sa.CheckConstraint("status = 'opened' OR held_minor = 0", name="chargebacks_hold_nothing_when_decided"),
+    sa.CheckConstraint("least(vendor_minor, held_minor) >= 0", name="chargebacks_never_negative"),
+    sa.CheckConstraint("status IN ('opened', 'won', 'lost')", name="chargebacks_status_known"),
     sa.CheckConstraint(
         "uncovered_minor >= 0 AND (status = 'opened' OR uncovered_minor = 0)",
         name="chargebacks_uncovered_only_while_open",
     ),
-    sa.Index("chargebacks_open_of_vendor", "vendor_id", postgresql_where=sa.text("status = 'opened'")),
     sa.Index("chargebacks_open_of_order", "order_id", postgresql_where=sa.text("status = 'opened'")),
+    sa.Index("chargebacks_open_of_vendor", "vendor_id", postgresql_where=sa.text("status = 'opened'")),
 )
 
-payout_schedules = sa.Table(
+sa.Table(
     "payout_schedules",
     metadata,
     sa.Column("vendor_id", sa.Uuid, primary_key=True),
@@ -121,17 +125,18 @@ payout_schedules = sa.Table(
     sa.Column("changed_by", sa.Uuid, nullable=False),
     sa.Column("updated_at", INSTANT, nullable=False),
     sa.CheckConstraint("frequency IN ('none', 'daily', 'weekly')", name="payout_schedules_frequency_known"),
+    sa.CheckConstraint("minimum_minor > 0", name="payout_schedules_minimum_positive"),
+    sa.CheckConstraint("(frequency = 'none') = (due_at IS NULL)", name="payout_schedules_none_is_never_due"),
     sa.CheckConstraint(
         "weekday IN ('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday')",
         name="payout_schedules_weekday_known",
     ),
     sa.CheckConstraint("(frequency = 'weekly') = (weekday IS NOT NULL)", name="payout_schedules_weekly_has_weekday"),
-    sa.CheckConstraint("(frequency = 'none') = (due_at IS NULL)", name="payout_schedules_none_is_never_due"),
-    sa.CheckConstraint("minimum_minor > 0", name="payout_schedules_minimum_positive"),
     sa.Index("payout_schedules_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
 )
 
-scheduled_payouts = sa.Table(
+# One decision for each vendor and period (the due day in Lagos). Decided by the worker only.
+sa.Table(
     "scheduled_payouts",
     metadata,
     sa.Column("vendor_id", sa.Uuid, primary_key=True),

@@ -1,0 +1,1 @@
+GRANT SELECT, INSERT, DELETE ON standing_alerts TO campus_payments_service;

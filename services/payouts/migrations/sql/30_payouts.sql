@@ -1,0 +1,57 @@
+ALTER TABLE payout_requests ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON payout_requests TO campus_payouts_api;
+-- Written once.
+REVOKE UPDATE, DELETE ON payout_requests FROM campus_payouts_service;
+GRANT
+    UPDATE (
+        status, transfer_reference, transfer_code, transfer_failure, retry_count, updated_at, processed_at,
+        restitution_awaited_since, restitution_reason
+    )
+ON payout_requests TO campus_payouts_service;
+CREATE POLICY payout_requests_select ON payout_requests FOR SELECT TO campus_payouts_api
+    USING ((vendor_id = app_vendor_id() AND app_may('wallet:own')) OR app_may('payouts:read'));
+CREATE POLICY payout_requests_insert ON payout_requests FOR INSERT TO campus_payouts_api
+    WITH CHECK (vendor_id = app_vendor_id() AND app_may('wallet:own'));
+-- Who resets a payout sees the one that was reset.
+CREATE POLICY payout_requests_of_resets ON payout_requests FOR SELECT TO campus_payouts_api
+    USING (app_may('payouts:reset'));
+
+ALTER TABLE dispatch_batches ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON dispatch_batches TO campus_payouts_api;
+-- Written once: the service may change only the columns named here.
+REVOKE UPDATE, DELETE ON dispatch_batches FROM campus_payouts_service;
+GRANT UPDATE (answer, finished_at, remaining) ON dispatch_batches TO campus_payouts_service;
+CREATE POLICY dispatch_batches_select ON dispatch_batches FOR SELECT TO campus_payouts_api
+    USING (dispatched_by = app_user_id() AND app_may('payouts:dispatch'));
+
+-- Written once: the service may change only the columns named here.
+REVOKE UPDATE, DELETE ON dispatch_lines FROM campus_payouts_service;
+GRANT UPDATE (outcome, reason) ON dispatch_lines TO campus_payouts_service;
+
+ALTER TABLE payout_transfers ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON payout_transfers TO campus_payouts_api;
+-- Written once.
+REVOKE UPDATE, DELETE ON payout_transfers FROM campus_payouts_service;
+GRANT
+    UPDATE (
+        batch_id, status, recipient_code, transfer_code, failure, submissions, asks, due_at, updated_at,
+        called_at, fee, gateway
+    )
+ON payout_transfers TO campus_payouts_service;
+CREATE POLICY payout_transfers_select ON payout_transfers FOR SELECT TO campus_payouts_api
+    USING ((vendor_id = app_vendor_id() AND app_may('wallet:own')) OR app_may('payouts:read'));
+-- Staff count attempts and query the gateway for the reference of one in trouble.
+CREATE POLICY payout_transfers_select_observed ON payout_transfers FOR SELECT TO campus_payouts_api
+    USING (app_may('exceptions:read'));
+CREATE POLICY payout_transfers_of_resets ON payout_transfers FOR SELECT TO campus_payouts_api
+    USING (app_may('payouts:reset'));
+
+CREATE FUNCTION observations_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'what the gateway said is never edited' USING ERRCODE = 'restrict_violation';
+END $$;
+
+-- Written once.
+REVOKE UPDATE, DELETE ON transfer_observations FROM campus_payouts_service;
+CREATE TRIGGER transfer_observations_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON transfer_observations
+    FOR EACH STATEMENT EXECUTE FUNCTION observations_refuse_change();
