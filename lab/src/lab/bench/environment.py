@@ -75,15 +75,7 @@ class BenchEnvironment:
     @classmethod
     def of(cls, system: System, effort: Effort, issuer: Issuer, log: Log) -> "BenchEnvironment":
         """Find the programs. Raises BenchFailed when one is missing."""
-        return cls(
-            system,
-            effort,
-            log,
-            issuer,
-            find_program("wrk", log),
-            find_program("nginx", log),
-            find_pgbench(log),
-        )
+        return cls(system, effort, log, issuer, find_program("wrk", log), find_program("nginx", log), find_pgbench(log))
 
     # Processes
 
@@ -247,14 +239,7 @@ class BenchEnvironment:
         return json.loads(await self.get(url))
 
     async def compare(
-        self,
-        path: str,
-        run: Run,
-        limit: str,
-        run_limit: Run,
-        *goals: Goal,
-        measured: Measured = "rate",
-        note: str = "",
+        self, path: str, run: Run, limit: str, run_limit: Run, *goals: Goal, measured: Measured = "rate", note: str = ""
     ) -> Row:
         """Measure a path and its limit in turns."""
         return await alternate(

@@ -145,15 +145,7 @@ async def alternate(
         limits.append(await run_limit(effort.seconds))
         readings.append(await run(effort.seconds))
     ratio = _median([_ratio(one, other, measured) for one, other in zip(readings, limits, strict=True)])
-    return Row(
-        path,
-        limit,
-        Figures.of(readings),
-        Figures.of(limits),
-        ratio,
-        goals=tuple(goals),
-        note=note,
-    )
+    return Row(path, limit, Figures.of(readings), Figures.of(limits), ratio, goals=tuple(goals), note=note)
 
 
 def percentile(times: Sequence[float], share: float) -> float | None:

@@ -88,11 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_images(rotation)
     rotation.set_defaults(
         run=lambda given, folder: drill_rotation(
-            folder,
-            overlap_seconds=given.overlap,
-            compromised=given.compromised,
-            only=given.only,
-            images=given.images,
+            folder, overlap_seconds=given.overlap, compromised=given.compromised, only=given.only, images=given.images
         )
     )
     return parser

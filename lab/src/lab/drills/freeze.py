@@ -22,15 +22,7 @@ from campus_tools.launcher.system import System
 from campus_tools.servers import Server, start_servers
 from contracts.demo import ADA
 from lab.report import Report
-from lab.systems import (
-    NO_QUOTA,
-    NO_TRACING,
-    Log,
-    broken_invariants,
-    clients_of,
-    stopped_at_the_end,
-    value_of,
-)
+from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, stopped_at_the_end, value_of
 from operations.journey import Marketplace, SignedInUser
 from operations.services import SERVICES
 

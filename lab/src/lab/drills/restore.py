@@ -228,9 +228,7 @@ class _Drill:
                 if refused.status >= 500:
                     raise
             response = await play.market.http.post(
-                "/api/payouts/dispatch",
-                json={},
-                headers={**play.actors.maker.headers, "Idempotency-Key": str(uuid4())},
+                "/api/payouts/dispatch", json={}, headers={**play.actors.maker.headers, "Idempotency-Key": str(uuid4())}
             )
             if response.status_code == 503:
                 self.rejected_dispatches += 1

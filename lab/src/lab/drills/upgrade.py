@@ -73,12 +73,7 @@ async def drill_upgrade_of_images(folder: Path, old: Path, new: Path, log: Log) 
 
 
 async def _upgrade(
-    folder: Path,
-    old: str,
-    runtime: Runtime,
-    environment: Mapping[str, str],
-    switch: Callable[[System], None],
-    log: Log,
+    folder: Path, old: str, runtime: Runtime, environment: Mapping[str, str], switch: Callable[[System], None], log: Log
 ) -> Report:
     """Start the version `old`, and replace it under load. `switch` migrates; later starts run the new version."""
     log(f"starting {old}, two instances of each API process")

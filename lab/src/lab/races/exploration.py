@@ -13,15 +13,7 @@ from lab.races.actions import Action, End, Pair
 from lab.races.marketplace import RacingMarketplace, error_of
 from lab.stepped.actions import Facts
 from lab.stepped.effects import Effect
-from lab.stepped.scheduler import (
-    ACTORS,
-    Actor,
-    Interleaving,
-    Schedule,
-    schedules,
-    sequential,
-    text_of,
-)
+from lab.stepped.scheduler import ACTORS, Actor, Interleaving, Schedule, schedules, sequential, text_of
 
 # Schedules with changes between transactions only that are tried before an end counts as not explained.
 _EXPLANATIONS_MAX: Final = 40

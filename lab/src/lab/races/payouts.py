@@ -92,10 +92,7 @@ RESET: Final = command("reset", "closed", OPS, RESET_PAYOUT)
 APPROVE: Final = command("approve_return", "amount_returned closed", CHECKER, APPROVE_RECONCILIATION)
 REJECT: Final = command("reject_return", "", CHECKER, REJECT_RECONCILIATION)
 QUERY: Final = command(
-    "query_exception",
-    "queried success_confirmed transfer_succeeded closed",
-    OPS,
-    Command(f"{_EXCEPTION}/query"),
+    "query_exception", "queried success_confirmed transfer_succeeded closed", OPS, Command(f"{_EXCEPTION}/query")
 )
 CLOSE: Final = command("close_exception", "closed", OPS, Command(f"{_EXCEPTION}/close", {"evidence": "a race"}))
 SUCCESS: Final = _webhook(
@@ -318,13 +315,7 @@ SITUATIONS: Final = (
         QUARANTINE,
     ),
     _situation(
-        "failed at the bank",
-        "pending",
-        partial(_ended, act="fail"),
-        FAILED,
-        _due_timer("failed"),
-        RESET,
-        QUARANTINE,
+        "failed at the bank", "pending", partial(_ended, act="fail"), FAILED, _due_timer("failed"), RESET, QUARANTINE
     ),
     *(
         _situation(

@@ -72,13 +72,7 @@ class SimulatedMarketplace(Marketplace):
 
     @classmethod
     async def _open(
-        cls,
-        stack: AsyncExitStack,
-        folder: Path,
-        servers: Servers,
-        clock: ManualClock,
-        log: Log,
-        further: Sequence[str],
+        cls, stack: AsyncExitStack, folder: Path, servers: Servers, clock: ManualClock, log: Log, further: Sequence[str]
     ) -> Self:
         """Open the system on PostgreSQL, the double of the broker, and the sandbox inside this program."""
         await asyncio.to_thread(servers.postgresql.start)

@@ -77,11 +77,7 @@ class Run:
             await market.publish(
                 "identity",
                 UserProvisioned(
-                    user_id=buyer.id,
-                    email=address_of(buyer.id),
-                    role="buyer",
-                    referral=referral,
-                    campus_id=LAGOS.id,
+                    user_id=buyer.id, email=address_of(buyer.id), role="buyer", referral=referral, campus_id=LAGOS.id
                 ),
             )
         await market.run_until_idle()

@@ -147,13 +147,7 @@ class Marketplace:
 
     @classmethod
     async def _open(
-        cls,
-        stack: AsyncExitStack,
-        folder: Path,
-        servers: Servers,
-        clock: ManualClock,
-        log: Log,
-        further: Sequence[str],
+        cls, stack: AsyncExitStack, folder: Path, servers: Servers, clock: ManualClock, log: Log, further: Sequence[str]
     ) -> Self:
         """Open the system on PostgreSQL, RabbitMQ and a sandbox process, with the demo data."""
         await asyncio.gather(asyncio.to_thread(servers.postgresql.start), asyncio.to_thread(servers.rabbitmq.start))

@@ -44,10 +44,7 @@ PROVIDER_CALLS: Final = ProviderCalls()
 
 
 async def observed(
-    kind: Kind,
-    label: str,
-    effect: Callable[[], Awaitable[Result]],
-    session: Callable[[], Session] = lambda: NO_SESSION,
+    kind: Kind, label: str, effect: Callable[[], Awaitable[Result]], session: Callable[[], Session] = lambda: NO_SESSION
 ) -> Result:
     process = CURRENT.get()
     if process is None:

@@ -61,11 +61,7 @@ async def _start(
 ) -> asyncio.subprocess.Process:
     urls = bench.databases[service]
     environment = bench.variables(
-        service,
-        bench.next_port(),
-        BROKER_URL=broker_url,
-        API_DATABASE_URL=urls.api,
-        SERVICE_DATABASE_URL=urls.service,
+        service, bench.next_port(), BROKER_URL=broker_url, API_DATABASE_URL=urls.api, SERVICE_DATABASE_URL=urls.service
     )
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "lab.bench.event_processes", part, str(path), str(count), str(_RATE),

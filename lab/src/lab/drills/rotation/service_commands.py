@@ -15,10 +15,7 @@ from operations.rotation.secret_store import Secret, ended
 from operations.secrets import read_secrets, write_secrets
 
 _SIGNING: Final = {"begin": "rotate-keys", "end": "retire-keys"}
-_ENCRYPTING: Final = {
-    Secret.encryption: ("identity", "orders", "payouts", "notifications"),
-    Secret.pin: ("orders",),
-}
+_ENCRYPTING: Final = {Secret.encryption: ("identity", "orders", "payouts", "notifications"), Secret.pin: ("orders",)}
 
 
 @dataclass(frozen=True, slots=True)
