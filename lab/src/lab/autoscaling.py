@@ -149,12 +149,12 @@ def _process_name(spec: dict[str, Any]) -> str:
     return "api-gateway" if name == "api-gateway-api" else name
 
 
-def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float) -> SimulatedHour:
+def simulate_hour(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float) -> SimulatedHour:
     """Simulate one hour of one worker."""
     chance = random.Random(f"{hour.seed} {worker.name}")
     queues = {name: deque[list[float]]() for name in worker.messages_an_order}
     lengths = dict.fromkeys(queues, 0)
-    crew = _Crew(worker.scaling, cluster)
+    instances = _Instances(worker.scaling, cluster)
     waits: list[tuple[float, int, float]] = []
     held = 0.0
     credit, total, longest = 0.0, 0, 0
@@ -167,9 +167,9 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float)
                 queues[name].append([now, arrivals])
                 lengths[name] += arrivals
                 total += arrivals if number >= 0 else 0
-        ready = crew.at(now, lengths)
+        ready = instances.at(now, lengths)
         if now > 0 and now % hour.killed_every == 0:
-            crew.restart_one(now)
+            instances.restart_one(now)
         # The messages that the instances can process in this step; the time of a message varies by a third.
         credit += ready * STEP_SECONDS / (worker.ms_a_message / 1000) * max(0.0, chance.gauss(1.0, 0.3))
         done = 0
@@ -187,12 +187,12 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float)
                 queues[name][0][1] -= processed
         if not any(lengths.values()):
             credit = min(credit, ready)
-        crew.worked(done * worker.ms_a_message / 1000 / STEP_SECONDS)
+        instances.worked(done * worker.ms_a_message / 1000 / STEP_SECONDS)
         longest = max(longest, *lengths.values())
     return SimulatedHour(
         worker.name,
         total,
-        crew.most,
+        instances.most,
         longest,
         _percentile(waits, 0.99),
         _late(waits, objective_seconds),
@@ -201,7 +201,7 @@ def play(worker: Worker, hour: Hour, cluster: Cluster, objective_seconds: float)
     )
 
 
-class _Crew:
+class _Instances:
     """The instances of one worker: ready ones and starting ones."""
 
     def __init__(self, scaling: Scaling, cluster: Cluster) -> None:

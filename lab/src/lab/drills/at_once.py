@@ -13,7 +13,7 @@ from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerPorts, find_servers
 from lab.drills.doubled import READY_SECONDS
-from lab.drills.history import Actors, History, Play
+from lab.drills.history import Activity, History, Users
 from lab.report import Report
 from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, rows_of, stopped_at_the_end
 from operations.environment import Environments, callers_environment
@@ -67,15 +67,15 @@ async def drill_start(folder: Path, each: int, log: Log) -> Report:
 async def _verify(system: System, report: Report, each: int, log: Log) -> None:
     """No process restarts, each timer fires once, and the audit finds nothing."""
     async with clients_of(system) as market:
-        play = Play(await Actors.sign_in(market), History())
+        activity = Activity(await Users.sign_in(market), History())
         log(f"{each} purchases, and {each} orders without a payment")
-        await play.stock_product()
-        unpaid = [(await play.placed())[0] for _ in range(each)]
+        await activity.stock_product()
+        unpaid = [(await activity.placed())[0] for _ in range(each)]
         for _ in range(each):
-            await play.delivered(await play.paid())
-        await play.paid_out(play.history.next_amount())
+            await activity.delivered(await activity.paid())
+        await activity.paid_out(activity.history.next_amount())
         for order_id in unpaid:
-            await market.order_reaches(play.actors.buyer, order_id, "expired", within=10 * _WINDOW_SECONDS)
+            await market.order_reaches(activity.users.buyer, order_id, "expired", within=10 * _WINDOW_SECONDS)
         expired = [row["times"] for row in await rows_of(system, "orders", _EXPIRED)]
         restarts = {process.name: process.restarts for process in system.processes if process.restarts}
         report.require_none("restarted processes", restarts)

@@ -25,15 +25,15 @@ from campus_tools.servers.rabbitmq import PrivateRabbitmq
 from lab.bench.programs import BenchFailed
 from lab.drills.doubled import READY_SECONDS
 from lab.drills.history import (
-    Actors,
+    Activity,
     History,
-    Play,
+    Users,
     hold_release_event,
-    play_after_the_instant,
-    play_before,
-    play_up_to_the_instant,
     repeat_lost_actions,
     resume_payouts_worker,
+    trade_after_the_instant,
+    trade_before,
+    trade_up_to_the_instant,
 )
 from lab.report import Report
 from lab.systems import (
@@ -136,23 +136,23 @@ class _Drill:
         """Run the activity; the instant to restore, and an earlier dump of payouts when there is a skew."""
         self.log("starting the system")
         async with self._system() as system, clients_of(system) as market:
-            play = Play(await Actors.sign_in(market), self.history)
+            activity = Activity(await Users.sign_in(market), self.history)
             self.log("orders and payouts in every state")
-            await play_before(play, self.load.each)
+            await trade_before(activity, self.load.each)
             self.log("backing up the running server")
             await asyncio.to_thread(self.copies.back_up)
             earlier, since = None, time.monotonic()
             if self.load.skew_seconds:
                 earlier = await asyncio.to_thread(self.copies.dump, "campus_payouts")
-            await play_up_to_the_instant(play, self.load.each)
+            await trade_up_to_the_instant(activity, self.load.each)
             await asyncio.sleep(max(0.0, self.load.skew_seconds - (time.monotonic() - since)))
-            await hold_release_event(play, system)
+            await hold_release_event(activity, system)
             instant = datetime.now(UTC)
             # All later commits are after the instant.
             await asyncio.sleep(1)
             resume_payouts_worker(system)
             self.log("activity after the instant")
-            await play_after_the_instant(play, self.load.each)
+            await trade_after_the_instant(activity, self.load.each)
             await self.copies.archive_all()
         return instant, earlier
 
@@ -179,10 +179,10 @@ class _Drill:
     async def _recover(self, system: System, market: Marketplace, instant: datetime) -> None:
         """Run the commands of the runbook in its order, while staff and vendors keep trying."""
         began = time.monotonic()
-        actors = await Actors.sign_in(market)
-        play = Play(actors, self.history)
+        users = await Users.sign_in(market)
+        activity = Activity(users, self.history)
         self.log("dispatching all pending payouts until it is allowed")
-        await self._retry_dispatch(play)
+        await self._retry_dispatch(activity)
         rows = self.report.rows
         rows["dispatches rejected; the first one accepted after"] = (
             f"{self.rejected_dispatches}, {time.monotonic() - began:.1f} s"
@@ -202,11 +202,11 @@ class _Drill:
         rows["webhooks resent"] = str(again.raise_for_status().json()["count"])
         await _until_quiet(system, market)
         self.log("users repeat lost actions, and the gateway is reconciled")
-        await repeat_lost_actions(play)
+        await repeat_lost_actions(activity)
         for order_id in self.history.to_pay:
-            await market.order_reaches(actors.buyer, order_id, "paid_escrow")
+            await market.order_reaches(users.buyer, order_id, "paid_escrow")
         await _until_quiet(system, market)
-        await self._replay_dead(play)
+        await self._replay_dead(activity)
         await _until_quiet(system, market)
         period = ("--from", (instant - timedelta(days=1)).isoformat(), "--to", datetime.now(UTC).isoformat())
         compared = []
@@ -214,21 +214,23 @@ class _Drill:
             _, output = await asyncio.to_thread(system.command, *command)
             compared.append(output.strip().splitlines()[-1])
         rows["results of the comparisons"] = "\n".join(compared)
-        await self._retry_dispatch(play)
+        await self._retry_dispatch(activity)
         await _until_quiet(system, market)
 
-    async def _retry_dispatch(self, play: Play) -> None:
+    async def _retry_dispatch(self, activity: Activity) -> None:
         """Dispatch all pending payouts until it is allowed; the vendor requests a lost payout again."""
 
         async def dispatched() -> bool | None:
             try:
-                await play.market.request_payout(play.actors.vendor, self.history.requested_after_minor)
+                await activity.market.request_payout(activity.users.vendor, self.history.requested_after_minor)
                 raise AssertionError("the wallet paid a transferred amount again")
             except StepFailed as refused:
                 if refused.status >= 500:
                     raise
-            response = await play.market.http.post(
-                "/api/payouts/dispatch", json={}, headers={**play.actors.maker.headers, "Idempotency-Key": str(uuid4())}
+            response = await activity.market.http.post(
+                "/api/payouts/dispatch",
+                json={},
+                headers={**activity.users.maker.headers, "Idempotency-Key": str(uuid4())},
             )
             if response.status_code == 503:
                 self.rejected_dispatches += 1
@@ -238,9 +240,9 @@ class _Drill:
 
         await Marketplace.until("a dispatch is allowed", dispatched, 120, every=0.2)
 
-    async def _replay_dead(self, play: Play) -> None:
+    async def _replay_dead(self, activity: Activity) -> None:
         """Replay dead letters whose missing subject exists again."""
-        market, ops = play.market, play.actors.ops
+        market, ops = activity.market, activity.users.ops
         for dead_letter in await market.get("/api/dead-letter-webhooks", ops, params={"outcome": "dead", "limit": 100}):
             await market.post(f"/api/dead-letter-webhooks/{dead_letter['id']}/replay", {}, ops, key=None)
         for service in PUBLISHERS:

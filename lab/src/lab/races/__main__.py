@@ -74,10 +74,10 @@ async def run(pairs: Sequence[Pair], options: argparse.Namespace) -> bool:
     pairs = [pair for pair in pairs if not any(line.startswith(f"{pair.name}: ") for line in right)]
     finds_faults = not options.self_check
     for first in range(0, len(pairs), _PAIRS_OF_A_SYSTEM):
-        together = pairs[first : first + _PAIRS_OF_A_SYSTEM]
+        batch = pairs[first : first + _PAIRS_OF_A_SYSTEM]
         async with RacingMarketplace.opened(log) as market:
-            explored += [await _explored(market, pair, options) for pair in together]
-            finds_faults = finds_faults or await finds_missing_locks(market, together, options.seed)
+            explored += [await _explored(market, pair, options) for pair in batch]
+            finds_faults = finds_faults or await finds_missing_locks(market, batch, options.seed)
     print_table(explored)
     if not finds_faults:
         print("SELF-CHECK FAILED: without row locks no race was found")

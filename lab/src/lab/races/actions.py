@@ -9,6 +9,7 @@ import httpx
 from lab.races.marketplace import RacingMarketplace
 from lab.stepped.actions import Command, Facts
 from lab.stepped.actors import User
+from lab.stepped.scheduler import ACTORS, Actor
 
 Start = Callable[[RacingMarketplace, Facts], Awaitable[str]]
 """Starts an action, and returns its response, such as `200` or `409 ESCROW_LOCKED`."""
@@ -115,6 +116,10 @@ class Pair:
     @property
     def name(self) -> str:
         return f"{self.situation.name}: {self.one.name}/{self.other.name}"
+
+    @property
+    def actors(self) -> dict[Actor, Action]:
+        return dict(zip(ACTORS, (self.one, self.other), strict=True))
 
 
 def pairs_of(situations: Sequence[Situation]) -> list[Pair]:

@@ -33,7 +33,7 @@ class Race:
     @property
     def outcome(self) -> str:
         end = "" if self.end is None else self.end.text
-        return f"{self.responses.get('a', '')} and {self.responses.get('b', '')}: {end}"
+        return f"{' and '.join(self.responses.get(actor, '') for actor in ACTORS)}: {end}"
 
 
 @dataclass(slots=True)
@@ -42,7 +42,6 @@ class Explored:
 
     pair: Pair
     races: int = 0
-    interleaved: int = 0
     blocked: int = 0
     stalled: int = 0
     ends: Counter[str] = field(default_factory=Counter)
@@ -95,14 +94,14 @@ async def run_schedule(market: RacingMarketplace, pair: Pair, schedule: Schedule
 async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Sequence[Schedule]) -> list[Race]:
     """Run each schedule on an order or payout of its own. They are prepared, and time passes and the audit runs, once."""
     pair = explored.pair
-    prepared = await market.together([partial(pair.situation.prepare, market)] * len(batch))
+    prepared = await market.run_concurrently([partial(pair.situation.prepare, market)] * len(batch))
     races = [await _run(market, pair, schedule, given) for schedule, given in zip(batch, prepared, strict=True)]
     started = [race for race in races if race.interleaving is not None]
     try:
         await pair.situation.settle(market, [race.given for race in started])
     except Exception as error:
         explored.broken.append(f"{pair.name}: {_trace_of(error)}")
-    await market.together([partial(_verdict_of, market, pair, race) for race in started])
+    await market.run_concurrently([partial(_verdict_of, market, pair, race) for race in started])
     for finding in sorted(await market.new_findings()):
         explored.broken.append(f"{pair.name}: {[text_of(race.schedule) for race in races]}: {finding}")
     for race in races:
@@ -119,7 +118,7 @@ async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Seque
 async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule, given: Facts) -> Race:
     race = Race(schedule, given)
     await pair.situation.start(market, given)
-    prepared = {action.name: action for action in (pair.one, pair.other)}
+    prepared = {action.name: action for action in pair.actors.values()}
     for action in prepared.values():
         await action.prepare(market, race.given)
 
@@ -128,15 +127,18 @@ async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule, given:
         race.responses[actor] = await action.start(market, race.given)
 
     try:
-        race.interleaving = await market.race(schedule, lambda: act("a", pair.one), lambda: act("b", pair.other))
+        race.interleaving = await market.race(
+            schedule, {actor: partial(act, actor, action) for actor, action in pair.actors.items()}
+        )
     except Exception as error:
         race.fault = error_of(error)
     return race
 
 
 async def _verdict_of(market: RacingMarketplace, pair: Pair, race: Race) -> None:
-    actions: dict[Actor, Action] = {"a": pair.one, "b": pair.other}
-    forbidden = [race.responses[actor] for actor in ACTORS if not actions[actor].allows(race.responses[actor])]
+    forbidden = [
+        race.responses[actor] for actor, action in pair.actors.items() if not action.allows(race.responses[actor])
+    ]
     try:
         race.end = await pair.situation.read(market, race.given)
         pair.situation.check(race.end)

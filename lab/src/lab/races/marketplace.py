@@ -13,7 +13,7 @@ from lab.stepped.concurrent_steps import STEP, Result, run_concurrently
 from lab.stepped.effects import EffectLog
 from lab.stepped.marketplace import Marketplace
 from lab.stepped.rabbitmq import ARRIVALS
-from lab.stepped.scheduler import Interleaving, Schedule, Scheduler
+from lab.stepped.scheduler import Actor, Interleaving, Schedule, Scheduler
 from operations.environment import Environments
 from operations.services import Service
 
@@ -33,12 +33,9 @@ class RacingMarketplace(Marketplace):
     _watching: asyncpg.Connection
     _known: set[str]
 
-    async def race(
-        self, schedule: Schedule, one: Callable[[], Awaitable[None]], other: Callable[[], Awaitable[None]]
-    ) -> Interleaving:
-        """Run two actions by the schedule, each with the messages that follow. Raises the first error of an action."""
+    async def race(self, schedule: Schedule, actions: Mapping[Actor, Callable[[], Awaitable[None]]]) -> Interleaving:
+        """Run the actions by the schedule, each with the messages that follow. Raises the first error of an action."""
         assert isinstance(self.effects, Scheduler)
-        interleaving = Interleaving(schedule, self._count_waiting)
 
         def with_messages(action: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
             async def run() -> None:
@@ -47,16 +44,17 @@ class RacingMarketplace(Marketplace):
 
             return run
 
+        interleaving = Interleaving(schedule, self._count_waiting)
         self.effects.requests.clear()
         self.effects.interleaving = interleaving
         try:
-            await interleaving.run({"a": with_messages(one), "b": with_messages(other)})
+            await interleaving.run({actor: with_messages(action) for actor, action in actions.items()})
         finally:
             self.effects.interleaving = None
         await self.run_until_idle()
         return interleaving
 
-    async def together(self, works: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result]:
+    async def run_concurrently(self, works: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result]:
         """Run all works to their next `run_until_idle`; then messages move once for all of them."""
         return await run_concurrently(works, super().run_until_idle)
 

@@ -1,4 +1,4 @@
-"""Two actions at once, of which one runs at a time: a schedule says after how many effects the other one continues."""
+"""Several actions at once, of which one runs at a time: a schedule says after how many effects another one continues."""
 
 import asyncio
 import contextvars
@@ -6,13 +6,14 @@ import random
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
 from common.observability.logging import REQUEST_ID
 from common.primitives.ids import new_request_id
 from lab.stepped.effects import Effect, EffectLog, Kind
 
-Actor = Literal["a", "b"]
+Actor = str
+"""One letter: the name of an actor in a schedule."""
 ACTORS: Final[tuple[Actor, Actor]] = ("a", "b")
 
 # The actor whose code runs: inherited by each task that it starts. Servers run in tasks of their own: see `Scheduler`.
@@ -51,7 +52,7 @@ def text_of(schedule: Schedule) -> str:
 
 def parse_schedule(text: str) -> Schedule:
     """Return the inverse of `text_of`."""
-    return tuple(Segment("a" if part[0] == "a" else "b", int(part[1:]) if part[1:] else None) for part in text.split())
+    return tuple(Segment(part[0], int(part[1:]) if part[1:] else None) for part in text.split())
 
 
 def sequential() -> tuple[Schedule, Schedule]:
@@ -122,7 +123,7 @@ class Interleaving:
 
     def __init__(self, schedule: Schedule, count_waiting: Callable[[], Awaitable[int]]) -> None:
         self.schedule = schedule
-        self.effects: dict[Actor, list[Effect]] = {"a": [], "b": []}
+        self.effects: dict[Actor, list[Effect]] = {part.actor: [] for part in schedule}
         self.blocked = self.stalled = 0
         self._count_waiting = count_waiting
         self._index, self._ended = 0, set[Actor]()
@@ -131,7 +132,7 @@ class Interleaving:
 
     @property
     def current(self) -> Actor | None:
-        """Whose turn it is; None: both run."""
+        """Whose turn it is; None: all run."""
         return self.schedule[self._index].actor if self._index < len(self.schedule) else None
 
     async def wait_for_turn(self, actor: Actor, point: Effect) -> None:
@@ -147,7 +148,7 @@ class Interleaving:
         self.effects[actor].append(point)
 
     async def run(self, actions: Mapping[Actor, Callable[[], Awaitable[None]]]) -> None:
-        """Run both actions to their ends. Raises the first error of an action."""
+        """Run all actions to their ends. Raises the first error of an action."""
         loop = asyncio.get_running_loop()
         running = {self._start(actor, action): actor for actor, action in actions.items()}
         seen, seen_at, pending = -1, loop.time(), set(running)
@@ -157,7 +158,7 @@ class Interleaving:
                 self._ended.add(running[task])
             while self.current in self._ended:
                 self._pass()
-            count = len(self.effects["a"]) + len(self.effects["b"]) + len(self._ended)
+            count = sum(map(len, self.effects.values())) + len(self._ended)
             if count != seen:
                 seen, seen_at = count, loop.time()
             elif self.current is not None and await self._is_blocked():
