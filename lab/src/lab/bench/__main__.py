@@ -17,6 +17,7 @@ from lab.bench.figures import FULL, QUICK, Effort, Row
 from lab.bench.paths import (
     catalog,
     checkout,
+    console,
     gateway,
     ledger_post,
     memory,
@@ -45,6 +46,7 @@ PATHS: dict[str, Callable[[BenchEnvironment], Awaitable[list[Row]]]] = {
     "catalog": catalog.measure,
     "tracing": tracing.measure,
     "checkout": checkout.measure,
+    "console": console.measure,
     "own_orders": own_orders.measure,
     "ledger_post": ledger_post.measure,
     "outbox_to_consumer": outbox_to_consumer.measure,
@@ -63,9 +65,9 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, help="measure the fixed rate once, for this long")
     parser.add_argument("paths", nargs="*", choices=[[], *PATHS], help="measure these paths only")
     arguments = parser.parse_args()
-    console = Console()
+    terminal = Console()
     # Without a terminal the table has a fixed width.
-    console = console if console.is_terminal else Console(width=150)
+    terminal = terminal if terminal.is_terminal else Console(width=150)
     effort = QUICK if arguments.quick else FULL
     if arguments.minutes:
         effort = replace(effort, rounds=1, rate_seconds=arguments.minutes * 60)
@@ -78,10 +80,10 @@ def main() -> int:
     except (BenchFailed, StartFailed, ServerUnavailable) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    report.show(rows, console)
-    report.show_parts(rows, console)
+    report.show(rows, terminal)
+    report.show_parts(rows, terminal)
     report.write(rows, RESULTS, form="quick" if arguments.quick else "full", seconds=seconds_since_start())
-    console.print(f"Written to {RESULTS}.")
+    terminal.print(f"Written to {RESULTS}.")
     return 0
 
 
