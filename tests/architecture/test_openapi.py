@@ -11,7 +11,7 @@ import pytest
 from campus_tools.documents.field_descriptions import FIELDS, PARAMETERS
 from campus_tools.documents.files import PAGES
 from campus_tools.documents.schemas_shown import undescribed
-from console.pages.ledger import TRANSACTION_TYPES
+from console.pages.finance.ledger import TRANSACTION_TYPES
 from contracts.work import OwnActionSubject
 from payments.domain.transaction_types import TransactionType
 from tests.architecture.sources import ROOT

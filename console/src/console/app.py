@@ -51,7 +51,7 @@ STAFF_PERMISSION: Final = "work:read"
 FORM_FIELDS_MAX: Final = 500
 FILE_BYTES_MAX: Final = 5 * 1024 * 1024 + 4096
 """An image of the API's limit in its frame (contract section 4)."""
-_TEMPLATES: Final = Path(__file__).parent / "templates"
+_TEMPLATES: Final = [Path(__file__).parent / "pages", Path(__file__).parent / "templates"]
 
 
 class Console:
@@ -177,7 +177,7 @@ class Console:
         if visit.me is not None and visit.me.second_factor_required:
             return await self._request_second_factor(visit) if screen.method == "GET" else None
         if visit.me is not None and not visit.may(STAFF_PERMISSION):
-            return visit.render("account/no_screens.html", status=403, title="No screens for this account")
+            return visit.render("everyone/no_screens.html", status=403, title="No screens for this account")
         if screen.any_of and not visit.may(*screen.any_of):
             return self._refuse(visit, "You may not open this page", _NO_PERMISSION)
         return None
@@ -186,7 +186,7 @@ class Console:
         """Ask for the second factor, or show how to set up the first one; then the page follows."""
         if any(factor["confirmed"] for factor in await visit.api.get("/api/auth/mfa/factors")):
             return self._step_up_for_page(visit)
-        return visit.render("account/second_factor.html", status=403, title="Set up your second factor", factor=None)
+        return visit.render("everyone/second_factor.html", status=403, title="Set up your second factor", factor=None)
 
     def _step_up_for_page(self, visit: Visit) -> Response:
         query = visit.request.url.query
@@ -226,7 +226,7 @@ class Console:
     def _show_step_up(self, visit: Visit, held: HeldForm) -> Response:
         status = visit.error.status if visit.error else 403
         return visit.render(
-            "account/step_up.html",
+            "everyone/step_up.html",
             status=status,
             title="Confirm that it is you",
             held=self.held.encrypt(held),
@@ -243,7 +243,7 @@ class Console:
             return _redirect(visit, visit.path + (f"?{query}" if query else ""))
         held = self.held.encrypt(self._hold(visit))
         return visit.render(
-            "account/sign_in.html", status=401, title="Sign in again", held=held, next=visit.path, is_expired=True
+            "everyone/sign_in.html", status=401, title="Sign in again", held=held, next=visit.path, is_expired=True
         )
 
     def _refuse(self, visit: Visit, title: str, text: str) -> Response:

@@ -1,4 +1,4 @@
-"""The registry of screens. A family is one module or folder of `console.pages` with one folder of `console/templates`."""
+"""The registry of screens. A role is one folder of `console.pages`, with a module for each subject, and its templates."""
 
 import pkgutil
 from collections.abc import Awaitable, Callable
@@ -77,7 +77,7 @@ class Screens:
 
 
 class Family(Screens):
-    """The screens of one group of users: a module, or a folder with a module of `SCREENS` for each subject."""
+    """The screens under one heading of the menu: the `SCREENS` of its modules."""
 
     def __init__(self, name: str, order: int = 100, *parts: Screens) -> None:
         """`name` is the heading in the menu, `order` its place there."""
@@ -86,8 +86,8 @@ class Family(Screens):
 
 
 def find_families() -> list[Family]:
-    """Return the `FAMILY` of every module and folder of `console.pages`, in the order of the menu."""
+    """Return the `FAMILIES` of every folder of `console.pages`, in the order of the menu."""
     package = import_module("console.pages")
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
-    families: list[Family] = [import_module(f"console.pages.{name}").FAMILY for name in names]
+    families: list[Family] = [one for name in names for one in import_module(f"console.pages.{name}").FAMILIES]
     return sorted(families, key=lambda family: (family.order, family.name))

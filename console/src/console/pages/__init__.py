@@ -1,1 +1,1 @@
-"""The screens, one module for each family; each has a `FAMILY`."""
+"""The screens by role, with their templates beside them; each folder has its `FAMILIES`."""

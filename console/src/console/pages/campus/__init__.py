@@ -3,12 +3,14 @@
 from console.families import Family
 from console.pages.campus import applications, campuses, flash_sales, sales, vendors
 
-FAMILY = Family(
-    "Campus",
-    50,
-    applications.SCREENS,
-    vendors.SCREENS,
-    campuses.SCREENS,
-    sales.SCREENS,
-    flash_sales.SCREENS,
+FAMILIES = (
+    Family(
+        "Campus",
+        50,
+        applications.SCREENS,
+        vendors.SCREENS,
+        campuses.SCREENS,
+        sales.SCREENS,
+        flash_sales.SCREENS,
+    ),
 )

@@ -1,15 +1,28 @@
 """Finance's decisions by maker and checker, in the order of the menu."""
 
 from console.families import Family
-from console.pages.finance import bank_accounts, chargebacks, quarantine, reconciliations, refunds, resolutions
+from console.pages.finance import (
+    bank_accounts,
+    chargebacks,
+    ledger,
+    payouts,
+    quarantine,
+    reconciliations,
+    refunds,
+    resolutions,
+)
 
-FAMILY = Family(
-    "Finance",
-    20,
-    quarantine.SCREENS,
-    refunds.SCREENS,
-    resolutions.SCREENS,
-    reconciliations.SCREENS,
-    bank_accounts.SCREENS,
-    chargebacks.SCREENS,
+FAMILIES = (
+    Family(
+        "Finance",
+        20,
+        quarantine.SCREENS,
+        refunds.SCREENS,
+        resolutions.SCREENS,
+        reconciliations.SCREENS,
+        bank_accounts.SCREENS,
+        chargebacks.SCREENS,
+    ),
+    Family("Payouts", 21, payouts.SCREENS),
+    Family("Ledger", 22, ledger.SCREENS),
 )

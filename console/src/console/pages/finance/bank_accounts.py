@@ -9,7 +9,7 @@ from console.api import Json
 from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.finance.decisions import approved, is_outdated
-from console.pages.vendor_money import CHANGE_COLUMNS
+from console.pages.vendor.money import CHANGE_COLUMNS
 from console.parts import command, names_of, part
 from console.visit import Visit
 

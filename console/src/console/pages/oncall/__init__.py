@@ -3,11 +3,13 @@
 from console.families import Family
 from console.pages.oncall import alerts, dead_letters, exceptions, health
 
-FAMILY = Family(
-    "On-call",
-    40,
-    alerts.SCREENS,
-    exceptions.SCREENS,
-    dead_letters.SCREENS,
-    health.SCREENS,
+FAMILIES = (
+    Family(
+        "On-call",
+        40,
+        alerts.SCREENS,
+        exceptions.SCREENS,
+        dead_letters.SCREENS,
+        health.SCREENS,
+    ),
 )

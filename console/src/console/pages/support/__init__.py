@@ -3,12 +3,14 @@
 from console.families import Family
 from console.pages.support import messages, orders, returns, reviews, tickets
 
-FAMILY = Family(
-    "Support",
-    10,
-    orders.SCREENS,
-    tickets.SCREENS,
-    returns.SCREENS,
-    messages.SCREENS,
-    reviews.SCREENS,
+FAMILIES = (
+    Family(
+        "Support",
+        10,
+        orders.SCREENS,
+        tickets.SCREENS,
+        returns.SCREENS,
+        messages.SCREENS,
+        reviews.SCREENS,
+    ),
 )

@@ -6,12 +6,12 @@ from typing import Final
 from starlette.responses import Response
 
 from console.api import DISPATCH_SECONDS_MAX, ApiProblem, Json
-from console.families import Family
+from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.visit import Visit
 
-FAMILY = Family("Payouts", order=21)
+SCREENS = Screens()
 
 READERS: Final = ("payouts:read",)
 DISPATCHERS: Final = ("payouts:dispatch",)
@@ -57,20 +57,20 @@ PAYOUTS = ListView(
 )
 
 
-@FAMILY.page("/payouts", title="Payouts", any_of=READERS, menu="Payouts")
+@SCREENS.page("/payouts", title="Payouts", any_of=READERS, menu="Payouts")
 async def payouts_page(visit: Visit) -> Response:
-    return await show_list(visit, PAYOUTS, "payouts/list.html")
+    return await show_list(visit, PAYOUTS, "finance/payouts.html")
 
 
-@FAMILY.page("/payouts/run", title="Payout run", any_of=DISPATCHERS, menu="Payout run")
+@SCREENS.page("/payouts/run", title="Payout run", any_of=DISPATCHERS, menu="Payout run")
 async def run_page(visit: Visit) -> Response:
     """Return what a run would send now, to preview it whole or in part."""
     waiting = await visit.api.page("/api/payouts", awaiting="dispatch", limit=PAYOUTS_SHOWN_MAX, sort="created_at")
     chosen = visit.form.every("payoutId")
-    return visit.render("payouts/run.html", waiting=waiting, chosen=chosen)
+    return visit.render("finance/run.html", waiting=waiting, chosen=chosen)
 
 
-@FAMILY.action("/payouts/run", any_of=DISPATCHERS, page=run_page)
+@SCREENS.action("/payouts/run", any_of=DISPATCHERS, page=run_page)
 async def preview(visit: Visit) -> Response:
     """Return a dry run. It is kept by the API, so that its page can be read again."""
     body: Json = {"dryRun": True}
@@ -98,12 +98,12 @@ BATCHES = ListView(
 )
 
 
-@FAMILY.page("/payout-batches", title="Batches", any_of=READERS, menu="Batches")
+@SCREENS.page("/payout-batches", title="Batches", any_of=READERS, menu="Batches")
 async def batches_page(visit: Visit) -> Response:
     return await show_list(visit, BATCHES)
 
 
-@FAMILY.page("/payout-batches/{id:uuid}", title="Batch", any_of=READERS)
+@SCREENS.page("/payout-batches/{id:uuid}", title="Batch", any_of=READERS)
 async def batch_page(visit: Visit) -> Response:
     """Return the plan of a dry run with the form that sends exactly it, or the progress of a batch."""
     batch: Json = await visit.api.get(f"/api/payout-batches/{visit['id']}")
@@ -112,7 +112,7 @@ async def batch_page(visit: Visit) -> Response:
     transfers = [{**one, "exception": open_exceptions.get(one["payoutId"])} for one in batch["transfers"]]
     is_final = [one["status"] in FINAL_STATUSES for one in transfers]
     return visit.render(
-        "payouts/batch.html",
+        "finance/batch.html",
         title="Preview of a payout run" if batch["dryRun"] else "Batch",
         batch=batch,
         transfers=transfers,
@@ -150,7 +150,7 @@ SKIPPED: Final = (
 )
 
 
-@FAMILY.action("/payout-batches/{id:uuid}/dispatch", any_of=DISPATCHERS, page=batch_page)
+@SCREENS.action("/payout-batches/{id:uuid}/dispatch", any_of=DISPATCHERS, page=batch_page)
 async def dispatch(visit: Visit) -> Response:
     """Send the payouts of the preview, and no other: the plan that was read never changes."""
     plan: Json = await visit.api.get(f"/api/payout-batches/{visit['id']}")
@@ -162,14 +162,14 @@ async def dispatch(visit: Visit) -> Response:
     return visit.go(f"/payout-batches/{batch['batchId']}", "The batch is sent. Its transfers are shown as they arrive.")
 
 
-@FAMILY.page("/payouts/{id:uuid}", title="Payout", any_of=READERS)
+@SCREENS.page("/payouts/{id:uuid}", title="Payout", any_of=READERS)
 async def payout_page(visit: Visit) -> Response:
     payout: Json = await visit.api.get(f"/api/payouts/{visit['id']}")
     reconciliations, wallet = await asyncio.gather(
         visit.api.page("/api/reconciliations", payoutId=payout["id"]), _wallet(visit, payout["vendorId"])
     )
     return visit.render(
-        "payouts/payout.html",
+        "finance/payout.html",
         payout=payout,
         wallet=wallet,
         reconciliations=reconciliations.items,
@@ -198,7 +198,7 @@ RECONCILIATIONS: Final = (
 )
 
 
-@FAMILY.action("/payouts/{id:uuid}/reconciliations", any_of=("reconciliations:prepare",), page=payout_page)
+@SCREENS.action("/payouts/{id:uuid}/reconciliations", any_of=("reconciliations:prepare",), page=payout_page)
 async def prepare_reconciliation(visit: Visit) -> Response:
     """Return the API finds the posting that makes the ledger agree with the gateway; another person approves it."""
     prepared: Json = await visit.api.post(

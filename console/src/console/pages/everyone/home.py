@@ -7,12 +7,12 @@ from starlette.responses import Response
 
 from common.primitives.public_numbers import NumberKind, kind_of_number
 from console.api import ApiProblem, Json
-from console.families import Family
+from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, show_list
 from console.visit import Visit
 
-FAMILY = Family("Overview", order=0)
+SCREENS = Screens()
 
 WORK_NAMES: Final = {
     "alerts": "Open alerts",
@@ -40,14 +40,14 @@ WORK_NAMES: Final = {
 }
 
 
-@FAMILY.page("/", title="Waiting for me", menu="Waiting for me")
+@SCREENS.page("/", title="Waiting for me", menu="Waiting for me")
 async def work_page(visit: Visit) -> Response:
     rows = await visit.api.page("/api/work")
     items = [
         {**item, "name": WORK_NAMES.get(item["kind"], item["kind"]), "screen": _screen(item["link"])}
         for item in rows.items
     ]
-    return visit.render("home/work.html", items=items, unavailable=rows.meta.get("unavailable") or [])
+    return visit.render("everyone/work.html", items=items, unavailable=rows.meta.get("unavailable") or [])
 
 
 def _screen(link: str) -> str:
@@ -58,7 +58,7 @@ def _screen(link: str) -> str:
     return f"{screen}?{parts.query}" if parts.query else screen
 
 
-@FAMILY.page("/search", title="Search")
+@SCREENS.page("/search", title="Search")
 async def search_page(visit: Visit) -> Response:
     """Orders by number, id, mail address or phone; the number of a payout or ticket leads to its page."""
     text = visit.query.get("q", "").strip()
@@ -76,7 +76,7 @@ async def search_page(visit: Visit) -> Response:
             raise
     if len(orders) == 1:
         return visit.go(f"/orders/{orders[0]['id']}")
-    return visit.render("home/search.html", text=text, orders=orders)
+    return visit.render("everyone/search.html", text=text, orders=orders)
 
 
 # The lists that find a number for people; a screen has the path of its list.
@@ -95,10 +95,10 @@ SESSIONS = ListView(
 )
 
 
-@FAMILY.page("/me", title="My account")
+@SCREENS.page("/me", title="My account")
 async def me_page(visit: Visit) -> Response:
     """Who I am, what I may do, where I am signed in."""
-    return await show_list(visit, SESSIONS, "home/me.html")
+    return await show_list(visit, SESSIONS, "everyone/me.html")
 
 
 _SUBJECT_SCREENS: Final = {
@@ -135,20 +135,20 @@ ACTIONS = ListView(
 )
 
 
-@FAMILY.page("/me/actions", title="My actions")
+@SCREENS.page("/me/actions", title="My actions")
 async def own_actions_page(visit: Visit) -> Response:
     """Return the newest actions of the user in all services."""
     return await show_list(visit, ACTIONS)
 
 
-@FAMILY.action("/me/recovery-codes", page=me_page)
+@SCREENS.action("/me/recovery-codes", page=me_page)
 async def renew_recovery_codes(visit: Visit) -> Response:
     """Show new recovery codes once; the former ones are void."""
     renewed = await visit.api.post("/api/auth/mfa/recovery-codes")
-    return visit.render("home/recovery_codes.html", title="Recovery codes", codes=renewed["codes"])
+    return visit.render("everyone/recovery_codes.html", title="Recovery codes", codes=renewed["codes"])
 
 
-@FAMILY.action("/me/sign-out-everywhere", page=me_page)
+@SCREENS.action("/me/sign-out-everywhere", page=me_page)
 async def sign_out_everywhere(visit: Visit) -> Response:
     await visit.api.post("/api/auth/logout-all")
     visit.session.end()

@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 from common.primitives.clock import SystemClock
 from console.api import ApiProblem, Json
-from console.families import Family
+from console.families import Screens
 from console.formats import LAGOS, instant
 from console.lists import Column, Filter, ListView, choices, csv_response, load_list
 from console.pages.vendor.orders import LINE_NAMES, share_of
 from console.visit import InvalidField, Visit
 
-FAMILY = Family("Money", order=31)
+SCREENS = Screens()
 
 OWNER: Final = ("wallet:own",)
 
@@ -52,7 +52,7 @@ LINES = ListView(
 )
 
 
-@FAMILY.page("/wallet", title="Wallet", any_of=OWNER, menu="Wallet")
+@SCREENS.page("/wallet", title="Wallet", any_of=OWNER, menu="Wallet")
 async def wallet_page(visit: Visit) -> Response:
     """Where the money is, and each movement with the balance after it."""
     if visit.query.get("format") == "csv":
@@ -65,7 +65,7 @@ async def wallet_page(visit: Visit) -> Response:
     return visit.render("vendor/wallet.html", wallet=wallet, schedule=schedule, shown=shown, can_waive=can_waive)
 
 
-@FAMILY.action("/wallet/waiver", any_of=OWNER, page=wallet_page)
+@SCREENS.action("/wallet/waiver", any_of=OWNER, page=wallet_page)
 async def waive(visit: Visit) -> Response:
     """Give up a remainder that no transfer can pay: the amount that the page showed, or nothing."""
     await visit.api.post("/api/wallets/current/waiver", {"amountMinor": visit.form.number("amountMinor")})
@@ -89,7 +89,7 @@ EXPECTED_COLUMNS: Final = (
 )
 
 
-@FAMILY.page("/wallet/expected", title="What will be paid", any_of=OWNER, menu="What will be paid")
+@SCREENS.page("/wallet/expected", title="What will be paid", any_of=OWNER, menu="What will be paid")
 async def expected_page(visit: Visit) -> Response:
     """Each order whose money is held: the amount for the vendor, and when it comes."""
     wallet, schedule, *by_status = await asyncio.gather(
@@ -140,7 +140,7 @@ SKIPPED: Final = {
 }
 
 
-@FAMILY.page("/wallet/payouts", title="Payouts", any_of=OWNER, menu="Payouts")
+@SCREENS.page("/wallet/payouts", title="Payouts", any_of=OWNER, menu="Payouts")
 async def payouts_page(visit: Visit) -> Response:
     """Request a payout, see all of them, and set the schedule."""
     if visit.query.get("format") == "csv":
@@ -161,7 +161,7 @@ async def payouts_page(visit: Visit) -> Response:
     )
 
 
-@FAMILY.action("/wallet/payouts", any_of=OWNER, page=payouts_page)
+@SCREENS.action("/wallet/payouts", any_of=OWNER, page=payouts_page)
 async def request_payout(visit: Visit) -> Response:
     amount_minor = visit.form.minor("amountMinor")
     if amount_minor is None:
@@ -170,18 +170,18 @@ async def request_payout(visit: Visit) -> Response:
     return visit.go(f"/wallet/payouts/{payout['id']}", "The payout is requested. Finance sends it with the next batch.")
 
 
-@FAMILY.page("/wallet/payouts/{id:uuid}", title="Payout", any_of=OWNER)
+@SCREENS.page("/wallet/payouts/{id:uuid}", title="Payout", any_of=OWNER)
 async def payout_page(visit: Visit) -> Response:
     return visit.render("vendor/payout.html", payout=await visit.api.get(f"/api/payouts/{visit['id']}"))
 
 
-@FAMILY.action("/wallet/payouts/{id:uuid}/cancel", any_of=OWNER, page=payout_page)
+@SCREENS.action("/wallet/payouts/{id:uuid}/cancel", any_of=OWNER, page=payout_page)
 async def cancel_payout(visit: Visit) -> Response:
     await visit.api.post(f"/api/payouts/{visit['id']}/cancel")
     return visit.go(f"/wallet/payouts/{visit['id']}", "The payout is cancelled. The amount is in the wallet again.")
 
 
-@FAMILY.action("/wallet/schedule", any_of=OWNER, page=payouts_page)
+@SCREENS.action("/wallet/schedule", any_of=OWNER, page=payouts_page)
 async def set_schedule(visit: Visit) -> Response:
     form = visit.form
     body: Json = {"frequency": form["frequency"], "minimumMinor": form.minor("minimumMinor")}
@@ -205,7 +205,7 @@ KIND_COLUMNS: Final = (
 )
 
 
-@FAMILY.page("/wallet/statements", title="Statements", any_of=OWNER, menu="Statements")
+@SCREENS.page("/wallet/statements", title="Statements", any_of=OWNER, menu="Statements")
 async def statement_page(visit: Visit) -> Response:
     """Return a calendar month in Lagos, from the opening to the closing balance."""
     month = _month(visit)
@@ -217,7 +217,7 @@ async def statement_page(visit: Visit) -> Response:
     )
 
 
-@FAMILY.page("/wallet/statements/csv", title="Statement", any_of=OWNER)
+@SCREENS.page("/wallet/statements/csv", title="Statement", any_of=OWNER)
 async def statement_file(visit: Visit) -> Response:
     """Each line of the month; amounts in kobo, as the API writes them."""
     month = _month(visit)
@@ -272,7 +272,7 @@ CHANGE_COLUMNS: Final = (
 )
 
 
-@FAMILY.page("/bank-details", title="Bank details", any_of=BANK_READERS, menu="Bank details")
+@SCREENS.page("/bank-details", title="Bank details", any_of=BANK_READERS, menu="Bank details")
 async def bank_details_page(visit: Visit) -> Response:
     account, history = await asyncio.gather(_account(visit), _history(visit))
     return visit.render(
@@ -280,7 +280,7 @@ async def bank_details_page(visit: Visit) -> Response:
     )
 
 
-@FAMILY.action("/bank-details", any_of=BANK_READERS, page=bank_details_page)
+@SCREENS.action("/bank-details", any_of=BANK_READERS, page=bank_details_page)
 async def change_bank_details(visit: Visit) -> Response:
     """Change the account. A recent second factor is needed, and the bank names the account's owner."""
     form = visit.form

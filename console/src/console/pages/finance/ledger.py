@@ -7,14 +7,14 @@ from starlette.responses import Response
 
 from console.api import Json
 from console.charts import bar_chart
-from console.families import Family
+from console.families import Screens
 from console.formats import naira
 from console.lists import Column, Filter, ListView, choices, csv_response, load_list, show_list
 from console.money import money, posting_rows, sided
 from console.parts import command
 from console.visit import Visit
 
-FAMILY = Family("Ledger", order=22)
+SCREENS = Screens()
 
 LEDGER: Final = "ledger:read"
 BARS_MAX: Final = 20
@@ -77,12 +77,12 @@ TRANSACTIONS = ListView(
 )
 
 
-@FAMILY.page("/transactions", title="Transactions", any_of=(LEDGER,), menu="Transactions")
+@SCREENS.page("/transactions", title="Transactions", any_of=(LEDGER,), menu="Transactions")
 async def transactions_page(visit: Visit) -> Response:
-    return await show_list(visit, TRANSACTIONS, "ledger/transactions.html")
+    return await show_list(visit, TRANSACTIONS, "finance/transactions.html")
 
 
-@FAMILY.page("/transactions/export", title="Export", any_of=("ledger:export",))
+@SCREENS.page("/transactions/export", title="Export", any_of=("ledger:export",))
 async def export_page(visit: Visit) -> Response:
     """Return the API's own export: one line for each entry, of a period of any length."""
     period = {name: visit.query.get(name) or None for name in ("from", "to")}
@@ -91,12 +91,12 @@ async def export_page(visit: Visit) -> Response:
     return Response(file.content, media_type=file.media_type, headers=headers)
 
 
-@FAMILY.page("/transactions/{id:uuid}", title="Transaction", any_of=(LEDGER,))
+@SCREENS.page("/transactions/{id:uuid}", title="Transaction", any_of=(LEDGER,))
 async def transaction_page(visit: Visit) -> Response:
     transaction: Json = await visit.api.get(f"/api/transactions/{visit['id']}")
     currency = transaction["currency"]
     return visit.render(
-        "ledger/transaction.html",
+        "finance/transaction.html",
         transaction=transaction,
         amount=money(_debits(transaction), currency),
         rows=posting_rows(transaction["entries"], currency),
@@ -123,12 +123,12 @@ ACCOUNTS = ListView(
 )
 
 
-@FAMILY.page("/ledger/accounts", title="Accounts", any_of=(LEDGER,), menu="Accounts")
+@SCREENS.page("/ledger/accounts", title="Accounts", any_of=(LEDGER,), menu="Accounts")
 async def accounts_page(visit: Visit) -> Response:
-    return await show_list(visit, ACCOUNTS, "ledger/accounts.html")
+    return await show_list(visit, ACCOUNTS, "finance/accounts.html")
 
 
-@FAMILY.page("/ledger/entries", title="Account", any_of=(LEDGER,))
+@SCREENS.page("/ledger/entries", title="Account", any_of=(LEDGER,))
 async def entries_page(visit: Visit) -> Response:
     """Return the entries of one account, newest first, with its balance."""
     account = visit.query.get("account", "")
@@ -148,7 +148,7 @@ async def entries_page(visit: Visit) -> Response:
     found = await visit.api.page("/api/ledger/accounts", account=account, limit=100)
     row = next((one for one in found.items if one["account"] == account), None)
     return visit.render(
-        "ledger/entries.html",
+        "finance/entries.html",
         title=account or "Account",
         shown=shown,
         row=row,
@@ -173,13 +173,13 @@ def _entry_columns(account: str) -> list[Column]:
     ]
 
 
-@FAMILY.page("/ledger/trial-balance", title="Trial balance", any_of=(LEDGER,), menu="Trial balance")
+@SCREENS.page("/ledger/trial-balance", title="Trial balance", any_of=(LEDGER,), menu="Trial balance")
 async def trial_balance_page(visit: Visit) -> Response:
     """Return the sums of all entries by kind of account: each currency sums to zero, or the ledger is broken."""
     lines: list[Json] = await visit.api.get("/api/ledger/trial-balance", at=visit.query.get("at") or None)
     currencies = list(dict.fromkeys(line["currency"] for line in lines))
     groups = [_group([line for line in lines if line["currency"] == currency], currency) for currency in currencies]
-    return visit.render("ledger/trial_balance.html", groups=groups, at=visit.query.get("at", ""))
+    return visit.render("finance/trial_balance.html", groups=groups, at=visit.query.get("at", ""))
 
 
 def _group(lines: list[Json], currency: str) -> dict[str, Any]:
@@ -224,19 +224,19 @@ CASES = ListView(
 )
 
 
-@FAMILY.page("/reconciliation-cases", title="Reconciliation cases", any_of=CASE_READERS, menu="Reconciliation cases")
+@SCREENS.page("/reconciliation-cases", title="Reconciliation cases", any_of=CASE_READERS, menu="Reconciliation cases")
 async def cases_page(visit: Visit) -> Response:
     return await show_list(visit, CASES)
 
 
-@FAMILY.page("/reconciliation-cases/{id:uuid}", title="Reconciliation case", any_of=CASE_READERS)
+@SCREENS.page("/reconciliation-cases/{id:uuid}", title="Reconciliation case", any_of=CASE_READERS)
 async def case_page(visit: Visit) -> Response:
     case: Json = await visit.api.get(f"/api/reconciliation-cases/{visit['id']}")
     amounts = {name: money(case[f"{name}Minor"], case["currency"]) for name in ("ours", "theirs", "unexplained")}
-    return visit.render("ledger/case.html", case=case, amounts=amounts)
+    return visit.render("finance/case.html", case=case, amounts=amounts)
 
 
-@FAMILY.action("/reconciliation-cases/{id:uuid}/close", any_of=("exceptions:classify",), page=case_page)
+@SCREENS.action("/reconciliation-cases/{id:uuid}/close", any_of=("exceptions:classify",), page=case_page)
 async def close_case(visit: Visit) -> Response:
     return await command(visit, {"evidence": visit.form["evidence"]}, "The case is closed.")
 
@@ -256,7 +256,7 @@ AUDITS = ListView(
 )
 
 
-@FAMILY.page("/audits", title="Audits", any_of=("audits:read",), menu="Audits")
+@SCREENS.page("/audits", title="Audits", any_of=("audits:read",), menu="Audits")
 async def audits_page(visit: Visit) -> Response:
     return await show_list(visit, AUDITS)
 
@@ -270,12 +270,12 @@ FINDINGS: Final = (
 )
 
 
-@FAMILY.page("/audits/{id:uuid}", title="Audit", any_of=("audits:read",))
+@SCREENS.page("/audits/{id:uuid}", title="Audit", any_of=("audits:read",))
 async def audit_page(visit: Visit) -> Response:
     audit: Json = await visit.api.get(f"/api/audits/{visit['id']}")
     order = ("broken", "open", "waiting")
     findings = sorted(audit["findings"], key=lambda finding: order.index(finding["kind"]))
-    return visit.render("ledger/audit.html", audit=audit, findings=findings, columns=FINDINGS)
+    return visit.render("finance/audit.html", audit=audit, findings=findings, columns=FINDINGS)
 
 
 # ---- Sales -----------------------------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ SALES = ListView(
 )
 
 
-@FAMILY.page("/sales", title="Sales", any_of=(LEDGER,), menu="Sales")
+@SCREENS.page("/sales", title="Sales", any_of=(LEDGER,), menu="Sales")
 async def sales_page(visit: Visit) -> Response:
     """Sales by day, campus, vendor or category, with a chart of the first groups."""
     if visit.query.get("format") == "csv":
@@ -308,4 +308,4 @@ async def sales_page(visit: Visit) -> Response:
     shown = await load_list(visit, SALES)
     rows = shown.rows.items[:BARS_MAX]
     chart = bar_chart([(row["label"], row["grossMinor"]) for row in rows], "Gross sales", naira) if rows else ""
-    return visit.render("ledger/sales.html", shown=shown, chart=chart)
+    return visit.render("finance/sales.html", shown=shown, chart=chart)

@@ -1,0 +1,6 @@
+"""A platform admin's screens, in the order of the menu. Grave changes need a second admin."""
+
+from console.families import Family
+from console.pages.platform import commissions, grants, keys, staff
+
+FAMILIES = (Family("Platform", 60, staff.SCREENS, grants.SCREENS, commissions.SCREENS, keys.SCREENS),)
