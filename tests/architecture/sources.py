@@ -16,6 +16,11 @@ SERVICES = {
 }
 # The edge is a proxy and no bounded context: the rules of style apply to it, those of structure do not.
 SHAPED = {name: package for name, package in SERVICES.items() if name != "api-gateway"}
+# A service of several bounded contexts has a folder for each, with the rooms of a service.
+CONTEXTS = {
+    name: [folder for folder in sorted(package.iterdir()) if (folder / "use_cases").is_dir()]
+    for name, package in SHAPED.items()
+}
 
 
 def python_files(*folders: Path) -> list[Path]:
@@ -64,9 +69,15 @@ def texts_of(path: Path) -> Iterator[str]:
 
 
 def inside(path: Path, package: Path) -> str:
-    """`use_cases/settle_charge.py` → `use_cases`; `store.py` → `store`."""
-    first = path.relative_to(package).parts[0]
-    return first.removesuffix(".py")
+    """`use_cases/settle_charge.py` → `use_cases`; `store.py` and `support/store.py` → `store`."""
+    parts = path.relative_to(package).parts
+    is_in_context = package / parts[0] in CONTEXTS.get(package.name, ())
+    return parts[is_in_context].removesuffix(".py")
+
+
+def module_of(path: Path) -> str:
+    """`services/orders/src/orders/store/pins.py` → `orders.store.pins`."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).rpartition("src.")[2].removesuffix(".__init__")
 
 
 def for_each(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:

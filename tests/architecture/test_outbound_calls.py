@@ -12,8 +12,8 @@ CLIENTS = {
     "common/auth/user_lookup.py": "the identity service, by settings",
     "common/auth/verification_keys.py": "the keys of trusted issuers, by settings",
     "notifications/app.py": "push services by `OutboundClient`",
-    "notifications/clients/native_push.py": "the token address of the service account, by settings",
-    "notifications/templates/registration.py": "the messaging app's templates, by settings",
+    "notifications/deliveries/clients/native_push.py": "the token address of the service account, by settings",
+    "notifications/deliveries/templates/registration.py": "the messaging app's templates, by settings",
 }
 PROVIDER_CLIENTS = {
     "notifications/app.py": "the providers and the language model, by settings",
@@ -67,7 +67,7 @@ def test_only_the_outbound_client_and_the_gateways_proxies_resolve_names() -> No
 
 
 def test_web_push_uses_the_outbound_client() -> None:
-    [web_push] = [path for path in product_files() if short(path) == "notifications/clients/web_push.py"]
+    [web_push] = [path for path in product_files() if short(path) == "notifications/deliveries/clients/web_push.py"]
     [init] = [node for node in nodes_of(web_push) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     assert {one.arg: ast.unparse(one.annotation) for one in init.args.args if one.annotation}[
         "http"

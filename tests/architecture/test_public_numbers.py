@@ -9,11 +9,11 @@ from common.primitives.public_numbers import ALPHABET, NumberKind
 from contracts import notifications, orders, payments, payouts
 from contracts.event import Event
 from contracts.numbers import OrderNumber, PayoutNumber, TicketNumber
-from notifications.domain.approved_templates import APPROVED_TEMPLATES
-from notifications.domain.templates import IDS
+from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATES
+from notifications.deliveries.domain.templates import IDS
 from tests.architecture.sources import ROOT, product_files
 
-TEMPLATES = ROOT / "services/notifications/src/notifications/templates"
+TEMPLATES = ROOT / "services/notifications/src/notifications/deliveries/templates"
 # Events whose subject is not an order, payout or ticket; `order_id` in them names no order of a person's message.
 UNNUMBERED = {payments.VendorStatementIssued, payouts.BankDetailsChanged, payouts.BankDetailsQuarantined}
 

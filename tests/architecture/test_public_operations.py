@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.sources import SHAPED, imports_of, inside, python_files, tree_of
+from tests.architecture.sources import SHAPED, imports_of, inside, module_of, python_files, tree_of
 
 NOUNS = [
-    pytest.param(service, noun, id=f"{service}-{noun.name}")
+    pytest.param(service, noun, id=module_of(noun / "__init__.py"))
     for service, package in SHAPED.items()
-    for noun in sorted((package / "use_cases").iterdir())
-    if noun.is_dir() and noun.name != "__pycache__"
+    for noun in sorted({path.parent for path in python_files(package) if inside(path, package) == "use_cases"})
+    if {path.name for path in noun.glob("*.py")} - {"__init__.py", "alerts.py"}
 ]
 
 
@@ -27,20 +27,16 @@ def listed(init: Path, name: str) -> set[str]:
 
 @pytest.mark.parametrize(("service", "noun"), NOUNS)
 def test_a_noun_lists_exactly_its_operations_called_from_outside(service, noun) -> None:
-    package = SHAPED[service]
+    package, dotted = SHAPED[service], module_of(noun / "__init__.py")
     called = {
         name
         for path in python_files(package)
         if inside(path, package) != "use_cases"
         for name in imports_of(path)
-        if name.startswith(f"{service}.use_cases.{noun.name}.")
+        if name.startswith(f"{dotted}.")
     }
     modules = {path.stem for path in noun.glob("*.py")} - {"__init__"}
-    operations = {
-        module
-        for module in modules
-        if any(f"{name}.".startswith(f"{service}.use_cases.{noun.name}.{module}.") for name in called)
-    }
+    operations = {module for module in modules if any(f"{name}.".startswith(f"{dotted}.{module}.") for name in called)}
     assert listed(noun / "__init__.py", "__all__") == operations
     assert listed(noun / "__init__.py", "STEPS") == modules - operations
 
@@ -48,10 +44,12 @@ def test_a_noun_lists_exactly_its_operations_called_from_outside(service, noun) 
 @pytest.mark.parametrize(("service", "noun"), NOUNS)
 def test_a_step_is_called_by_another_use_case(service, noun) -> None:
     package = SHAPED[service]
-    called = {name for path in python_files(package / "use_cases") for name in imports_of(path)}
+    called = {
+        name for path in python_files(package) if inside(path, package) == "use_cases" for name in imports_of(path)
+    }
     unused = [
         step
         for step in listed(noun / "__init__.py", "STEPS")
-        if f"{service}.use_cases.{noun.name}.{step}" not in called
+        if f"{module_of(noun / '__init__.py')}.{step}" not in called
     ]
     assert unused == []

@@ -15,12 +15,14 @@ DECRYPTED = {
     "identity/use_cases/accounts/load_demo.py": "the TOTP secrets of the demo accounts, from our own settings",
     "identity/use_cases/factors/verify_factor.py": "the TOTP secret of the factor that the caller proves",
     "identity/use_cases/codes/send_code.py": "the address that a code goes to",
-    "notifications/consumers/identity.py": "the address that a code goes to, kept masked",
-    "notifications/store/encrypted_values.py": "secrets of messages, re-encrypted under the next key",
-    "notifications/store/unsubscribe_links.py": "the user of the link in a mail, which the caller presents",
-    "notifications/use_cases/deliveries/check_message_key.py": "one stored secret, at the start, to prove the key",
-    "notifications/use_cases/deliveries/attempt_delivery.py": "what goes to the provider of one message",
-    "notifications/use_cases/webhooks/send_webhook.py": "the secret that signs a webhook for its owner",
+    "notifications/deliveries/consumers/identity.py": "the address that a code goes to, kept masked",
+    "notifications/deliveries/store/encrypted_values.py": "secrets of messages, re-encrypted under the next key",
+    "notifications/support/store/encrypted_values.py": "numbers of tickets, re-encrypted under the next key",
+    "notifications/webhooks/store.py": "secrets of endpoints, re-encrypted under the next key",
+    "notifications/deliveries/store/unsubscribe_links.py": "the user of the link in a mail, which the caller presents",
+    "notifications/support/use_cases/tickets/check_message_key.py": "one stored secret, at the start, to prove the key",
+    "notifications/deliveries/use_cases/deliveries/attempt_delivery.py": "what goes to the provider of one message",
+    "notifications/webhooks/use_cases/send_webhook.py": "the secret that signs a webhook for its owner",
     "orders/queries/orders.py": "the contact of the other party, which the caller may see",
     "orders/store/contacts.py": "contacts of users, re-encrypted under the next key",
     "orders/use_cases/delivery/issue_delivery_pin.py": "the PIN that the buyer reads",
@@ -33,13 +35,13 @@ COMPARED = {
     "common/auth/service_keys.py": "the service key that the caller sends as such",
     "identity/credentials/totp.py": "the TOTP code for the caller's own factor, once for each step",
     "identity/use_cases/codes/verify_code.py": "the code for the address that it was sent to, with counted tries",
-    "notifications/domain/messaging_webhook.py": "the signature of the webhook itself, and the verify token of its handshake",
-    "notifications/domain/receipt_signatures.py": "the signature or key of the receipt itself",
+    "notifications/support/domain/messaging_webhook.py": "the signature of the webhook itself, and the verify token of its handshake",
+    "notifications/deliveries/domain/receipt_signatures.py": "the signature or key of the receipt itself",
     "orders/domain/pins.py": "the PIN given to verify-delivery, with counted tries",
     "payments/domain/signature.py": "the signature of the webhook itself",
 }
-TICKET_TEXTS = "notifications/domain/ticket_texts.py"
-TICKET_STORE = "notifications/store/tickets.py"
+TICKET_TEXTS = "notifications/deliveries/domain/masked_texts.py"
+TICKET_STORE = "notifications/support/store/tickets.py"
 
 
 def short(path) -> str:

@@ -5,13 +5,15 @@ import re
 
 import pytest
 
-from tests.architecture.sources import SHAPED, imports_of, inside, python_files, texts_of, tree_of
+from tests.architecture.sources import CONTEXTS, SHAPED, imports_of, inside, python_files, texts_of, tree_of
 
 ROOMS = {
     "__init__", "__main__", "app", "settings", "routes", "consumers", "timers", "schemas", "responses", "use_cases", "queries", "store",
     "clients", "tables", "domain", "data", "templates", "demo", "dependencies", "metrics", "streams", "credentials",
 }  # fmt: skip
 SQL_ROOMS = {"store", "queries", "timers", "demo"}
+TABLE = re.compile(r"Table\(\s*\"(\w+)\"")
+READ_OR_WRITTEN = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?(\w+)")
 STATEMENT = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|WITH \w+ AS)\b", re.MULTILINE)
 FRAMEWORKS = ("fastapi", "starlette", "httpx", "aiohttp", "sqlalchemy", "asyncpg", "aio_pika", "alembic", "pydantic")
 PURE = (
@@ -60,7 +62,8 @@ def test_the_domain_is_pure(service) -> None:
     package = SHAPED[service]
     foreign = [
         f"{path.relative_to(package)} imports {name}"
-        for path in python_files(package / "domain")
+        for path in python_files(package)
+        if inside(path, package) == "domain"
         for name in imports_of(path)
         if name.startswith((*FRAMEWORKS, "common.", "contracts"))
         and not name.startswith((*PURE, "contracts.permissions"))
@@ -76,7 +79,24 @@ def test_use_cases_import_neither_http_nor_a_provider_s_library(service) -> None
 
 @services
 def test_routes_call_use_cases_and_queries_only(service) -> None:
-    assert offences(service, "routes", ("asyncpg", "sqlalchemy", f"{service}.store")) == []
+    stores = (f"{service}.store", *(f"{service}.{context.name}.store" for context in CONTEXTS[service]))
+    assert offences(service, "routes", ("asyncpg", "sqlalchemy", *stores)) == []
+
+
+@services
+def test_a_context_reads_and_writes_its_own_tables_only(service) -> None:
+    owners = {
+        table: context for context in CONTEXTS[service] for table in TABLE.findall((context / "tables.py").read_text())
+    }
+    foreign = [
+        f"{path.relative_to(context)} of {context.name}: {table}"
+        for context in CONTEXTS[service]
+        for path in python_files(context)
+        for text in texts_of(path)
+        for table in READ_OR_WRITTEN.findall(text)
+        if owners.get(table, context) != context
+    ]
+    assert foreign == []
 
 
 @services
@@ -112,9 +132,9 @@ def test_sql_is_written_in_its_modules_only(service) -> None:
 @services
 def test_a_use_case_is_one_public_function_of_the_file_s_name(service) -> None:
     package = SHAPED[service]
-    for path in python_files(package / "use_cases"):
+    for path in python_files(package):
         # The alerts of a service are one module: each is a text, and no operation.
-        if path.name in ("__init__.py", "alerts.py"):
+        if inside(path, package) != "use_cases" or path.name in ("__init__.py", "alerts.py"):
             continue
         functions = [node for node in tree_of(path).body if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef)]
         public = [node.name for node in functions if not node.name.startswith("_")]

@@ -20,7 +20,7 @@ from PIL import Image
 from campus_client import Campus
 from campus_client.models import CancelOrderRequest, CheckoutLine, CheckoutRequest, Notification, OwnProduct, Product
 from campus_tools.launcher.system import System
-from notifications.domain.webhooks import secret_of, signatures_of
+from notifications.webhooks.domain.webhooks import secret_of, signatures_of
 from testkit.fixtures import eventually
 from tests.end_to_end.steps import STOCK_MIN
 

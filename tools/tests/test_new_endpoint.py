@@ -13,8 +13,15 @@ from campus_tools.new_endpoint import NewEndpoint, write_endpoint
 from campus_tools.servers import Server, Servers
 from testkit.workers import run_of
 
-# One service for each way in which tests sign in.
-TABLES = {"identity": "vendors", "payments": "payment_intents", "payouts": "payout_requests"}
+# One service for each way in which tests sign in, and a context of one.
+TABLES = {
+    "identity": "vendors",
+    "payments": "payment_intents",
+    "payouts": "payout_requests",
+    "notifications.support": "support_tickets",
+}
+NOUNS = {place: f"{place.rpartition('.')[2]}-idea" for place in TABLES}
+SERVICES = [place.partition(".")[0] for place in TABLES]
 NEW = """
 from campus_tools.endpoints import public_routes
 print([route.name for route, _ in public_routes() if "-ideas" in route.path])
@@ -28,13 +35,13 @@ def test_new_endpoints_respond_and_are_in_the_table(
     for folder in ("libs", "testkit"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     written = []
-    for service, table in TABLES.items():
+    for service, (place, table) in zip(SERVICES, TABLES.items(), strict=True):
         ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
         shutil.copytree(ROOT / "services" / service, tmp_path / "services" / service, ignore=ignored)
-        written += write_endpoint(NewEndpoint(service, f"{service}-idea", table), tmp_path)
+        written += write_endpoint(NewEndpoint(place, NOUNS[place], table), tmp_path)
     assert len(written) == 4 * len(TABLES)
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(str(tmp_path / "services" / service / "src") for service in TABLES),
+        "PYTHONPATH": os.pathsep.join(str(tmp_path / "services" / service / "src") for service in SERVICES),
         "DATABASE_URL": servers.database_url,
         "BROKER_URL": servers.broker_url,
         "BROKER_MANAGEMENT_URL": servers.management_url,
@@ -50,7 +57,7 @@ def test_new_endpoints_respond_and_are_in_the_table(
 
     for tool in (["check"], ["format", "--check"]):
         run("-m", "ruff", *tool, "--no-cache", *written)
-    assert run("-c", NEW).strip() == str([f"GET /api/{service}-ideas/:id" for service in TABLES])
+    assert run("-c", NEW).strip() == str([f"GET /api/{noun}s/:id" for noun in NOUNS.values()])
     tests = [path for path in written if path.name.startswith("test_")]
     assert f"{len(TABLES)} passed" in run("-m", "pytest", "-q", *tests)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from campus_client import errors, verify_webhook
-from notifications.domain.webhooks import secret_of, signatures_of
+from notifications.webhooks.domain.webhooks import secret_of, signatures_of
 
 NOW = 1_795_996_800
 SECRET, OTHER = secret_of("QUJDREVGR0hJSktMTU5PUFFSU1RVVldY"), secret_of("emFtYmlhLXphbWJpYS16YW1iaWE")

@@ -1,6 +1,8 @@
 """Write the first form of an endpoint: `GET /api/<nouns>/:id` with its test, query, response and route.
 
 python -m campus_tools.new_endpoint payouts payout-note payout_requests   # the service, the noun, the table of its rows
+
+A context of notifications is named as `notifications.support`.
 """
 
 import re
@@ -15,6 +17,12 @@ from campus_tools.documents.files import ROOT
 from campus_tools.documents.python_client import formatted
 from campus_tools.endpoints import SERVICES_WITH_ENDPOINTS
 
+# A context of notifications that has a module for each noun takes the place of the service.
+_PLACES: Final = (
+    *(service for service in SERVICES_WITH_ENDPOINTS if service != "notifications"),
+    "notifications.deliveries",
+    "notifications.support",
+)
 # A test's way to the header of a signed-in user, where the fixture `app` is not the service itself.
 _SIGN_IN: Final = {
     "identity": 'await app.load_demo()\n    token = (await app.demo_log_in("BUYER"))["accessToken"]\n'
@@ -58,7 +66,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
-from $service.responses.$module import $model
+from $place.responses.$module import $model
 
 _FIND: Final = "SELECT id, created_at FROM $table WHERE id = $$1"
 
@@ -82,8 +90,8 @@ from common.auth.guards import SIGNED_IN
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from $service.dependencies import Dependencies
-from $service.queries.$module import find_$name
-from $service.responses.$module import $model
+from $place.queries.$module import find_$name
+from $place.responses.$module import $model
 
 endpoint = Endpoints("$plain")
 
@@ -98,9 +106,10 @@ async def get_$name(request: Request, caller: CurrentCaller, ${name}_id: UUID) -
 
 @dataclass(frozen=True, slots=True)
 class NewEndpoint:
-    """An endpoint to write. `noun` is singular, with hyphens; `table` has the columns `id` and `created_at`."""
+    """An endpoint to write. `place` is a service or one of its contexts; `noun` is singular, with hyphens; `table` has the
+    columns `id` and `created_at`."""
 
-    service: str
+    place: str
     noun: str
     table: str
 
@@ -112,6 +121,7 @@ class NewEndpoint:
         app = _APPS.get(self.service, "OpenService")
         values = {
             "service": self.service,
+            "place": self.place,
             "table": self.table,
             "name": name,
             "module": self.module,
@@ -127,9 +137,9 @@ class NewEndpoint:
             else "from testkit.service_kit import OpenService",
             "sign_in": _SIGN_IN.get(self.service, "caller = app.headers(uuid4())"),
         }
-        source = Path("services") / self.service / "src" / self.service
+        source, context = self.source, self.place.partition(".")[2]
         templates = {
-            source.parents[1] / f"tests/integration/test_{self.module}.py": _TEST,
+            Path("services", self.service, "tests/integration", context, f"test_{self.module}.py"): _TEST,
             source / f"queries/{self.module}.py": _QUERY,
             source / f"responses/{self.module}.py": _RESPONSE,
             source / f"routes/{self.module}.py": _ROUTE,
@@ -137,14 +147,23 @@ class NewEndpoint:
         return {path: formatted(Template(template).substitute(values)) for path, template in templates.items()}
 
     @property
+    def service(self) -> str:
+        return self.place.partition(".")[0]
+
+    @property
+    def source(self) -> Path:
+        """The package of the service or context, below the root."""
+        return Path("services", self.service, "src", *self.place.split("."))
+
+    @property
     def module(self) -> str:
         return f"{self.noun.replace('-', '_')}s"
 
     def registered(self, text: str) -> str:
         """Return `routes/__init__.py` with the new module."""
-        imports = f"from {self.service}.routes import (\n"
+        imports = f"from {self.place}.routes import (\n"
         if imports not in text or "\nENDPOINTS = (\n" not in text:
-            raise ValueError(f"routes/__init__.py of {self.service} has another form")
+            raise ValueError(f"routes/__init__.py of {self.place} has another form")
         head, _, tail = text.partition(imports)
         names, closing, after = tail.partition(")\n")
         modules = sorted([*names.split(), f"{self.module},"])
@@ -158,12 +177,12 @@ def write_endpoint(new: NewEndpoint, root: Path = ROOT) -> list[Path]:
     for path in files:
         if (root / path).exists():
             raise FileExistsError(path)
-    routes = root / "services" / new.service / "src" / new.service / "routes/__init__.py"
+    routes = root / new.source / "routes/__init__.py"
     registered = new.registered(routes.read_text())
     for path, text in files.items():
         (root / path).parent.mkdir(exist_ok=True)
         (root / path).write_text(text)
-    package = root / "services" / new.service / "src" / new.service / "responses/__init__.py"
+    package = root / new.source / "responses/__init__.py"
     if not package.exists():
         package.write_text('"""Responses, one module for each area."""\n')
     routes.write_text(registered)
@@ -172,14 +191,14 @@ def write_endpoint(new: NewEndpoint, root: Path = ROOT) -> list[Path]:
 
 def main() -> None:
     parser = ArgumentParser(prog="make new-endpoint")
-    parser.add_argument("service", choices=SERVICES_WITH_ENDPOINTS)
+    parser.add_argument("place", choices=_PLACES, metavar="service")
     parser.add_argument("noun", help="singular, such as payout-note")
     parser.add_argument("table", help="a table with the columns id and created_at")
     given = parser.parse_args()
     if not re.fullmatch(r"[a-z]+(-[a-z]+)*", given.noun):
         sys.exit(f"{given.noun}: a noun has lower-case letters and hyphens, such as payout-note")
     try:
-        written = write_endpoint(NewEndpoint(given.service, given.noun, given.table))
+        written = write_endpoint(NewEndpoint(given.place, given.noun, given.table))
     except FileExistsError as problem:
         sys.exit(f"{problem} exists")
     print("\n".join(map(str, written)))

@@ -8,8 +8,8 @@ import sys
 import common.process.lean_imports  # noqa: F401
 from common.process.service import main
 from notifications.app import SERVICE, read_template_account
-from notifications.templates import registration
-from notifications.templates.preview import write_preview
+from notifications.deliveries.templates import registration
+from notifications.deliveries.templates.preview import write_preview
 
 if sys.argv[1:2] == ["preview"]:
     sys.stdout.write(f"{write_preview(sys.argv[2:])}\n")

@@ -11,9 +11,10 @@ from typing import Final
 import httpx
 
 from common.auth.caller import THE_SERVICE
-from common.database.hash_keys import ensure_hash_key
+from common.database.hash_keys import ensure_hash_key, hash_key_rows
 from common.database.reencryption import COMMAND as REENCRYPT
-from common.database.reencryption import EncryptedMessages, reencrypt_by_command
+from common.database.reencryption import EncryptedMessages, EncryptedRows, reencrypt_by_command
+from common.database.retention import Rule
 from common.database.unit_of_work import Database
 from common.media.cleanup import EVERY_SECONDS as IMAGES_EVERY_SECONDS
 from common.media.cleanup import remove_images_once
@@ -29,42 +30,40 @@ from common.process.runtime import Runtime, Service
 from common.web.outbound import OutboundClient
 from common.web.outbound_addresses import OutboundRules, origin_of
 from common.web.provider_client import provider_client
-from notifications.clients.built_in_assistant import BuiltIn
-from notifications.clients.delivery_sender import ChannelProvider, DeliverySender
-from notifications.clients.language_model import LanguageModel
-from notifications.clients.mail import CONNECTIONS_MAX, Mail
-from notifications.clients.marketplace import Marketplace
-from notifications.clients.messaging import Messaging
-from notifications.clients.native_push import NativePush
-from notifications.clients.on_call import OnCall
-from notifications.clients.sms import SMS_CLIENTS, SmsAccount
-from notifications.clients.web_push import WebPush
-from notifications.clients.webhook_client import WebhookClient
-from notifications.consumers import SUBSCRIPTIONS, WORK, encrypted_events
-from notifications.dependencies import Dependencies
-from notifications.domain.attachments import FOLDER as IMAGE_FOLDER
-from notifications.domain.channels import CHANNELS
-from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
-from notifications.domain.receipt_signatures import ReceiptKeys
-from notifications.domain.telephone_numbers import hash_key_of_release_before
-from notifications.domain.webhooks import ATTEMPT_SECONDS_MAX
-from notifications.queries.own_actions import OWN_ACTIONS
-from notifications.queries.pending_work import PENDING_WORK
-from notifications.queries.personal_records import SECTIONS
-from notifications.routes.receipts import TWILIO_RECEIPTS
-from notifications.routes.unsubscribe import PATH as UNSUBSCRIBE
-from notifications.settings import Settings
-from notifications.store.encrypted_values import Encryption, encrypted_rows
-from notifications.store.retention import RetentionPeriods, retention_rules
-from notifications.store.tickets import MEDIA
-from notifications.store.unsubscribe_links import UnsubscribeLinks
-from notifications.streams.delivery_dispatcher import POLL_SECONDS, DeliveryDispatcher
-from notifications.streams.feed_streams import FeedStreams
-from notifications.streams.webhook_sender import POLL_SECONDS as WEBHOOKS_POLL_SECONDS
-from notifications.streams.webhook_sender import WebhookSender
-from notifications.templates.registration import TemplateAccount
-from notifications.templates.renderer import MessageRenderer
-from notifications.timers import (
+from notifications.assistant import queries as assistant_queries
+from notifications.assistant import store as assistant_store
+from notifications.assistant.clients.built_in_assistant import BuiltIn
+from notifications.assistant.clients.language_model import LanguageModel
+from notifications.assistant.clients.marketplace import Marketplace
+from notifications.assistant.use_cases.open_turn import TurnLimits
+from notifications.assistant.use_cases.query_model import MonitoredModel
+from notifications.assistant.use_cases.run_turn import Assistant
+from notifications.consumers import SUBSCRIPTIONS, WORK
+from notifications.deliveries.clients.delivery_sender import ChannelProvider, DeliverySender
+from notifications.deliveries.clients.mail import CONNECTIONS_MAX, Mail
+from notifications.deliveries.clients.messaging import Messaging
+from notifications.deliveries.clients.native_push import NativePush
+from notifications.deliveries.clients.on_call import OnCall
+from notifications.deliveries.clients.sms import SMS_CLIENTS, SmsAccount
+from notifications.deliveries.clients.web_push import WebPush
+from notifications.deliveries.consumers import encrypted_events
+from notifications.deliveries.domain.channels import CHANNELS
+from notifications.deliveries.domain.deliveries import PROVIDER_SECONDS_MAX
+from notifications.deliveries.domain.receipt_signatures import ReceiptKeys
+from notifications.deliveries.domain.telephone_numbers import hash_key_of_release_before
+from notifications.deliveries.queries import pending_work as deliveries_pending_work
+from notifications.deliveries.queries import personal_records as deliveries_records
+from notifications.deliveries.queries.own_actions import OWN_ACTIONS
+from notifications.deliveries.routes.receipts import TWILIO_RECEIPTS
+from notifications.deliveries.routes.unsubscribe import PATH as UNSUBSCRIBE
+from notifications.deliveries.store import encrypted_values as deliveries_encrypted
+from notifications.deliveries.store import retention as deliveries_retention
+from notifications.deliveries.store.unsubscribe_links import UnsubscribeLinks
+from notifications.deliveries.streams.delivery_dispatcher import POLL_SECONDS, DeliveryDispatcher
+from notifications.deliveries.streams.feed_streams import FeedStreams
+from notifications.deliveries.templates.registration import TemplateAccount
+from notifications.deliveries.templates.renderer import MessageRenderer
+from notifications.deliveries.timers import (
     OPEN_ALERTS_EVERY_SECONDS,
     PINS_EVERY_SECONDS,
     PINS_IDLE_SECONDS,
@@ -73,13 +72,25 @@ from notifications.timers import (
     repeat_open_alerts_once,
     resolve_abandoned_once,
 )
-from notifications.use_cases.assistant.open_turn import TurnLimits
-from notifications.use_cases.assistant.query_model import MonitoredModel
-from notifications.use_cases.assistant.run_turn import Assistant
-from notifications.use_cases.deliveries.check_message_key import check_message_key
-from notifications.use_cases.deliveries.resume_provider import resume_provider
-from notifications.use_cases.devices.register_device import PushSettings
-from notifications.use_cases.tickets.record_customer_message import PhoneHasher
+from notifications.deliveries.use_cases.deliveries.resume_provider import resume_provider
+from notifications.deliveries.use_cases.devices.register_device import PushSettings
+from notifications.dependencies import Dependencies, Encryption, RetentionPeriods
+from notifications.settings import Settings
+from notifications.support.domain.attachments import FOLDER as IMAGE_FOLDER
+from notifications.support.queries import pending_work as support_pending_work
+from notifications.support.queries import personal_records as support_records
+from notifications.support.queries.tickets import find_free_text
+from notifications.support.store import encrypted_values as support_encrypted
+from notifications.support.store import retention as support_retention
+from notifications.support.store.tickets import MEDIA
+from notifications.support.use_cases.tickets.check_message_key import check_message_key
+from notifications.support.use_cases.tickets.record_customer_message import PhoneHasher
+from notifications.webhooks import queries as webhooks_queries
+from notifications.webhooks import store as webhooks_store
+from notifications.webhooks.clients import WebhookClient
+from notifications.webhooks.domain.webhooks import ATTEMPT_SECONDS_MAX
+from notifications.webhooks.streams import POLL_SECONDS as WEBHOOKS_POLL_SECONDS
+from notifications.webhooks.streams import WebhookSender
 
 log: Final = get_logger(__name__)
 
@@ -189,6 +200,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             reports_statuses=bool(settings.messaging_app_secret),
             unsubscribe_links=_unsubscribe_links(settings),
             ladder=settings.ladder,
+            find_free_text=find_free_text,
         )
         streams = _feed_streams(settings, runtime)
         webhook_sender = WebhookSender(
@@ -308,6 +320,24 @@ def _retention_periods(settings: Settings) -> RetentionPeriods:
     )
 
 
+def retention_rules(periods: RetentionPeriods) -> tuple[Rule, ...]:
+    return (
+        *support_retention.retention_rules(periods.webhooks),
+        *deliveries_retention.retention_rules(periods.deliveries, periods.notifications, periods.alerts),
+        *assistant_store.retention_rules(periods.conversations),
+        *webhooks_store.retention_rules(),
+    )
+
+
+def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
+    return [
+        deliveries_encrypted.encrypted_rows(encryption.messages),
+        support_encrypted.encrypted_rows(encryption.messages),
+        webhooks_store.encrypted_rows(encryption.webhook_secrets),
+        hash_key_rows(encryption.hash_key),
+    ]
+
+
 def _circuit_limits(settings: Settings) -> CircuitLimits:
     return CircuitLimits(
         settings.provider_failures_max,
@@ -378,8 +408,13 @@ SERVICE: Final = Service(
     settings=Settings,
     compose=compose,
     routes="notifications.routes",
-    personal_records=SECTIONS,
-    pending_work=PENDING_WORK,
+    personal_records=(
+        *deliveries_records.SECTIONS,
+        *support_records.SECTIONS,
+        *assistant_queries.SECTIONS,
+        *webhooks_queries.SECTIONS,
+    ),
+    pending_work=(*deliveries_pending_work.PENDING_WORK, *support_pending_work.PENDING_WORK),
     own_actions=OWN_ACTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,

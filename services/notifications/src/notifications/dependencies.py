@@ -2,25 +2,45 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from common.database.unit_of_work import Database
 from common.media.images import ImageProcessor
 from common.media.storage import MediaStore
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
+from common.primitives.encryption import Encryptor
 from common.web.outbound_addresses import OutboundRules
-from notifications.clients.delivery_sender import DeliverySender
-from notifications.clients.on_call import OnCall
-from notifications.domain.receipt_signatures import ReceiptKeys
-from notifications.store.encrypted_values import Encryption
-from notifications.store.retention import RetentionPeriods
-from notifications.streams.delivery_dispatcher import DeliveryDispatcher
-from notifications.streams.feed_streams import FeedStreams
-from notifications.streams.webhook_sender import WebhookSender
-from notifications.use_cases.assistant.run_turn import Assistant
-from notifications.use_cases.deliveries.record_deliveries import DeliveryContext
-from notifications.use_cases.devices.register_device import PushSettings
-from notifications.use_cases.tickets.record_customer_message import PhoneHasher
+from notifications.assistant.use_cases.run_turn import Assistant
+from notifications.deliveries.clients.delivery_sender import DeliverySender
+from notifications.deliveries.clients.on_call import OnCall
+from notifications.deliveries.domain.receipt_signatures import ReceiptKeys
+from notifications.deliveries.streams.delivery_dispatcher import DeliveryDispatcher
+from notifications.deliveries.streams.feed_streams import FeedStreams
+from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
+from notifications.deliveries.use_cases.devices.register_device import PushSettings
+from notifications.support.use_cases.tickets.record_customer_message import PhoneHasher
+from notifications.webhooks.streams import WebhookSender
+
+
+@dataclass(frozen=True, slots=True)
+class Encryption:
+    """`messages` also decrypts codes of identity and PINs of orders, which are stored as they were received."""
+
+    messages: Encryptor
+    hash_key: Encryptor
+    webhook_secrets: Encryptor
+
+
+class RetentionPeriods(NamedTuple):
+    """Retention by table: messaging webhooks since arrival, deliveries with their attempts, the feed, alerts since they
+    were closed, and conversations since their last message."""
+
+    webhooks: timedelta
+    deliveries: timedelta
+    notifications: timedelta
+    alerts: timedelta
+    conversations: timedelta
 
 
 @dataclass(frozen=True, slots=True)

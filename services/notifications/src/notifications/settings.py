@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from common.media.storage import MediaSettings
 from common.primitives.encryption import FurtherKey, PurposeKey
-from notifications.domain.alerts import PAGERDUTY_PATH
+from notifications.deliveries.domain.alerts import PAGERDUTY_PATH
 
 # A registered name, a number, or the SID of a messaging service of Twilio.
 _SMS_SENDER: Final = "^(.{3,11}|\\+[0-9]{8,15}|MG[0-9a-fA-F]{32})$"

@@ -44,9 +44,9 @@ from contracts.orders import (
 )
 from contracts.payments import EscrowHeld
 from notifications.app import SERVICE
-from notifications.domain.channels import CHANNELS
-from notifications.streams.delivery_dispatcher import DeliveryDispatcher
-from notifications.templates.examples import example_of
+from notifications.deliveries.domain.channels import CHANNELS
+from notifications.deliveries.streams.delivery_dispatcher import DeliveryDispatcher
+from notifications.deliveries.templates.examples import example_of
 from testkit.fixtures import DatabaseFactory
 from testkit.providers.alertmanager import alerts as alertmanager
 from testkit.providers.api import Api

@@ -10,7 +10,7 @@ import pytest
 from common.auth.caller import Caller
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
-from notifications.templates.examples import example_of
+from notifications.deliveries.templates.examples import example_of
 
 from .conftest import (
     DELIVER_NOTIFICATION,

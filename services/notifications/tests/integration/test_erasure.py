@@ -7,7 +7,7 @@ import httpx
 from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from contracts.identity import ErasureRefused, ProfileChanged, UserErased
-from notifications.use_cases.deliveries.fail_delivery import fail_delivery
+from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
 from testkit.service_kit import OpenService
 
 from .conftest import Providers, Scenario, text_of

@@ -13,14 +13,14 @@ from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.event import Event
 from contracts.orders import DeliveryPinIssued, OrderDelivered, OrderDispatched
-from notifications import store
-from notifications.domain.deliveries import notification_id_of
-from notifications.store.feed import save_streamed
-from notifications.use_cases.deliveries.fail_delivery import fail_delivery
-from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
-from notifications.use_cases.pins.advance_pin import advance_pin
-from notifications.use_cases.pins.close_pin_watches import close_pin_watches
-from notifications.use_cases.pins.watch_pin import watch_pin
+from notifications.deliveries import store
+from notifications.deliveries.domain.deliveries import notification_id_of
+from notifications.deliveries.store.feed import save_streamed
+from notifications.deliveries.use_cases.deliveries.fail_delivery import fail_delivery
+from notifications.deliveries.use_cases.deliveries.record_delivery_status import record_delivery_status
+from notifications.deliveries.use_cases.pins.advance_pin import advance_pin
+from notifications.deliveries.use_cases.pins.close_pin_watches import close_pin_watches
+from notifications.deliveries.use_cases.pins.watch_pin import watch_pin
 from testkit.lock_order import Transaction, assert_no_deadlock, handle_batch
 from testkit.service_kit import OpenService
 

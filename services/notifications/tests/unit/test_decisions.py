@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from common.primitives.ids import new_id
 from common.primitives.problems import ValidationFailed
-from notifications.domain.alerts import (
+from notifications.deliveries.domain.alerts import (
     PAGE_AGAIN_AFTER,
     Alert,
     CountOnly,
@@ -20,8 +20,8 @@ from notifications.domain.alerts import (
     evaluate_repetition,
     page_body,
 )
-from notifications.domain.channels import redelivery_policy
-from notifications.domain.deliveries import (
+from notifications.deliveries.domain.channels import redelivery_policy
+from notifications.deliveries.domain.deliveries import (
     ATTEMPTS_MAX,
     CLAIM_LIFETIME,
     AttemptsExhausted,
@@ -36,10 +36,10 @@ from notifications.domain.deliveries import (
     pin_channel,
     redacted,
 )
-from notifications.domain.erasure_obligations import OTHER, obligations_text
-from notifications.domain.templates import CATALOG, TEXT_MAX, check_complete, read_parameters, template_of
+from notifications.deliveries.domain.erasure_obligations import OTHER, obligations_text
+from notifications.deliveries.domain.templates import CATALOG, TEXT_MAX, check_complete, read_parameters, template_of
+from notifications.deliveries.templates.examples import example_of
 from notifications.settings import Settings
-from notifications.templates.examples import example_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = timedelta(milliseconds=1)

@@ -7,9 +7,9 @@ from common.primitives.lifecycles import Lifecycle
 from identity.domain.erasure import ERASURE
 from identity.domain.vendor_applications import APPLICATION
 from identity.domain.vendors import VENDOR
-from notifications.domain.statuses import ATTEMPT, DELIVERY
-from notifications.domain.tickets import TICKET
-from notifications.domain.webhooks import ENDPOINT, WEBHOOK
+from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY
+from notifications.support.domain.tickets import TICKET
+from notifications.webhooks.domain.webhooks import ENDPOINT, WEBHOOK
 from orders.domain.returns import RETURN
 from orders.domain.transitions import ORDER
 from payments.domain.transitions import CASE, CHARGEBACK, PAYMENT, QUARANTINE, REFUND, RESPONSE

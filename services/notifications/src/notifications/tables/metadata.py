@@ -10,3 +10,11 @@ attach_row_numbers(metadata, "support_tickets", kind="ticket", prefix="CT")
 
 INSTANT = sa.TIMESTAMP(timezone=True)
 NEWEST = (sa.text("created_at DESC"), sa.text("id DESC"))
+
+# Processes read it at start, as the service role. A rotation encrypts the key anew; every hash stays valid.
+sa.Table(
+    "hash_keys",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("key_encrypted", sa.Text, nullable=False),
+)

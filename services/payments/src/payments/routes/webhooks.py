@@ -7,10 +7,10 @@ from starlette.responses import Response
 
 from common.auth.guards import SIGNATURE
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
-from common.primitives.problems import ValidationFailed
 from common.web.endpoint_table import MIB
 from common.web.endpoints import Endpoints
 from common.web.http import dependencies_of, ok
+from common.web.raw_bodies import read_raw_body
 from common.web.schemas import WebhookReceipt
 from payments.dependencies import Dependencies
 from payments.domain.gateways import FLUTTERWAVE, PAYSTACK, GatewayName
@@ -37,7 +37,7 @@ endpoint = Endpoints("functions")
 async def receive_gateway_webhook(request: Request) -> Response:
     """Webhooks of the payment gateway. The signature over the raw bytes is the only check."""
     dependencies = dependencies_of(request, Dependencies)
-    raw = await _raw_body(request)
+    raw = await read_raw_body(request, BODY_BYTES_MAX)
     secret = signed_by(raw, request.headers.get(dependencies.signature_header), dependencies.webhook_secrets)
     if secret is None:
         WEBHOOKS_REJECTED.inc()
@@ -59,7 +59,7 @@ async def receive_gateway_webhook(request: Request) -> Response:
 async def receive_flutterwave_webhook(request: Request) -> Response:
     """Webhooks of the second gateway, Flutterwave. An accepted one causes a query; its content is never trusted."""
     dependencies = dependencies_of(request, Dependencies)
-    raw = await _raw_body(request)
+    raw = await read_raw_body(request, BODY_BYTES_MAX)
     offered = request.headers.get("verif-hash"), request.headers.get("flutterwave-signature")
     secret = flutterwave_hash_of(raw, *offered, dependencies.flutterwave_webhook_hashes)
     if secret is None:
@@ -77,14 +77,3 @@ async def _receive(request: Request, dependencies: Dependencies, name: GatewayNa
     )
     WEBHOOKS_ACCEPTED.labels(arrival).inc()
     return ok(request, {"received": True})
-
-
-async def _raw_body(request: Request) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > BODY_BYTES_MAX:
-            raise ValidationFailed("The body is too large.", status=413)
-        pieces.append(piece)
-    return b"".join(pieces)

@@ -1,0 +1,1 @@
+"""The assistant: conversations, the language model and its tools."""

@@ -1,0 +1,247 @@
+"""Tools of a model: a closed list of reads. No tool changes anything, and none accepts a path.
+
+`read_call` alone builds request paths, from validated ids and numbers; no delivery PIN is readable through them.
+Results are truncated and reduced to the fields below: other users' ids, notes and addresses are never passed on.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from common.primitives.ids import parse_uuid
+from common.primitives.money import AMOUNT_MINOR_MAX
+from common.primitives.public_numbers import NumberKind, read_number_or_id
+from notifications.assistant.domain.conversations import Requester, ToolCall
+from notifications.assistant.domain.help_articles import search_articles
+
+Tool = Literal["search_products", "show_product", "list_my_orders", "show_my_order", "search_help"]
+
+ARGUMENTS_CHARACTERS_MAX: Final = 2_000
+QUERY_CHARACTERS_MAX: Final = 100
+PRODUCTS_MAX: Final = 5
+ORDERS_MAX: Final = 8
+ITEMS_MAX: Final = 6
+RESULT_CHARACTERS_MAX: Final = 6_000
+_DESCRIPTION_CHARACTERS_MAX: Final = 240
+_NAME_CHARACTERS_MAX: Final = 100
+
+
+def _tool_schema(name: Tool, does: str, required: tuple[str, ...] = (), **fields: tuple[str, str]) -> dict[str, Any]:
+    properties = {field: {"type": kind, "description": meaning} for field, (kind, meaning) in fields.items()}
+    schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+    return {"type": "function", "function": {"name": name, "description": does, "parameters": schema}}
+
+
+TOOLS: Final = (
+    _tool_schema(
+        "search_products",
+        "Products of the marketplace that can be bought now, by words and price.",
+        query=("string", "Words that the product's name or description has; leave it out to see all."),
+        minPriceNaira=("number", "Lowest price in naira."),
+        maxPriceNaira=("number", "Highest price in naira."),
+        cheapestFirst=("boolean", "Whether the cheapest come first, instead of those that fit the words best."),
+    ),
+    _tool_schema("show_product", "One product in full.", ("productId",), productId=("string", "Its id.")),
+    _tool_schema("list_my_orders", "The latest orders of the person who asks."),
+    _tool_schema(
+        "show_my_order",
+        "One order of the person who asks.",
+        ("orderNumber",),
+        orderNumber=("string", "Its number, such as CM-R80T-M2NG."),
+    ),
+    _tool_schema(
+        "search_help",
+        "How the marketplace works: payment, delivery PIN, refunds, returns, disputes, selling, payouts, account, support.",
+        ("query",),
+        query=("string", "Words of the question."),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One GET at our own catalog or orders, under the caller's token."""
+
+    tool: Tool
+    path: str
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ImmediateResult:
+    """A result without a lookup."""
+
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedCall:
+    """A rejected call; the model receives the reason."""
+
+    reason: str
+
+
+def read_call(call: ToolCall) -> Lookup | ImmediateResult | RejectedCall:
+    """Validate a tool call. Arguments come from the model and are untrusted."""
+    if len(call.arguments) > ARGUMENTS_CHARACTERS_MAX:
+        return RejectedCall("the arguments are too long")
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        return RejectedCall("the arguments are not JSON")
+    if not isinstance(arguments, dict):
+        return RejectedCall("the arguments are not an object")
+    match call.name:
+        case "search_products":
+            return _product_search(arguments)
+        case "show_product":
+            return _lookup_by_id("show_product", "/api/products", arguments.get("productId"))
+        case "list_my_orders":
+            return Lookup("list_my_orders", "/api/orders", {"limit": str(ORDERS_MAX)})
+        case "show_my_order":
+            return _order_lookup(arguments.get("orderNumber"))
+        case "search_help":
+            return _help_search(arguments)
+        case _:
+            return RejectedCall("there is no such tool")
+
+
+def result_text(result: Any) -> str:
+    """Return a result as one JSON document of bounded length."""
+    while len(text := json.dumps({"result": result}, ensure_ascii=False)) > RESULT_CHARACTERS_MAX:
+        if not isinstance(result, list) or not result:
+            return error_text("the result is too long")
+        result = result[:-1]
+    return text
+
+
+def error_text(reason: str) -> str:
+    """Return the JSON document of a missing result."""
+    return json.dumps({"error": reason})
+
+
+def visible_result(lookup: Lookup, found: Any, requester: Requester) -> Any:
+    """Return the part of a response that the model receives; None when nothing in it belongs to the requester.
+
+    Staff can read other users' orders. Through the assistant they see only orders that they bought or sell.
+    """
+    match lookup.tool:
+        case "search_products":
+            return [_product(row) for row in _rows(found)[:PRODUCTS_MAX]]
+        case "show_product":
+            return _product(found) if isinstance(found, dict) else None
+        case "list_my_orders":
+            return [_order(row, requester) for row in _rows(found) if _is_own_order(row, requester)]
+        case "show_my_order":
+            # A search by number finds at most one order; the number of no order may find names of items.
+            named = [row for row in _rows(found) if lookup.parameters["q"] in (row.get("number"), row.get("id"))]
+            return next((_order(row, requester) for row in named if _is_own_order(row, requester)), None)
+        case _:
+            return None
+
+
+def _product_search(arguments: Mapping[str, Any]) -> Lookup | RejectedCall:
+    parameters = {"limit": str(PRODUCTS_MAX), "inStock": "true"}
+    query = arguments.get("query")
+    if query is not None and not isinstance(query, str):
+        return RejectedCall("query must be text")
+    if query and (words := _search_words(query)):
+        parameters |= {"q": words, "sort": "relevance"}
+    cheapest_first = arguments.get("cheapestFirst", False)
+    if not isinstance(cheapest_first, bool):
+        return RejectedCall("cheapestFirst must be true or false")
+    if cheapest_first:
+        parameters["sort"] = "price_asc"
+    for name, parameter in (("minPriceNaira", "minPriceMinor"), ("maxPriceNaira", "maxPriceMinor")):
+        price = arguments.get(name)
+        if price is None:
+            continue
+        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price <= AMOUNT_MINOR_MAX / 100:
+            return RejectedCall(f"{name} must be a price in naira")
+        parameters[parameter] = str(round(price * 100))
+    return Lookup("search_products", "/api/products", parameters)
+
+
+def _help_search(arguments: Mapping[str, Any]) -> ImmediateResult | RejectedCall:
+    query = arguments.get("query")
+    if not isinstance(query, str):
+        return RejectedCall("query must be text")
+    articles = search_articles(query[: QUERY_CHARACTERS_MAX * 10])
+    return ImmediateResult([{"title": article.title, "text": article.text} for article in articles])
+
+
+def _lookup_by_id(tool: Tool, folder: str, given: Any) -> Lookup | RejectedCall:
+    one_id = parse_uuid(given) if isinstance(given, str) else None
+    return RejectedCall("the id must be a UUID") if one_id is None else Lookup(tool, f"{folder}/{one_id}", {})
+
+
+def _order_lookup(given: Any) -> Lookup | RejectedCall:
+    named = read_number_or_id(given, NumberKind.ORDER) if isinstance(given, str) else None
+    if named is None:
+        return RejectedCall("orderNumber must be an order's number, such as CM-R80T-M2NG")
+    return Lookup("show_my_order", "/api/orders", {"q": str(named), "limit": "1"})
+
+
+def _search_words(query: str) -> str:
+    """Return letters, digits and spaces of a query."""
+    words = "".join(character if character.isalnum() else " " for character in query)
+    return " ".join(words.split())[:QUERY_CHARACTERS_MAX].strip()
+
+
+def _rows(found: Any) -> list[dict[str, Any]]:
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+def _product(row: Mapping[str, Any]) -> dict[str, Any]:
+    summary = {
+        "id": row.get("id"),
+        "name": _truncated(row.get("name"), _NAME_CHARACTERS_MAX),
+        "description": _truncated(row.get("description"), _DESCRIPTION_CHARACTERS_MAX),
+        "category": _truncated(row.get("category"), _NAME_CHARACTERS_MAX),
+        "vendor": _truncated(row.get("vendorName"), _NAME_CHARACTERS_MAX),
+        "price": naira_text(row.get("priceMinor")),
+        "inStock": row.get("inStock") is True,
+    }
+    sale = row.get("flashSale")
+    if isinstance(sale, dict):
+        summary["saleEndsAt"] = sale.get("endsAt")
+    return summary
+
+
+def _is_own_order(row: Mapping[str, Any], requester: Requester) -> bool:
+    return row.get("buyerId") == str(requester.user_id) or _is_sold_by(row, requester)
+
+
+def _is_sold_by(row: Mapping[str, Any], requester: Requester) -> bool:
+    return requester.vendor_id is not None and row.get("vendorId") == str(requester.vendor_id)
+
+
+def _order(row: Mapping[str, Any], requester: Requester) -> dict[str, Any]:
+    items = _rows(row.get("items"))
+    summary = {
+        "number": row.get("number"),
+        "status": row.get("status"),
+        "total": naira_text(row.get("totalMinor")),
+        "refunded": naira_text(row.get("refundedMinor")),
+        "asker": "vendor" if _is_sold_by(row, requester) else "buyer",
+        "items": [
+            {"name": _truncated(item.get("name"), _NAME_CHARACTERS_MAX), "quantity": item.get("quantity")}
+            for item in items[:ITEMS_MAX]
+        ],
+        "moreItems": max(0, len(items) - ITEMS_MAX),
+    }
+    return summary | {name: row.get(name) for name in ("createdAt", "paymentDueAt", "deliveredAt", "returnDueAt")}
+
+
+def _truncated(text: Any, characters_max: int) -> str:
+    plain = " ".join(str(text or "").split())
+    return plain if len(plain) <= characters_max else plain[: characters_max - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def naira_text(amount_minor: Any) -> str | None:
+    """Format kobo as `NGN 4,500` or `NGN 4,500.50`."""
+    if not isinstance(amount_minor, int):
+        return None
+    whole, kobo = divmod(amount_minor, 100)
+    return f"NGN {whole:,}" + (f".{kobo:02d}" if kobo else "")

@@ -1,0 +1,99 @@
+"""Query the assistant's model through a circuit breaker."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.primitives.circuit_breaker import Circuit
+from common.primitives.clock import Clock
+from common.primitives.ids import new_id
+from contracts.operations import AlertCleared, AlertRaised
+from notifications.assistant.domain.conversations import ChatMessage, Completion, Provider
+from notifications.assistant.domain.errors import AssistantUnavailable
+
+RUNBOOK: Final = "assistant-unavailable"
+ALERT_KEY: Final = "assistant-unavailable"
+
+OnText = Callable[[str], Awaitable[None]]
+
+
+class Model(Protocol):
+    """A language model of a provider, or the built-in assistant."""
+
+    @property
+    def provider(self) -> Provider: ...
+
+    async def complete(
+        self,
+        instructions: str,
+        messages: Sequence[ChatMessage],
+        tools: Sequence[Mapping[str, Any]],
+        on_text: OnText,
+    ) -> Completion: ...
+
+
+@dataclass(slots=True)
+class MonitoredModel:
+    """A model and its circuit breaker. `is_alerted`: this process has raised an alert that is still open."""
+
+    model: Model
+    circuit: Circuit
+    database: Database
+    clock: Clock
+    is_alerted: bool = False
+
+
+async def query_model(
+    monitored: MonitoredModel,
+    instructions: str,
+    messages: Sequence[ChatMessage],
+    tools: Sequence[Mapping[str, Any]],
+    on_text: OnText,
+) -> Completion:
+    """Return the model's completion. After repeated failures the model is paused and an alert is raised.
+
+    Raises AssistantUnavailable. Failures that a single question can cause (no reply, too long) do not count: no user can
+    pause the assistant for others.
+    """
+    paused_until = monitored.circuit.admit()
+    if paused_until is not None:
+        seconds = max(1, round((paused_until - monitored.clock.now()).total_seconds()))
+        raise AssistantUnavailable("the provider is paused", retry_after_seconds=seconds)
+    try:
+        completion = await monitored.model.complete(instructions, messages, tools, on_text)
+    except AssistantUnavailable as error:
+        if not error.is_outage:
+            await _record_success(monitored)
+        elif monitored.circuit.failed():
+            monitored.is_alerted = True
+            await _publish(
+                monitored,
+                AlertRaised(
+                    alert_id=new_id(),
+                    severity="SEV-3",
+                    title="The assistant's provider does not answer",
+                    detail=f"Messages to the assistant get 503 until the provider recovers. Last failure: {error.reason}",
+                    runbook=RUNBOOK,
+                    dedup_key=ALERT_KEY,
+                    about="assistant",
+                ),
+            )
+        raise
+    await _record_success(monitored)
+    return completion
+
+
+async def _record_success(monitored: MonitoredModel) -> None:
+    monitored.circuit.succeeded()
+    if monitored.is_alerted:
+        monitored.is_alerted = False
+        await _publish(
+            monitored, AlertCleared(alert_id=new_id(), dedup_key=ALERT_KEY, reason="the provider answers again")
+        )
+
+
+async def _publish(monitored: MonitoredModel, event: AlertRaised | AlertCleared) -> None:
+    async with monitored.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        uow.publish(event, source="notifications")

@@ -1,0 +1,245 @@
+"""Handlers of orders' events.
+
+A notification to both parties has one text without names and a handler for each party.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.messages import Outcome, Received
+from contracts.orders import (
+    DeliveryPinIssued,
+    DisputeResolved,
+    OrderCancelled,
+    OrderDelivered,
+    OrderDispatched,
+    OrderDisputed,
+    OrderExpired,
+    OrderPlaced,
+    ReturnDecided,
+    ReturnRequested,
+)
+from notifications.deliveries import queries, store
+from notifications.deliveries.consumers.subject_parameters import order_parameters
+from notifications.deliveries.domain.deliveries import (
+    EncryptedValue,
+    NotificationRequest,
+    notification_id_of,
+    pin_channel,
+)
+from notifications.deliveries.domain.errors import ContactUnknown
+from notifications.deliveries.use_cases.deliveries.defer_notification import defer_notification
+from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
+from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
+from notifications.deliveries.use_cases.pins.close_pin_watches import close_pin_watches
+from notifications.deliveries.use_cases.pins.watch_pin import watch_pin
+from notifications.dependencies import Dependencies
+
+
+async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
+    """Store the summary for the confirmation, which follows the payment."""
+    items = [
+        {"name": item.name, "quantity": item.quantity, "lineTotalMinor": item.line_total_minor} for item in event.items
+    ]
+    await store.save_order_summary(
+        uow,
+        event.order_id,
+        event.vendor_id,
+        event.total_minor,
+        event.delivery_fee_minor,
+        items,
+        event.buyer_id,
+        event.number,
+    )
+
+
+async def on_delivery_pin_issued(
+    event: DeliveryPinIssued, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> Outcome:
+    """Send the PIN, encrypted until then. Each issue is a message of its own and closes the watches of older ones."""
+    contact = await queries.find_contact(uow, event.buyer_id)
+    if contact is None:
+        raise ContactUnknown
+    if contact.is_erased:
+        return Outcome.IGNORED
+    parameters = await order_parameters(uow, event)
+    notification_id = notification_id_of("delivery_pin", event.order_id, event.issue)
+    channel, template = pin_channel(contact)
+    delivery_context = dependencies.delivery_context()
+    if channel != "sms":
+        notify_user(uow, delivery_context, event.buyer_id, template, parameters, notification_id=notification_id)
+        return Outcome.APPLIED
+    if not await watch_pin(uow, delivery_context, notification_id, event.order_id, event.issue, channel):
+        return Outcome.STALE
+    secrets = {"pin": EncryptedValue(event.pin_sealed, str(event.order_id))}
+    request = NotificationRequest(
+        notification_id, channel, template, parameters, user_id=event.buyer_id, encrypted=secrets
+    )
+    await defer_notification(uow, request, delivery_context, contact=contact)
+    return Outcome.APPLIED
+
+
+async def on_order_dispatched(
+    event: OrderDispatched, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "order_dispatched",
+        await order_parameters(uow, event),
+        event.order_id,
+        vendor_id=event.vendor_id,
+    )
+
+
+async def on_order_delivered(
+    event: OrderDelivered, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await close_pin_watches(uow, event.order_id)
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "order_delivered",
+        await order_parameters(uow, event),
+        event.order_id,
+        vendor_id=event.vendor_id,
+    )
+
+
+async def on_return_requested(
+    event: ReturnRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    parameters = await order_parameters(uow, event)
+    about = event.return_request_id
+    notify_vendor(
+        uow,
+        dependencies.delivery_context(),
+        event.vendor_id,
+        "return_requested",
+        parameters,
+        about,
+        subject_id=event.return_request_id,
+    )
+
+
+async def on_return_decided(
+    event: ReturnDecided, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    decided: dict[str, Any] = {"outcome": event.outcome, "refundMinor": event.refund_minor}
+    parameters = {name: value for name, value in decided.items() if value is not None}
+    parameters |= await order_parameters(uow, event)
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "return_request_update",
+        parameters,
+        event.return_request_id,
+        subject_id=event.return_request_id,
+    )
+
+
+async def on_order_cancelled(
+    event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the buyer only: vendors are not notified of unpaid orders."""
+    parameters = await order_parameters(uow, event)
+    template = await _closing_template(uow, event.order_id, "order_cancelled")
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        template,
+        parameters,
+        event.order_id,
+        vendor_id=event.vendor_id,
+    )
+
+
+async def on_order_expired(
+    event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    parameters = await order_parameters(uow, event)
+    template = await _closing_template(uow, event.order_id, "order_expired")
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        template,
+        parameters,
+        event.order_id,
+        vendor_id=event.vendor_id,
+    )
+
+
+async def _closing_template(uow: UnitOfWork, order_id: UUID, template: str) -> str:
+    """Return the template of a closed order; a quarantined payment has a text of its own (contract section 7.6)."""
+    return "order_closed_under_review" if await queries.payment_is_under_review(uow, order_id) else template
+
+
+async def on_order_disputed(
+    event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Omit the reason: it may contain the buyer's contact data."""
+    parameters = await order_parameters(uow, event)
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "dispute_opened",
+        parameters,
+        event.order_id,
+        event.buyer_id,
+    )
+
+
+async def alert_vendor_on_order_disputed(
+    event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    vendor = await queries.get_vendor(uow, event.vendor_id)
+    parameters = await order_parameters(uow, event)
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        vendor.owner_user_id,
+        "dispute_opened",
+        parameters,
+        event.order_id,
+        event.vendor_id,
+    )
+
+
+async def on_dispute_resolved(
+    event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    about = (event.order_id, event.outcome, event.refund_id, event.buyer_id)
+    notify_user(
+        uow, dependencies.delivery_context(), event.buyer_id, "dispute_resolved", await _decision(uow, event), *about
+    )
+
+
+async def notify_vendor_on_dispute_resolved(
+    event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    vendor = await queries.get_vendor(uow, event.vendor_id)
+    about = (event.order_id, event.outcome, event.refund_id, event.vendor_id)
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        vendor.owner_user_id,
+        "dispute_resolved",
+        await _decision(uow, event),
+        *about,
+    )
+
+
+async def _decision(uow: UnitOfWork, event: DisputeResolved) -> dict[str, Any]:
+    return {
+        **await order_parameters(uow, event),
+        "outcome": event.outcome,
+        "refundMinor": event.refund_minor,
+        "releaseMinor": event.release_minor,
+    }

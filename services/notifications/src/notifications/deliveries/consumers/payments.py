@@ -1,0 +1,177 @@
+"""Handlers of payments' events."""
+
+from typing import Any, Final
+
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.messages import Received
+from contracts.payments import (
+    ChargeDisputed,
+    ChargeQuarantined,
+    EscrowHeld,
+    EscrowRefunded,
+    EscrowReleased,
+    PaymentFailed,
+    RefundFailed,
+    RefundSettled,
+)
+from contracts.permissions import PERMISSIONS_BY_ROLE
+from notifications.deliveries import queries, store
+from notifications.deliveries.consumers.subject_parameters import order_parameters
+from notifications.deliveries.domain.errors import OrderUnknown
+from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
+from notifications.deliveries.use_cases.deliveries.notify_vendor import notify_vendor
+from notifications.dependencies import Dependencies
+
+HOME_CURRENCY: Final = "NGN"
+QUARANTINE_DECIDERS: Final = frozenset(
+    role
+    for role, permissions in PERMISSIONS_BY_ROLE.items()
+    if not permissions.isdisjoint({"quarantine:prepare", "quarantine:approve"})
+)
+
+
+async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
+    """Confirm the paid order to the buyer, and request the dispatch from the vendor."""
+    order, delivery_context = await queries.get_order_summary(uow, event.order_id), dependencies.delivery_context()
+    items = {**await order_parameters(uow, event), "items": order.items}
+    amounts = {"totalMinor": order.total_minor, "deliveryFeeMinor": order.delivery_fee_minor}
+    confirmed = {**items, **amounts}
+    notify_user(
+        uow,
+        delivery_context,
+        event.buyer_id,
+        "order_confirmation",
+        confirmed,
+        event.order_id,
+        vendor_id=event.vendor_id,
+    )
+    notify_vendor(uow, delivery_context, event.vendor_id, "vendor_dispatch_alert", items, event.order_id)
+
+
+async def on_escrow_released(
+    event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the vendor of the credit in the wallet, unless the whole release belongs to the platform."""
+    if event.net_minor == 0:
+        return
+    parameters = {**await order_parameters(uow, event), "netMinor": event.net_minor}
+    notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "order_completed", parameters, event.release_id
+    )
+
+
+async def on_escrow_refunded(
+    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the buyer: the refund is posted and requested from the payment gateway."""
+    parameters = {**await order_parameters(uow, event), "amountMinor": event.amount_minor}
+    notify_user(uow, dependencies.delivery_context(), event.buyer_id, "refund_on_its_way", parameters, event.refund_id)
+
+
+async def notify_vendor_on_escrow_refunded(
+    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Warn the vendor against handing over a refunded order."""
+    parameters = {
+        **await order_parameters(uow, event),
+        "amountMinor": event.amount_minor,
+        "fromVendorMinor": event.from_vendor_minor,
+    }
+    notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "order_refunded", parameters, event.refund_id)
+
+
+async def on_refund_settled(
+    event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    if event.buyer_id is not None:
+        notify_user(
+            uow,
+            dependencies.delivery_context(),
+            event.buyer_id,
+            "refund_settled",
+            await _refund(uow, event),
+            event.refund_id,
+        )
+
+
+async def on_refund_failed(
+    event: RefundFailed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the buyer once, even if further attempts fail."""
+    if event.buyer_id is not None:
+        notify_user(
+            uow,
+            dependencies.delivery_context(),
+            event.buyer_id,
+            "refund_failed",
+            await _refund(uow, event),
+            event.refund_id,
+        )
+
+
+async def _refund(uow: UnitOfWork, event: RefundSettled | RefundFailed) -> dict[str, Any]:
+    return await order_parameters(uow, event) | ({"amountMinor": event.amount_minor} if event.currency is None else {})
+
+
+async def on_charge_quarantined(
+    event: ChargeQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the buyer of the review, and mark the order, so that no later message denies the payment."""
+    if event.buyer_id is None or event.order_id is None:
+        return
+    if not await store.save_payment_under_review(uow, event.order_id):
+        raise OrderUnknown(event.order_id)
+    parameters: dict[str, Any] = await order_parameters(uow, event)
+    if event.currency == HOME_CURRENCY:
+        parameters["amountMinor"] = event.amount_minor
+    about = event.quarantined_charge_id or event.reference
+    notify_user(uow, dependencies.delivery_context(), event.buyer_id, "payment_under_review", parameters, about)
+
+
+async def notify_finance_on_charge_quarantined(
+    event: ChargeQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the staff who decide on quarantined charges, of a charge without an order too."""
+    parameters: dict[str, Any] = await order_parameters(uow, event)
+    parameters |= {"reference": event.reference, "quarantineReason": event.reason}
+    if event.currency == HOME_CURRENCY:
+        parameters["amountMinor"] = event.amount_minor
+    about = event.quarantined_charge_id or event.reference
+    for user_id in await queries.list_staff(uow, QUARANTINE_DECIDERS):
+        notify_user(uow, dependencies.delivery_context(), user_id, "charge_quarantined", parameters, about, user_id)
+
+
+async def on_payment_failed(
+    event: PaymentFailed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the buyer, who may retry with a new reference."""
+    parameters = {
+        **await order_parameters(uow, event),
+        "amountMinor": event.amount_minor,
+        "failureReason": event.failure_reason,
+    }
+    notify_user(
+        uow,
+        dependencies.delivery_context(),
+        event.buyer_id,
+        "payment_failed",
+        parameters,
+        event.payment_id,
+        subject_id=event.payment_id,
+    )
+
+
+async def on_charge_disputed(
+    event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    """Notify the vendor of an opened or decided chargeback, with the vendor's share in kobo."""
+    about = event.chargeback_id or event.order_id
+    parameters: dict[str, Any] = await order_parameters(uow, event)
+    if event.outcome is None:
+        parameters |= {"amountMinor": event.vendor_minor} if event.vendor_minor else {}
+        notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about)
+        return
+    parameters |= {"outcome": event.outcome, "amountMinor": event.from_vendor_minor}
+    notify_vendor(
+        uow, dependencies.delivery_context(), event.vendor_id, "chargeback_decided", parameters, about, event.outcome
+    )

@@ -1,0 +1,38 @@
+"""The parameters that name the subject of a message: its id for links, its number for people."""
+
+from typing import Any, Protocol
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from notifications.deliveries import queries
+
+
+class _AboutOrder(Protocol):
+    @property
+    def order_id(self) -> UUID | None: ...
+    @property
+    def number(self) -> str | None: ...
+
+
+class _AboutPayout(Protocol):
+    @property
+    def payout_id(self) -> UUID: ...
+    @property
+    def number(self) -> str | None: ...
+
+
+async def order_parameters(uow: UnitOfWork, event: _AboutOrder) -> dict[str, Any]:
+    """Return the order of an event; nothing for an event without an order.
+
+    An event of an earlier version has no number: the order's summary may.
+    """
+    if event.order_id is None:
+        return {}
+    number = event.number or await queries.find_order_number(uow, event.order_id)
+    return {"orderId": str(event.order_id)} | ({} if number is None else {"orderNumber": number})
+
+
+def payout_parameters(event: _AboutPayout) -> dict[str, Any]:
+    """Return the payout of an event; an event of an earlier version has no number."""
+    number = {} if event.number is None else {"payoutNumber": event.number}
+    return {"payoutId": str(event.payout_id), **number}

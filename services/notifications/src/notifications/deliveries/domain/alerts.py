@@ -1,0 +1,154 @@
+"""Request bodies that page the on-call staff: Alertmanager, PagerDuty Events v2 or a plain webhook."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from notifications.deliveries.domain.errors import AlertNotRaisedYet
+
+ALERTMANAGER_PATH: Final = "/api/v2/alerts"
+PAGERDUTY_PATH: Final = "/v2/enqueue"
+# A repetition of an open alert pages again only after this time.
+PAGE_AGAIN_AFTER: Final = timedelta(hours=1)
+
+# Alertmanager holds alerts in memory and loses them at a restart, so open alerts are sent repeatedly, as Prometheus
+# does.
+REPEAT_AFTER: Final = timedelta(minutes=1)
+
+Dialect = Literal["alertmanager", "pagerduty", "webhook"]
+
+_PAGERDUTY_SEVERITIES: Final[Mapping[str, str]] = {"SEV-1": "critical", "SEV-2": "error", "SEV-3": "warning"}
+
+
+def provider_paused_key(provider: str) -> str:
+    """Return the deduplication key of the alert about a provider that fails repeatedly."""
+    return f"provider-rests:{provider}"
+
+
+def account_fault_key(provider: str) -> str:
+    """Return the deduplication key of the alert about a provider that rejects our account."""
+    return f"provider-account:{provider}"
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One alert. `raised_at` and `closed_at` are ISO 8601 UTC; `closed_at` is None while the alert is open."""
+
+    alert_id: str
+    severity: str
+    title: str
+    detail: str
+    runbook: str
+    dedup_key: str
+    about: str | None
+    source: str
+    raised_at: str
+    closed_at: str | None = None
+    # True after a repetition while open. The severity may have risen since the first occurrence.
+    is_repeated: bool = False
+
+
+def dialect_of(url: str) -> Dialect:
+    """Return the request format that the path of the URL implies."""
+    path = urlsplit(url).path.rstrip("/")
+    if path.endswith(ALERTMANAGER_PATH):
+        return "alertmanager"
+    return "pagerduty" if path.endswith(PAGERDUTY_PATH) else "webhook"
+
+
+def page_body(dialect: Dialect, alert: Alert, routing_key: str) -> Any:
+    """Return the JSON body of one page."""
+    return {"alertmanager": _alertmanager, "pagerduty": _pagerduty, "webhook": _webhook}[dialect](alert, routing_key)
+
+
+def _alertmanager(alert: Alert, _: str) -> Any:
+    labels = {"alertname": alert.title, "service": alert.source, "dedup_key": alert.dedup_key}
+    annotations = {
+        "summary": alert.title,
+        "description": alert.detail,
+        "runbook": f"docs/runbooks/{alert.runbook}.md",
+        "subject": alert.about or "",
+        "alert_id": alert.alert_id,
+    }
+    page = {"annotations": annotations, "startsAt": alert.raised_at}
+    # Alertmanager resolves an alert that has `endsAt`.
+    end = {} if alert.closed_at is None else {"endsAt": alert.closed_at}
+    alerts = [{"labels": {**labels, "severity": alert.severity}, **page, **end}]
+    # Labels identify an alert in Alertmanager. The variants with a lower severity are resolved explicitly.
+    return alerts + [
+        {"labels": {**labels, "severity": milder}, **page, "endsAt": alert.closed_at or alert.raised_at}
+        for milder in _PAGERDUTY_SEVERITIES
+        if alert.is_repeated and milder > alert.severity
+    ]
+
+
+def _pagerduty(alert: Alert, routing_key: str) -> Any:
+    # PagerDuty accepts at most 255 characters of a key and 1024 of a summary.
+    joined = {"routing_key": routing_key, "dedup_key": alert.dedup_key[:255]}
+    if alert.closed_at is not None:
+        return {**joined, "event_action": "resolve"}
+    details = {"detail": alert.detail, "runbook": alert.runbook, "subject": alert.about, "severity": alert.severity}
+    return {
+        **joined,
+        "event_action": "trigger",
+        "payload": {
+            "summary": f"{alert.severity} {alert.title}"[:1024],
+            "source": alert.source,
+            "severity": _PAGERDUTY_SEVERITIES[alert.severity],
+            "timestamp": alert.raised_at,
+            "custom_details": {**details, "alertId": alert.alert_id},
+        },
+    }
+
+
+def _webhook(alert: Alert, _: str) -> Any:
+    return {
+        "id": alert.alert_id,
+        "severity": alert.severity,
+        "title": alert.title,
+        "summary": alert.title,
+        "message": alert.detail,
+        "runbook": alert.runbook,
+        "dedupKey": alert.dedup_key,
+        "subject": alert.about,
+        "source": alert.source,
+        "raisedAt": alert.raised_at,
+        "closedAt": alert.closed_at,
+    }
+
+
+def evaluate_clearing(
+    dedup_key: str, *, cleared_at: datetime, raised_at: datetime | None, closed_at: datetime | None
+) -> bool:
+    """Return whether a clearing closes the open alert that was last raised at `raised_at`.
+
+    False for a stale or repeated clearing. Raises AlertNotRaisedYet when no matching alert has arrived.
+    """
+    if raised_at is not None:
+        return raised_at <= cleared_at
+    if closed_at is None or closed_at < cleared_at:
+        raise AlertNotRaisedYet(dedup_key)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class PageNow:
+    """The on-call staff are paged."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountOnly:
+    """The repetition is counted without a page."""
+
+
+def evaluate_repetition(
+    *, was_severity: str, was_paged_at: datetime | None, severity: str, now: datetime
+) -> PageNow | CountOnly:
+    """Return whether a repetition of an open alert pages again: after a higher severity, or when the last page is old."""
+    if severity < was_severity:  # SEV-1 is the worst.
+        return PageNow()
+    if was_paged_at is None or now - was_paged_at >= PAGE_AGAIN_AFTER:
+        return PageNow()
+    return CountOnly()

@@ -1,0 +1,152 @@
+"""Channels of each template and the effect of user preferences (contract section 12).
+
+A message uses every configured channel of its template that reaches the user and that the user has not switched off.
+
+The messaging app is opt-in: providers forbid unsolicited messages there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from notifications.deliveries.domain.deliveries import CLAIM_LIFETIME, Channel, RedeliveryPolicy
+from notifications.deliveries.domain.quiet_hours import TIMEZONE_DEFAULT, QuietHours
+from notifications.deliveries.domain.templates import CATALOG
+
+CHANNELS: Final[tuple[Channel, ...]] = ("push", "messaging", "sms", "email")
+_MAIL_AND_PUSH: Final[tuple[Channel, ...]] = ("email", "push")
+_AND_MESSAGING: Final[tuple[Channel, ...]] = ("email", "push", "messaging")
+
+CHANNELS_BY_TEMPLATE: Final[Mapping[str, tuple[Channel, ...]]] = {
+    "order_confirmation": _AND_MESSAGING,
+    "vendor_dispatch_alert": _AND_MESSAGING,
+    "return_request_update": _AND_MESSAGING,
+    "order_dispatched": _MAIL_AND_PUSH,
+    "order_delivered": _MAIL_AND_PUSH,
+    "return_requested": _MAIL_AND_PUSH,
+    "order_cancelled": _MAIL_AND_PUSH,
+    "order_expired": _MAIL_AND_PUSH,
+    "order_closed_under_review": _MAIL_AND_PUSH,
+    "payment_under_review": _MAIL_AND_PUSH,
+    "charge_quarantined": ("email",),
+    "payment_failed": _MAIL_AND_PUSH,
+    "order_completed": _MAIL_AND_PUSH,
+    "order_refunded": _MAIL_AND_PUSH,
+    "refund_on_its_way": _MAIL_AND_PUSH,
+    "refund_settled": _MAIL_AND_PUSH,
+    "refund_failed": _MAIL_AND_PUSH,
+    "dispute_opened": _MAIL_AND_PUSH,
+    "dispute_resolved": _MAIL_AND_PUSH,
+    "chargeback_opened": _MAIL_AND_PUSH,
+    "chargeback_decided": _MAIL_AND_PUSH,
+    "payout_failed": _MAIL_AND_PUSH,
+    "payout_reversed": _MAIL_AND_PUSH,
+    "payout_processed": _MAIL_AND_PUSH,
+    "payout_delayed": _MAIL_AND_PUSH,
+    "bank_details_changed": _MAIL_AND_PUSH,
+    "bank_details_quarantined": _MAIL_AND_PUSH,
+    "vendor_application_decided": _MAIL_AND_PUSH,
+    "vendor_suspended": _MAIL_AND_PUSH,
+    "vendor_reinstated": _MAIL_AND_PUSH,
+    "delivery_pin_ready": _MAIL_AND_PUSH,
+    "ticket_reply": _MAIL_AND_PUSH,
+    "credentials_changed": _MAIL_AND_PUSH,
+    "erasure_refused": _MAIL_AND_PUSH,
+    "account_erased": ("email",),
+    "already_registered": ("email",),
+}
+# A delivery PIN uses the first channel that reaches the buyer, and the next one without a delivery receipt.
+PIN_CHANNELS: Final[tuple[Channel, ...]] = ("sms", "messaging", "push")
+# Security notices, and notices of fraud to finance, ignore opt-outs and quiet hours.
+_MANDATORY: Final = frozenset(
+    {("bank_details_changed", "email"), ("bank_details_quarantined", "email"), ("credentials_changed", "email")}
+    | {("already_registered", "email"), ("charge_quarantined", "email")}
+)
+# Optional mails, with a link to switch them off (RFC 8058): updates of an order or ticket that the app shows as well.
+# Codes, security notices, receipts, and everything about money or an account have none.
+_UNSUBSCRIBABLE: Final = frozenset(
+    {"order_dispatched", "order_delivered", "order_cancelled", "order_expired", "vendor_dispatch_alert"}
+    | {"return_requested", "return_request_update", "ticket_reply"}
+)
+# Defaults without stored preferences: every channel except the messaging app.
+_DEFAULTS: Final[Mapping[str, bool]] = {"push": True, "messaging": False, "sms": True, "email": True}
+
+# Lifetimes of one-time codes (contract section 10). A PIN is valid until it is used or replaced.
+_CODE_LIFETIMES: Final[Mapping[object, timedelta]] = {"password_reset": timedelta(minutes=30)}
+_CODE_LIFETIME: Final = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """The preferences of a user. `channels` holds the explicitly set ones. `optional_mail` is about unsubscribable mails."""
+
+    channels: Mapping[str, bool] = field(default_factory=dict)
+    quiet: QuietHours | None = None
+    timezone: str = TIMEZONE_DEFAULT
+    locale: str = "en"
+    revision: int = 0
+    optional_mail: bool = True
+
+    def allows(self, channel: str) -> bool:
+        """Return whether ordinary messages may use the channel."""
+        return self.channels.get(channel, _DEFAULTS[channel])
+
+    def permits(self, template: str, channel: str) -> bool:
+        """Return whether a message of this template may use the channel unasked."""
+        return is_mandatory(template, channel) or (self.allows(channel) and not self._unsubscribed(template, channel))
+
+    def opted_out(self, template: str, channel: str) -> bool:
+        """Return whether the user explicitly switched messages of this template off on the channel."""
+        is_off = self.channels.get(channel) is False or self._unsubscribed(template, channel)
+        return is_off and not is_mandatory(template, channel)
+
+    def _unsubscribed(self, template: str, channel: str) -> bool:
+        return channel == "email" and not self.optional_mail and is_unsubscribable(template)
+
+    def quiet_hours_for(self, template: str, channel: str) -> QuietHours | None:
+        """Return the quiet hours that delay the message; None for a mandatory one."""
+        return None if is_mandatory(template, channel) else self.quiet
+
+
+def is_unsubscribable(template: str) -> bool:
+    """Return whether a mail of this template is optional, and offers to switch optional mails off."""
+    return template in _UNSUBSCRIBABLE
+
+
+def is_mandatory(template: str, channel: str) -> bool:
+    """Return whether preferences cannot stop or delay the message: PINs, codes and security notices."""
+    return CATALOG[template].sensitive or (template, channel) in _MANDATORY
+
+
+# The messaging app reports an accepted message within seconds, with our id. Minutes allow for a backlog after an
+# outage.
+_STATUS_WAIT: Final = timedelta(minutes=3)
+# A worker that lost its database connection may still record its outcome.
+_RECORD_WAIT: Final = timedelta(minutes=2)
+
+
+def redelivery_policy(template: str, channel: str, *, reports_statuses: bool) -> RedeliveryPolicy:
+    """Return the handling of a message whose worker died during the call (docs/decisions/0026).
+
+    Mandatory messages and pushes are sent again; a push replaces itself on the device. The messaging app's messages are
+    sent again without a status report, where status webhooks are configured (`reports_statuses`).
+
+    SMS companies and mail servers offer no lookup by our id: their messages are not sent again.
+    """
+    if is_mandatory(template, channel) or channel == "push":
+        return RedeliveryPolicy(CLAIM_LIFETIME, may_redeliver=True)
+    if channel == "messaging" and reports_statuses:
+        return RedeliveryPolicy(_STATUS_WAIT, may_redeliver=True)
+    return RedeliveryPolicy(_RECORD_WAIT, may_redeliver=False)
+
+
+def secret_lifetime(template: str, purpose: object) -> timedelta | None:
+    """Return the validity of a message's secret after its creation; None without a time limit."""
+    return _CODE_LIFETIMES.get(purpose, _CODE_LIFETIME) if template in ("one_time_code", "confirm_email") else None
+
+
+def is_expired(template: str, purpose: object, age: timedelta) -> bool:
+    """Return whether a message of this age holds a code that is no longer valid."""
+    lifetime = secret_lifetime(template, purpose)
+    return lifetime is not None and age >= lifetime

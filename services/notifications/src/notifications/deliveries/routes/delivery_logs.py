@@ -1,0 +1,65 @@
+"""Delivery attempts, for staff."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import THE_SERVICE
+from common.auth.guards import one_of, permission
+from common.web.endpoints import Endpoints
+from common.web.http import CurrentCaller, dependencies_of, ok
+from common.web.pages import OffsetPage, offset_page, respond_offset_page
+from notifications.deliveries import queries
+from notifications.deliveries.responses import DeliveryLog, NotificationDelivery
+from notifications.deliveries.schemas import Channel
+from notifications.deliveries.use_cases.deliveries.resend_delivery import resend_delivery
+from notifications.dependencies import Dependencies
+
+endpoint = Endpoints("notifications")
+
+Status = Literal["sending", "unknown", "sent", "delivered", "read", "failed", "bounced"]
+
+
+@endpoint(
+    "GET",
+    "/api/notification-delivery-logs",
+    id="deliveryLogs.list",
+    returns=list[DeliveryLog],
+    allow=one_of("delivery_logs:read", "notifications:resend"),
+)
+async def list_delivery_logs(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page(*queries.LOG_SORTS))],
+    notification_id: Annotated[UUID | None, Query(alias="notificationId")] = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId", description="Messages about this order.")] = None,
+    channel: Channel | None = None,
+    status: Status | None = None,
+) -> Response:
+    """Delivery attempts, newest first, for auditors and for staff who may resend."""
+    dependencies = dependencies_of(request, Dependencies)
+    given = {"notificationId": notification_id, "orderId": order_id, "channel": channel, "status": status}
+    filters = {name: value for name, value in given.items() if value is not None}
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await queries.page_of_delivery_logs(uow, page, filters)
+    return respond_offset_page(request, page, found)
+
+
+@endpoint(
+    "POST",
+    "/api/notification-delivery-logs/{log_id}/resend",
+    id="deliveryLogs.resend",
+    returns=NotificationDelivery,
+    allow=permission("notifications:resend"),
+)
+async def resend_notification(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:
+    """Resend the message of an attempt, as a new attempt of its delivery. A repeated Idempotency-Key changes nothing."""
+    dependencies = dependencies_of(request, Dependencies)
+    key = request.headers.get("idempotency-key")
+    # As the service: no caller may read addresses and encrypted values.
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        delivery = await resend_delivery(uow, log_id, caller.id, key, dependencies.clock.now())
+    return ok(request, delivery)

@@ -1,0 +1,14 @@
+"""Request models (contract section 12), one module for each noun."""
+
+from notifications.deliveries.schemas.deliveries import Channel, DeliverNotificationRequest
+from notifications.deliveries.schemas.devices import RegisterDeviceRequest
+from notifications.deliveries.schemas.feed import MarkAllReadRequest
+from notifications.deliveries.schemas.preferences import ReplacePreferencesRequest
+
+__all__ = [
+    "Channel",
+    "DeliverNotificationRequest",
+    "MarkAllReadRequest",
+    "RegisterDeviceRequest",
+    "ReplacePreferencesRequest",
+]

@@ -1,0 +1,97 @@
+"""Writes of alerts."""
+
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from notifications.deliveries.domain.alerts import Alert
+from notifications.deliveries.store.queue import DELIVERIES_QUEUE
+
+_LOCK_OPEN_ALERT: Final = """
+SELECT id, severity, paged_at, last_raised_at FROM alerts WHERE dedup_key = $1 AND closed_at IS NULL FOR UPDATE
+"""
+_RECORD_ALERT: Final = """
+INSERT INTO alerts (id, severity, title, detail, subject, runbook, dedup_key, source, raised_at, last_raised_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+ON CONFLICT (dedup_key) WHERE closed_at IS NULL DO NOTHING
+"""
+_REPEAT_ALERT: Final = """
+UPDATE alerts
+SET repetitions = repetitions + 1, severity = least(severity, $2), detail = $3, last_raised_at = greatest(last_raised_at, $4)
+WHERE id = $1
+"""
+_MARK_PAGED: Final = "UPDATE alerts SET paged_at = $2, page_error = NULL WHERE id = $1 RETURNING closed_at"
+_CLOSE_ALERT: Final = "UPDATE alerts SET closed_at = $2 WHERE id = $1"
+_LAST_CLOSED_AT: Final = "SELECT max(closed_at) FROM alerts WHERE dedup_key = $1"
+_CLAIM_OPEN: Final = """
+UPDATE alerts SET paged_at = $1 WHERE id IN (
+    SELECT id FROM alerts WHERE closed_at IS NULL AND paged_at <= $2 ORDER BY paged_at LIMIT $3 FOR UPDATE SKIP LOCKED
+) RETURNING id
+"""
+_MARK_PAGE_FAILED: Final = "UPDATE alerts SET page_error = $2 WHERE id = $1"
+
+
+class OpenAlert(NamedTuple):
+    id: UUID
+    severity: str
+    paged_at: datetime | None
+    last_raised_at: datetime
+
+
+def enqueue_page(uow: UnitOfWork, alert_id: UUID) -> None:
+    uow.enqueue_work(DELIVERIES_QUEUE, alert_id, {"alertId": str(alert_id)})
+
+
+async def lock_open_alert(uow: UnitOfWork, dedup_key: str) -> OpenAlert | None:
+    """Lock the open alert of that key."""
+    row = await uow.fetch_row(_LOCK_OPEN_ALERT, dedup_key)
+    return None if row is None else OpenAlert(*row)
+
+
+async def record_alert_if_new(uow: UnitOfWork, alert: Alert, raised_at: datetime) -> bool:
+    """Return whether the alert is new: no open one has its key. A concurrent insert waits for the first to commit."""
+    return bool(
+        await uow.execute(
+            _RECORD_ALERT,
+            UUID(alert.alert_id),
+            alert.severity,
+            alert.title,
+            alert.detail,
+            alert.about,
+            alert.runbook,
+            alert.dedup_key,
+            alert.source,
+            raised_at,
+        )
+    )
+
+
+async def save_repetition(uow: UnitOfWork, alert_id: UUID, alert: Alert, raised_at: datetime) -> None:
+    """Count a repetition and keep the highest severity, which is the smallest number."""
+    await uow.execute(_REPEAT_ALERT, alert_id, alert.severity, alert.detail, raised_at)
+
+
+async def save_paged(uow: UnitOfWork, alert_id: UUID, now: datetime) -> bool:
+    """Record the page; return whether the alert is still open."""
+    closed_at: datetime | None = await uow.fetch_value(_MARK_PAGED, alert_id, now)
+    return closed_at is None
+
+
+async def claim_open_alerts(uow: UnitOfWork, now: datetime, paged_before: datetime, rows_max: int) -> list[UUID]:
+    """Claim open alerts that were last paged before `paged_before`, so that one worker pages each."""
+    return [alert_id for (alert_id,) in await uow.fetch(_CLAIM_OPEN, now, paged_before, rows_max)]
+
+
+async def save_alert_closed(uow: UnitOfWork, alert_id: UUID, at: datetime) -> None:
+    await uow.execute(_CLOSE_ALERT, alert_id, at)
+
+
+async def find_last_closed_at(uow: UnitOfWork, dedup_key: str) -> datetime | None:
+    """Return the last closing time of the alerts of that key."""
+    at: datetime | None = await uow.fetch_value(_LAST_CLOSED_AT, dedup_key)
+    return at
+
+
+async def save_page_failed(uow: UnitOfWork, alert_id: UUID, error: str) -> None:
+    await uow.execute(_MARK_PAGE_FAILED, alert_id, error)

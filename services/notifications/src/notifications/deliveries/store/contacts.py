@@ -1,0 +1,112 @@
+"""Writes of the projections of users, vendors and orders."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from notifications.deliveries.domain.deliveries import Contact
+from notifications.deliveries.store.devices import delete_devices
+from notifications.deliveries.store.preferences import delete_preferences
+
+_SAVE_CONTACT: Final = """
+INSERT INTO contacts AS c (user_id, email, phone, full_name, sequence, phone_confirmed, staff_roles)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (user_id) DO UPDATE
+SET email = excluded.email, phone = excluded.phone, full_name = excluded.full_name, sequence = excluded.sequence,
+    phone_confirmed = excluded.phone_confirmed, staff_roles = coalesce(excluded.staff_roles, c.staff_roles)
+WHERE c.sequence < excluded.sequence
+"""
+# Queued messages are no longer sent. The recipient stays unique for its notification and channel.
+_ERASE_RECIPIENT: Final = """
+WITH locked AS MATERIALIZED (
+    SELECT d.id FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
+    WHERE n.user_id = $1 ORDER BY d.id FOR UPDATE OF d
+)
+UPDATE notification_deliveries d
+SET recipient = 'erased:' || d.id, payload = '{}', sealed = '{}', claim_id = NULL, claimed_at = NULL,
+    due_at = NULL, status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
+FROM locked WHERE d.id = locked.id
+"""
+# Queued messages fail. The recipient stays unique for its notification and channel.
+_ERASE_SENT: Final = """
+WITH locked AS MATERIALIZED (
+    SELECT id FROM notification_deliveries WHERE notification_id = ANY ($1) ORDER BY id FOR UPDATE
+)
+UPDATE notification_deliveries d
+SET recipient = 'erased:' || d.id, sealed = '{}', claim_id = NULL, claimed_at = NULL, due_at = NULL,
+    status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
+FROM locked WHERE d.id = locked.id AND d.recipient NOT LIKE 'erased:%'
+"""
+# Feed positions and the counts of attempts by channel and outcome stay.
+_ERASE_FEED: Final = "UPDATE notifications SET title = '', body = '' WHERE user_id = $1 AND title IS NOT NULL"
+_ERASE_LOGS: Final = "UPDATE notification_delivery_logs SET recipient = 'erased', error = NULL WHERE user_id = $1"
+_SAVE_VENDOR: Final = """
+INSERT INTO vendors AS v (vendor_id, owner_user_id, business_name, sequence) VALUES ($1, $2, $3, $4)
+ON CONFLICT (vendor_id) DO UPDATE
+SET owner_user_id = excluded.owner_user_id, business_name = excluded.business_name, sequence = excluded.sequence
+WHERE v.sequence < excluded.sequence
+"""
+_SAVE_ORDER: Final = """
+INSERT INTO order_summaries (order_id, vendor_id, total_minor, delivery_fee_minor, items, buyer_id, number)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (order_id) DO NOTHING
+"""
+
+_SAVE_UNDER_REVIEW: Final = "UPDATE order_summaries SET payment_under_review = true WHERE order_id = $1"
+
+
+async def save_payment_under_review(uow: UnitOfWork, order_id: UUID) -> bool:
+    """Mark the order's payment as quarantined; return whether the order is known."""
+    return bool(await uow.execute(_SAVE_UNDER_REVIEW, order_id))
+
+
+async def save_contact(
+    uow: UnitOfWork,
+    contact: Contact,
+    sequence: int,
+    *,
+    phone_confirmed: bool = False,
+    staff_roles: Sequence[str] | None = None,
+) -> bool:
+    """Store a newer contact; return whether it was newer. Without `staff_roles` the stored roles stay."""
+    values = (contact.user_id, contact.email, contact.phone, contact.full_name, sequence, phone_confirmed, staff_roles)
+    return bool(await uow.execute(_SAVE_CONTACT, *values))
+
+
+async def erase_contact(uow: UnitOfWork, user_id: UUID, sequence: int) -> bool:
+    """Empty the contact and the texts of the user's messages; return whether the event was newer.
+
+    The empty contact stays, so that older events cannot restore it.
+    """
+    if not await save_contact(uow, Contact(user_id, "", None, None), sequence, staff_roles=()):
+        return False
+    for statement in (_ERASE_RECIPIENT, _ERASE_FEED, _ERASE_LOGS):
+        await uow.execute(statement, user_id)
+    await delete_devices(uow, user_id)
+    await delete_preferences(uow, user_id)
+    return True
+
+
+async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, business_name: str, sequence: int) -> bool:
+    """Store a newer vendor; return whether it was newer."""
+    return bool(await uow.execute(_SAVE_VENDOR, vendor_id, owner_user_id, business_name, sequence))
+
+
+async def save_order_summary(
+    uow: UnitOfWork,
+    order_id: UUID,
+    vendor_id: UUID,
+    total_minor: int,
+    delivery_fee_minor: int,
+    items: Sequence[Mapping[str, Any]],
+    buyer_id: UUID,
+    number: str | None,
+) -> None:
+    """Store the number, the amounts, in kobo, and lines of an order. They never change after checkout."""
+    await uow.execute(_SAVE_ORDER, order_id, vendor_id, total_minor, delivery_fee_minor, list(items), buyer_id, number)
+
+
+async def erase_sent(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
+    """Erase the recipients of the notifications, also those without a user."""
+    await uow.execute(_ERASE_SENT, list(notification_ids))

@@ -1,0 +1,126 @@
+"""Writes of delivery statuses that providers report."""
+
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from common.database.state_changes import allows_change, change_state, states_before
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
+from common.primitives.ids import new_id
+from notifications.deliveries.domain.statuses import ATTEMPT, DELIVERY, AttemptStatus
+from notifications.deliveries.store.queue import DELIVERIES_QUEUE
+
+_FIND: Final = """
+SELECT delivery_id FROM notification_delivery_logs
+WHERE channel = $1 AND provider_message_id = $2 ORDER BY attempted_at DESC LIMIT 1
+"""
+_IS_OURS: Final = "SELECT EXISTS (SELECT FROM notification_deliveries WHERE id = $1 AND channel = $2)"
+_ATTEMPT: Final = """
+SELECT l.id, l.status, l.attempted_at, l.id = (
+    SELECT id FROM notification_delivery_logs WHERE delivery_id = $1 ORDER BY attempted_at DESC, id DESC LIMIT 1
+) AS is_newest
+FROM notification_delivery_logs l
+WHERE l.delivery_id = $1 AND (l.provider_message_id = $2 OR l.provider_message_id IS NULL)
+ORDER BY l.provider_message_id NULLS LAST, l.attempted_at DESC, l.id DESC LIMIT 1
+"""
+_ADVANCE_ATTEMPT: Final = f"""
+UPDATE notification_delivery_logs
+SET status = $2, told_at = $3, provider_message_id = coalesce(provider_message_id, $4),
+    error = coalesce(nullif($5, ''), error)
+WHERE id = $1 AND {allows_change(ATTEMPT, "$2")}
+"""
+_ADVANCE_DELIVERY: Final = f"""
+UPDATE notification_deliveries
+SET status = $2, provider_message_id = coalesce(provider_message_id, $3), due_at = NULL, claim_id = NULL, claimed_at = NULL
+WHERE id = $1 AND {allows_change(DELIVERY, "$2")}
+"""
+_RECORD_RESEND: Final = """
+INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, idempotency_key, asked_at)
+VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (asked_by, idempotency_key) DO NOTHING
+"""
+_REQUEUE: Final = f"""
+UPDATE notification_deliveries
+SET status = 'queued', attempts = 0, due_at = $2, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL
+WHERE id = $1 AND status IN {states_before(DELIVERY, "resent")}
+"""
+_REQUEUE_FAILED: Final = f"""
+UPDATE notification_deliveries
+SET status = 'queued', due_at = $2, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL
+WHERE id = $1 AND status IN {states_before(DELIVERY, "retried")}
+"""
+# Without the id of support's text the approved template is sent. A repetition changes nothing.
+_REQUEUE_AS_TEMPLATE: Final = f"""
+UPDATE notification_deliveries
+SET status = 'queued', payload = payload - 'messageId', due_at = $2, claim_id = NULL, claimed_at = NULL,
+    provider_message_id = NULL
+WHERE id = $1 AND status IN {states_before(DELIVERY, "retried")} AND payload ? 'messageId'
+"""
+
+
+class ReportedAttempt(NamedTuple):
+    id: UUID
+    status: AttemptStatus
+    attempted_at: datetime
+    is_newest: bool
+
+
+async def find_reported_delivery(
+    uow: UnitOfWork, channel: str, provider_message_id: str, delivery_id: UUID | None
+) -> UUID | None:
+    """Find a delivery by the provider's message id, or by our id where the provider repeats it."""
+    found: UUID | None = await uow.fetch_value(_FIND, channel, provider_message_id)
+    if found is None and delivery_id is not None and await uow.fetch_value(_IS_OURS, delivery_id, channel):
+        return delivery_id
+    return found
+
+
+async def find_reported_attempt(uow: UnitOfWork, delivery_id: UUID, provider_message_id: str) -> ReportedAttempt | None:
+    """Return the attempt with that message id, or the newest one without any."""
+    row = await uow.fetch_row(_ATTEMPT, delivery_id, provider_message_id)
+    return None if row is None else ReportedAttempt(*row)
+
+
+async def save_attempt_status(
+    uow: UnitOfWork, attempt_id: UUID, status: str, at: datetime, provider_message_id: str, error: str = ""
+) -> None:
+    await change_state(uow, _ADVANCE_ATTEMPT, attempt_id, status, at, provider_message_id, error)
+
+
+async def save_delivery_status(uow: UnitOfWork, delivery_id: UUID, status: str, provider_message_id: str) -> None:
+    await change_state(uow, _ADVANCE_DELIVERY, delivery_id, status, provider_message_id)
+
+
+async def record_resend_if_new(
+    uow: UnitOfWork, delivery_id: UUID, log_id: UUID, requested_by: UUID, key: str | None, now: datetime
+) -> bool:
+    """Record who requested the resend; return whether the idempotency key is new."""
+    return bool(await uow.execute(_RECORD_RESEND, new_id(), delivery_id, log_id, requested_by, key, now))
+
+
+async def requeue_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
+    """Reset the delivery, so that its retries start again."""
+    await change_state(uow, _REQUEUE, delivery_id, due_at)
+
+
+async def requeue_failed(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
+    """Queue a message again that was reported as failed. Its attempts go on counting."""
+    await change_state(uow, _REQUEUE_FAILED, delivery_id, due_at)
+
+
+async def requeue_as_template(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
+    """Queue a rejected free text again as its approved template."""
+    await uow.execute(_REQUEUE_AS_TEMPLATE, delivery_id, due_at)
+
+
+def enqueue_receipt(
+    uow: UnitOfWork, channel: str, provider_message_id: str, status: str, at: datetime, error: str
+) -> None:
+    receipt = {
+        "channel": channel,
+        "providerMessageId": provider_message_id,
+        "status": status,
+        "at": iso(at),
+        "error": error,
+    }
+    uow.enqueue_work(DELIVERIES_QUEUE, provider_message_id, {"receipt": receipt})

@@ -1,0 +1,60 @@
+"""Example values of every message for `python -m notifications preview` and the tests. No user has them."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from notifications.deliveries.domain.templates import CATALOG
+
+_SHOP: Final = "Ada's Kitchen"
+_ORDER: Final = "0192f3c4-5a10-7c31-9f00-2c7d3f2a91bc"
+_PAYOUT: Final = "0192f3c9-0b52-7d80-8a11-90ce51d7e604"
+_ITEMS: Final = [
+    {"name": "Jollof rice with chicken", "quantity": 2, "lineTotalMinor": 500_000},
+    {"name": "Zobo, 50 cl", "quantity": 1, "lineTotalMinor": 70_000},
+]
+# By parameter name; templates with other values are listed below.
+_DEFAULT_VALUES: Final[Mapping[str, Any]] = {
+    "orderId": _ORDER,
+    "orderNumber": "CM-R80T-M2NG",
+    "businessName": _SHOP,
+    "items": _ITEMS,
+    "totalMinor": 600_000,
+    "deliveryFeeMinor": 30_000,
+    "amountMinor": 600_000,
+    "netMinor": 541_500,
+    "fromVendorMinor": 0,
+    "refundMinor": 200_000,
+    "releaseMinor": 400_000,
+    "payoutId": _PAYOUT,
+    "payoutNumber": "PO-7K3D-9QXW",
+    "cause": "name_mismatch",
+    "last4": "6785",
+    "standing": "verified",
+    "reason": "The name of the account is not the shop's legal name",
+    "reference": "CH-2K7Q-9D4M",
+    "quarantineReason": "underpaid",
+    "failureReason": "Insufficient Funds",
+    "outcome": "approved",
+    "purpose": "sign_in",
+    "change": "password_changed",
+    "pin": "000000",
+    "code": "000000",
+    "ticketId": "0192f3cb-77aa-7b02-b3c4-1d2e3f405162",
+    "matters": "an order that is not finished; money in your wallet",
+    "ticketNumber": "CT-4H2V-0BZE",
+    "messageId": "0192f3cb-8c01-7e55-9d10-6a7b8c9d0e1f",
+}
+_TEMPLATE_VALUES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "dispute_resolved": {"outcome": "split"},
+    "chargeback_decided": {"outcome": "lost", "amountMinor": 541_500},
+    "vendor_application_decided": {"outcome": "rejected", "reason": "Tell us more about what you sell"},
+    "vendor_suspended": {"reason": "Several orders were not handed over"},
+    "order_refunded": {"fromVendorMinor": 541_500},
+}
+
+
+def example_of(name: str) -> dict[str, Any]:
+    """Return a complete set of values, secrets included."""
+    template = CATALOG[name]
+    names = (*template.parameters, *sorted(template.secrets))
+    return {parameter: _TEMPLATE_VALUES.get(name, {}).get(parameter, _DEFAULT_VALUES[parameter]) for parameter in names}

@@ -1,0 +1,78 @@
+"""Accept a message request with plain-text secrets."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.encryption import Encryptor
+from common.primitives.public_numbers import NumberKind, read_number_or_id
+from notifications.deliveries import queries, store
+from notifications.deliveries.domain.deliveries import EncryptedValue, NotificationRequest
+from notifications.deliveries.domain.errors import ChannelNotConfigured
+from notifications.deliveries.domain.templates import Template, names_to_encrypt, read_parameters, template_of
+from notifications.deliveries.responses.deliveries import NotificationDelivery
+from notifications.deliveries.use_cases.deliveries.deliver_notification import deliver_notification
+from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
+
+
+async def accept_message(
+    uow: UnitOfWork,
+    delivery_context: DeliveryContext,
+    encryptor: Encryptor,
+    *,
+    notification_id: UUID,
+    user_id: UUID,
+    channel: str,
+    template: str,
+    values: Mapping[str, Any],
+    sensitive: bool,
+) -> NotificationDelivery:
+    """Encrypt the secrets, record the delivery and return its status (contract section 12).
+
+    `values` is the caller's `data`, see `read_parameters`. A PIN without a receipt continues on the next channel. A channel
+    that the user switched off gives a failed delivery. Raises what `deliver_notification` raises.
+    """
+    if channel not in delivery_context.channels:
+        raise ChannelNotConfigured(channel, delivery_context.channels)
+    definition = template_of(template, channel)
+    parameters = await _with_order_number(uow, definition, read_parameters(definition, values))
+    secret_names = names_to_encrypt(definition, sensitive=sensitive)
+    context = str(notification_id)
+    request = NotificationRequest(
+        notification_id=notification_id,
+        user_id=user_id,
+        channel=channel,
+        template=template,
+        parameters={name: value for name, value in parameters.items() if name not in secret_names},
+        encrypted={
+            name: EncryptedValue(encryptor.encrypt(str(value), context), context)
+            for name, value in parameters.items()
+            if name in secret_names
+        },
+    )
+    if template == "delivery_pin":
+        await store.start_watch(
+            uow, notification_id, None, 0, channel, delivery_context.now + delivery_context.pin_receipt
+        )
+    preferences = await queries.find_preferences(uow, user_id)
+    recipients = await deliver_notification(
+        uow,
+        request,
+        delivery_context,
+        in_feed=definition.sensitive or not sensitive,
+        complete=False,
+        preferences=preferences,
+        is_opted_out=preferences.opted_out(template, channel),
+    )
+    return await queries.find_delivery(uow, notification_id, channel, recipients)
+
+
+async def _with_order_number(uow: UnitOfWork, template: Template, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Add the number of the order that `orderId` names by its id or by its number, unless the caller gave one."""
+    if "orderNumber" not in template.parameters or "orderNumber" in parameters:
+        return parameters
+    number = read_number_or_id(str(parameters.get("orderId", "")), NumberKind.ORDER)
+    if isinstance(number, UUID):
+        number = await queries.find_order_number(uow, number)
+    return parameters if number is None else {**parameters, "orderNumber": number}

@@ -1,0 +1,25 @@
+"""Close the watches of an order's PINs."""
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from notifications.deliveries import store
+
+# After the notifications of the transaction are recorded: feeds are locked before deliveries, and a PIN of the same
+# transaction is deleted too.
+_DROP_RANK: Final = 1
+
+
+async def close_watches(uow: UnitOfWork, order_id: UUID) -> None:
+    """Close the watches of an order's PINs, which are deleted from their messages before the commit.
+
+    The deliveries of all orders of the transaction are locked together, by id.
+    """
+    for notification_id in await store.close_watches(uow, order_id):
+        uow.defer(_drop_secrets, notification_id, rank=_DROP_RANK)
+
+
+async def _drop_secrets(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
+    await store.drop_secrets(uow, notification_ids)

@@ -1,0 +1,1 @@
+"""Support: tickets, and the messages that customers write in the messaging app."""

@@ -1,0 +1,187 @@
+"""The messaging app's webhook: signatures and the items of a body of any shape (contract section 9).
+
+Malformed bodies raise nothing. A body that is no notification has no items; malformed items are skipped or read in
+part.
+"""
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from notifications.deliveries import MessagingError, address_of, is_app_user_id, read_error
+from notifications.support.domain.incoming_texts import cleaned, text_of_message
+
+PROVIDER: Final = "messaging_app"
+UNREADABLE: Final = "unreadable"
+# Statuses that are recorded; the app reports others too.
+STATUSES: Final = frozenset({"sent", "delivered", "read", "failed"})
+# Longer than any id of the app, shorter than PostgreSQL's limit for an index entry.
+_ID_CHARACTERS_MAX: Final = 200
+_SIGNATURE: Final = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One message or status. Repetitions of the same message or status have the same `key`."""
+
+    key: str
+    kind: Literal["message", "status"]
+    content: Mapping[str, Any]
+
+
+def is_signed(raw: bytes, offered: Sequence[str], secret: str) -> bool:
+    """Return whether the single `X-Hub-Signature-256` header matches the bytes. False without a secret."""
+    if not secret or len(offered) != 1 or _SIGNATURE.fullmatch(offered[0]) is None:
+        return False
+    expected = "sha256=" + hmac.digest(secret.encode(), raw, "sha256").hex()
+    return hmac.compare_digest(expected, offered[0])
+
+
+def is_subscription(mode: str | None, offered: str | None, verify_token: str) -> bool:
+    """Return whether the handshake has the verify token. False without a configured token."""
+    expected, given = verify_token.encode(), (offered or "").encode(errors="replace")
+    return hmac.compare_digest(expected, given) and bool(verify_token) and mode == "subscribe"
+
+
+def key_of_body(raw: bytes) -> str:
+    """Return the SHA-256 of the body as its id: the app sends none."""
+    return hashlib.sha256(raw).hexdigest()
+
+
+def read_body(raw: bytes) -> Any:
+    """Return the body's JSON value; None when it is invalid."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def dead_letter_alert_key(dead_letter_id: UUID) -> str:
+    """Return the deduplication key of a dead webhook's alert, to raise and to clear it."""
+    return f"dead-letter-webhook:{dead_letter_id}"
+
+
+def event_type_of(body: Any) -> str:
+    """Return the field of the first change as the event type."""
+    for change in _changes(body):
+        field = change.get("field")
+        if isinstance(field, str) and field:
+            return cleaned(field, _ID_CHARACTERS_MAX)
+    return UNREADABLE if body is None else "unknown"
+
+
+def items_of(body: Any) -> list[Item]:
+    """Return every distinct message and status of the body, in its order."""
+    found: dict[str, Item] = {}
+    for value in _values(body):
+        for message in _list(value.get("messages")):
+            item = _message(message)
+            found.setdefault(item.key, item)
+        for status in _list(value.get("statuses")):
+            item = _status(status)
+            found.setdefault(item.key, item)
+    return list(found.values())
+
+
+def addresses_in(payload: Any) -> set[str]:
+    """Return each text of an item or a body that has the form of a number (E.164) or of the app's id of a user."""
+    pending, found = [read_body(payload.encode()) if isinstance(payload, str) else payload], set[str]()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict | list):
+            pending += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, str) and (address := address_of(value)) is not None:
+            found.add(address)
+    return found
+
+
+def errors_of(body: Any) -> list[MessagingError]:
+    """Return the errors that the app reports in addition to messages and statuses, such as a rate limit of our number."""
+    return [read_error(error) for value in _values(body) for error in _list(value.get("errors"))]
+
+
+def _message(message: Mapping[str, Any]) -> Item:
+    kind, text = text_of_message(message)
+    content = {
+        "from": _sender(message),
+        "userId": _app_user_id(message),
+        "kind": kind,
+        "text": text,
+        "at": _seconds(message.get("timestamp")),
+    }
+    return Item(f"message:{_id_of(message)}", "message", content)
+
+
+def _sender(message: Mapping[str, Any]) -> str:
+    """Return the sender's number, else the app's id of a user who hides it; empty for a group or without either."""
+    if message.get("group_id"):
+        return ""
+    number = message.get("from")
+    return cleaned(number, 40) if isinstance(number, str) and number else _app_user_id(message) or ""
+
+
+def _app_user_id(message: Mapping[str, Any]) -> str | None:
+    """Return the app's id of the sender, which it also sends together with a number."""
+    user_id = message.get("from_user_id")
+    return user_id if isinstance(user_id, str) and is_app_user_id(user_id) else None
+
+
+def _status(status: Mapping[str, Any]) -> Item:
+    reported = status.get("status")
+    given = status.get("biz_opaque_callback_data")
+    errors = _list(status.get("errors"))
+    content = {
+        "id": status.get("id") if _is_id(status.get("id")) else None,
+        "status": reported if isinstance(reported, str) and reported in STATUSES else None,
+        "deliveryId": given if _is_id(given) else None,
+        "at": _seconds(status.get("timestamp")),
+        "error": asdict(read_error(errors[0])) if errors else None,
+    }
+    label = cleaned(reported, 40) if isinstance(reported, str) else "unknown"
+    return Item(f"status:{_id_of(status)}:{label}", "status", content)
+
+
+def _id_of(item: Mapping[str, Any]) -> str:
+    given = item.get("id")
+    if _is_id(given):
+        return str(given)
+    try:
+        canonical = json.dumps(item, sort_keys=True).encode()
+    except (ValueError, RecursionError):
+        canonical = repr(sorted(item)).encode(errors="replace")
+    return f"sha256:{hashlib.sha256(canonical).hexdigest()}"
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _ID_CHARACTERS_MAX and cleaned(value, len(value)) == value
+
+
+def _seconds(value: object) -> int | None:
+    """Read epoch seconds from a text or number; None after the year 2100."""
+    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    if not text.isascii() or not text.isdigit() or len(text) > len("4102444800"):
+        return None
+    return int(text)
+
+
+def _values(body: Any) -> Iterator[Mapping[str, Any]]:
+    for change in _changes(body):
+        yield _fields(change.get("value"))
+
+
+def _changes(body: Any) -> Iterator[Mapping[str, Any]]:
+    for entry in _list(_fields(body).get("entry")):
+        yield from _list(entry.get("changes"))
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,1 @@
+"""Responses, one module for each area."""

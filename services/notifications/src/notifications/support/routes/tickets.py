@@ -1,0 +1,307 @@
+"""Support tickets (contract section 12) for customers, staff and auditors."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
+from uuid import UUID
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import THE_SERVICE, Caller
+from common.auth.guards import SIGNED_IN, permission
+from common.media.cleanup import expect_image
+from common.media.uploads import read_image
+from common.primitives.ids import new_id
+from common.primitives.problems import NotFound
+from common.primitives.public_numbers import NumberKind, read_number_or_id
+from common.primitives.revisions import IfMatch, etag, revision_meant
+from common.web.endpoint_table import Media
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, QueryText, dependencies_of, ok
+from common.web.pages import created_position, cursor_page, respond_page, time_position
+from notifications.deliveries import Contact, find_contacts
+from notifications.dependencies import Dependencies
+from notifications.support.domain.attachments import image_name
+from notifications.support.domain.tickets import Priority, Status
+from notifications.support.queries import tickets as queries
+from notifications.support.responses.tickets import Ticket, TicketAttachment, TicketMessage
+from notifications.support.schemas import (
+    AssignTicketRequest,
+    OpenTicketRequest,
+    UpdateTicketRequest,
+    WriteTicketMessageRequest,
+)
+from notifications.support.use_cases.tickets.assign_ticket import assign_ticket
+from notifications.support.use_cases.tickets.attach_image import attach_image
+from notifications.support.use_cases.tickets.change_ticket_priority import change_ticket_priority
+from notifications.support.use_cases.tickets.check_assignee import check_assignee
+from notifications.support.use_cases.tickets.check_own_order import check_own_order
+from notifications.support.use_cases.tickets.close_ticket import close_ticket
+from notifications.support.use_cases.tickets.open_ticket import open_ticket
+from notifications.support.use_cases.tickets.read_ticket import read_ticket
+from notifications.support.use_cases.tickets.write_to_ticket import write_to_ticket
+
+endpoint = Endpoints("support")
+
+_STAFF: Final = ("tickets:manage", "tickets:read")
+_WEBP: Final = "image/webp"
+
+
+@endpoint("GET", "/api/support-tickets", id="tickets.list", returns=list[Ticket], allow=SIGNED_IN)
+async def list_support_tickets(
+    request: Request,
+    caller: CurrentCaller,
+    status: Status | None = None,
+    priority: Priority | None = None,
+    assignee_id: Annotated[UUID | None, Query(alias="assigneeId")] = None,
+    awaiting: Annotated[
+        Literal["answer"] | None,
+        Query(description="Only open ones of others that are assigned to the caller or to nobody."),
+    ] = None,
+    number: Annotated[
+        QueryText | None,
+        Query(max_length=100, description="The ticket's number (`CT-XXXX-XXXX`) or id, in any form that people type."),
+    ] = None,
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """Return the caller's own tickets, newest first; staff and auditors see all."""
+    dependencies = dependencies_of(request, Dependencies)
+    scope = [
+        "support-tickets",
+        status or "",
+        priority or "",
+        assignee_id or "",
+        awaiting or "",
+        number or "",
+        caller.id,
+        _is_staff(caller),
+    ]
+    after = time_position(dependencies.cursors, scope, cursor)
+    # Any other text is the number of no ticket.
+    named = None if number is None else read_number_or_id(number, NumberKind.TICKET) or ""
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        tickets = await queries.list_tickets(
+            uow, status, priority, assignee_id, after, limit + 1, awaiting_response=awaiting is not None, named=named
+        )
+    customers = await _customers(dependencies, caller, tickets[:limit])
+    page = cursor_page(
+        dependencies.cursors,
+        scope,
+        tickets,
+        limit,
+        position_of=created_position,
+        item_of=lambda ticket: queries.ticket_response(ticket, caller.id, customers),
+    )
+    return respond_page(request, page)
+
+
+@endpoint("POST", "/api/support-tickets", id="tickets.open", returns=Ticket, status=201, allow=SIGNED_IN)
+async def open_support_ticket(request: Request, caller: CurrentCaller, body: OpenTicketRequest) -> Response:
+    """Open a ticket with its first message. Runs of digits in both are masked."""
+    dependencies = dependencies_of(request, Dependencies)
+    if body.order_id is not None:
+        await check_own_order(dependencies.database, body.order_id, caller.id)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        ticket_id = await open_ticket(
+            uow, caller.id, body.subject, body.message, body.order_id, dependencies.clock.now()
+        )
+    return await _ticket_response(request, caller, ticket_id, status=201)
+
+
+@endpoint("GET", "/api/support-tickets/{ticket_id}", id="tickets.get", returns=Ticket, allow=SIGNED_IN)
+async def show_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
+    """One ticket; `customer` is shown to staff only."""
+    return await _ticket_response(request, caller, ticket_id)
+
+
+@endpoint(
+    "PATCH", "/api/support-tickets/{ticket_id}", id="tickets.update", returns=Ticket, allow=permission("tickets:manage")
+)
+async def change_support_ticket(
+    request: Request, caller: CurrentCaller, ticket_id: UUID, body: UpdateTicketRequest, if_match: IfMatch = None
+) -> Response:
+    """Change the priority."""
+    dependencies = dependencies_of(request, Dependencies)
+    revision = revision_meant(if_match, body.revision)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await change_ticket_priority(uow, ticket_id, body.priority, revision, dependencies.clock.now())
+    return await _ticket_response(request, caller, ticket_id)
+
+
+@endpoint(
+    "POST",
+    "/api/support-tickets/{ticket_id}/assign",
+    id="tickets.assign",
+    returns=Ticket,
+    allow=permission("tickets:manage"),
+)
+async def assign_support_ticket(
+    request: Request, caller: CurrentCaller, ticket_id: UUID, body: AssignTicketRequest
+) -> Response:
+    """Assign it to a user who may manage tickets (`tickets:manage`)."""
+    dependencies = dependencies_of(request, Dependencies)
+    if body.assignee_id not in (None, caller.id):
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await check_assignee(uow, body.assignee_id)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await assign_ticket(uow, ticket_id, body.assignee_id, dependencies.clock.now())
+    return await _ticket_response(request, caller, ticket_id)
+
+
+@endpoint("POST", "/api/support-tickets/{ticket_id}/close", id="tickets.close", returns=Ticket, allow=SIGNED_IN)
+async def close_support_ticket(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
+    """Close it as its customer or as staff; a repetition has no effect."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await close_ticket(uow, caller, ticket_id, dependencies.clock.now())
+    return await _ticket_response(request, caller, ticket_id)
+
+
+@endpoint("POST", "/api/support-tickets/{ticket_id}/read", id="tickets.markRead", returns=Ticket, allow=SIGNED_IN)
+async def mark_support_ticket_read(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
+    """Mark all messages as read for the caller's side: the customer, or all staff."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await read_ticket(uow, caller, ticket_id)
+    return await _ticket_response(request, caller, ticket_id)
+
+
+@endpoint(
+    "GET",
+    "/api/support-tickets/{ticket_id}/messages",
+    id="tickets.listMessages",
+    returns=list[TicketMessage],
+    allow=SIGNED_IN,
+)
+async def list_ticket_messages(
+    request: Request, caller: CurrentCaller, ticket_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    """Return the messages of a ticket, oldest first."""
+    dependencies = dependencies_of(request, Dependencies)
+    scope = ["ticket-messages", ticket_id, caller.id]
+    after = time_position(dependencies.cursors, scope, cursor)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        if await queries.find_ticket(uow, ticket_id) is None:
+            raise NotFound
+        messages = await queries.list_ticket_messages(uow, ticket_id, after, limit + 1)
+    page = cursor_page(
+        dependencies.cursors,
+        scope,
+        messages,
+        limit,
+        position_of=lambda message: (message.created_at, message.id),
+        item_of=lambda message: message,
+    )
+    return respond_page(request, page)
+
+
+@endpoint(
+    "POST",
+    "/api/support-tickets/{ticket_id}/messages",
+    id="tickets.addMessage",
+    returns=TicketMessage,
+    status=201,
+    allow=SIGNED_IN,
+)
+async def write_ticket_message(
+    request: Request, caller: CurrentCaller, ticket_id: UUID, body: WriteTicketMessageRequest
+) -> Response:
+    """Write as its customer, which reopens it, or as staff, which notifies the customer. Runs of digits are masked."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        message_id = await write_to_ticket(uow, caller, ticket_id, body.text, dependencies.clock.now())
+        message = await queries.find_ticket_message(uow, message_id)
+    return ok(request, message, status=201)
+
+
+@endpoint(
+    "GET",
+    "/api/support-tickets/{ticket_id}/attachments",
+    id="tickets.listAttachments",
+    returns=list[TicketAttachment],
+    allow=SIGNED_IN,
+)
+async def list_ticket_attachments(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
+    """Return the images of a ticket, oldest first: at most twenty."""
+    dependencies = dependencies_of(request, Dependencies)
+    await _visible_ticket(dependencies, caller, ticket_id)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        shown = await queries.list_attachments(uow, ticket_id)
+    return ok(request, shown)
+
+
+@endpoint(
+    "POST",
+    "/api/support-tickets/{ticket_id}/attachments",
+    id="tickets.addAttachment",
+    returns=TicketAttachment,
+    status=201,
+    allow=SIGNED_IN,
+    media=Media.IMAGE,
+)
+async def attach_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID) -> Response:
+    """Attach a JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, re-encoded without metadata."""
+    dependencies = dependencies_of(request, Dependencies)
+    content = await read_image(request)
+    await _visible_ticket(dependencies, caller, ticket_id)
+    image = await dependencies.image_processor.render(content)
+    attachment_id = new_id()
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await expect_image(uow, attachment_id, ticket_id, dependencies.clock.now())
+    # Stored before the row references it, and outside of any transaction.
+    await dependencies.media.put(image_name(attachment_id), image.image)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        now = dependencies.clock.now()
+        await attach_image(uow, caller, ticket_id, attachment_id, len(image.image), now)
+        shown = await queries.list_attachments(uow, ticket_id)
+    return ok(request, next(each for each in shown if each.id == attachment_id), status=201)
+
+
+@endpoint(
+    "GET",
+    "/api/support-tickets/{ticket_id}/attachments/{attachment_id}",
+    id="tickets.getAttachment",
+    content=_WEBP,
+    allow=SIGNED_IN,
+)
+async def show_ticket_image(request: Request, caller: CurrentCaller, ticket_id: UUID, attachment_id: UUID) -> Response:
+    """Return the image, for readers of the ticket; it has no public address."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        is_there = await queries.has_attachment(uow, ticket_id, attachment_id)
+    content = await dependencies.media.get(image_name(attachment_id)) if is_there else None
+    if content is None:
+        raise NotFound
+    return Response(content, headers={"Cache-Control": "private, no-store"}, media_type=_WEBP)
+
+
+def _is_staff(caller: Caller) -> bool:
+    return any(caller.may(permission) for permission in _STAFF)
+
+
+async def _visible_ticket(dependencies: Dependencies, caller: Caller, ticket_id: UUID) -> queries.TicketRow:
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        ticket = await queries.find_ticket(uow, ticket_id)
+    if ticket is None:
+        raise NotFound
+    return ticket
+
+
+async def _ticket_response(request: Request, caller: Caller, ticket_id: UUID, *, status: int = 200) -> Response:
+    dependencies = dependencies_of(request, Dependencies)
+    ticket = await _visible_ticket(dependencies, caller, ticket_id)
+    customers = await _customers(dependencies, caller, [ticket])
+    shown = queries.ticket_response(ticket, caller.id, customers)
+    return ok(request, shown, status=status, headers=etag(shown.revision))
+
+
+async def _customers(
+    dependencies: Dependencies, caller: Caller, tickets: Sequence[queries.TicketRow]
+) -> dict[UUID, Contact] | None:
+    """Return the customers for staff, else None. Row security hides contacts, so the service reads them."""
+    if not _is_staff(caller):
+        return None
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await find_contacts(uow, [ticket.user_id for ticket in tickets])

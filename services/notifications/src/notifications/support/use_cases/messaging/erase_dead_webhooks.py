@@ -1,0 +1,35 @@
+"""Erase the dead webhooks of the messaging app that name a user."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from contracts.operations import AlertCleared
+from notifications.support.domain.messaging_webhook import addresses_in, dead_letter_alert_key
+from notifications.support.store import messaging, tickets
+from notifications.support.use_cases.tickets.record_customer_message import PhoneHasher
+
+
+async def erase_dead_webhooks(
+    uow: UnitOfWork, user_id: UUID, phone_key: str | None, phone_hasher: PhoneHasher, now: datetime
+) -> None:
+    """Empty and close each dead webhook with a number or an app's id of the user; its event is `ignored`.
+
+    A body that could not be split is emptied in whole, with the messages of other customers. Call it before the tickets
+    are locked: a message locks its item before its ticket.
+    """
+    keys = {phone_key, *await tickets.list_address_keys(uow, user_id, phone_key)}
+    named = [
+        dead
+        for dead in await messaging.lock_filled_dead_webhooks(uow)
+        if not keys.isdisjoint(map(phone_hasher.key_of, addresses_in(dead.payload)))
+    ]
+    await messaging.empty_dead_webhooks(uow, [dead.id for dead in named], now)
+    for dead in named:
+        await messaging.ignore_dead_event(uow, dead.event_id)
+        if dead.is_open:
+            alert_key = dead_letter_alert_key(dead.id)
+            cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key, reason="the user was erased")
+            uow.publish(cleared, source="notifications")
+    await messaging.erase_webhook_bodies(uow, event_ids=[dead.event_id for dead in named])

@@ -1,0 +1,84 @@
+"""Process one message or status of the messaging app."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, cast
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.observability import telemetry
+from common.observability.logging import get_logger
+from common.primitives.encryption import Encryptor
+from common.primitives.ids import parse_uuid
+from notifications.deliveries import LOST, MessagingError, Status, address_of, record_delivery_status
+from notifications.support.domain.errors import WebhookUnknown
+from notifications.support.domain.tickets import reported_instant
+from notifications.support.store import messaging
+from notifications.support.use_cases.tickets.record_customer_message import (
+    CustomerMessage,
+    PhoneHasher,
+    record_customer_message,
+)
+
+log: Final = get_logger(__name__)
+
+CHANNEL: Final = "messaging"
+
+
+async def process_messaging_item(
+    uow: UnitOfWork, item_id: str, phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
+) -> str:
+    """Process the item once and return its outcome. An item without sender or recorded status is `ignored` and counted.
+
+    Raises MessageUnknown for a status that arrives before the message id is committed.
+    """
+    item = await messaging.lock_messaging_item(uow, item_id)
+    if item is None:
+        raise WebhookUnknown
+    if item.outcome in ("done", "ignored"):
+        return item.outcome
+    ticket_id = None
+    if item.kind == "message":
+        ticket_id = await _record_message(uow, item.content, phone_hasher, encryptor, now)
+        outcome = "done" if ticket_id else "ignored"
+    else:
+        outcome = await _record_status(uow, item.content, now)
+    if outcome == "ignored":
+        telemetry.STALE_EVENTS.labels(f"messaging_{item.kind}").inc()
+    await messaging.save_messaging_item(uow, item_id, outcome, ticket_id)
+    return outcome
+
+
+async def _record_message(
+    uow: UnitOfWork, content: Mapping[str, Any], phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
+) -> UUID | None:
+    address = address_of(str(content["from"]))
+    if address is None or not content["text"]:
+        return None
+    # An item of the release before has no `userId`.
+    at, user_id = reported_instant(content["at"], now), content.get("userId")
+    message = CustomerMessage(address, content["kind"], content["text"], at, app_user_id=user_id)
+    return await record_customer_message(uow, message, phone_hasher, encryptor, now)
+
+
+async def _record_status(uow: UnitOfWork, content: Mapping[str, Any], now: datetime) -> str:
+    if content["id"] is None or content["status"] is None:
+        return "ignored"
+    delivery_id: UUID | None = parse_uuid(content["deliveryId"] or "")
+    status, at = cast("Status", content["status"]), reported_instant(content["at"], now)
+    # An item of the release before has no error.
+    failure = MessagingError(**content["error"]) if content.get("error") else None
+    if failure is not None:
+        log.warning("the messaging app reports an error", delivery_id=str(delivery_id), error=failure.summary)
+    is_new = await record_delivery_status(
+        uow,
+        CHANNEL,
+        content["id"],
+        status,
+        at,
+        delivery_id=delivery_id,
+        error=failure.summary if failure else "",
+        failure=failure if status in LOST else None,
+        now=now,
+    )
+    return "done" if is_new else "ignored"

@@ -1,0 +1,1 @@
+"""Outgoing webhooks: endpoints, stored events and their deliveries."""

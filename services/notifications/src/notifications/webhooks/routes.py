@@ -1,0 +1,173 @@
+"""Webhook endpoints of vendors and of the platform (contract section 9.5)."""
+
+from typing import Final
+from uuid import UUID
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.guards import one_of
+from common.primitives.problems import NotFound, ValidationFailed
+from common.web.endpoint_table import Idempotency
+from common.web.endpoints import Endpoints
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
+from common.web.pages import respond_page
+from notifications.dependencies import Dependencies
+from notifications.webhooks import queries
+from notifications.webhooks.domain.webhooks import EVENT_LIFETIME, DeliveryStatus
+from notifications.webhooks.responses import WebhookDelivery, WebhookEndpoint, WebhookEndpointWithSecret, WebhookReplay
+from notifications.webhooks.schemas import (
+    ChangeWebhookEndpointRequest,
+    CreateWebhookEndpointRequest,
+    ReplayWebhooksRequest,
+)
+from notifications.webhooks.use_cases.change_endpoint import change_endpoint
+from notifications.webhooks.use_cases.create_endpoint import create_endpoint
+from notifications.webhooks.use_cases.remove_endpoint import remove_endpoint
+from notifications.webhooks.use_cases.replay_events import replay_events
+from notifications.webhooks.use_cases.rotate_secret import rotate_secret
+
+endpoint = Endpoints("webhooks")
+
+ENDPOINTS: Final = "/api/webhook-endpoints"
+ENDPOINT: Final = f"{ENDPOINTS}/{{endpoint_id}}"
+_OWNERS: Final = ("webhooks:own", "webhooks:manage")
+
+
+@endpoint("GET", ENDPOINTS, id="webhookEndpoints.list", returns=list[WebhookEndpoint], allow=one_of(*_OWNERS))
+async def list_webhook_endpoints(
+    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    """Return the caller's endpoints, newest first, without their secrets; a platform_admin sees all."""
+    dependencies = dependencies_of(request, Dependencies)
+    scope: list[object] = ["webhook-endpoints", caller.id]
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        page = await queries.page_of_webhook_endpoints(uow, dependencies.cursors, scope, limit, cursor)
+    return respond_page(request, page)
+
+
+@endpoint(
+    "POST",
+    ENDPOINTS,
+    id="webhookEndpoints.create",
+    returns=WebhookEndpointWithSecret,
+    status=201,
+    allow=one_of(*_OWNERS, step_up=True),
+    idempotency=Idempotency.IGNORED,
+)
+async def create_webhook_endpoint(
+    request: Request, caller: CurrentCaller, body: CreateWebhookEndpointRequest
+) -> Response:
+    """Register an address. `secret` is shown in this response only; an owner has at most 10 endpoints."""
+    dependencies = dependencies_of(request, Dependencies)
+    _check_address(dependencies, body.url)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        endpoint, secret = await create_endpoint(
+            uow,
+            caller,
+            dependencies.encryption.webhook_secrets,
+            url=body.url,
+            event_types=body.event_types,
+            description=body.description,
+            now=dependencies.clock.now(),
+        )
+    return ok(request, WebhookEndpointWithSecret.from_record(endpoint, secret=secret), status=201)
+
+
+@endpoint("PATCH", ENDPOINT, id="webhookEndpoints.update", returns=WebhookEndpoint, allow=one_of(*_OWNERS))
+async def change_webhook_endpoint(
+    request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ChangeWebhookEndpointRequest
+) -> Response:
+    """Change address, event types, description or status. Disabling it fails its pending deliveries.
+
+    A changed address needs AAL2.
+    """
+    dependencies = dependencies_of(request, Dependencies)
+    if body.url is not None:
+        caller.must_have_stepped_up(dependencies.clock.now())
+        _check_address(dependencies, body.url)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        endpoint = await change_endpoint(
+            uow,
+            caller,
+            endpoint_id,
+            url=body.url,
+            event_types=body.event_types,
+            description=body.description,
+            status=body.status,
+            now=dependencies.clock.now(),
+        )
+    return ok(request, queries.webhook_endpoint_response(endpoint))
+
+
+@endpoint("DELETE", ENDPOINT, id="webhookEndpoints.delete", status=204, allow=one_of(*_OWNERS, step_up=True))
+async def delete_webhook_endpoint(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
+    """Remove an endpoint with its deliveries."""
+    dependencies = dependencies_of(request, Dependencies)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await remove_endpoint(uow, caller, endpoint_id)
+    return Response(status_code=204)
+
+
+@endpoint(
+    "POST",
+    f"{ENDPOINT}/rotate-secret",
+    id="webhookEndpoints.rotateSecret",
+    returns=WebhookEndpointWithSecret,
+    allow=one_of(*_OWNERS, step_up=True),
+    idempotency=Idempotency.IGNORED,
+)
+async def rotate_webhook_secret(request: Request, caller: CurrentCaller, endpoint_id: UUID) -> Response:
+    """Replace the secret, which is shown in this response only. For 24 hours both secrets sign."""
+    dependencies = dependencies_of(request, Dependencies)
+    encryptor, now = dependencies.encryption.webhook_secrets, dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        endpoint, secret = await rotate_secret(uow, caller, endpoint_id, encryptor, now)
+    return ok(request, WebhookEndpointWithSecret.from_record(endpoint, secret=secret))
+
+
+@endpoint("POST", f"{ENDPOINT}/replay", id="webhookEndpoints.replay", returns=WebhookReplay, allow=one_of(*_OWNERS))
+async def replay_webhooks(
+    request: Request, caller: CurrentCaller, endpoint_id: UUID, body: ReplayWebhooksRequest
+) -> Response:
+    """Send one event again, or all events since a time, each with its former `webhook-id`."""
+    dependencies = dependencies_of(request, Dependencies)
+    now = dependencies.clock.now()
+    if body.since is not None and body.since < now - EVENT_LIFETIME:
+        raise ValidationFailed.of("since", f"must be at most {EVENT_LIFETIME.days} days ago")
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        queued = await replay_events(uow, endpoint_id, event_id=body.event_id, since=body.since, now=now)
+    return ok(request, WebhookReplay(queued=queued))
+
+
+@endpoint(
+    "GET",
+    f"{ENDPOINT}/deliveries",
+    id="webhookEndpoints.listDeliveries",
+    returns=list[WebhookDelivery],
+    allow=one_of(*_OWNERS),
+)
+async def list_webhook_deliveries(
+    request: Request,
+    caller: CurrentCaller,
+    endpoint_id: UUID,
+    status: DeliveryStatus | None = None,
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """Return the deliveries of an endpoint with their last attempts, newest first, for 30 days."""
+    dependencies = dependencies_of(request, Dependencies)
+    scope: list[object] = ["webhook-deliveries", endpoint_id, status or "", caller.id]
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        if not await queries.is_webhook_endpoint_visible(uow, endpoint_id):
+            raise NotFound
+        page = await queries.page_of_webhook_deliveries(
+            uow, dependencies.cursors, scope, endpoint_id, status, limit, cursor
+        )
+    return respond_page(request, page)
+
+
+def _check_address(dependencies: Dependencies, url: str) -> None:
+    fault = dependencies.webhook_rules.fault_of(url)
+    if fault is not None:
+        raise ValidationFailed.of("url", fault)

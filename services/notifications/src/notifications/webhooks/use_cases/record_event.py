@@ -1,0 +1,29 @@
+"""Record a published event for its subscribers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from common.database.unit_of_work import UnitOfWork
+from notifications.webhooks import store
+from notifications.webhooks.domain.webhook_events import WebhookEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedEvent:
+    """An event of the transaction. `wake` starts the sender of webhooks."""
+
+    event: WebhookEvent
+    now: datetime
+    wake: Callable[[], None]
+
+
+def record_event(uow: UnitOfWork, event: WebhookEvent, now: datetime, wake: Callable[[], None]) -> None:
+    """Store the event and queue its deliveries if an endpoint names its type, all events of a transaction together."""
+    uow.defer(_record_events, ReceivedEvent(event, now, wake))
+
+
+async def _record_events(uow: UnitOfWork, received: Sequence[ReceivedEvent]) -> None:
+    newest = received[-1]
+    if await store.record_webhook_events(uow, [one.event for one in received], newest.now):
+        uow.on_end(lambda is_committed: newest.wake())
