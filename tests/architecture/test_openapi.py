@@ -162,7 +162,7 @@ def test_every_operation_documents_an_error_of_the_client() -> None:
 
 @pytest.mark.parametrize("service", ["identity", "notifications", "orders", "payments", "payouts"])
 def test_the_subjects_of_own_actions_are_listed(service) -> None:
-    statement = importlib.import_module(f"{service}.queries.own_actions").OWN_ACTIONS
+    statement = importlib.import_module(f"{service}.app").SERVICE.own_actions
     listed = get_args(OwnActionSubject)
     subjects = [re.split(r",(?![^()]*\))", part)[1] for part in statement.split("UNION ALL")]
     assert [word for text in subjects for word in re.findall(r"'(\w+)'", text) if word not in listed] == []

@@ -16,7 +16,8 @@ CLIENTS = {
     "notifications/deliveries/templates/registration.py": "the messaging app's templates, by settings",
 }
 PROVIDER_CLIENTS = {
-    "notifications/app.py": "the providers and the language model, by settings",
+    "notifications/app.py": "the providers of messages, by settings",
+    "notifications/assistant/app.py": "the language model and the orders service, by settings",
     "payments/clients/flutterwave.py": "the second payment gateway, by settings",
     "payments/clients/paystack.py": "the payment gateway, by settings",
     "payouts/app.py": "the payment gateway, by settings",

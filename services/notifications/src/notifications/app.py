@@ -1,6 +1,5 @@
 """Composition root of the notifications service."""
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,7 +20,7 @@ from common.media.cleanup import remove_images_once
 from common.media.images import ImageProcessor
 from common.media.storage import open_media_store
 from common.observability.logging import get_logger
-from common.primitives.circuit_breaker import Circuit, CircuitLimits, Circuits
+from common.primitives.circuit_breaker import CircuitLimits, Circuits
 from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
@@ -32,12 +31,7 @@ from common.web.outbound_addresses import OutboundRules, origin_of
 from common.web.provider_client import provider_client
 from notifications.assistant import queries as assistant_queries
 from notifications.assistant import store as assistant_store
-from notifications.assistant.clients.built_in_assistant import BuiltIn
-from notifications.assistant.clients.language_model import LanguageModel
-from notifications.assistant.clients.marketplace import Marketplace
-from notifications.assistant.use_cases.open_turn import TurnLimits
-from notifications.assistant.use_cases.query_model import MonitoredModel
-from notifications.assistant.use_cases.run_turn import Assistant
+from notifications.assistant.app import open_assistant
 from notifications.consumers import SUBSCRIPTIONS, WORK
 from notifications.deliveries.clients.delivery_sender import ChannelProvider, DeliverySender
 from notifications.deliveries.clients.mail import CONNECTIONS_MAX, Mail
@@ -180,7 +174,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         provider_client(timeout=PROVIDER_SECONDS_MAX) as http,
         OutboundClient(push_rules := _push_rules(settings), seconds=PROVIDER_SECONDS_MAX) as outbound,
         OutboundClient(webhook_rules := _webhook_rules(settings), seconds=ATTEMPT_SECONDS_MAX) as webhook_http,
-        _open_assistant(settings, runtime) as assistant,
+        open_assistant(settings, runtime, _circuit_limits(settings), PROVIDER_SECONDS_MAX) as assistant,
         AsyncExitStack() as stack,
     ):
         if not settings.messaging_app_secret:
@@ -344,45 +338,6 @@ def _circuit_limits(settings: Settings) -> CircuitLimits:
         timedelta(seconds=settings.provider_window_seconds),
         timedelta(seconds=settings.provider_rest_seconds),
     )
-
-
-# Concurrent replies of one process, with their lookups.
-ASSISTANT_CONNECTIONS_MAX: Final = 200
-
-
-@asynccontextmanager
-async def _open_assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assistant]:
-    """Open the configured model, or the built-in one. Its own connections keep long replies from delaying messages."""
-    async with provider_client(timeout=PROVIDER_SECONDS_MAX, connections_max=ASSISTANT_CONNECTIONS_MAX) as http:
-        model: LanguageModel | BuiltIn = BuiltIn()
-        if settings.ai_base_url:
-            model = LanguageModel(
-                http,
-                settings.ai_base_url,
-                settings.ai_api_key,
-                settings.ai_model,
-                tokens={settings.ai_tokens_parameter: settings.ai_max_tokens},
-                silence_seconds=settings.ai_silence_seconds,
-            )
-        # The time limit of a reply, and 30 seconds to save it.
-        lifetime = timedelta(seconds=settings.ai_answer_seconds + 30)
-        assistant = Assistant(
-            runtime.database,
-            runtime.clock,
-            MonitoredModel(model, Circuit(runtime.clock, _circuit_limits(settings)), runtime.database, runtime.clock),
-            Marketplace(http, settings.orders_url or settings.base_url),
-            origin_of(settings.base_url),
-            settings.ai_answer_seconds,
-            settings.assistant_ping_seconds,
-            TurnLimits(settings.assistant_at_once_max, lifetime, settings.ai_history_characters),
-        )
-        try:
-            yield assistant
-        finally:
-            # Cancelled replies abandon their turns.
-            for task in assistant.running:
-                task.cancel()
-            await asyncio.gather(*assistant.running, return_exceptions=True)
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:

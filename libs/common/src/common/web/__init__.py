@@ -22,6 +22,7 @@ __all__ = [
     "personal_records",
     "provider_client",
     "queue_routes",
+    "raw_bodies",
     "request_path",
     "request_scope",
     "response_models",
