@@ -8,21 +8,25 @@ nothing. Of released images both versions run as containers, each with its own l
 import asyncio
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Final
 
-from campus_tools.launcher.runtimes import CHECKOUT, Runtime
+from campus_tools.launcher.runtimes import Checkout, Runtime
 from campus_tools.launcher.system import System
+from campus_tools.servers import Servers
+from common.messaging.declaring import COMMAND as DECLARE_BROKER
+from common.messaging.declaring import DeclarationFailed
 from lab.bench.programs import BenchFailed
 from lab.drills.containers import containers_of, images_of
 from lab.drills.doubled import doubled_system
 from lab.drills.load import loaded
 from lab.report import Report
 from lab.systems import NO_QUOTA, NO_TRACING, Log, broken_invariants, clients_of, value_of
-from operations.environment import BROKER_ACCOUNTS, SHARED
+from operations.environment import BROKER_ACCOUNTS, SHARED, machine_environment
 from operations.secrets import new_key
 
 # The observation time of the old code, of the old code on the new schema, and of the new code.
@@ -46,14 +50,28 @@ async def drill_upgrade(folder: Path, old: str | None, log: Log) -> Report:
                 "upgraded. Name a commit since the first migrations with --from."
             )
         sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
-        # Older code reads only the key that all services shared (decision 36), and declares its queues itself,
-        # for which the account of a service has no permission.
+        # Older code reads only the key that all services shared (decision 36), and some declares its queues itself, for
+        # which the account of a service has no permission.
         before = {"SHARED_SEALING_KEY": new_key(), BROKER_ACCOUNTS: SHARED, "PYTHONPATH": sources}
 
         def switch(system: System) -> None:
             system.migrate({"PYTHONPATH": "", BROKER_ACCOUNTS: ""})
 
-        return await _upgrade(folder, commit[:10], CHECKOUT, before, switch, log)
+        return await _upgrade(folder, commit[:10], _OldCheckout(), before, switch, log)
+
+
+class _OldCheckout(Checkout):
+    """This checkout, whose processes have the code in `PYTHONPATH`; the broker has the queues of that version, too."""
+
+    def provision_broker(self, servers: Servers, secrets: Mapping[str, str], settings: Mapping[str, str]) -> None:
+        super().provision_broker(servers, secrets, settings)
+        if sources := settings.get("PYTHONPATH"):
+            environment = {**machine_environment(os.environ), "PYTHONPATH": sources, "BROKER_URL": servers.broker_url}
+            command = [sys.executable, "-m", "orders", DECLARE_BROKER]
+            ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            # The first versions have no such command.
+            if ran.returncode != 0 and "expected one of" not in ran.stderr:
+                raise DeclarationFailed(ran.stderr)
 
 
 async def drill_upgrade_of_images(folder: Path, old: Path, new: Path, log: Log) -> Report:
