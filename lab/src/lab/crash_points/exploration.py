@@ -1,13 +1,12 @@
 """One run of a scenario for each crash, and its verdict."""
 
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from lab.stepped.effects import Crash, Effect, crashes_of, distinct_crashes_of
-from lab.stepped.marketplace import Marketplace
+from lab.stepped.marketplace import Marketplace, line_of_error
 from lab.stepped.rabbitmq import SteppedBus
 from lab.stepped.scenarios import SCENARIOS, Scenario
 
@@ -105,8 +104,7 @@ async def _run(market: Marketplace, scenario: Scenario, exploration: Exploration
             known |= found
             exploration.record_broken(market, f"{where}: {sorted(found)}")
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        exploration.record_broken(market, f"{where}: {type(error).__name__}: {error} ({last.name}, line {last.lineno})")
+        exploration.record_broken(market, f"{where}: {line_of_error(error)}")
     finally:
         market.effects.stop()
         await market.revive()

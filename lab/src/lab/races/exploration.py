@@ -1,7 +1,6 @@
 """The races of one pair: its schedules, and the verdict on each."""
 
 import time
-import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +9,10 @@ from itertools import islice
 from typing import Final
 
 from lab.races.actions import Action, End, Pair
-from lab.races.marketplace import RacingMarketplace, error_of
+from lab.races.marketplace import RacingMarketplace
 from lab.stepped.actions import Facts
 from lab.stepped.effects import Effect
+from lab.stepped.marketplace import line_of_error
 from lab.stepped.scheduler import ACTORS, Actor, Interleaving, Schedule, schedules, sequential, text_of
 
 # Schedules with changes between transactions only that are tried before an end counts as not explained.
@@ -100,7 +100,7 @@ async def _run_batch(market: RacingMarketplace, explored: Explored, batch: Seque
     try:
         await pair.situation.settle(market, [race.given for race in started])
     except Exception as error:
-        explored.broken.append(f"{pair.name}: {_trace_of(error)}")
+        explored.broken.append(f"{pair.name}: {line_of_error(error)}")
     await market.run_concurrently([partial(_verdict_of, market, pair, race) for race in started])
     for finding in sorted(await market.new_findings()):
         explored.broken.append(f"{pair.name}: {[text_of(race.schedule) for race in races]}: {finding}")
@@ -131,7 +131,7 @@ async def _run(market: RacingMarketplace, pair: Pair, schedule: Schedule, given:
             schedule, {actor: partial(act, actor, action) for actor, action in pair.actors.items()}
         )
     except Exception as error:
-        race.fault = error_of(error)
+        race.fault = line_of_error(error)
     return race
 
 
@@ -143,7 +143,7 @@ async def _verdict_of(market: RacingMarketplace, pair: Pair, race: Race) -> None
         race.end = await pair.situation.read(market, race.given)
         pair.situation.check(race.end)
     except Exception as error:
-        race.fault = _trace_of(error)
+        race.fault = line_of_error(error)
     if forbidden:
         race.fault = f"the responses {forbidden} are not allowed. {race.fault}"
     if race.fault:
@@ -211,8 +211,3 @@ def _line_of(race: Race) -> str:
             point = effects[part.until]
             places.append(f"{part.actor} before {point.process} {point.kind} {point.label}")
     return f"[{text_of(race.schedule)}] {'; '.join(places)}"
-
-
-def _trace_of(error: Exception) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{error_of(error)} ({last.name}, line {last.lineno})"

@@ -139,9 +139,3 @@ class RacingMarketplace(Marketplace):
         for process in self.processes.values():
             await process.is_quiet(request_id)
         return response
-
-
-def error_of(error: BaseException) -> str:
-    """Return an error of an action in one line."""
-    state = error.sqlstate if isinstance(error, asyncpg.PostgresError) else ""
-    return f"{type(error).__name__} {state}: {error}"[:200]

@@ -1,8 +1,8 @@
 """Compare both ledgers with the postings that the recorded inputs demand. The audit verifies their hash chains."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Final
 from uuid import UUID
 
 import asyncpg
@@ -10,7 +10,7 @@ import asyncpg
 from lab.replay.gateway import GatewayRecord
 from lab.replay.payments import PaymentsIds, PaymentsLedger
 from lab.replay.payouts import PayoutsIds, PayoutsLedger
-from lab.replay.postings import NAIRA, DerivedPosting, NoInput
+from lab.replay.postings import NAIRA, DerivedPosting, NoInput, Rules
 from lab.replay.recording import RecordedEvent, RecordedUnit, Recording
 
 _TRANSACTIONS: Final = """
@@ -30,25 +30,10 @@ _REFERENCES: Final = "SELECT id, reference FROM payout_transfers"
 _HOLDS: Final = "SELECT id, payout_id FROM transfer_holds"
 
 
-class Ledger(Protocol):
-    """One ledger as a function of its inputs."""
-
-    @property
-    def name(self) -> str: ...
-
-    def of_event(self, event: RecordedEvent) -> list[DerivedPosting]: ...
-
-    def of_key(self, key: str, unit: RecordedUnit) -> DerivedPosting: ...
-
-    def due(self) -> Iterable[tuple[str, tuple[str, ...]]]: ...
-
-    def unused_commands(self) -> list[str]: ...
-
-
 class _Replayed:
     """One ledger, replayed so far: the keys of its derived postings."""
 
-    def __init__(self, ledger: Ledger, connection: asyncpg.Connection) -> None:
+    def __init__(self, ledger: Rules, connection: asyncpg.Connection) -> None:
         self.ledger, self.connection = ledger, connection
         self.units = 0
         self.position = 0
@@ -124,7 +109,7 @@ class Replay:
         self._gateway, self._recording = gateway, recording
         self._payments = PaymentsLedger(gateway, recording.commands)
         self._payouts = PayoutsLedger(gateway, recording.commands)
-        ledgers: Sequence[Ledger] = (self._payments, self._payouts)
+        ledgers: Sequence[Rules] = (self._payments, self._payouts)
         self._replayed = [_Replayed(ledger, databases[ledger.name]) for ledger in ledgers]
 
     async def check(self) -> list[str]:

@@ -1,13 +1,13 @@
 """The escrow ledger as a function of its inputs (contract section 7): one rule for each kind of transaction. Kobo."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID, uuid5
 
 from lab.replay.gateway import GatewayRecord, charge_of
-from lab.replay.postings import NAIRA, DerivedPosting, NoInput, Parts, derived, found
-from lab.replay.recording import Command, RecordedEvent, RecordedUnit
+from lab.replay.postings import NAIRA, DerivedPosting, NoInput, Parts, Rules, derived, found
+from lab.replay.recording import Command, RecordedEvent
 
 _NAMESPACE: Final = UUID("6f1c7a0e-53d2-5c58-9c4b-2f0d9b1f6a11")
 # The payer's part of the gateway's fee: at most so much is a surcharge, more is a surplus (contract section 7.4).
@@ -54,10 +54,10 @@ class _Loss:
     loss_minor: int
 
 
-class PaymentsLedger:
+class PaymentsLedger(Rules):
     """Derives each posting, and holds the state that later ones depend on."""
 
-    name: Final = "payments"
+    name = "payments"
 
     def __init__(self, gateway: GatewayRecord, commands: Sequence[Command]) -> None:
         self.ids = PaymentsIds()
@@ -68,14 +68,14 @@ class PaymentsLedger:
         self._refunds: dict[str, _Refund] = {}
         self._losses: dict[str, _Loss] = {}
         self._dispute_sequences: dict[str, int] = {}
-        self._by_event: Final[Mapping[str, Callable[[RecordedEvent], DerivedPosting | None]]] = {
+        self.by_event = {
             "orders.order_placed.v1": self._place,
             "orders.order_disputed.v1": self._dispute,
             "orders.order_delivered.v1": self._deliver,
             "orders.dispute_resolved.v1": self._resolve,
             "orders.refund_requested.v1": self._refund,
         }
-        self._by_kind: Final[Mapping[str, Callable[[str, RecordedUnit], DerivedPosting]]] = {
+        self.by_kind = {
             "charge": self._charge,
             "overpayment": self._charge,
             "quarantine": self._charge,
@@ -86,19 +86,6 @@ class PaymentsLedger:
             "refund_spared": self._offset_refund,
             "chargeback": self._chargeback,
         }
-
-    def of_event(self, event: RecordedEvent) -> list[DerivedPosting]:
-        """Return the postings that consuming the event causes."""
-        rule = self._by_event.get(event.type)
-        posting = None if rule is None else rule(event)
-        return [] if posting is None else [posting]
-
-    def of_key(self, key: str, unit: RecordedUnit) -> DerivedPosting:
-        """Return the posting of the gateway's report or the command that this key names. Raises NoInput."""
-        kind, _, subject = key.partition(":")
-        if kind not in self._by_kind:
-            raise NoInput(f"no rule for the kind {kind!r}")
-        return self._by_kind[kind](subject, unit)
 
     def due(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each input of the gateway and of staff, and the keys of which one must be posted."""
@@ -200,7 +187,7 @@ class PaymentsLedger:
 
     # Reports of the gateway
 
-    def _charge(self, charge: str, _: RecordedUnit) -> DerivedPosting:
+    def _charge(self, charge: str) -> DerivedPosting:
         row = found(self._gateway.charges, charge, "paid charge of the gateway")
         amount_minor, source = int(row["amount"]), f"charge {charge} of the gateway"
         if row["currency"] != NAIRA:
@@ -233,13 +220,13 @@ class PaymentsLedger:
         }
         return derived(f"charge:{charge}", "charge", cash, credits_, source)
 
-    def _fee(self, charge: str, _: RecordedUnit) -> DerivedPosting:
+    def _fee(self, charge: str) -> DerivedPosting:
         fee_minor = int(found(self._gateway.charges, charge, "paid charge of the gateway")["fees"] or 0)
         source = f"the fee of charge {charge} of the gateway"
         key = f"gateway_fee:{charge}"
         return derived(key, "gateway_fee", {"gateway_fees": fee_minor}, {"gateway_cash": fee_minor}, source)
 
-    def _settle_refund(self, attempt: str, _: RecordedUnit) -> DerivedPosting:
+    def _settle_refund(self, attempt: str) -> DerivedPosting:
         refund_id = found(self.ids.refund_of_attempt, attempt, "refund of the attempt")
         note = f"re-{UUID(attempt).hex}"
         paid_minor = self._gateway.refunded_minor(note)
@@ -249,14 +236,14 @@ class PaymentsLedger:
         due, source = {f"refund_payable:{refund_id}": paid_minor}, f"refund {note} of the gateway"
         return derived(f"refund_settled:{attempt}", "refund_settled", due, {"gateway_cash": paid_minor}, source)
 
-    def _chargeback(self, chargeback: str, unit: RecordedUnit) -> DerivedPosting:
+    def _chargeback(self, chargeback: str) -> DerivedPosting:
         dispute_id = found(self.ids.dispute_of_chargeback, chargeback, "dispute of this chargeback")
         dispute = found(self._gateway.disputes, dispute_id, "dispute of the gateway")
         if not self._gateway.is_lost(dispute_id):
             raise NoInput(f"dispute {dispute_id} is not lost at the gateway")
         charge, amount_minor = charge_of(dispute), int(dispute["refund_amount"])
         rest, debits = amount_minor, dict[str, int]()
-        for refund_id in map(str, unit.unsent_refunds):
+        for refund_id in map(str, self.unit.unsent_refunds):
             part = min(rest, self._due_refund(refund_id).due_minor)
             self._due_refund(refund_id).due_minor -= part
             debits[f"refund_payable:{refund_id}"] = part
@@ -277,7 +264,7 @@ class PaymentsLedger:
         source = f"lost dispute {dispute_id} of the gateway"
         return derived(f"chargeback:{chargeback}", "chargeback", debits, {"gateway_cash": amount_minor}, source)
 
-    def _offset_refund(self, subject: str, unit: RecordedUnit) -> DerivedPosting:
+    def _offset_refund(self, subject: str) -> DerivedPosting:
         """Return a refund that was to be sent after a lost chargeback, whose uncovered part has returned the money."""
         chargeback, _, refund_id = subject.partition(":")
         loss = found(self._losses, chargeback, "lost chargeback")
@@ -292,7 +279,7 @@ class PaymentsLedger:
 
     # Commands of staff
 
-    def _release_by_staff(self, release_id: str, _: RecordedUnit) -> DerivedPosting:
+    def _release_by_staff(self, release_id: str) -> DerivedPosting:
         order_id = found(self.ids.order_of_release, release_id, "release")
         for number, command in enumerate(self._commands):
             if command.path == f"/api/orders/{order_id}/release" and number not in self._used_commands:
@@ -302,7 +289,7 @@ class PaymentsLedger:
                     return posting
         raise NoInput(f"no event and no accepted command releases escrow of order {order_id}")
 
-    def _return_quarantined(self, charge: str, _: RecordedUnit) -> DerivedPosting:
+    def _return_quarantined(self, charge: str) -> DerivedPosting:
         approved = [key for key, its in self.ids.charge_of_quarantined.items() if its == charge]
         if not any(self._is_returned(quarantined) for quarantined in approved):
             raise NoInput(f"no approved return of charge {charge}")

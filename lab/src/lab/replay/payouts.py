@@ -1,13 +1,13 @@
 """The wallets' ledger as a function of its inputs (contract section 8): one rule for each kind of transaction. Kobo."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from lab.replay.gateway import GatewayRecord
-from lab.replay.postings import DerivedPosting, NoInput, derived, found
-from lab.replay.recording import Command, RecordedEvent, RecordedUnit
+from lab.replay.postings import DerivedPosting, NoInput, Rules, derived, found
+from lab.replay.recording import Command, RecordedEvent
 
 _REQUEST: Final = "/api/payouts"
 
@@ -33,10 +33,10 @@ class _Chargeback:
     held_minor: int = 0
 
 
-class PayoutsLedger:
+class PayoutsLedger(Rules):
     """Derives each posting, and holds the balances that later ones depend on."""
 
-    name: Final = "payouts"
+    name = "payouts"
 
     def __init__(self, gateway: GatewayRecord, commands: Sequence[Command]) -> None:
         self.ids = PayoutsIds()
@@ -54,13 +54,13 @@ class PayoutsLedger:
         self._caused: dict[str, DerivedPosting] = {}
         # The fee of each transfer as the ledger has it.
         self._fees: dict[str, int] = {}
-        self._by_event: Final[Mapping[str, Callable[[RecordedEvent], list[DerivedPosting]]]] = {
+        self.by_event = {
             "payments.escrow_held.v1": self._hold_escrow,
             "payments.escrow_released.v1": self._release,
             "payments.escrow_refunded.v1": self._refund,
             "payments.charge_disputed.v1": self._chargeback,
         }
-        self._by_kind: Final[Mapping[str, Callable[[str], DerivedPosting]]] = {
+        self.by_kind = {
             "payout": self._request,
             "payout_processed": self._process,
             "restitution": lambda payout: self._return(payout, "restitution"),
@@ -73,18 +73,6 @@ class PayoutsLedger:
             "recovery_returned": self._return_recovery,
             "transfer_fee": self._fee,
         }
-
-    def of_event(self, event: RecordedEvent) -> list[DerivedPosting]:
-        """Return the postings that consuming the event causes."""
-        rule = self._by_event.get(event.type)
-        return [] if rule is None else rule(event)
-
-    def of_key(self, key: str, unit: RecordedUnit) -> DerivedPosting:
-        """Return the posting of the gateway's report or the command that this key names. Raises NoInput."""
-        kind, _, subject = key.partition(":")
-        if kind not in self._by_kind:
-            raise NoInput(f"no rule for the kind {kind!r}, or no event that causes it")
-        return self._by_kind[kind](subject)
 
     def due(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each input of the gateway and of users, and the keys of which one must be posted."""
@@ -104,10 +92,6 @@ class PayoutsLedger:
                 yield f"successful transfer {reference}", (f"payout_processed:{payout}", f"recovery:{transfer}")
                 if row["fee_charged"]:
                     yield f"the fee of transfer {reference}", (f"transfer_fee:{transfer}",)
-
-    def unused_commands(self) -> list[str]:
-        """Each command has a key of its own."""
-        return []
 
     # Events of payments
 

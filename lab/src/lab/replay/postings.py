@@ -1,8 +1,10 @@
 """Postings as the inputs demand them, and the arithmetic of shares. Kobo, debit positive; no code of the product."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeVar
+from typing import ClassVar, Final, NamedTuple, TypeVar
+
+from lab.replay.recording import RecordedEvent, RecordedUnit
 
 Value = TypeVar("Value")
 
@@ -56,6 +58,38 @@ class Parts(NamedTuple):
 
     def minus(self, other: Sequence[int]) -> "Parts":
         return self.plus(other, -1)
+
+
+class Rules:
+    """One ledger as a function of its inputs: a rule for each event and for each kind of posting key."""
+
+    name: ClassVar[str]
+    by_event: Mapping[str, Callable[[RecordedEvent], list[DerivedPosting] | DerivedPosting | None]]
+    by_kind: Mapping[str, Callable[[str], DerivedPosting]]
+    unit: RecordedUnit
+    """The transaction of the service whose posting is derived."""
+
+    def of_event(self, event: RecordedEvent) -> list[DerivedPosting]:
+        """Return the postings that consuming the event causes."""
+        rule = self.by_event.get(event.type)
+        postings = None if rule is None else rule(event)
+        return [postings] if isinstance(postings, DerivedPosting) else postings or []
+
+    def of_key(self, key: str, unit: RecordedUnit) -> DerivedPosting:
+        """Return the posting of the gateway's report or the command that this key names. Raises NoInput."""
+        kind, _, subject = key.partition(":")
+        if kind not in self.by_kind:
+            raise NoInput(f"no rule for the kind {kind!r}, or no event that causes it")
+        self.unit = unit
+        return self.by_kind[kind](subject)
+
+    def due(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each input of the gateway and of users, and the keys of which one must be posted."""
+        raise NotImplementedError
+
+    def unused_commands(self) -> list[str]:
+        """Return accepted commands that no posting used; none where each command has a key of its own."""
+        return []
 
 
 def derived(

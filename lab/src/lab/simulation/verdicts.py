@@ -1,6 +1,5 @@
 """One run of a plan, and its verdict."""
 
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,7 +11,7 @@ from lab.simulation.settling import FINAL, settle
 from lab.simulation.step import Step
 from lab.stepped.actions import wallet
 from lab.stepped.actors import SUPPORT
-from lab.stepped.marketplace import StepRejected
+from lab.stepped.marketplace import StepRejected, line_of_error
 
 _CHARGED: Final = ("success", "reversed")
 
@@ -45,8 +44,7 @@ async def run_plan(market: SimulatedMarketplace, plan: Sequence[Step], *, audits
         verdict.broken += await market.replay()
         verdict.broken += await market.state_changes.forbidden()
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        verdict.broken.append(f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})")
+        verdict.broken.append(line_of_error(error))
         await recover(market)
     verdict.broken += [f"internal error: {text}" for text in market.internal_errors]
     if audits:

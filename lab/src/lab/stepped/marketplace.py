@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import logging
 import tempfile
+import traceback
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -98,6 +99,13 @@ class StepRejected(Exception):
     def __init__(self, method: str, path: str, response: httpx.Response | None) -> None:
         self.status = 0 if response is None else response.status_code
         super().__init__(f"{method} {path}: {self.status} {'' if response is None else response.text[:300]}")
+
+
+def line_of_error(error: Exception) -> str:
+    """Return an error in one line, with its SQLSTATE and the function that raised it."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    state = f" {error.sqlstate}" if isinstance(error, asyncpg.PostgresError) else ""
+    return f"{type(error).__name__}{state}: {error}"[:300] + f" ({last.name}, line {last.lineno})"
 
 
 def _prepare_program() -> None:

@@ -41,8 +41,6 @@ class GatewayConnection(httpx.AsyncBaseTransport):
         self._jwks = jwks
         self._transport = httpx.ASGITransport(app=app)
         self.faults: list[CallFault] = []
-        # Whether a call may have caused a webhook since the flag was cleared.
-        self.has_changed = True
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         if request.url.path == JWKS_PATH:
@@ -54,7 +52,6 @@ class GatewayConnection(httpx.AsyncBaseTransport):
             raise httpx.ReadTimeout("simulated: no response", request=request)
         if fault == "an error":
             return httpx.Response(500, json=_ERROR, request=request)
-        self.has_changed |= request.method != "GET"
         response = await self._transport.handle_async_request(request)
         if fault == "no response after it was processed":
             raise httpx.ReadTimeout("simulated: no response", request=request)
