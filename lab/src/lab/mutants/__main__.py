@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from lab.mutants import audit_rules, guards
+from lab.mutants import guards
 from lab.mutants.mutants import KINDS, SCOPES, Mutant
 from lab.mutants.python_operators import python_mutants
 from lab.mutants.reach import TESTS_MAX
@@ -21,7 +21,7 @@ from lab.mutants.running import Runner, migrated_database, shared_servers
 def main() -> None:
     """Exit with status 1 when a survivor is not explained, or too few mutants were caught."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--service", action="append", choices=[*SCOPES, "audit"], help="default: all scopes")
+    parser.add_argument("--service", action="append", choices=SCOPES, help="default: all scopes")
     parser.add_argument("--kind", action="append", choices=KINDS, help="default: all")
     parser.add_argument("--sample", type=int, default=0, help="so many mutants of each scope and kind, instead of all")
     parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
@@ -55,18 +55,15 @@ def main() -> None:
 
 
 def _scopes(options: argparse.Namespace) -> list[str]:
-    return options.service or [*SCOPES, "audit"]
+    return options.service or [*SCOPES]
 
 
 def _mutants(scope: str, options: argparse.Namespace) -> list[Mutant]:
     """Return the chosen mutants of the code of a scope."""
     kinds = tuple(options.kind or KINDS)
     found: list[Mutant] = []
-    if scope == "audit":
-        found = list(audit_rules.rule_mutants()) if "rule" in kinds else []
-    else:
-        for path in SCOPES[scope].sources():
-            found += python_mutants(path, scope, tuple(kind for kind in SCOPES[scope].kinds if kind in kinds))
+    for path in SCOPES[scope].sources():
+        found += python_mutants(path, scope, kinds)
     chosen = [mutant for mutant in found if options.match in mutant.id]
     if options.survivors_of is not None:
         output = options.survivors_of.read_text(encoding="utf-8")
@@ -101,12 +98,6 @@ async def _guard_results(service: str) -> list[Result]:
 
 
 def _code_results(scope: str, mutants: list[Mutant], folder: Path, chosen: list[str] | None) -> Iterator[Result]:
-    if scope == "audit":
-        runner = Runner(audit_rules.PACKAGE, folder / scope)
-        for mutant in mutants:
-            tests = audit_rules.tests_of(mutant)
-            yield Result(mutant, runner.kills(mutant, tests), len(tests))
-        return
     print(f"{scope}: {len(mutants)} mutants; first all tests without any", flush=True)
     runner = Runner(SCOPES[scope].package, folder / scope)
     reach = runner.baseline(chosen or SCOPES[scope].tests, folder / f"{scope}.json")

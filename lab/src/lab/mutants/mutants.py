@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[4]
-KINDS: Final = ("guard", "rule", "python", "sql")
+KINDS: Final = ("guard", "python", "sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Mutant:
     source: Callable[[], str] = str
     """The changed text of the file."""
     name: str = ""
-    """The function, module-level name, rule or guard that has the fault."""
+    """The function, module-level name or guard that has the fault."""
     statement: str = ""
 
 
@@ -35,7 +35,6 @@ class Scope:
     files: tuple[str, ...]
     """Patterns below the package."""
     tests: tuple[str, ...]
-    kinds: tuple[str, ...] = ("python", "sql")
 
     def sources(self) -> Iterator[Path]:
         """Yield the files of the scope, relative to the repository."""
@@ -45,10 +44,10 @@ class Scope:
                     yield path.relative_to(ROOT)
 
 
-def _service(name: str, *, store: Sequence[str] = (), kinds: tuple[str, ...] = ("python", "sql")) -> Scope:
+def _service(name: str, *, store: Sequence[str] = ()) -> Scope:
     folder = name.replace("_", "-")
     files = (f"{name}/domain/*.py", *(f"{name}/store/{module}.py" for module in store))
-    return Scope(folder, Path(f"services/{folder}/src"), files, (f"services/{folder}/tests",), kinds)
+    return Scope(folder, Path(f"services/{folder}/src"), files, (f"services/{folder}/tests",))
 
 
 # The stores of money: every statement that writes or locks an amount, a state of a payment, or a proof of one.

@@ -20,7 +20,6 @@ from campus_tools.launcher.system import System
 from contracts.demo import ADA
 from lab.bench.figures import percentile
 from lab.report import Report
-from lab.soak.processor_time import ProcessorTime
 from lab.soak.webhooks import kill_repeatedly
 from lab.systems import Log, rows_of, value_of
 from operations.journey import Marketplace, SignedInUser
@@ -98,8 +97,8 @@ async def soak_messages(system: System, market: Marketplace, load: MessageLoad, 
     ]
     log(f"sending {load.count} messages, {load.rate:g} per second")
     outage = _Outage()
-    began, spent = time.monotonic(), ProcessorTime(system.process(WORKER))
-    _, kills = await asyncio.gather(_send(market, sent, load.rate), _break(system, market, load, outage, spent, log))
+    began = time.monotonic()
+    _, kills = await asyncio.gather(_send(market, sent, load.rate), _break(system, market, load, outage, log))
     log("waiting for the result of every message")
     accepted = [one for one in sent if one.accepted_at]
     ids = [one.notification_id for one in accepted]
@@ -114,7 +113,6 @@ async def soak_messages(system: System, market: Marketplace, load: MessageLoad, 
     report.rows["worker killed"] = f"{kills} times"
     report.rows["failed, resent by support"] = str(len(given_up))
     report.rows["from the first message to the last result"] = f"{time.monotonic() - began:.1f} s"
-    report.rows["processor time of the worker"] = f"{spent.seconds():.1f} s"
     log("counting the arrivals at the sandbox")
     arrivals = await _arrivals(market, users)
     of_notification = {row[0] for row in await rows_of(system, "notifications", _OPEN_ATTEMPTS, ids)}
@@ -187,18 +185,11 @@ async def _send(market: Marketplace, sent: Sequence[_Sent], rate: float) -> None
             group.create_task(one(message))
 
 
-async def _break(
-    system: System, market: Marketplace, load: MessageLoad, outage: _Outage, spent: ProcessorTime, log: Log
-) -> int:
+async def _break(system: System, market: Marketplace, load: MessageLoad, outage: _Outage, log: Log) -> int:
     """Run the outage, then the kills in the remaining time; the number of kills."""
     await _stop_provider(market, load, outage, log)
-
-    def before_kill() -> None:
-        log("killing the worker")
-        spent.note_death()
-
     seconds = (1 - DOWN_AFTER) * load.count / load.rate - load.down_seconds
-    return await kill_repeatedly(system.process(WORKER), load.kills, seconds, before_kill)
+    return await kill_repeatedly(system.process(WORKER), load.kills, seconds, lambda: log("killing the worker"))
 
 
 async def _stop_provider(market: Marketplace, load: MessageLoad, outage: _Outage, log: Log) -> None:
