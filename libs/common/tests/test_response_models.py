@@ -120,9 +120,9 @@ def test_a_field_without_a_column_is_an_error() -> None:
 
 def test_fields_are_named_and_never_changed() -> None:
     with pytest.raises(TypeError):
-        Part(ID, None)  # type: ignore[misc]
+        Part(ID, None)  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
-        Part(id=ID, seen_at=None).seen_at = "later"  # type: ignore[misc]
+        Part(id=ID, seen_at=None).seen_at = "later"
 
 
 def test_openapi_shows_the_model_itself() -> None:

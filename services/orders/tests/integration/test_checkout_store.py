@@ -9,7 +9,7 @@ from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, HubChanged
 from contracts.permissions import permissions_of
-from orders.domain.orders import NewOrder
+from orders.domain.orders import NewItem, NewOrder
 from orders.store import checkout, flash_sales
 from orders.store.checkout import CheckoutFacts, IdempotencyRecord
 
@@ -160,7 +160,7 @@ async def test_an_order_is_saved_once_for_its_key_and_its_number(market: Market)
 
     def order(number: str) -> NewOrder:
         items = [
-            {"id": new_id(), "productId": one, "name": "Rice", "quantity": quantity, "unitPriceMinor": price_minor}
+            NewItem(new_id(), one, "Rice", quantity, price_minor, quantity * price_minor)
             for one, quantity, price_minor in ((product, 2, 500), (further, 1, 100))
         ]
         return NewOrder(

@@ -179,7 +179,7 @@ async def test_a_search_reads_little_of_a_large_catalog(market: Market) -> None:
         assert touched < 6_000, (filters, touched)
 
 
-_NEWEST = search.Sort("created_at", "createdAt", descending=True)
+_NEWEST = search.Sort("created_at", descending=True)
 
 
 async def test_products_of_a_suspended_vendor_are_not_found(market: Market) -> None:

@@ -260,7 +260,6 @@ FIELDS: Final[Mapping[str, str]] = {
     "DecideReturnRequest.reason": "The reason, which the buyer reads.",
     "InvalidParam.name": "The public name of the parameter.",
     "InvalidParam.reason": "What is wrong with it.",
-    "Order.total": "The total in naira, for display only. Calculate with `totalMinor`.",
     "PasskeyAssertion.id": "The credential's id, base64url.",
     "PasskeyRegistration.id": "The credential's id, base64url.",
     "Problem.code": "The error in a program's terms; stable.",
@@ -274,7 +273,6 @@ FIELDS: Final[Mapping[str, str]] = {
     "AuthenticatorAttestationResponse.publicKey": "The browser's `publicKey`, base64url.",
     "RegisterDeviceRequest.token": "The app's registration token; not for browsers.",
     "FlashSale.remaining": "The units that are left.",
-    "RunningFlashSale.remaining": "The units that are left.",
     "eventTypes": "The types of events that are sent to the endpoint.",
     "disabledReason": "Why the endpoint was disabled; null while it is enabled.",
 }

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import orders.domain.exports
-import orders.domain.sales
 import payments.responses.exports
 import payouts.responses.exports
 from common.web.csv_export import csv_lines
 from contracts.demo import ADA, AKOKA_HUB, USERS
+from orders.responses.sales import SalesGroup
 
 _BUYER: Final = USERS[0]
 _SOME_ID: Final = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
@@ -72,7 +72,7 @@ SIGNED_BODIES: Final[Mapping[str, tuple[str, Any]]] = {
     ),
 }
 # An empty export holds only its header line.
-_SALES_HEADING: Final = csv_lines([orders.domain.sales.CSV_COLUMNS])
+_SALES_HEADING: Final = csv_lines([SalesGroup.__struct_encode_fields__])
 FILES: Final[Mapping[str, str]] = {
     "/api/campus-orders/export": "".join(orders.domain.exports.csv_of_orders([])),
     "/api/sales": _SALES_HEADING,

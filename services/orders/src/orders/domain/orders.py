@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from orders.domain.transitions import State
@@ -35,8 +35,19 @@ class Order:
         return self.status in ("Processing", "paid_escrow")
 
 
+class NewItem(NamedTuple):
+    """An item of a new order. Money in kobo."""
+
+    id: UUID
+    product_id: UUID
+    name: str
+    quantity: int
+    unit_price_minor: int
+    line_total_minor: int
+
+
 class NewOrder(NamedTuple):
-    """The row of an order at checkout, by column, with `items` in the public shape. Money in kobo.
+    """An order at checkout, before its row is read. Money in kobo.
 
     `buyer` and `vendor` are the names of the parties; a new order shows no contacts.
     """
@@ -47,7 +58,7 @@ class NewOrder(NamedTuple):
     vendor_id: UUID
     campus_id: UUID
     hub_id: UUID | None
-    total_amount: int
+    total_minor: int
     subtotal_minor: int
     delivery_fee_minor: int
     commission_minor: int
@@ -55,7 +66,7 @@ class NewOrder(NamedTuple):
     payment_due_at: datetime
     created_at: datetime
     updated_at: datetime
-    items: Sequence[Mapping[str, Any]]
+    items: Sequence[NewItem]
     buyer: Sequence[str | None]
     vendor: Sequence[str | None]
     status: State = "Processing"

@@ -9,18 +9,6 @@ from uuid import UUID
 SaleGroup = Literal["day", "week", "month", "product", "campus", "vendor", "category"]
 # A spreadsheet opens this many groups well; more are exported in parts.
 EXPORT_GROUPS_MAX: Final = 10_000
-CSV_COLUMNS: Final = (
-    "key",
-    "label",
-    "orders",
-    "units",
-    "grossMinor",
-    "commissionMinor",
-    "refundedMinor",
-    "netMinor",
-    "deliveryFeeMinor",
-    "lockedMinor",
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Orders for staff by campus, as an offset list and as an export (contract section 6)."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
@@ -9,7 +9,9 @@ from common.web.pages import Found, OffsetPage
 from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.contacts import ContactDecryption
 from orders.domain.exports import ExportedOrder
-from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_response, search_by_number
+from orders.queries.filters import Filters, FilterValue
+from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_of, search_by_number
+from orders.responses.orders import Order
 
 # A disputed order without a prepared resolution. A party of the order does not resolve it.
 AWAITING_DISPUTED: Final = """
@@ -38,10 +40,10 @@ FROM orders {where} ORDER BY created_at, id LIMIT {limit}
 """
 
 
-def search_by_address(filters: Mapping[str, Any], caller: Caller, hashes: AddressHashes) -> Mapping[str, Any]:
+def search_by_address(filters: Filters, caller: Caller, hashes: AddressHashes) -> Filters:
     """`q` as the buyer's exact address where it is one and the caller holds orders:read; the filters as they are otherwise."""
     text = filters.get("q")
-    if text is None or not caller.may("orders:read"):
+    if not isinstance(text, str) or not caller.may("orders:read"):
         return filters
     others = {name: value for name, value in filters.items() if name != "q"}
     if (email := hashes.of_email(text)) is not None:
@@ -52,8 +54,8 @@ def search_by_address(filters: Mapping[str, Any], caller: Caller, hashes: Addres
 
 
 async def page_of_campus_orders(
-    uow: UnitOfWork, contacts: ContactDecryption, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]
-) -> Found[dict[str, Any]]:
+    uow: UnitOfWork, contacts: ContactDecryption, caller: Caller, page: OffsetPage, filters: Filters
+) -> Found[Order]:
     """One page of the orders that the caller oversees, and their total number."""
     where, values = _where(caller, await search_by_number(uow, filters))
     records = await uow.fetch(
@@ -62,23 +64,22 @@ async def page_of_campus_orders(
         *values,
     )
     total = await uow.fetch_value(f"SELECT count(*) FROM orders {where}", *values)
-    return [order_response(record, caller, contacts) for record in records], total
+    return [order_of(record, caller, contacts) for record in records], total
 
 
-async def list_campus_orders(
-    uow: UnitOfWork, caller: Caller, filters: Mapping[str, Any], limit: int
-) -> list[ExportedOrder]:
+async def list_campus_orders(uow: UnitOfWork, caller: Caller, filters: Filters, limit: int) -> list[ExportedOrder]:
     """At most `limit` orders that the caller oversees, oldest first."""
     where, values = _where(caller, await search_by_number(uow, filters))
     return [ExportedOrder(*record) for record in await uow.fetch(_EXPORT.format(where=where, limit=limit), *values)]
 
 
-def _where(caller: Caller, filters: Mapping[str, Any]) -> tuple[str, list[Any]]:
+def _where(caller: Caller, filters: Filters) -> tuple[str, list[FilterValue]]:
     """Return the filters and the caller's campus.
 
     Row policies also show a campus admin purchases of their own on other campuses.
     """
-    clauses, values = [], []
+    clauses: list[str] = []
+    values: list[FilterValue] = []
     for name, value in filters.items():
         values.append(filter_value(name, value))
         clauses.append(_FILTERS[name].format(f"${len(values)}"))

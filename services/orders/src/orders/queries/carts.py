@@ -1,12 +1,14 @@
 """A buyer's cart with the current prices of its products (contract section 11)."""
 
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
+
+from asyncpg import Record
 
 from common.database.unit_of_work import UnitOfWork
 from orders.domain.carts import cart_id_of
-from orders.queries.pages import Row
+from orders.responses.carts import Cart, CartItem
 
 # The current price of one unit: a running flash sale's price, else the regular price.
 _CURRENT_OFFER: Final = """
@@ -41,31 +43,22 @@ async def find_cart_offer(uow: UnitOfWork, product_id: UUID, *, now: datetime) -
     return None if record is None else CartOffer(*record)
 
 
-async def find_cart(uow: UnitOfWork, buyer_id: UUID, *, now: datetime) -> Row:
-    """Return the cart as a response. `totalMinor` (kobo) counts the lines in stock; `set_cart_item` bounds their
-    number.
-    """
+async def find_cart(uow: UnitOfWork, buyer_id: UUID, *, now: datetime) -> Cart:
+    """Return the cart. `total_minor` (kobo) counts the lines in stock; `set_cart_item` bounds their number."""
     items = [_item(record) for record in await uow.fetch(_CART, buyer_id, now)]
-    return {
-        "id": cart_id_of(buyer_id),
-        "items": items,
-        "totalMinor": sum(item["lineTotalMinor"] for item in items if item["inStock"]),
-        "currency": "NGN",
-    }
+    total_minor = sum(item.line_total_minor for item in items if item.in_stock)
+    return Cart(id=cart_id_of(buyer_id), items=items, total_minor=total_minor, currency="NGN")
 
 
-def _item(record: Any) -> Row:
+def _item(record: Record) -> CartItem:
     current_minor, quantity, available = record["unit_price_minor"], record["quantity"], record["available"] or 0
     unit_price_minor = record["price_seen_minor"] if current_minor is None else current_minor
-    return {
-        "productId": record["product_id"],
-        "vendorId": record["vendor_id"],
-        "vendorName": record["vendor_name"],
-        "name": record["name"] or record["name_seen"],
-        "quantity": quantity,
-        "unitPriceMinor": unit_price_minor,
-        "lineTotalMinor": unit_price_minor * quantity,
-        "priceChanged": unit_price_minor != record["price_seen_minor"],
-        "inStock": available >= quantity,
-        "available": available,
-    }
+    return CartItem.from_row(
+        record,
+        name=record["name"] or record["name_seen"],
+        unit_price_minor=unit_price_minor,
+        line_total_minor=unit_price_minor * quantity,
+        price_changed=unit_price_minor != record["price_seen_minor"],
+        in_stock=available >= quantity,
+        available=available,
+    )

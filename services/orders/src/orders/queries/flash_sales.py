@@ -2,25 +2,28 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
+
+from asyncpg import Record
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, time_position
-from orders.domain.flash_sales import FlashSale, SaleTerms
-from orders.queries.pages import Row, newest_page, response_row
+from orders.domain import flash_sales
+from orders.queries.filters import Filters, FilterValue
+from orders.queries.pages import newest_page
+from orders.responses.flash_sales import FlashSale
 
 _SALES: Final = """
-SELECT sale.id, sale.product_id AS "productId", product.name AS "productName", sale.vendor_id AS "vendorId",
-    sale.campus_id AS "campusId", sale.price_minor AS "priceMinor", product.price_minor AS "regularPriceMinor",
-    'NGN' AS currency, sale.quantity, sale.quantity - sale.sold AS remaining, sale.per_buyer_limit AS "perBuyerLimit",
+SELECT sale.id, sale.product_id, product.name AS product_name, sale.vendor_id, sale.campus_id, sale.price_minor,
+    product.price_minor AS regular_price_minor, 'NGN' AS currency, sale.quantity, sale.quantity - sale.sold AS remaining,
+    sale.per_buyer_limit,
     CASE WHEN sale.approved_at IS NULL THEN CASE WHEN sale.ends_at <= greatest($1, sale.starts_at) THEN 'expired' ELSE 'prepared' END
          WHEN sale.ends_at <= $1 THEN 'ended' WHEN sale.starts_at > $1 THEN 'upcoming'
          WHEN sale.sold >= sale.quantity THEN 'sold_out' ELSE 'running' END AS status,
-    sale.starts_at AS "startsAt", sale.ends_at AS "endsAt", sale.created_at AS "createdAt",
-    sale.approved_at AS "approvedAt", sale.created_by AS "createdBy"
+    sale.starts_at, sale.ends_at, sale.created_at, sale.approved_at, sale.created_by
 FROM flash_sales AS sale JOIN shelf AS product ON product.id = sale.product_id
 """
 _SALE: Final = f"{_SALES} WHERE sale.id = $2"
@@ -29,9 +32,9 @@ _FILTERS: Final[Mapping[str, str]] = {
     "vendorId": "sale.vendor_id = ${}",
     "campusId": "sale.campus_id = ${}",
 }
-# $1 is the present time.
+# $1 is the current time.
 PREPARED_SALE: Final = "sale.approved_at IS NULL AND sale.ends_at > greatest($1, sale.starts_at)"
-_STATUS: Final[Mapping[str | None, str]] = {
+_STATUS: Final[Mapping[FilterValue, str]] = {
     None: "sale.approved_at IS NOT NULL AND sale.ends_at > $1",
     "upcoming": "sale.approved_at IS NOT NULL AND sale.starts_at > $1 AND sale.ends_at > $1",
     "running": "sale.approved_at IS NOT NULL AND sale.starts_at <= $1 AND sale.ends_at > $1",
@@ -44,18 +47,18 @@ async def page_of_sales(
     database: Database,
     signer: CursorSigner,
     caller: Caller,
-    filters: Mapping[str, Any],
+    filters: Filters,
     limit: int,
     cursor: str | None,
     *,
     now: datetime,
-) -> CursorPage[Row]:
+) -> CursorPage[FlashSale]:
     """One page of flash sales, newest first, with their status at `now`.
 
     Row policies show prepared sales to the vendor and to the staff of the campus only.
     """
     scope = ["flash sales", *sorted(filters.items()), caller.user_id]
-    values: list[Any] = [now, limit + 1]
+    values: list[FilterValue] = [now, limit + 1]
     clauses = [_STATUS[filters.get("status")]]
     for name, clause in _FILTERS.items():
         if name in filters:
@@ -70,27 +73,27 @@ async def page_of_sales(
             records = await uow.fetch(statement, *values)
     else:
         records = await database.fetch_public(statement, *values)
-    return newest_page(records, signer, scope, limit, _response)
+    return newest_page(records, signer, scope, limit, _sale)
 
 
-async def find_public_sale(database: Database, sale_id: UUID, *, now: datetime) -> Row | None:
+async def find_public_sale(database: Database, sale_id: UUID, *, now: datetime) -> FlashSale | None:
     """Return the sale as an anonymous caller sees it."""
     records = await database.fetch_public(_SALE, now, sale_id)
-    return _response(records[0]) if records else None
+    return _sale(records[0]) if records else None
 
 
-async def find_sale(uow: UnitOfWork, sale_id: UUID, *, now: datetime) -> Row | None:
+async def find_sale(uow: UnitOfWork, sale_id: UUID, *, now: datetime) -> FlashSale | None:
     """Return the sale as the caller sees it, with the changes of this transaction."""
     record = await uow.fetch_row(_SALE, now, sale_id)
-    return _response(record) if record else None
+    return _sale(record) if record else None
 
 
-def _response(record: Any) -> Row:
-    row = response_row(record)
-    created_by = row.pop("createdBy")
-    terms = SaleTerms(
-        *(record[name] for name in ("productId", "priceMinor", "quantity", "perBuyerLimit", "startsAt", "endsAt"))
+def _sale(record: Record) -> FlashSale:
+    terms = flash_sales.SaleTerms(
+        *(record[name] for name in ("product_id", "price_minor", "quantity", "per_buyer_limit", "starts_at", "ends_at"))
     )
-    approved = row["approvedAt"] is not None
-    sale = FlashSale(row["id"], row["vendorId"], row["campusId"], terms, created_by, approved)
-    return {**row, "hash": None if approved else sale.hash}
+    is_approved = record["approved_at"] is not None
+    sale = flash_sales.FlashSale(
+        record["id"], record["vendor_id"], record["campus_id"], terms, record["created_by"], is_approved
+    )
+    return FlashSale.from_row(record, hash=None if is_approved else sale.hash)

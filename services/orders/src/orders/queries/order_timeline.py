@@ -4,8 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import Reads
-from common.primitives.clock import iso
-from orders.queries.pages import Row
+from orders.responses.orders import OrderTimelineEntry
 
 # One read. The order's own row is the first entry, so that an invisible order has no timeline.
 _TIMELINE: Final = """
@@ -16,13 +15,9 @@ ORDER BY id
 """
 
 
-async def list_timeline(reads: Reads, order_id: UUID) -> list[Row] | None:
+async def list_timeline(reads: Reads, order_id: UUID) -> list[OrderTimelineEntry] | None:
     """Return the transitions and PIN events of the order, oldest first; None for an absent or invisible order.
 
     An order has at most 4 PINs of 5 wrong attempts each, and no cycle of transitions: the list needs no pages.
     """
-    rows = [
-        {"event": row["event"], "status": row["status"], "occurredAt": iso(row["occurred_at"])}
-        for row in await reads.fetch(_TIMELINE, order_id)
-    ]
-    return rows or None
+    return [OrderTimelineEntry.from_row(row) for row in await reads.fetch(_TIMELINE, order_id)] or None

@@ -4,31 +4,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-import asyncpg
+from msgspec import UNSET
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import Reads
-from common.primitives.clock import iso, iso_or_none
 from common.primitives.cursors import CursorSigner
 from common.primitives.money import naira
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from common.web.pages import CursorPage
+from common.web.response_models import Row
 from orders.domain.contacts import ContactDecryption, visible_contact
 from orders.domain.order_roles import may_see_commission, may_see_delivery
+from orders.domain.orders import NewOrder
 from orders.domain.products import search_words
 from orders.domain.transitions import State
-from orders.queries.pages import Row, newest_page
+from orders.queries.filters import Filters, FilterValue
+from orders.queries.pages import newest_page
 from orders.queries.search import search_terms
+from orders.responses.orders import Order, OrderContact, OrderItem
 
 # The role of the caller in the listed orders.
 ListRole = Literal["buyer", "vendor", "hub"]
 
 # The owner's contact is for the buyer. A transaction of the service acts as no user and reads both contacts.
 ORDER_COLUMNS: Final = """
-    orders.id, number, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
+    orders.id, number, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount AS total_minor, subtotal_minor,
+    delivery_fee_minor,
     commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, return_due_at, revision,
     orders.created_at, updated_at,
     (
@@ -70,17 +74,17 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
 }
 
 
-def filter_value(name: str, value: Any) -> Any:
+def filter_value(name: str, value: FilterValue) -> FilterValue:
     """Return the value of a filter for its condition: `q` becomes the text of a tsquery."""
-    return search_terms(search_words(value)) if name == "q" else value
+    return search_terms(search_words(value)) if name == "q" and isinstance(value, str) else value
 
 
-async def search_by_number(reads: Reads, filters: Mapping[str, Any]) -> Mapping[str, Any]:
+async def search_by_number(reads: Reads, filters: Filters) -> Filters:
     """`q` as the id of the visible order that it names by number or id; the filters as they are otherwise.
 
     Eight characters may be a number or a word, so a number that no visible order has is searched as words.
     """
-    named = read_number_or_id(filters.get("q", ""), NumberKind.ORDER)
+    named = read_number_or_id(str(filters.get("q", "")), NumberKind.ORDER)
     if named is None:
         return filters
     order_id = await reads.fetch_value(_ID if isinstance(named, UUID) else _ID_BY_NUMBER, named)
@@ -96,9 +100,9 @@ async def page_of_orders(
     caller: Caller,
     limit: int,
     cursor: str | None,
-    filters: Mapping[str, Any] = MappingProxyType({}),
+    filters: Filters = MappingProxyType({}),
     role: ListRole | None = None,
-) -> CursorPage[Row]:
+) -> CursorPage[Order]:
     """One page of the orders that concern the caller, newest first, narrowed by `filters` and by the caller's `role`.
 
     Row policies decide which orders these are. Each role reads its own index, so a page costs the same with ten orders
@@ -106,7 +110,7 @@ async def page_of_orders(
     """
     filters = await search_by_number(reads, filters)
     scope = ["orders", role, *filters.items(), caller.id]
-    values: list[Any] = []
+    values: list[FilterValue] = []
     narrowed = []
     if cursor is not None:
         mark, last_id = signer.open(scope, cursor)
@@ -124,10 +128,7 @@ async def page_of_orders(
         return CursorPage([], None, limit)
     records = await reads.fetch(_page_statement(conditions, limit + 1), *values)
 
-    def to_row(record: Any) -> Row:
-        return order_response(record, caller, contacts)
-
-    return newest_page(records, signer, scope, limit, to_row, created_at="created_at")
+    return newest_page(records, signer, scope, limit, lambda record: order_of(record, caller, contacts))
 
 
 def _page_statement(conditions: Sequence[str], rows: int) -> str:
@@ -158,10 +159,10 @@ def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | 
     return [condition for name, condition in by_role.items() if role in (None, name)]
 
 
-async def find_order(reads: Reads, order_id: UUID, caller: Caller, contacts: ContactDecryption) -> Row | None:
-    """Return the order as a response for this caller; None when it is absent or invisible."""
+async def find_order(reads: Reads, order_id: UUID, caller: Caller, contacts: ContactDecryption) -> Order | None:
+    """Return the order for this caller; None when it is absent or invisible."""
     record = await reads.fetch_row(_ORDER, order_id)
-    return None if record is None else order_response(record, caller, contacts)
+    return None if record is None else order_of(record, caller, contacts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,45 +181,33 @@ async def find_encrypted_pin(reads: Reads, order_id: UUID) -> EncryptedPin | Non
     return None if record is None else EncryptedPin(*record.values())
 
 
-def order_response(record: Mapping[str, Any] | asyncpg.Record, caller: Caller, contacts: ContactDecryption) -> Row:
-    """Return the order as a response (contract section 6).
+def new_order_of(placed: NewOrder, caller: Caller, contacts: ContactDecryption) -> Order:
+    """Return the order that was placed, without reading it again."""
+    items = [OrderItem.from_record(item) for item in placed.items]
+    return order_of(placed._asdict(), caller, contacts, items=items)
 
-    `commissionMinor` only for its vendor and for staff; `contact` only for those of `visible_contact`; `hubId` and
-    `deliveryNote` only for those of `may_see_delivery`.
+
+def order_of(row: Row, caller: Caller, contacts: ContactDecryption, **others: object) -> Order:
+    """Return the order of a row as this caller sees it (contract section 6).
+
+    `commission_minor` only for its vendor and for staff; `contact` only for those of `visible_contact`; `hub_id` and
+    `delivery_note` only for those of `may_see_delivery`.
     """
-    parties = _OrderParties(*(record[name] for name in ("buyer_id", "vendor_id", "campus_id", "status")))
+    parties = _OrderParties(row["buyer_id"], row["vendor_id"], row["campus_id"], row["status"])
     sees_delivery = may_see_delivery(caller, parties)
-    buyer, vendor = _Buyer(*record["buyer"] or (None, None)), _Vendor(*record["vendor"] or (None, None, None))
-    shown: Row = {
-        "id": record["id"],
-        "number": record["number"],
-        "status": record["status"],
-        "total": naira(record["total_amount"]),
-        "totalMinor": record["total_amount"],
-        "currency": record["currency"],
-        "buyerId": record["buyer_id"],
-        "buyerName": buyer.name,
-        "vendorId": record["vendor_id"],
+    buyer, vendor = _Buyer(*row["buyer"] or (None, None)), _Vendor(*row["vendor"] or (None, None, None))
+    return Order.from_row(
+        row,
+        **others,
+        total=naira(row["total_minor"]),
+        buyer_name=buyer.name,
         # Empty once the vendor was erased.
-        "vendorName": vendor.name or None,
-        "campusId": record["campus_id"],
-        "hubId": record["hub_id"] if sees_delivery else None,
-        "items": record["items"],
-        "subtotalMinor": record["subtotal_minor"],
-        "deliveryFeeMinor": record["delivery_fee_minor"],
-        "refundedMinor": record["refunded_minor"],
-        "deliveryNote": record["delivery_note"] if sees_delivery else None,
-        "paymentDueAt": iso(record["payment_due_at"]),
-        "deliveredAt": iso_or_none(record["delivered_at"]),
-        "returnDueAt": iso_or_none(record["return_due_at"]),
-        "revision": record["revision"],
-        "createdAt": iso(record["created_at"]),
-        "updatedAt": iso(record["updated_at"]),
-        "contact": _contact(parties, buyer, vendor, caller, contacts),
-    }
-    if may_see_commission(caller, record["vendor_id"]):
-        shown["commissionMinor"] = record["commission_minor"]
-    return shown
+        vendor_name=vendor.name or None,
+        hub_id=row["hub_id"] if sees_delivery else None,
+        commission_minor=row["commission_minor"] if may_see_commission(caller, parties.vendor_id) else UNSET,
+        delivery_note=row["delivery_note"] if sees_delivery else None,
+        contact=_contact(parties, buyer, vendor, caller, contacts),
+    )
 
 
 class _OrderParties(NamedTuple):
@@ -241,7 +230,7 @@ class _Vendor(NamedTuple):
 
 def _contact(
     parties: _OrderParties, buyer: _Buyer, vendor: _Vendor, caller: Caller, contacts: ContactDecryption
-) -> Row | None:
+) -> OrderContact | None:
     """Return the contact of the other side, while the caller sees it and it is known."""
     party = visible_contact(caller, parties)
     contact = None
@@ -249,4 +238,4 @@ def _contact(
         contact = contacts.decrypt(parties.buyer_id, buyer.contact_encrypted or "")
     elif party == "vendor" and vendor.owner_id is not None:
         contact = contacts.decrypt(UUID(vendor.owner_id), vendor.contact_encrypted or "")
-    return None if contact is None else contact._asdict()
+    return None if contact is None else OrderContact.from_record(contact)

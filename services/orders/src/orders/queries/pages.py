@@ -1,35 +1,27 @@
-"""Cursor pages, and records in the public shape."""
+"""Cursor pages of lists in the order of creation."""
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from asyncpg import Record
 
-from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, cursor_page, position_in_time
+from common.web.response_models import ResponseModel
 
-Row = dict[str, Any]
+Item = TypeVar("Item", bound=ResponseModel)
 
 
 def newest_page(
-    records: Sequence[Any],
+    records: Sequence[Record],
     signer: CursorSigner,
-    scope: Sequence[Any],
+    scope: Sequence[object],
     limit: int,
-    to_row: Callable[[Any], Row],
-    *,
-    created_at: str = "createdAt",
-) -> CursorPage[Row]:
+    item_of: Callable[[Record], Item],
+) -> CursorPage[Item]:
     """Return the page of a list that is sorted by creation time and id."""
 
-    def position_of(record: Any) -> Sequence[str]:
-        return position_in_time(record[created_at], record["id"])
+    def position_of(record: Record) -> Sequence[str]:
+        return position_in_time(record["created_at"], record["id"])
 
-    return cursor_page(signer, scope, records, limit, position_of=position_of, item_of=to_row)
-
-
-def response_row(record: Mapping[str, Any] | Record) -> Row:
-    """Return a record whose columns have the public names; its instants become ISO 8601 texts."""
-    return {name: iso(value) if isinstance(value, datetime) else value for name, value in record.items()}
+    return cursor_page(signer, scope, records, limit, position_of=position_of, item_of=item_of)

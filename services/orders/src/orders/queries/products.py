@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-import msgspec
+from asyncpg import Record
+from msgspec import UNSET
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import Database
-from common.primitives.clock import iso
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage
 from orders.domain.products import search_words
-from orders.queries.pages import Row
-from orders.queries.product_views import flash_sales_of, running_sale
+from orders.queries.filters import Filters
+from orders.queries.product_views import PRODUCT_COLUMNS, flash_sales_of, image_urls, running_sale
 from orders.queries.search import (
     CORRECTED_WORDS_MAX,
     NEAR_WORDS,
@@ -24,51 +24,21 @@ from orders.queries.search import (
     product_statement,
     search_terms,
 )
+from orders.responses.products import Category, Product
 
-_PRODUCT_COLUMNS: Final = f"""
-    id, vendor_id AS "vendorId", vendor_name AS "vendorName", campus_id AS "campusId", name, description, category,
-    price_minor AS "priceMinor", currency, stock, stock > 0 AS "inStock", images,
-    round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count AS "ratingCount",
-    revision, created_at AS "createdAt",
-    {flash_sales_of("shelf")} AS "flashSale"
-"""
-
-
-class ListedProduct(msgspec.Struct, rename="camel"):
-    """A listed product. The fields are in the order of the columns, so a page of twenty builds in 6 us instead of 30."""
-
-    id: UUID
-    vendor_id: UUID
-    vendor_name: str
-    campus_id: UUID
-    name: str
-    description: str
-    category: str
-    price_minor: int
-    currency: str
-    stock: int
-    in_stock: bool
-    images: list[str]
-    rating: float | None
-    rating_count: int
-    revision: int
-    created_at: str
-    flash_sale: Row | None
-
-
-_PRODUCT_FIELDS: Final = len(ListedProduct.__struct_fields__)
+_PRODUCT_COLUMNS: Final = f"{PRODUCT_COLUMNS}, {flash_sales_of('shelf')} AS flash_sales"
 _PRODUCT: Final = f"SELECT {_PRODUCT_COLUMNS} FROM shelf WHERE id = $1"
 _CATEGORIES: Final = """
 SELECT category, count(*) AS products FROM shelf GROUP BY category ORDER BY products DESC, category LIMIT 100
 """
 
-_NEWEST: Final = Sort("created_at", "createdAt", descending=True)
+_NEWEST: Final = Sort("created_at", descending=True)
 SORTS: Final[Mapping[str, Sort]] = {
     "newest": _NEWEST,
     # The sort that every list accepts (contract section 1.5).
     "created_at": _NEWEST,
-    "price_asc": Sort("price_minor", "priceMinor", descending=False),
-    "price_desc": Sort("price_minor", "priceMinor", descending=True),
+    "price_asc": Sort("price_minor", descending=False),
+    "price_desc": Sort("price_minor", descending=True),
     # Without a search all products are equally relevant.
     "relevance": _NEWEST,
 }
@@ -78,14 +48,14 @@ async def page_of_products(
     database: Database,
     signer: CursorSigner,
     caller: Caller,
-    filters: Mapping[str, Any],
+    filters: Filters,
     sort_name: str,
     limit: int,
     cursor: str | None,
     *,
     now: datetime,
     media_url: str = "",
-) -> CursorPage[ListedProduct]:
+) -> CursorPage[Product]:
     """One page of the listed products, in one round trip: the rows are public, so no caller is set in the database.
 
     A search without a result runs again with each unknown word replaced by its nearest known words. Its cursor contains
@@ -93,11 +63,12 @@ async def page_of_products(
     """
     sort = SORTS[sort_name]
     scope = ["products", sort_name, *filters.items(), caller.user_id]
-    after, corrections = None, []
+    after: Position | None = None
+    corrections: Corrections = []
     if cursor is not None:
         tier, mark, last_id, *corrections = signer.open(scope, cursor)
         after = Position(tier, datetime.fromisoformat(mark) if sort.column == "created_at" else mark, UUID(last_id))
-    words = search_words(filters.get("q", ""))
+    words = search_words(str(filters.get("q", "")))
     records = await _fetch(database, filters, words, sort_name, limit, after, corrections)
     if not records and words and cursor is None:
         corrections = await _corrections(database, words)
@@ -106,34 +77,32 @@ async def page_of_products(
     next_cursor = None
     if len(records) > limit:
         last = records[limit - 1]
-        mark = last[sort.field]
+        mark = last[sort.column]
         mark = mark.isoformat() if sort.column == "created_at" else mark
         next_cursor = signer.sign(scope, [last.get("tier", 1), mark, str(last["id"]), *corrections])
     return CursorPage([_product(record, media_url, now) for record in records[:limit]], next_cursor, limit)
 
 
-async def find_product(
-    database: Database, product_id: UUID, *, now: datetime, media_url: str = ""
-) -> ListedProduct | None:
+async def find_product(database: Database, product_id: UUID, *, now: datetime, media_url: str = "") -> Product | None:
     """Return a listed product; None when it is absent, a draft, removed, or its vendor is suspended."""
     records = await database.fetch_public(_PRODUCT, product_id)
     return _product(records[0], media_url, now) if records else None
 
 
-async def list_categories(database: Database) -> list[Row]:
+async def list_categories(database: Database) -> list[Category]:
     """Return the hundred largest categories with the number of their listed products."""
-    return [dict(record) for record in await database.fetch_public(_CATEGORIES)]
+    return [Category.from_row(record) for record in await database.fetch_public(_CATEGORIES)]
 
 
 async def _fetch(
     database: Database,
-    filters: Mapping[str, Any],
+    filters: Filters,
     words: list[str],
     sort_name: str,
     limit: int,
     after: Position | None,
     corrections: Corrections,
-) -> list[Any]:
+) -> list[Record]:
     names_only = None
     if "q" in filters:
         filters = {**filters, "q": search_terms(words, corrections)}
@@ -143,20 +112,19 @@ async def _fetch(
     return await database.fetch_public(statement, *values)
 
 
-async def _corrections(database: Database, words: list[str]) -> list[list[Any]]:
+async def _corrections(database: Database, words: list[str]) -> Corrections:
     """Known words near the unknown ones: `[position, word, ...]` for each of the first few."""
-    near: dict[int, list[Any]] = {}
+    near: dict[int, list[int | str]] = {}
     for record in await database.fetch_public(NEAR_WORDS, words):
         near.setdefault(record["position"], [record["position"]]).append(record["word"])
     return list(near.values())[:CORRECTED_WORDS_MAX]
 
 
-def _product(record: Any, media_url: str, now: datetime) -> ListedProduct:
-    # A search adds the tier as the last column.
-    product = ListedProduct(*record[:_PRODUCT_FIELDS])
-    product.created_at = iso(record["createdAt"])
-    if product.flash_sale is not None:
-        product.flash_sale = running_sale(record["flashSale"], now)
-    if product.images:
-        product.images = [f"{media_url}/{image_id}" for image_id in product.images]
-    return product
+def _product(record: Record, media_url: str, now: datetime) -> Product:
+    return Product.from_row(
+        record,
+        flash_sale=running_sale(record["flash_sales"], now),
+        images=image_urls(record["images"], media_url),
+        status=UNSET,
+        updated_at=UNSET,
+    )

@@ -1,6 +1,6 @@
 """Return requests as their parties see them (contract section 6)."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.auth.caller import Caller
@@ -8,16 +8,16 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, time_position
 from orders.domain.returns import ReturnStatus
-from orders.queries.pages import Row, newest_page, response_row
+from orders.queries.filters import FilterValue
+from orders.queries.pages import newest_page
+from orders.responses.returns import ReturnRequest
 
 _COLUMNS: Final = """
-    request.id, request.order_id AS "orderId",
-    (SELECT number FROM orders WHERE orders.id = request.order_id) AS "orderNumber",
-    request.buyer_id AS "buyerId", request.vendor_id AS "vendorId", request.status,
-    request.reason,
+    request.id, request.order_id, (SELECT number FROM orders WHERE orders.id = request.order_id) AS order_number,
+    request.buyer_id, request.vendor_id, request.status, request.reason,
     (
-        SELECT jsonb_agg(
-            jsonb_build_object(
+        SELECT json_agg(
+            json_build_object(
                 'itemId', item.id, 'productId', item.product_id, 'name', item.name, 'quantity', requested.quantity,
                 'unitPriceMinor', item.unit_price_minor
             ) ORDER BY item.position
@@ -25,8 +25,8 @@ _COLUMNS: Final = """
         FROM return_request_items AS requested JOIN order_items AS item ON item.id = requested.item_id
         WHERE requested.return_request_id = request.id
     ) AS items,
-    request.refund_minor AS "refundMinor", request.refund_id AS "refundId", request.decided_by AS "decidedBy",
-    request.decision_reason AS "decisionReason", request.decided_at AS "decidedAt", request.created_at AS "createdAt"
+    request.refund_minor, request.refund_id, request.decided_by, request.decision_reason, request.decided_at,
+    request.created_at
 """
 # For the vendor and for support, never for the buyer.
 AWAITING_RETURN: Final = """
@@ -37,10 +37,10 @@ status = 'requested' AND buyer_id <> (SELECT app_user_id()) AND (
 _REQUEST: Final = f"SELECT {_COLUMNS} FROM return_requests AS request WHERE request.id = $1"
 
 
-async def find_return_request(uow: UnitOfWork, request_id: UUID) -> Row | None:
+async def find_return_request(uow: UnitOfWork, request_id: UUID) -> ReturnRequest | None:
     """Return the return request; None when it is absent or invisible."""
     record = await uow.fetch_row(_REQUEST, request_id)
-    return None if record is None else response_row(record)
+    return None if record is None else ReturnRequest.from_row(record)
 
 
 async def page_of_return_requests(
@@ -52,7 +52,7 @@ async def page_of_return_requests(
     cursor: str | None,
     *,
     awaiting_decision: bool = False,
-) -> CursorPage[Row]:
+) -> CursorPage[ReturnRequest]:
     """One page of the return requests that concern the caller, newest first; with `awaiting_decision` those that the
     caller may decide on.
 
@@ -60,7 +60,7 @@ async def page_of_return_requests(
     """
     scope = ["return-requests", status, *(["awaiting decision"] if awaiting_decision else []), caller.id]
     position = time_position(signer, scope, cursor)
-    values: list[Any] = []
+    values: list[FilterValue] = []
     narrowed = []
     if position is not None:
         values += position
@@ -81,7 +81,7 @@ async def page_of_return_requests(
         f"SELECT {_COLUMNS} FROM return_requests AS request WHERE request.id IN ({' UNION '.join(pages)}) {newest}",
         *values,
     )
-    return newest_page(records, signer, scope, limit, response_row)
+    return newest_page(records, signer, scope, limit, ReturnRequest.from_row)
 
 
 def _concerned(caller: Caller) -> list[tuple[str, UUID | None]]:
@@ -96,7 +96,7 @@ def _concerned(caller: Caller) -> list[tuple[str, UUID | None]]:
 
 async def page_of_returns_of_order(
     uow: UnitOfWork, signer: CursorSigner, caller: Caller, order_id: UUID, limit: int, cursor: str | None
-) -> CursorPage[Row]:
+) -> CursorPage[ReturnRequest]:
     """One page of the return requests of an order, newest first."""
     scope = ["return-requests", order_id, caller.id]
     position = time_position(signer, scope, cursor) or ()
@@ -108,4 +108,4 @@ async def page_of_returns_of_order(
         order_id,
         *position,
     )
-    return newest_page(records, signer, scope, limit, response_row)
+    return newest_page(records, signer, scope, limit, ReturnRequest.from_row)

@@ -1,24 +1,25 @@
 """Reviews for all readers, for their authors and for moderators (contract section 11)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, time_position
-from orders.queries.pages import Row, newest_page, response_row
+from orders.queries.filters import Filters
+from orders.queries.pages import newest_page
+from orders.responses.reviews import OwnReview, Review
 
 # The author stays between the buyer and staff.
-_COLUMNS: Final = 'id, vendor_id AS "vendorId", product_id AS "productId", rating, text, created_at AS "createdAt"'
-_OWN_COLUMNS: Final = f'''{_COLUMNS}, order_id AS "orderId",
-    (SELECT number FROM orders WHERE orders.id = order_id) AS "orderNumber", buyer_id AS "buyerId", hidden_at AS "hiddenAt",
-    hidden_because AS "hiddenBecause"'''
+_COLUMNS: Final = "id, vendor_id, product_id, rating, text, created_at"
+_OWN_COLUMNS: Final = f"""
+    {_COLUMNS}, order_id, (SELECT number FROM orders WHERE orders.id = order_id) AS order_number, buyer_id, hidden_at,
+    hidden_because
+"""
 _REVIEW: Final = f"SELECT {_OWN_COLUMNS} FROM reviews WHERE id = $1"
-_MEAN: Final = (
-    'round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count AS "ratingCount"'
-)
+_MEAN: Final = "round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count"
 _RATED_VENDOR: Final = f"SELECT {_MEAN} FROM vendors WHERE id = $1"
 _RATED_PRODUCT: Final = f"SELECT {_MEAN} FROM products WHERE id = $1 AND removed_at IS NULL"
 _OF_VENDOR: Final = "vendor_id = $1 AND product_id IS NULL AND hidden_at IS NULL"
@@ -30,11 +31,20 @@ _FILTERS: Final[Mapping[str, str]] = {
 }
 
 
-async def rating_of(database: Database, *, vendor_id: UUID | None = None, product_id: UUID | None = None) -> Row | None:
-    """Mean and number of the shown reviews; None for an unknown vendor or a product that is not listed."""
+class Rating(NamedTuple):
+    """The mean of the shown reviews, with two decimal places, and their number."""
+
+    rating: float | None
+    rating_count: int
+
+
+async def find_rating(
+    database: Database, *, vendor_id: UUID | None = None, product_id: UUID | None = None
+) -> Rating | None:
+    """Return the rating; None for an unknown vendor or a product that is not listed."""
     statement, subject = (_RATED_VENDOR, vendor_id) if vendor_id is not None else (_RATED_PRODUCT, product_id)
     records = await database.fetch_public(statement, subject)
-    return dict(records[0]) if records else None
+    return Rating(*records[0]) if records else None
 
 
 async def page_of_reviews(
@@ -46,7 +56,7 @@ async def page_of_reviews(
     *,
     vendor_id: UUID | None = None,
     product_id: UUID | None = None,
-) -> CursorPage[Row]:
+) -> CursorPage[Review]:
     """One page of the shown reviews of a vendor or of a product, newest first."""
     kind, where, subject = (
         ("vendor", _OF_VENDOR, vendor_id) if vendor_id is not None else ("product", _OF_PRODUCT, product_id)
@@ -55,25 +65,25 @@ async def page_of_reviews(
     position = time_position(signer, scope, cursor) or ()
     statement = _newest(_COLUMNS, [where], 2 if position else None, limit)
     records = await database.fetch_public(statement, subject, *position)
-    return newest_page(records, signer, scope, limit, response_row)
+    return newest_page(records, signer, scope, limit, Review.from_row)
 
 
 async def page_of_moderated_reviews(
-    uow: UnitOfWork, signer: CursorSigner, caller: Caller, filters: Mapping[str, Any], limit: int, cursor: str | None
-) -> CursorPage[Row]:
+    uow: UnitOfWork, signer: CursorSigner, caller: Caller, filters: Filters, limit: int, cursor: str | None
+) -> CursorPage[OwnReview]:
     """One page of all reviews, hidden ones included, newest first."""
     scope = ["reviews to moderate", *sorted(filters.items()), caller.id]
     position = time_position(signer, scope, cursor) or ()
     clauses = [_FILTERS[name].format(number) for number, name in enumerate(filters, 1)]
     statement = _newest(_OWN_COLUMNS, clauses, len(filters) + 1 if position else None, limit)
     records = await uow.fetch(statement, *filters.values(), *position)
-    return newest_page(records, signer, scope, limit, response_row)
+    return newest_page(records, signer, scope, limit, OwnReview.from_row)
 
 
-async def find_review(uow: UnitOfWork, review_id: UUID) -> Row | None:
+async def find_review(uow: UnitOfWork, review_id: UUID) -> OwnReview | None:
     """Return the review as its author and staff see it."""
     record = await uow.fetch_row(_REVIEW, review_id)
-    return None if record is None else response_row(record)
+    return None if record is None else OwnReview.from_row(record)
 
 
 def _newest(columns: str, clauses: Sequence[str], position: int | None, limit: int) -> str:

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
 from orders.domain.sales import SaleGroup
+from orders.queries.filters import FilterValue
+from orders.responses.sales import SalesGroup
 
 _DAY: Final = "(sold_at AT TIME ZONE 'Africa/Lagos')"
 # The key of each group and its label; `{0}` is the newest name of the group's products.
@@ -23,18 +25,18 @@ _GROUPS: Final[Mapping[SaleGroup, tuple[str, str]]] = {
     "vendor": ("vendor_id::text", "(SELECT nullif(business_name, '') FROM vendors WHERE vendors.id = key::uuid)"),
     "category": ("category", "key"),
 }
-_SORTS: Final[Mapping[str, str]] = {"key": "key", "orders": "orders", "gross": '"grossMinor"', "net": '"netMinor"'}
+_SORTS: Final[Mapping[str, str]] = {"key": "key", "orders": "orders", "gross": "gross_minor", "net": "net_minor"}
 SALE_SORTS: Final = tuple(_SORTS)
 _GROUPED: Final = """
 SELECT {key} AS key, (array_agg(name ORDER BY sold_at DESC, item_id))[1] AS name,
-    count(DISTINCT order_id) AS orders, sum(quantity)::bigint AS units, sum(gross_minor)::bigint AS "grossMinor",
-    sum(commission_minor)::bigint AS "commissionMinor", sum(refunded_minor)::bigint AS "refundedMinor",
-    sum(net_minor)::bigint AS "netMinor", sum(delivery_fee_minor)::bigint AS "deliveryFeeMinor",
-    sum(locked_minor)::bigint AS "lockedMinor"
+    count(DISTINCT order_id) AS orders, sum(quantity)::bigint AS units, sum(gross_minor)::bigint AS gross_minor,
+    sum(commission_minor)::bigint AS commission_minor, sum(refunded_minor)::bigint AS refunded_minor,
+    sum(net_minor)::bigint AS net_minor, sum(delivery_fee_minor)::bigint AS delivery_fee_minor,
+    sum(locked_minor)::bigint AS locked_minor
 FROM sale_lines {where} GROUP BY 1
 """
 _COLUMNS: Final = (
-    'orders, units, "grossMinor", "commissionMinor", "refundedMinor", "netMinor", "deliveryFeeMinor", "lockedMinor"'
+    "orders, units, gross_minor, commission_minor, refunded_minor, net_minor, delivery_fee_minor, locked_minor"
 )
 # Also true for the vendor of the caller, which may be newer here than in the event of its approval.
 _VENDOR_VISIBLE: Final = "SELECT EXISTS (SELECT FROM vendors WHERE id = $1 AND ($2 OR campus_id = $3))"
@@ -59,7 +61,7 @@ async def is_vendor_visible(uow: UnitOfWork, caller: Caller, vendor_id: UUID) ->
     return bool(await uow.fetch_value(_VENDOR_VISIBLE, vendor_id, caller.may("ledger:read"), caller.campus_id))
 
 
-async def page_of_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, page: OffsetPage) -> Found[dict[str, Any]]:
+async def page_of_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, page: OffsetPage) -> Found[SalesGroup]:
     """One page of the groups, and their total number."""
     grouped, values = _grouped(caller, query)
     ordering = page.order_by(_SORTS[page.sort], "key")
@@ -67,14 +69,14 @@ async def page_of_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, page
         _rows(query.group, f"{grouped} {ordering} LIMIT {page.limit} OFFSET {page.offset}", ordering), *values
     )
     total = await uow.fetch_value(f"SELECT count(*) FROM ({grouped}) AS sales", *values)
-    return [dict(record) for record in records], total
+    return [SalesGroup.from_row(record) for record in records], total
 
 
-async def list_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, limit: int) -> list[dict[str, Any]]:
+async def list_sales(uow: UnitOfWork, caller: Caller, query: SalesQuery, limit: int) -> list[SalesGroup]:
     """At most `limit` groups, by their keys."""
     grouped, values = _grouped(caller, query)
     rows = _rows(query.group, f"{grouped} ORDER BY key LIMIT {limit}", "ORDER BY key")
-    return [dict(record) for record in await uow.fetch(rows, *values)]
+    return [SalesGroup.from_row(record) for record in await uow.fetch(rows, *values)]
 
 
 def _rows(group: SaleGroup, grouped: str, ordering: str) -> str:
@@ -83,14 +85,14 @@ def _rows(group: SaleGroup, grouped: str, ordering: str) -> str:
     return f"SELECT key, coalesce({label}, key) AS label, {_COLUMNS} FROM ({grouped}) AS sales {ordering}"
 
 
-def _grouped(caller: Caller, query: SalesQuery) -> tuple[str, list[Any]]:
+def _grouped(caller: Caller, query: SalesQuery) -> tuple[str, list[FilterValue]]:
     """Return the groups, narrowed to the caller's campus: row policies also show a campus admin sales of their own
     vendor.
     """
-    values: list[Any] = []
+    values: list[FilterValue] = []
     clauses = []
 
-    def narrow(clause: str, value: Any) -> None:
+    def narrow(clause: str, value: FilterValue) -> None:
         values.append(value)
         clauses.append(f"{clause} ${len(values)}")
 

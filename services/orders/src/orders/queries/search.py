@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from orders.queries.filters import Filters, FilterValue
 
 # A search first filters the next NEAR_PRODUCTS of the list: a common word fills its page there, and a small catalog is
 # read whole. At most FEW_MATCHES_MAX rarer matches are collected by the word index and sorted. More matches come from a
@@ -28,7 +32,7 @@ WHERE length(searched.word) >= 3
 ORDER BY 1
 """
 
-Corrections = Sequence[Sequence[Any]]
+Corrections = list[list[int | str]]
 """For some words of the search: the position of the word and its alternatives."""
 
 
@@ -37,7 +41,6 @@ class Sort:
     """An order of the product list; `column` and `id` mark the end of a page."""
 
     column: str
-    field: str
     descending: bool
 
     @property
@@ -58,8 +61,8 @@ class Position:
     """The end of the previous page. `tier` is 2 only in the second half of a list by relevance."""
 
     tier: int
-    mark: Any
-    id: Any
+    mark: datetime | int
+    id: UUID
 
 
 # Each filter is a clause with one value. A statement holds only the given filters, so each combination has its own
@@ -81,21 +84,21 @@ class Values:
     """The parameters of a statement."""
 
     def __init__(self) -> None:
-        self.all: list[Any] = []
+        self.all: list[FilterValue] = []
 
-    def bind(self, value: Any) -> str:
+    def bind(self, value: FilterValue) -> str:
         self.all.append(value)
         return f"${len(self.all)}"
 
 
 def product_statement(
     columns: str,
-    filters: Mapping[str, Any],
+    filters: Filters,
     sort: Sort,
     limit: int,
     after: Position | None,
     names_only: str | None,
-) -> tuple[str, list[Any]]:
+) -> tuple[str, list[FilterValue]]:
     """Return the statement of a page and its values. `filters` holds `q` as the text of a tsquery.
 
     A list by relevance passes `names_only`, the same query over names: matches in names (tier 1) precede all other
@@ -181,7 +184,7 @@ def _position(values: Values, sort: Sort, after: Position | None) -> list[str]:
     return [f"({sort.column}, id) {sort.beyond} ({values.bind(after.mark)}, {values.bind(after.id)})"]
 
 
-def search_terms(words: Sequence[str], corrections: Corrections = (), weight: str = "") -> str:
+def search_terms(words: Sequence[str], corrections: Sequence[Sequence[int | str]] = (), weight: str = "") -> str:
     """Return a tsquery: each word must match a word or its prefix, so `jol rice` finds Jollof Rice. No words match
     nothing.
     """

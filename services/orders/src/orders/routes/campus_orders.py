@@ -1,7 +1,6 @@
 """Orders by campus, for staff (contract section 6)."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
@@ -16,8 +15,9 @@ from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
 from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
 from orders.queries.campus_orders import list_campus_orders, page_of_campus_orders, search_by_address
-from orders.routes.order_filters import order_filters
-from orders.schemas.orders import Order
+from orders.queries.filters import Filters
+from orders.responses.orders import Order
+from orders.routes.order_filters import OrderFilters, given_filters
 
 endpoint = Endpoints("campus orders")
 
@@ -27,7 +27,7 @@ FILE_HEADERS: Final = {"Content-Disposition": 'attachment; filename="campus-orde
 
 
 async def filters_of(
-    filters: Annotated[Mapping[str, Any], Depends(order_filters)],
+    filters: OrderFilters,
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     buyer_id: Annotated[UUID | None, Query(alias="buyerId")] = None,
@@ -35,13 +35,15 @@ async def filters_of(
         Literal["resolution"] | None,
         Query(description="Only disputed orders without a prepared resolution, which the caller may resolve."),
     ] = None,
-) -> dict[str, Any]:
+) -> Filters:
     """Return the given filters by their public names."""
-    given = {"campusId": campus_id, "vendorId": vendor_id, "buyerId": buyer_id, "awaiting": awaiting}
-    return {**filters, **{name: value for name, value in given.items() if value is not None}}
+    return {
+        **filters,
+        **given_filters(campusId=campus_id, vendorId=vendor_id, buyerId=buyer_id, awaiting=awaiting),
+    }
 
 
-Filters = Annotated[Mapping[str, Any], Depends(filters_of)]
+CampusFilters = Annotated[Filters, Depends(filters_of)]
 
 
 @endpoint("GET", CAMPUS_ORDERS, id="orders.listByCampus", returns=list[Order], allow=one_of(*READERS))
@@ -49,7 +51,7 @@ async def list_orders_of_campuses(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "total"))],
-    filters: Filters,
+    filters: CampusFilters,
 ) -> Response:
     """All orders for support and auditors; orders of their campus for campus admins."""
     dependencies = dependencies_of(request, Dependencies)
@@ -66,7 +68,7 @@ async def list_orders_of_campuses(
     content="text/csv",
     allow=one_of(*READERS),
 )
-async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: Filters) -> Response:
+async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: CampusFilters) -> Response:
     """At most 10,000 orders as a CSV file; more orders are rejected with 422."""
     dependencies = dependencies_of(request, Dependencies)
     filters = search_by_address(filters, caller, dependencies.address_hashes)

@@ -11,7 +11,8 @@ from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
 from orders.dependencies import Dependencies
 from orders.queries.carts import find_cart
-from orders.schemas.carts import Cart, SetCartItemRequest
+from orders.responses.carts import Cart
+from orders.schemas.carts import SetCartItemRequest
 from orders.use_cases.carts.remove_cart_item import remove_cart_item
 from orders.use_cases.carts.set_cart_item import set_cart_item
 

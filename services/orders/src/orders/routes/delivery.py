@@ -17,9 +17,10 @@ from orders.dependencies import Dependencies
 from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_ATTEMPTS_MAX, attempts_remaining, check_pin_visible
 from orders.queries.orders import find_encrypted_pin, find_order
+from orders.responses.delivery import DeliveryPin, OrderDelivery, ReissuedDeliveryPin
 from orders.routes.order_commands import found, roles_in_order
 from orders.routes.orders import ONE_ORDER
-from orders.schemas.delivery import DeliveryPin, OrderDelivery, ReissuedDeliveryPin, VerifyDeliveryRequest
+from orders.schemas.delivery import VerifyDeliveryRequest
 from orders.use_cases.delivery.explain_missing_pin import explain_missing_pin
 from orders.use_cases.delivery.reissue_delivery_pin import reissue_delivery_pin
 from orders.use_cases.delivery.verify_delivery import PinAttempt, verify_delivery
@@ -57,8 +58,7 @@ async def verify_delivery_route(
     # After the commit, which counts the wrong attempt.
     if wrong is not None:
         raise DeliveryPinInvalid(wrong.attempts_remaining)
-    delivered = found(order)
-    return ok(request, {name: delivered[name] for name in ("id", "status", "deliveredAt")})
+    return ok(request, OrderDelivery.from_record(found(order)))
 
 
 @endpoint("GET", f"{ONE_ORDER}/delivery-pin", id="orders.getDeliveryPin", returns=DeliveryPin, allow=SIGNED_IN)
@@ -71,7 +71,7 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
         await explain_missing_pin(reads, order_id, caller.id)
     check_pin_visible(stored.order_status)
     pin = dependencies.pins.decrypt_stored(order_id, stored.issue, stored.encrypted)
-    shown = {"pin": pin, "attemptsRemaining": attempts_remaining(stored.wrong_tries)}
+    shown = DeliveryPin(pin=pin, attempts_remaining=attempts_remaining(stored.wrong_tries))
     return ok(request, shown, headers=NEVER_STORED)
 
 
@@ -93,5 +93,5 @@ async def reissue_delivery_pin_route(
         pin, reissues_remaining = await reissue_delivery_pin(
             uow, dependencies.pins, order_id, roles, dependencies.clock.now()
         )
-    shown = {"pin": pin, "attemptsRemaining": WRONG_ATTEMPTS_MAX, "reissuesRemaining": reissues_remaining}
+    shown = ReissuedDeliveryPin(pin=pin, attempts_remaining=WRONG_ATTEMPTS_MAX, reissues_remaining=reissues_remaining)
     return ok(request, shown, headers=NEVER_STORED)

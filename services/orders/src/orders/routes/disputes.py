@@ -19,21 +19,15 @@ from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
 from orders.dependencies import Dependencies
-from orders.domain.disputes import Complaint, evidence_author
+from orders.domain.disputes import Complaint, ResolutionStatus, evidence_author
 from orders.domain.images import evidence_name
 from orders.queries.disputes import find_dispute, find_resolution, has_evidence, list_evidence, page_of_resolutions
+from orders.responses.disputes import Dispute, DisputeEvidence, DisputeResolution, PreparedResolution
+from orders.responses.orders import Order
 from orders.routes.order_commands import found, order_after, roles_in_order
+from orders.routes.order_filters import given_filters
 from orders.routes.orders import ONE_ORDER
-from orders.schemas.disputes import (
-    Dispute,
-    DisputeEvidence,
-    DisputeResolution,
-    OpenDisputeRequest,
-    PreparedResolution,
-    PrepareResolutionRequest,
-    ResolutionStatus,
-)
-from orders.schemas.orders import Order
+from orders.schemas.disputes import OpenDisputeRequest, PrepareResolutionRequest
 from orders.use_cases.disputes.add_evidence import add_evidence
 from orders.use_cases.disputes.approve_resolution import approve_resolution
 from orders.use_cases.disputes.check_evidence_upload import check_evidence_upload
@@ -101,7 +95,7 @@ async def add_dispute_evidence(request: Request, caller: CurrentCaller, order_id
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await add_evidence(uow, order_id, evidence_id, author, len(image), dependencies.clock.now())
         shown = await list_evidence(uow, order_id)
-    return ok(request, next(one for one in shown if one["id"] == evidence_id), status=201)
+    return ok(request, next(one for one in shown if one.id == evidence_id), status=201)
 
 
 @endpoint(
@@ -111,7 +105,7 @@ async def list_dispute_evidence(request: Request, caller: CurrentCaller, order_i
     """Return the images of the order's dispute, oldest first, for its buyer, its vendor and staff: at most twelve."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        return ok(request, found(await find_dispute(uow, order_id))["evidence"])
+        return ok(request, found(await find_dispute(uow, order_id)).evidence)
 
 
 @endpoint(
@@ -154,7 +148,7 @@ async def prepare_dispute_resolution(
         resolution = await prepare_resolution(
             uow, order_id, body.outcome, body.refund_minor, by=caller, now=dependencies.clock.now(), command=command
         )
-    shown = {"resolutionId": resolution.id, "status": resolution.status, "hash": resolution.hash}
+    shown = PreparedResolution(resolution_id=resolution.id, status="prepared", hash=resolution.hash)
     return ok(request, shown, status=201)
 
 
@@ -171,8 +165,7 @@ async def list_dispute_resolutions(
 ) -> Response:
     """List prepared and decided resolutions, newest first."""
     dependencies = dependencies_of(request, Dependencies)
-    given = {"orderId": order_id, "status": status, "awaiting": awaiting}
-    filters = {name: value for name, value in given.items() if value is not None}
+    filters = given_filters(orderId=order_id, status=status, awaiting=awaiting)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_resolutions(uow, page, filters)
     return respond_offset_page(request, page, found)

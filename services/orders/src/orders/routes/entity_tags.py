@@ -1,6 +1,7 @@
 """Conditional responses: an ETag over the content, and 304 while it is unchanged (contract section 4)."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -9,6 +10,7 @@ from starlette.responses import Response
 
 from common.auth.caller import Caller
 from common.web.http import ok
+from common.web.response_models import ResponseModel
 
 _encode: Final = msgspec.json.Encoder().encode
 # Shared caches may store it and must revalidate it, so that a changed price shows at once.
@@ -16,7 +18,12 @@ PUBLIC_REVALIDATED: Final = "public, no-cache"
 
 
 def ok_or_unchanged(
-    request: Request, payload: Any, caller: Caller, *, revision: int | None = None, **meta: Any
+    request: Request,
+    payload: ResponseModel | Sequence[ResponseModel],
+    caller: Caller,
+    *,
+    revision: int | None = None,
+    **meta: Any,
 ) -> Response:
     """Return the success envelope with its ETag, or 304 without a body. The tag excludes the envelope's time and
     request id.

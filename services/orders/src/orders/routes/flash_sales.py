@@ -16,13 +16,9 @@ from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.flash_sales import SaleTerms
 from orders.queries.flash_sales import find_public_sale, find_sale, page_of_sales
+from orders.responses.flash_sales import FlashSale
 from orders.routes.order_commands import found
-from orders.schemas.flash_sales import (
-    ApproveFlashSaleRequest,
-    CreateFlashSaleRequest,
-    FlashSale,
-    FlashSaleQuery,
-)
+from orders.schemas.flash_sales import ApproveFlashSaleRequest, CreateFlashSaleRequest, FlashSaleQuery
 from orders.use_cases.flash_sales.approve_flash_sale import approve_flash_sale
 from orders.use_cases.flash_sales.create_flash_sale import create_flash_sale
 from orders.use_cases.flash_sales.end_flash_sale import end_flash_sale
@@ -102,7 +98,7 @@ async def approve_flash_sale_route(
         proposed = found(await find_sale(uow, sale_id, now=now))
     approved_hash = body.hash if body else None
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await approve_flash_sale(uow, caller, sale_id, proposed["productId"], approved_hash, now=now)
+        await approve_flash_sale(uow, caller, sale_id, proposed.product_id, approved_hash, now=now)
         sale = await find_sale(uow, sale_id, now=now)
     return ok(request, sale)
 

@@ -1,7 +1,7 @@
 """Shared steps of endpoints: a lookup or 404, and a command on an order under the caller's roles."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from starlette.requests import Request
@@ -35,7 +35,7 @@ async def roles_in_order(request: Request, caller: Caller, order_id: UUID) -> fr
 
 
 async def order_after(
-    request: Request, caller: Caller, order_id: UUID, command: Callable[[UnitOfWork], Awaitable[Any]]
+    request: Request, caller: Caller, order_id: UUID, command: Callable[[UnitOfWork], Awaitable[object]]
 ) -> Response:
     """Run the command in a transaction of the service, and respond with the order as the caller sees it."""
     dependencies = dependencies_of(request, Dependencies)

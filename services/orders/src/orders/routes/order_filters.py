@@ -1,12 +1,13 @@
 """The filters of order lists (contract section 1.4)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 from common.web.http import QueryText
 from common.web.schemas import QueryInstant
 from orders.domain.transitions import State
+from orders.queries.filters import Filters, FilterValue
 
 
 async def order_filters(
@@ -23,7 +24,14 @@ async def order_filters(
             "phone number, for holders of orders:read.",
         ),
     ] = None,
-) -> dict[str, Any]:
+) -> Filters:
     """Return the given filters by their public names."""
-    given = {"status": status, "from": created_from, "to": created_before, "q": q}
-    return {name: value for name, value in given.items() if value is not None}
+    return given_filters(**{"status": status, "from": created_from, "to": created_before, "q": q})
+
+
+OrderFilters = Annotated[Filters, Depends(order_filters)]
+
+
+def given_filters(**filters: FilterValue) -> Filters:
+    """Return the filters that have a value."""
+    return {name: value for name, value in filters.items() if value is not None}

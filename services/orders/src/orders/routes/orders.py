@@ -1,11 +1,9 @@
 """Orders: checkout, reads, cancellation, dispatch (contract section 6)."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
-import msgspec
-from fastapi import Depends, Query
+from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,17 +18,11 @@ from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
 from orders.domain.quotes import RequestedItem
 from orders.queries.order_timeline import list_timeline
-from orders.queries.orders import ListRole, find_order, order_response, page_of_orders
-from orders.queries.pages import Row
+from orders.queries.orders import ListRole, find_order, new_order_of, page_of_orders
+from orders.responses.orders import Order, OrderItem, OrderTimelineEntry
 from orders.routes.order_commands import found, order_after, roles_in_order
-from orders.routes.order_filters import order_filters
-from orders.schemas.orders import (
-    CancelOrderRequest,
-    CheckoutRequest,
-    Order,
-    OrderItem,
-    OrderTimelineEntry,
-)
+from orders.routes.order_filters import OrderFilters
+from orders.schemas.orders import CancelOrderRequest, CheckoutRequest
 from orders.use_cases.carts.check_out_cart import check_out_cart
 from orders.use_cases.orders.cancel_order import cancel_order
 from orders.use_cases.orders.dispatch_order import dispatch_order
@@ -84,7 +76,7 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
         order = (
             await find_order(uow, placed, caller, dependencies.contacts)
             if isinstance(placed, UUID)
-            else order_response(placed._asdict(), caller, dependencies.contacts)
+            else new_order_of(placed, caller, dependencies.contacts)
         )
     return ok(request, order, status=201)
 
@@ -93,7 +85,7 @@ async def check_out(request: Request, caller: CurrentCaller, key: IdempotencyKey
 async def list_orders(
     request: Request,
     caller: CurrentCaller,
-    filters: Annotated[Mapping[str, Any], Depends(order_filters)],
+    filters: OrderFilters,
     role: Annotated[ListRole | None, Query(alias="as", description="Only orders in which the caller is this.")] = None,
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
@@ -128,9 +120,8 @@ async def list_order_items(
     scope = ["items", order_id, caller.id]
     start: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
     end = start + limit
-    items = msgspec.json.decode(order["items"])
-    next_cursor = dependencies.cursors.sign(scope, [end]) if end < len(items) else None
-    page = CursorPage(items[start:end], next_cursor, limit)
+    next_cursor = dependencies.cursors.sign(scope, [end]) if end < len(order.items) else None
+    page = CursorPage(order.items[start:end], next_cursor, limit)
     return respond_page(request, page)
 
 
@@ -176,7 +167,7 @@ async def dispatch_order_route(
     )
 
 
-async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Row:
+async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Order:
     dependencies = dependencies_of(request, Dependencies)
     reads = dependencies.database.reads_for(caller)
     return found(await find_order(reads, order_id, caller, dependencies.contacts))

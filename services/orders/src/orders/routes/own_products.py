@@ -20,14 +20,9 @@ from orders.domain.errors import NoVendor
 from orders.domain.images import image_id_of, image_name, thumbnail_name
 from orders.domain.products import normalize_category
 from orders.queries.own_products import find_own_product, page_of_own_products
+from orders.responses.products import OwnProduct, ProductImage
 from orders.routes.order_commands import found
-from orders.schemas.own_products import (
-    CreateProductRequest,
-    OwnProduct,
-    ProductImage,
-    ReplaceProductRequest,
-    UpdateProductRequest,
-)
+from orders.schemas.own_products import CreateProductRequest, ReplaceProductRequest, UpdateProductRequest
 from orders.use_cases.products.attach_image import attach_image
 from orders.use_cases.products.change_product import change_product
 from orders.use_cases.products.check_image_upload import check_image_upload
@@ -141,8 +136,15 @@ async def add_product_image(request: Request, caller: CurrentCaller, product_id:
         product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
     product = found(product)
     url = f"{dependencies.media_url}/{image_id}"
-    image = {"productId": product_id, "images": product["images"], "revision": product["revision"]}
-    return ok(request, {"id": image_id, "url": url, "thumbnailUrl": f"{url}/thumbnail", **image}, status=201)
+    image = ProductImage(
+        id=image_id,
+        url=url,
+        thumbnail_url=f"{url}/thumbnail",
+        product_id=product_id,
+        images=product.images,
+        revision=product.revision,
+    )
+    return ok(request, image, status=201)
 
 
 @endpoint(

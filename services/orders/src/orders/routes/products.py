@@ -19,9 +19,10 @@ from common.web.responses import NOT_MODIFIED
 from orders.dependencies import Dependencies
 from orders.queries.own_products import find_own_product
 from orders.queries.products import find_product, list_categories, page_of_products
+from orders.responses.products import Category, Product
 from orders.routes.entity_tags import ok_or_unchanged
 from orders.routes.order_commands import found
-from orders.schemas.products import Category, Product, ProductQuery
+from orders.schemas.products import ProductQuery
 
 # The hottest endpoint: FastAPI's routing would cost more than its query.
 
@@ -87,8 +88,8 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
         raise NotFound
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         own = await find_own_product(uow, product_id, caller.vendor_id, now=now, media_url=media_url)
-    product_row = found(own)
-    return ok_or_unchanged(request, product_row, caller, revision=product_row["revision"])
+    draft = found(own)
+    return ok_or_unchanged(request, draft, caller, revision=draft.revision)
 
 
 @endpoint(

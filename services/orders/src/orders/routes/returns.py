@@ -16,13 +16,10 @@ from common.web.pages import respond_page
 from orders.dependencies import Dependencies
 from orders.domain.returns import ReturnedItem, ReturnStatus
 from orders.queries.returns import find_return_request, page_of_return_requests, page_of_returns_of_order
+from orders.responses.returns import ReturnRequest
 from orders.routes.order_commands import found, roles_in_order
 from orders.routes.orders import ONE_ORDER
-from orders.schemas.returns import (
-    DecideReturnRequest,
-    RequestReturnRequest,
-    ReturnRequest,
-)
+from orders.schemas.returns import DecideReturnRequest, RequestReturnRequest
 from orders.use_cases.orders.find_order_roles import find_order_roles
 from orders.use_cases.returns.approve_return import approve_return
 from orders.use_cases.returns.find_returned_order import find_returned_order

@@ -13,15 +13,10 @@ from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, depende
 from common.web.pages import respond_page
 from common.web.schemas import EmptyRequest
 from orders.dependencies import Dependencies
-from orders.queries.reviews import find_review, page_of_moderated_reviews, page_of_reviews, rating_of
+from orders.queries.reviews import find_rating, find_review, page_of_moderated_reviews, page_of_reviews
+from orders.responses.reviews import OwnReview, ReviewList
 from orders.routes.order_commands import found
-from orders.schemas.reviews import (
-    CreateReviewRequest,
-    HideReviewRequest,
-    ModerationQuery,
-    OwnReview,
-    ReviewList,
-)
+from orders.schemas.reviews import CreateReviewRequest, HideReviewRequest, ModerationQuery
 from orders.use_cases.reviews.hide_review import hide_review
 from orders.use_cases.reviews.post_review import ReviewContent, post_review
 from orders.use_cases.reviews.restore_review import restore_review
@@ -118,9 +113,9 @@ async def restore_review_route(
 
 async def _list(request: Request, caller: CurrentCaller, limit: int, cursor: str | None, **subject: UUID) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    rating = found(await rating_of(dependencies.database, **subject))
+    rating = found(await find_rating(dependencies.database, **subject))
     page = await page_of_reviews(dependencies.database, dependencies.cursors, caller, limit, cursor, **subject)
-    return respond_page(request, page, **rating)
+    return respond_page(request, page, rating=rating.rating, ratingCount=rating.rating_count)
 
 
 async def _post(request: Request, caller: CurrentCaller, content: ReviewContent) -> Response:

@@ -1,9 +1,10 @@
 """Sales of a vendor, of a campus and of the marketplace (contract section 6.8)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
+import msgspec
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,9 +18,9 @@ from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import QueryInstant
 from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
-from orders.domain.sales import CSV_COLUMNS, EXPORT_GROUPS_MAX
+from orders.domain.sales import EXPORT_GROUPS_MAX
 from orders.queries.sales import SALE_SORTS, SalesQuery, is_vendor_visible, list_sales, page_of_sales
-from orders.schemas.sales import SalesGroup
+from orders.responses.sales import SalesGroup
 
 endpoint = Endpoints("sales")
 
@@ -96,5 +97,5 @@ def _prefers_csv(accept: str) -> bool:
     return _CSV in named and "application/json" not in named[: named.index(_CSV)]
 
 
-def _csv(groups: Sequence[Mapping[str, Any]]) -> str:
-    return csv_head(CSV_COLUMNS) + csv_lines([one[name] for name in CSV_COLUMNS] for one in groups)
+def _csv(groups: Sequence[SalesGroup]) -> str:
+    return csv_head(SalesGroup.__struct_encode_fields__) + csv_lines(msgspec.structs.astuple(one) for one in groups)

@@ -1,13 +1,12 @@
 """Flash sales (contract section 11)."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from common.web.schemas import Instant, PositiveKobo, RequestBody, ResponseShape
+from common.web.schemas import Instant, PositiveKobo, RequestBody
 
 
 class CreateFlashSaleRequest(RequestBody):
@@ -31,31 +30,6 @@ class FlashSaleQuery(BaseModel):
     product_id: UUID | None = None
     vendor_id: UUID | None = None
     campus_id: UUID | None = None
-
-
-class FlashSale(ResponseShape):
-    id: UUID
-    product_id: UUID
-    product_name: str
-    vendor_id: UUID
-    campus_id: UUID
-    price_minor: int
-    regular_price_minor: int
-    currency: str
-    quantity: int
-    remaining: int
-    per_buyer_limit: int
-    status: Annotated[
-        Literal["prepared", "expired", "upcoming", "running", "sold_out", "ended"],
-        Field(description="`prepared` and `expired`: staff proposed the sale, and the vendor has not approved it."),
-    ]
-    starts_at: datetime
-    ends_at: datetime
-    created_at: datetime
-    approved_at: Annotated[
-        datetime | None, Field(description="The time of the vendor's approval; null for a proposal of staff.")
-    ]
-    hash: Annotated[str | None, Field(description="SHA-256 of the exact terms in hex, until the approval.")]
 
 
 class ApproveFlashSaleRequest(RequestBody):

@@ -1,12 +1,10 @@
 """A merchant's own products (contract section 11)."""
 
-from datetime import datetime
 from typing import Annotated, Literal
-from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.web.schemas import A_NAME, RequestBody, ResponseShape
+from common.web.schemas import A_NAME, RequestBody
 from orders.domain.products import (
     CATEGORY_CHARACTERS_MAX,
     DESCRIPTION_CHARACTERS_MAX,
@@ -14,7 +12,6 @@ from orders.domain.products import (
     PRICE_MINOR_MAX,
     STOCK_MAX,
 )
-from orders.schemas.products import Product
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=NAME_CHARACTERS_MAX), A_NAME]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=DESCRIPTION_CHARACTERS_MAX)]
@@ -51,17 +48,3 @@ class UpdateProductRequest(RequestBody):
     stock: Stock = Field(default_factory=int)
     status: Status = Field(default_factory=lambda: "published")
     revision: Revision | None = None
-
-
-class OwnProduct(Product):
-    status: Literal["published", "draft", "removed"]
-    updated_at: datetime
-
-
-class ProductImage(ResponseShape):
-    id: UUID
-    url: str
-    thumbnail_url: str
-    product_id: UUID
-    images: list[str]
-    revision: int

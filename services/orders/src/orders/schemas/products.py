@@ -1,6 +1,5 @@
 """The public catalog (contract section 11)."""
 
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
@@ -9,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.web.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
-from common.web.schemas import IN_DIGITS, ResponseShape
+from common.web.schemas import IN_DIGITS
 from orders.domain.products import normalize_category
 
 Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX), IN_DIGITS]
@@ -48,40 +47,3 @@ _PRODUCT_FILTERS: Final = tuple(
     for name, field in ProductQuery.model_fields.items()
     if name not in ("sort", "limit", "cursor")
 )
-
-
-class RunningFlashSale(ResponseShape):
-    """The running flash sale of the product; `priceMinor` is the reduced price."""
-
-    id: UUID
-    price_minor: int
-    quantity: int
-    remaining: int
-    per_buyer_limit: int
-    starts_at: datetime
-    ends_at: datetime
-
-
-class Product(ResponseShape):
-    id: UUID
-    vendor_id: UUID
-    vendor_name: str
-    campus_id: UUID
-    name: str
-    description: str
-    category: str
-    price_minor: int
-    currency: str
-    stock: int
-    in_stock: bool
-    images: list[str]
-    rating: float | None
-    rating_count: int
-    flash_sale: RunningFlashSale | None = None
-    revision: int
-    created_at: datetime
-
-
-class Category(ResponseShape):
-    category: str
-    products: int

@@ -1,14 +1,12 @@
 """Reviews of vendors and products (contract section 11)."""
 
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from common.web.responses import CursorMeta
-from common.web.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody
 from orders.schemas.orders import Reason
 
 TEXT_CHARACTERS_MAX = 2_000
@@ -32,39 +30,3 @@ class ModerationQuery(BaseModel):
     vendor_id: UUID | None = None
     product_id: UUID | None = None
     hidden: bool | None = None
-
-
-class Review(ResponseShape):
-    """`productId` is null for a review of the vendor."""
-
-    id: UUID
-    vendor_id: UUID
-    product_id: UUID | None
-    rating: int
-    text: str
-    created_at: datetime
-
-
-class OwnReview(Review):
-    """The review as its author and staff see it."""
-
-    order_id: UUID
-    order_number: Annotated[str | None, Field(description="The order's number for people: `CM-XXXX-XXXX`.")]
-    buyer_id: UUID
-    hidden_at: datetime | None
-    hidden_because: str | None
-
-
-class ReviewMeta(CursorMeta):
-    """Adds the mean of all shown reviews with two decimal places; null without reviews."""
-
-    rating: float | None
-    rating_count: int
-
-
-class ReviewList(ResponseShape):
-    """A page of reviews."""
-
-    success: Literal[True]
-    data: list[Review]
-    meta: ReviewMeta

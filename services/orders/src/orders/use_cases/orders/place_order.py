@@ -20,7 +20,7 @@ from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
 from orders import store
 from orders.domain.errors import FlashSaleSoldOut, OutOfStock, OwnVendor, UnpaidShareExceeded
 from orders.domain.order_roles import is_own_vendor
-from orders.domain.orders import NewOrder, Windows
+from orders.domain.orders import NewItem, NewOrder, Windows
 from orders.domain.quotes import Quote, RequestedItem, quote
 from orders.domain.unpaid_limits import UnpaidLimits
 from orders.store import flash_sales
@@ -170,7 +170,7 @@ def _new_order(
         vendor_id=quoted.vendor_id,
         campus_id=quoted.campus_id,
         hub_id=quoted.hub_id,
-        total_amount=quoted.total_minor,
+        total_minor=quoted.total_minor,
         subtotal_minor=quoted.subtotal_minor,
         delivery_fee_minor=quoted.delivery_fee_minor,
         commission_minor=quoted.commission_minor,
@@ -181,14 +181,7 @@ def _new_order(
         buyer=(facts.buyer_name, None),
         vendor=(facts.vendor_name, None, None),
         items=[
-            {
-                "id": new_id(),
-                "productId": line.product_id,
-                "name": line.name,
-                "quantity": line.quantity,
-                "unitPriceMinor": line.unit_price_minor,
-                "lineTotalMinor": line.line_total_minor,
-            }
+            NewItem(new_id(), line.product_id, line.name, line.quantity, line.unit_price_minor, line.line_total_minor)
             for line in quoted.lines
         ],
     )
@@ -201,17 +194,17 @@ def _order_placed(order: NewOrder) -> OrderPlaced:
         buyer_id=order.buyer_id,
         vendor_id=order.vendor_id,
         campus_id=order.campus_id,
-        total_minor=order.total_amount,
+        total_minor=order.total_minor,
         commission_minor=order.commission_minor,
         delivery_fee_minor=order.delivery_fee_minor,
         currency=order.currency,
         payment_due_at=iso(order.payment_due_at),
         items=tuple(
             PlacedItem(
-                product_id=item["productId"],
-                name=item["name"],
-                quantity=item["quantity"],
-                line_total_minor=item["lineTotalMinor"],
+                product_id=item.product_id,
+                name=item.name,
+                quantity=item.quantity,
+                line_total_minor=item.line_total_minor,
             )
             for item in order.items
         ),

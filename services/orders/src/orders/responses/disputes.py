@@ -1,0 +1,81 @@
+"""Responses of disputes and their resolutions."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta
+
+from common.web.response_models import ResponseModel, Timestamp
+from common.web.schemas import DecisionHash
+from orders.domain.disputes import (
+    Cause,
+    ChargeOutcome,
+    DisputeOutcome,
+    EvidenceAuthor,
+    ResolutionOutcome,
+    ResolutionStatus,
+)
+
+ChargebackOutcome = Annotated[
+    ChargeOutcome | None,
+    Meta(description="The bank's decision about a chargeback; null without one, or while it is open."),
+]
+
+
+class DisputeEvidence(ResponseModel):
+    """An image about a dispute; `url` is a path of this API and needs the reader's token."""
+
+    id: UUID
+    order_id: UUID
+    author: Annotated[EvidenceAuthor, Meta(description="The party that added the image.")]
+    byte_count: Annotated[int, Meta(description="Bytes of the stored image.")]
+    url: str
+    created_at: Timestamp
+
+
+class Dispute(ResponseModel):
+    order_id: UUID
+    cause: Cause
+    reason: str
+    details: str | None
+    raised_by: UUID | None
+    raised_at: Timestamp
+    chargeback_outcome: ChargebackOutcome
+    outcome: Annotated[
+        DisputeOutcome | None,
+        Meta(
+            description="The outcome of the resolution, or `released` when everything was released before the freeze."
+        ),
+    ]
+    ended_at: Annotated[Timestamp | None, Meta(description="Null while the money is frozen.")]
+    evidence: Annotated[list[DisputeEvidence], Meta(description="Oldest first.")]
+
+
+class DisputeComplaint(ResponseModel):
+    cause: Cause
+    reason: str
+    details: str | None
+    chargeback_outcome: ChargebackOutcome
+
+
+class PreparedResolution(ResponseModel):
+    resolution_id: UUID
+    status: Literal["prepared"]
+    hash: DecisionHash
+
+
+class DisputeResolution(ResponseModel):
+    id: UUID
+    order_id: UUID
+    order_number: Annotated[str | None, Meta(description="The order's number for people: `CM-XXXX-XXXX`.")]
+    outcome: ResolutionOutcome
+    refund_minor: int
+    release_minor: Annotated[int | None, Meta(description="Set by the approval.")]
+    refund_id: UUID | None
+    status: ResolutionStatus
+    hash: DecisionHash
+    dispute: DisputeComplaint
+    prepared_by: UUID
+    created_at: Timestamp
+    decided_by: UUID | None
+    decided_at: Timestamp | None

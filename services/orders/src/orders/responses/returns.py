@@ -1,0 +1,34 @@
+"""Responses of return requests."""
+
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
+
+from common.web.response_models import ResponseModel, Timestamp
+from orders.domain.returns import ReturnStatus
+
+
+class ReturnedItem(ResponseModel):
+    item_id: UUID
+    product_id: UUID
+    name: str
+    quantity: int
+    unit_price_minor: int
+
+
+class ReturnRequest(ResponseModel):
+    id: UUID
+    order_id: UUID
+    order_number: Annotated[str | None, Meta(description="The order's number for people: `CM-XXXX-XXXX`.")]
+    buyer_id: UUID
+    vendor_id: UUID
+    status: ReturnStatus
+    reason: str
+    items: list[ReturnedItem]
+    refund_minor: Annotated[int | None, Meta(description="Set by the approval.")]
+    refund_id: UUID | None
+    decided_by: UUID | None
+    decision_reason: str | None
+    decided_at: Timestamp | None
+    created_at: Timestamp

@@ -1,0 +1,46 @@
+"""Responses of reviews."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from msgspec import Meta
+
+from common.web.response_models import ResponseModel, Timestamp
+from common.web.responses import CursorMeta
+from common.web.schemas import ResponseShape
+
+
+class Review(ResponseModel):
+    """`productId` is null for a review of the vendor."""
+
+    id: UUID
+    vendor_id: UUID
+    product_id: UUID | None
+    rating: int
+    text: str
+    created_at: Timestamp
+
+
+class OwnReview(Review):
+    """The review as its author and staff see it."""
+
+    order_id: UUID
+    order_number: Annotated[str | None, Meta(description="The order's number for people: `CM-XXXX-XXXX`.")]
+    buyer_id: UUID
+    hidden_at: Timestamp | None
+    hidden_because: str | None
+
+
+class ReviewMeta(CursorMeta):
+    """Adds the mean of all shown reviews with two decimal places; null without reviews."""
+
+    rating: float | None
+    rating_count: int
+
+
+class ReviewList(ResponseShape):
+    """A page of reviews."""
+
+    success: Literal[True]
+    data: list[Review]
+    meta: ReviewMeta
