@@ -50,7 +50,9 @@ async def test_events_after_an_erasure_notify_only_the_other_users(scenario: Sce
     await scenario.receive(scenario.pin())
     await scenario.send_queued()
     assert sorted(mail["To"] for mail in providers.mails) == ["ada@unilag.edu.ng", "chidi@unilag.edu.ng"]
-    assert [mail["Subject"] for mail in providers.mails if mail["To"].startswith("chidi")] == ["Your account is erased"]
+    assert [mail["Subject"] for mail in providers.mails if mail["To"].startswith("chidi")] == [
+        "Your account has been erased"
+    ]
     assert providers.texts == []
     assert await scenario.fetch("SELECT 1 FROM dead_letters") == []
 
@@ -69,7 +71,7 @@ async def test_the_last_mail_reaches_the_erased_address(scenario: Scenario, prov
     await scenario.send_queued()
     await scenario.send_queued()
     [mail] = providers.mails
-    assert (mail["To"], mail["Subject"]) == ("chidi@unilag.edu.ng", "Your account is erased")
+    assert (mail["To"], mail["Subject"]) == ("chidi@unilag.edu.ng", "Your account has been erased")
     assert (await encrypted_addresses(scenario), await scenario.tables_with("chidi")) == ([], set())
     shown = await scenario.feed()
     assert shown.json()["data"] == []

@@ -161,7 +161,7 @@ async def test_a_repeated_sign_up_notifies_the_owner_by_mail_only(scenario: Scen
     for _ in range(2):
         await scenario.receive(event)
     await scenario.send_queued()
-    assert [mail["Subject"] for mail in mails_to(providers, "chidi@unilag.edu.ng")] == ["You have an account already"]
+    assert [mail["Subject"] for mail in mails_to(providers, "chidi@unilag.edu.ng")] == ["You already have an account"]
     assert providers.texts == []
     assert await scenario.fetch("SELECT 1 FROM notifications WHERE title IS NOT NULL") == []
 
@@ -175,7 +175,7 @@ async def test_a_code_names_its_purpose_and_lifetime(scenario: Scenario, provide
         await scenario.receive(code_issued(scenario.encryptor, channel, address, code, purpose=purpose))
     await scenario.send_queued()
     assert [text["sms"] for text in providers.texts] == [
-        "Campus: 770031 is your code to sign in. It works once, for 10 minutes. Never tell it to anybody."
+        "Campus: 770031 is your code to sign in. It works once, for 10 minutes. Never share it with anybody."
     ]
     [mail] = mails_to(providers, "bisi@unilag.edu.ng")
     assert mail["Subject"] == "Your code to reset your password"

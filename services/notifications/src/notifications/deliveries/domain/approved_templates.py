@@ -56,18 +56,18 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
     ),
     "return_requested": ApprovedTemplate(
         ("recipientName", "orderNumber"),
-        "Hi {{1}}, a buyer wants to return goods of order {{2}}. Please decide on the page of the order.",
+        "Hi {{1}}, a buyer wants to return goods of order {{2}}. Please decide on the order's page.",
     ),
     "return_request_update": ApprovedTemplate(
         ("recipientName", "orderNumber", "outcome", "refundMinor"),
         "Hi {{1}}, your return request for order {{2}} was decided. The decision is: {{3}}. "
-        "The refund is: {{4}}. Read more on the page of the order.",
+        "The refund is: {{4}}. Read more on the order's page.",
     ),
     # The PIN is for the seller at the handover: the warning about sharing would be wrong.
     "delivery_pin": ApprovedTemplate(("pin",), category="AUTHENTICATION"),
     "delivery_pin_ready": ApprovedTemplate(
         ("recipientName", "orderNumber"),
-        "Hi {{1}}, the delivery PIN of order {{2}} is ready. Read it on the page of the order.",
+        "Hi {{1}}, the delivery PIN of order {{2}} is ready. Read it on the order's page.",
     ),
     "order_cancelled": ApprovedTemplate(
         ("recipientName", "orderNumber", "businessName"),
@@ -94,7 +94,7 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
     ),
     "order_completed": ApprovedTemplate(
         ("recipientName", "orderNumber", "businessName", "netMinor"),
-        "Hi {{1}}, the money of order {{2}} for {{3}} was released: {{4}} is now in your wallet.",
+        "Hi {{1}}, the money for order {{2}} for {{3}} was released: {{4}} is now in your wallet.",
     ),
     "order_refunded": ApprovedTemplate(
         ("recipientName", "orderNumber", "businessName", "amountMinor"),
@@ -128,7 +128,7 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
     ),
     "chargeback_decided": ApprovedTemplate(
         ("recipientName", "orderNumber", "businessName", "outcome"),
-        "Hi {{1}}, the buyer's bank has decided about order {{2}} for {{3}}. The case is {{4}} for you. "
+        "Hi {{1}}, the buyer's bank has decided on order {{2}} for {{3}}. The case is {{4}} for you. "
         "Read more in the app.",
     ),
     "payout_failed": ApprovedTemplate(
@@ -170,7 +170,7 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
     ),
     "ticket_reply": ApprovedTemplate(
         ("recipientName", "ticketNumber"),
-        "Hi {{1}}, support has answered your ticket {{2}} today. Write here to go on with it, or read it in the app.",
+        "Hi {{1}}, support has answered your ticket {{2}} today. Write here to continue, or read it in the app.",
     ),
     "erasure_refused": ApprovedTemplate(
         ("recipientName", "matters"),

@@ -134,4 +134,4 @@ _SIGN_IN_CHANGES: Final[Mapping[str | None, str]] = {
 
 def sign_in_change(change: str | None) -> str:
     """Describe the changed part of a user's sign-in."""
-    return _SIGN_IN_CHANGES.get(change, "what you sign in with was changed")
+    return _SIGN_IN_CHANGES.get(change, "a way to sign in was changed")
