@@ -8,9 +8,9 @@ from typing import get_args
 
 import pytest
 
-from campus_tools.documents.field_descriptions import FIELDS, PARAMETERS
 from campus_tools.documents.files import PAGES
 from campus_tools.documents.schemas_shown import undescribed
+from campus_tools.documents.texts import FIELDS, PARAMETERS
 from console.pages.finance.ledger import TRANSACTION_TYPES
 from contracts.work import OwnActionSubject
 from payments.domain.transaction_types import TransactionType

@@ -11,6 +11,7 @@ from api_gateway.edge import HEAD_ERRORS
 from api_gateway.gateway_endpoints import DOCUMENTED_BASE_URL
 from campus_tools.documents.described import Described
 from campus_tools.documents.samples import REQUEST_ID, SOME_ID
+from campus_tools.documents.texts import COMPONENTS
 from common.auth.guards import Access
 from common.primitives.problems import (
     EXTENSIONS,
@@ -39,20 +40,8 @@ _ID_PATH: Final = f"/api/orders/{SOME_ID}"
 
 # Status → its meaning.
 _MEANINGS: Final[Mapping[int, str]] = {
-    400: "Wrong delivery PIN; `attemptsRemaining` is the number of tries that are left.",
-    401: "No valid token, or wrong credentials. A token that is sent must be valid even where none is required.",
-    403: "The role or the part in the resource does not permit this, or a second factor is needed.",
-    404: "There is no such resource, or the caller may not see it.",
-    409: "The present state does not allow this, what was read is stale, or the same operation is in progress.",
-    413: "The body is larger than this operation accepts.",
-    414: HEAD_ERRORS[414],
-    415: "The body has a media type that this operation does not accept, or is compressed.",
-    422: "The request is not valid; `invalid_params` names the invalid parameters.",
-    423: "The money is held in escrow, or frozen by a dispute.",
-    429: "The quota of the minute or the number of tries is used up. Retry after the seconds in `Retry-After`.",
-    431: HEAD_ERRORS[431],
-    500: "A failure of the server; `correlationId` finds it.",
-    503: "A part of the system is unavailable. Wait for the seconds in `Retry-After`.",
+    **COMPONENTS["statuses"],
+    **{status: HEAD_ERRORS[status] for status in (414, 431)},
 }
 # The errors that every operation with the status shares. The other statuses have examples of their operation.
 SHARED: Final[Mapping[int, Mapping[str, Problem]]] = {
@@ -71,45 +60,7 @@ _CREDENTIALS_IN_BODY: Final = frozenset({"/api/auth/login", "/api/auth/refresh",
 _OF_STAFF: Final = permissions_of(SECOND_FACTOR_ROLES)
 # Operations on money that may be locked in escrow (contract sections 7 and 8).
 _MAY_BE_LOCKED: Final = frozenset({"POST /api/payouts", "POST /api/orders/:id/release"})
-HEADERS: Final[Mapping[str, Any]] = {
-    "X-Request-Id": {
-        "description": "The id of this request, as in `meta.requestId`; one of the form `req_...` may be sent along.",
-        "schema": {"type": "string", "pattern": "^req_[A-Za-z0-9]{16,64}$"},
-        "example": REQUEST_ID,
-    },
-    "API-Version": {"description": "Always `v1`.", "schema": {"type": "string", "const": "v1"}},
-    "RateLimit-Limit": {"description": "Requests in 60 seconds.", "schema": {"type": "integer"}, "example": 300},
-    "RateLimit-Remaining": {"description": "What is left of them.", "schema": {"type": "integer"}, "example": 299},
-    "RateLimit-Reset": {
-        "description": "The Unix second at which the oldest counted request leaves the window.",
-        "schema": {"type": "integer"},
-        "example": 1769860860,
-    },
-    "RateLimit-Policy": {
-        "description": "The quota that is tightest: its name, requests and seconds (draft-ietf-httpapi-ratelimit-headers).",
-        "schema": {"type": "string"},
-        "example": '"tier-2";q=300;w=60',
-    },
-    "RateLimit": {
-        "description": "What is left of it, and in how many seconds more will be.",
-        "schema": {"type": "string"},
-        "example": '"tier-2";r=299;t=60',
-    },
-    "Retry-After": {
-        "description": "Seconds to wait before the next try.",
-        "schema": {"type": "integer"},
-        "example": 12,
-    },
-    "X-Cache-Lookup": {
-        "description": "On a replay only: the answer was stored when the key was first used.",
-        "schema": {"type": "string", "const": "HIT"},
-    },
-    "WWW-Authenticate": {
-        "description": "How to identify oneself.",
-        "schema": {"type": "string"},
-        "example": "Bearer",
-    },
-}
+HEADERS: Final[Mapping[str, Any]] = COMPONENTS["headers"]
 EVERYWHERE: Final = (
     "X-Request-Id",
     "API-Version",

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from campus_tools.documents.texts import COMPONENTS
 from contracts.demo import ADA, AKOKA_HUB, LAGOS, USERS
 
 _REFERENCE_PREFIX: Final = "#/components/schemas/"
 _DEPTH_MAX: Final = 12
 SOME_ID: Final = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 TIME: Final = "2026-01-31T12:00:00.000Z"
-REQUEST_ID: Final = "req_4f9c2a7b8e1d4c6fa0b3"
+REQUEST_ID: Final[str] = COMPONENTS["headers"]["X-Request-Id"]["example"]
 
 _BY_NAME: Final[Mapping[str, Any]] = {
     "vendorId": str(ADA.id),

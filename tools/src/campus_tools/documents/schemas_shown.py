@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from campus_tools.documents.field_descriptions import FIELDS, PARAMETERS
+from campus_tools.documents.texts import FIELDS, PARAMETERS
 
 _INT32_MAX: Final = 2**31 - 1
 

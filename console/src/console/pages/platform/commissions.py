@@ -10,7 +10,7 @@ from console.families import Screens
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.campus.names import percent
 from console.pages.campus.vendors import vendor_page
-from console.pages.platform.people import may_decide, member
+from console.pages.platform.directory import may_decide, member
 from console.parts import command
 from console.visit import InvalidField, Visit
 

@@ -10,7 +10,7 @@ from console.families import Screens
 from console.formats import spoken
 from console.lists import Column, Filter, ListView, choices, show_list
 from console.pages.campus.names import campus_names
-from console.pages.platform.people import ACTIONS, STAFF_READERS, staff_names, with_names
+from console.pages.platform.directory import ACTIONS, STAFF_READERS, staff_names, with_names
 from console.parts import command
 from console.visit import Visit
 
