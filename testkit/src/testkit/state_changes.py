@@ -21,6 +21,16 @@ _OBSERVE: Final = """
 CREATE TRIGGER record_state_change AFTER UPDATE ON {0} FOR EACH ROW
 WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION record_state_change('{0}')
 """
+_REFUSE: Final = """
+CREATE FUNCTION refuse_state_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '% changes from % to %, which no rule allows', TG_TABLE_NAME, OLD.status, NEW.status;
+END $$;
+"""
+_REFUSE_OTHERS: Final = """
+CREATE TRIGGER refuse_state_change BEFORE UPDATE ON {0} FOR EACH ROW
+WHEN (OLD.status <> NEW.status AND (OLD.status, NEW.status) NOT IN ({1})) EXECUTE FUNCTION refuse_state_change()
+"""
 _REMOVE_RECORDED: Final = "DELETE FROM recorded_state_changes RETURNING relation, before, after"
 
 
@@ -38,6 +48,13 @@ class StateChanges:
         for table in lifecycles:
             await owner.execute(_OBSERVE.format(table))
         return cls(owner, lifecycles)
+
+    async def refuse_others(self, *tables: str) -> None:
+        """Let the database refuse the changes of these tables that no rule allows, from now on."""
+        await self._owner.execute(_REFUSE)
+        for table in tables:
+            pairs = ", ".join(f"('{before}', '{after}')" for before, after in self._lifecycles[table].transitions)
+            await self._owner.execute(_REFUSE_OTHERS.format(table, pairs))
 
     async def forbidden(self) -> list[str]:
         """Return the changes since the last call that no rule allows, as sentences."""
