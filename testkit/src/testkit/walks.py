@@ -13,12 +13,12 @@ Path = Sequence[tuple[Any, ...]]
 class Walker(Protocol):
     """The subject of a walk."""
 
-    async def take(self, name: str, *arguments: Any) -> None:
-        """Take one step, and check its result."""
+    async def run_step(self, name: str, *arguments: Any) -> None:
+        """Run one step, and check its result."""
 
 
 async def walk(start: Callable[[], Awaitable[Walker]], steps: Path, seed: int, *, walks: int, length: int) -> None:
-    """Let `walks` new walkers take `length` steps each.
+    """Run `length` steps with each of `walks` new walkers.
 
     A step is a name and the choices for each of its arguments. Raises AssertionError with the steps that are needed to fail.
     """
@@ -37,7 +37,7 @@ async def _fault_of(start: Callable[[], Awaitable[Walker]], path: Path) -> Excep
     walker = await start()
     try:
         for chosen in path:
-            await walker.take(*chosen)
+            await walker.run_step(*chosen)
     except Exception as fault:
         return fault
     return None

@@ -64,7 +64,7 @@ class OrderWalker:
     def __init__(self, market: Market, changes: StateChanges) -> None:
         self.market, self.changes, self.story, self.sequences = market, changes, Story(market), count(10)
 
-    async def take(self, name: str, *arguments: Any) -> None:
+    async def run_step(self, name: str, *arguments: Any) -> None:
         before = await self.status()
         outcome = await getattr(self, name)(before, *arguments)
         assert await self.status() == (before if isinstance(outcome, Rejection) else outcome)
