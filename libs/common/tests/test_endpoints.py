@@ -19,9 +19,9 @@ from common.auth.guards import (
     one_of,
     permission,
 )
-from common.media.uploads import IMAGE_BYTES_MAX
 from common.web.endpoint_table import Idempotency, Media, Quota, Route, line_of, read_routes, route_of
 from common.web.endpoints import EndpointRoute, Endpoints
+from common.web.uploads import IMAGE_BYTES_MAX
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 

@@ -14,10 +14,10 @@ from common.messaging.bus import Bus
 from common.primitives.clock import SystemClock
 from common.primitives.limits import WaitLimits
 from common.process.runtime import Runtime
+from common.process.service_endpoints import process_health_endpoints
 from common.web.http import create_app
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
-from common.web.standard_endpoints import process_health_endpoints
 from testkit.fixtures import PATIENT, eventually
 from testkit.frozen_proxy import frozen_proxy
 

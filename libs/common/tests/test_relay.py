@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from common.database.outbox import Handover
 from common.messaging import relay as relay_module
 from common.messaging.bus import Bus
-from common.messaging.outbox import Handover
 from common.messaging.relay import Relay, relay_once, run_relay
 from common.messaging.republishing import republish
 from common.observability.telemetry import OUTBOX_PUBLISHED, OUTBOX_REFUSED
@@ -93,8 +93,8 @@ async def test_a_relay_that_ends_marks_what_it_has_published(
 async def test_a_row_that_did_not_fit_in_memory_is_published_from_the_table(
     mechanisms: Mechanisms, bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("common.messaging.outbox.LEASE_SECONDS", 0.1)
-    monkeypatch.setattr("common.messaging.outbox.HANDED_OVER_MAX", 1)
+    monkeypatch.setattr("common.database.outbox.LEASE_SECONDS", 0.1)
+    monkeypatch.setattr("common.database.outbox.HANDED_OVER_MAX", 1)
     mechanisms.database.handover = Handover()
     notebook, events = Notebook(), [dispatched() for _ in range(5)]
     async with consuming(mechanisms, bus, notebook):

@@ -8,9 +8,10 @@ from prometheus_client import REGISTRY
 from pydantic import ValidationError
 
 from common.auth.caller import THE_SERVICE
-from common.database.retention import RetentionRule, message_retention_rules, purge_expired_once
+from common.database.retention import RetentionRule, purge_expired_once
 from common.primitives.clock import SystemClock
 from common.primitives.ids import new_id
+from common.process.message_retention import message_retention_rules
 from common.process.settings import ServiceSettings
 from testkit.fixtures import eventually
 

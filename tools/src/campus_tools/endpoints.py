@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from common.auth.guards import Access, Guard
-from common.web.dead_letter_routes import dead_letter_endpoints
+from common.standard_endpoints.dead_letter_routes import dead_letter_endpoints
+from common.standard_endpoints.own_actions import own_action_endpoints
+from common.standard_endpoints.pending_work import pending_work_endpoints
+from common.standard_endpoints.personal_records import personal_record_endpoints
+from common.standard_endpoints.queue_routes import queue_endpoints
 from common.web.endpoint_table import Route
 from common.web.endpoints import EndpointRoute, Endpoints
-from common.web.own_actions import own_action_endpoints
-from common.web.pending_work import pending_work_endpoints
-from common.web.personal_records import personal_record_endpoints
-from common.web.queue_routes import queue_endpoints
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 
 SERVICES_WITH_ENDPOINTS: Final = ("identity", "orders", "payments", "payouts", "notifications")

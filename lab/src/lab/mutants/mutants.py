@@ -68,7 +68,7 @@ SCOPES: Final = {
         Scope(
             "messaging",
             Path("libs/common/src"),
-            ("common/messaging/inbox.py", "common/messaging/outbox.py", "common/messaging/relay.py"),
+            ("common/messaging/inbox.py", "common/database/outbox.py", "common/messaging/relay.py"),
             (
                 "libs/common/tests/test_consumer_batches.py",
                 "libs/common/tests/test_consumers.py",

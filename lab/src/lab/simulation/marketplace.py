@@ -16,7 +16,7 @@ import common.process.runtime
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
 from campus_tools.servers import Servers
-from common.messaging.outbox import event_row
+from common.database.outbox import event_row
 from common.messaging.relay import cloud_event
 from common.messaging.topology import declared_topology
 from common.primitives.clock import ManualClock

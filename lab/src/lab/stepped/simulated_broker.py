@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Final, Literal, cast
 import aiormq
 from pamqp.header import ContentHeader
 
+from common.database.outbox import OutboxRow
 from common.messaging.bus import OnMessage, QueueLength
-from common.messaging.outbox import OutboxRow
 from common.messaging.topology import DELAY_HEADER, DELIVERIES_MAX, Topology, dead_letter_queue_of
 from common.primitives.clock import ManualClock
 from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE

@@ -176,7 +176,7 @@ def broken_outbox(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractConte
     @contextmanager
     def breaking() -> Iterator[None]:
         with monkeypatch.context() as patch:
-            patch.setattr("common.messaging.outbox.APPEND", BROKEN_OUTBOX)
+            patch.setattr("common.database.outbox.APPEND", BROKEN_OUTBOX)
             yield
 
     return breaking

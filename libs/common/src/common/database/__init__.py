@@ -6,6 +6,7 @@ __all__ = [
     "connection_pool",
     "hash_keys",
     "idempotent_commands",
+    "outbox",
     "reencryption",
     "retention",
     "state_changes",

@@ -21,7 +21,6 @@ from common.observability.telemetry import (
     RETENTION_ROWS_REMOVED,
 )
 from common.primitives.clock import Clock
-from common.process.settings import ServiceSettings
 
 log = get_logger(__name__)
 
@@ -32,8 +31,6 @@ BATCH_ROWS: Final = 1_000
 PAUSE_SECONDS: Final = 0.05
 BATCHES_MAX: Final = 100
 EVERY_SECONDS: Final = 60.0
-# Processes load the revocations of the last two hours (common.process.revocations).
-REVOCATION_LIFE: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,36 +116,6 @@ _OLDEST_MONTH: Final = """
 SELECT min((regexp_match(pg_get_expr(part.relpartbound, part.oid), $$TO \\('([^']+)'\\)$$))[1]::timestamptz)
 FROM pg_inherits JOIN pg_class AS part ON part.oid = inhrelid WHERE inhparent = $1::text::regclass
 """
-
-
-def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
-    """Return the retention rules of messages, for every service.
-
-    An inbox row outlives any redelivery and any dead letter of its message, which one consumer may have handled.
-    Unpublished messages and dead letters that were not resolved never expire.
-    """
-    return (
-        RetentionRule(
-            "outbox", ("position",), "published_at", timedelta(days=settings.outbox_keep_days), stamped_by="database"
-        ),
-        RetentionRule(
-            "inbox",
-            ("event_id", "consumer"),
-            "handled_at",
-            timedelta(days=settings.inbox_keep_days),
-            over="event_id NOT IN (SELECT event_id FROM dead_letters WHERE event_id IS NOT NULL)",
-            stamped_by="database",
-        ),
-        RetentionRule(
-            "dead_letters",
-            ("id",),
-            "resolved_at",
-            timedelta(days=settings.dead_letters_keep_days),
-            stamped_by="database",
-        ),
-        # The table has no key, and its rows never change, so `ctid` identifies them.
-        RetentionRule("session_revocations", ("ctid",), "heard_at", REVOCATION_LIFE, stamped_by="database"),
-    )
 
 
 async def purge_expired_once(

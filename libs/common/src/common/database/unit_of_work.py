@@ -14,11 +14,11 @@ from uuid import UUID
 import asyncpg
 
 from common.auth.caller import Caller, ServiceItself
+from common.database import outbox
 from common.database.commits import CONFIRM_EARLIER, uncancelled
 from common.database.connecting import connect
 from common.database.connection_pool import ConnectionPool
 from common.database.row_settings import start_as, with_settings
-from common.messaging import outbox
 from common.observability.logging import get_logger
 from common.observability.outages import Outage
 from common.observability.telemetry import DATABASE_CONNECTIONS, trace_headers

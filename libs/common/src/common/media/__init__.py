@@ -1,9 +1,8 @@
-"""Images: upload, processing, storage in a folder or bucket, and cleanup."""
+"""Images: processing, storage in a folder or bucket, and cleanup."""
 
 __all__ = [
     "cleanup",
     "images",
     "s3",
     "storage",
-    "uploads",
 ]

@@ -9,7 +9,6 @@ __all__ = [
     "faults",
     "inbox",
     "messages",
-    "outbox",
     "provenance",
     "relay",
     "replaying",

@@ -14,9 +14,9 @@ import asyncpg
 import msgspec
 
 from common.auth.caller import THE_SERVICE
+from common.database.outbox import OutboxRow
 from common.database.unit_of_work import Database, is_unavailable
 from common.messaging.bus import Bus, Outgoing
-from common.messaging.outbox import OutboxRow
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.observability.outages import Outage

@@ -3,9 +3,11 @@
 __all__ = [
     "lean_imports",
     "loops",
+    "message_retention",
     "revocations",
     "runtime",
     "server",
     "service",
+    "service_endpoints",
     "settings",
 ]

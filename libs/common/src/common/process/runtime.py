@@ -9,7 +9,7 @@ from typing import Any
 from common.auth.tokens import Revocations, TokenVerifier
 from common.auth.user_lookup import IdentityUserLookup
 from common.auth.verification_keys import KeySet
-from common.database.retention import Rule, message_retention_rules
+from common.database.retention import Rule
 from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
 from common.messaging.messages import Subscription, WorkItem
@@ -17,10 +17,11 @@ from common.messaging.topology import declared_topology
 from common.primitives.clock import Clock, SystemClock
 from common.primitives.limits import WAIT_LIMITS, WaitLimits
 from common.process.loops import Loop
+from common.process.message_retention import message_retention_rules
 from common.process.settings import ServiceSettings
+from common.standard_endpoints.pending_work import WorkKind
+from common.standard_endpoints.personal_records import Section
 from common.web.endpoints import Endpoints
-from common.web.pending_work import WorkKind
-from common.web.personal_records import Section
 from contracts.event import Event
 
 
@@ -55,7 +56,7 @@ class Service:
     personal_records: Sequence[Section] = ()
     pending_work: Sequence[WorkKind] = ()
     own_actions: str = ""
-    """The SELECT of the actions of a member of staff, for `common.web.own_actions`."""
+    """The SELECT of the actions of a member of staff, for `common.standard_endpoints.own_actions`."""
     subscriptions: Sequence[Subscription[Any]] = ()
     work_items: Sequence[WorkItem[Any]] = ()
     loops: Callable[[Any], Sequence[Loop]] = lambda _: ()

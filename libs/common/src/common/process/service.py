@@ -24,11 +24,11 @@ from common.process.loops import Loop, run_loop
 from common.process.revocations import consume_broadcasts, load_stored_revocations, on_session_revoked
 from common.process.runtime import Runtime, Service, running
 from common.process.server import serve
+from common.process.service_endpoints import process_health_endpoints, standard_endpoints
 from common.process.settings import ServiceSettings
 from common.web.http import create_app
 from common.web.http_context import HttpContext
 from common.web.request_scope import RequestScope
-from common.web.standard_endpoints import process_health_endpoints, standard_endpoints
 from contracts.identity import SessionRevoked
 
 log = logging.get_logger(__name__)

@@ -1,4 +1,4 @@
-"""The endpoints that every service has: health, dead letters, queues, the caller's work, actions and personal records."""
+"""The standard endpoints of a running service, and the health of its processes."""
 
 from typing import Final
 
@@ -7,13 +7,13 @@ from common.messaging.relay import outbox_age_seconds
 from common.primitives.cursors import CursorSigner
 from common.process.runtime import Runtime, Service
 from common.process.settings import ServiceSettings
-from common.web.dead_letter_routes import dead_letter_endpoints, dead_letter_work
+from common.standard_endpoints.dead_letter_routes import dead_letter_endpoints, dead_letter_work
+from common.standard_endpoints.own_actions import own_action_endpoints
+from common.standard_endpoints.pending_work import pending_work_endpoints
+from common.standard_endpoints.personal_records import personal_record_endpoints
+from common.standard_endpoints.queue_routes import queue_endpoints
 from common.web.endpoints import Endpoints
 from common.web.health import Check, health_endpoints
-from common.web.own_actions import own_action_endpoints
-from common.web.pending_work import pending_work_endpoints
-from common.web.personal_records import personal_record_endpoints
-from common.web.queue_routes import queue_endpoints
 
 # Contract section 13.
 OUTBOX_AGE_SECONDS_MAX: Final = 60.0

@@ -15,10 +15,10 @@ from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
 from common.messaging.dead_letters import Closure, close_dead_letter, replay_dead_letter
 from common.primitives.clock import iso, iso_or_none
+from common.standard_endpoints.pending_work import WorkKind
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, ok
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
-from common.web.pending_work import WorkKind
 from common.web.schemas import RequestBody, ResponseShape
 
 _PAGE: Final = """

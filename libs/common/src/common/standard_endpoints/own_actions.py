@@ -12,10 +12,10 @@ from common.auth.caller import ServiceItself
 from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.primitives.clock import iso
-from common.web.dead_letter_routes import ServiceName
+from common.standard_endpoints.dead_letter_routes import ServiceName
+from common.standard_endpoints.pending_work import WorkMeta
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, ok
-from common.web.pending_work import WorkMeta
 from common.web.schemas import QueryInstant, ResponseShape
 from contracts.work import OWN_ACTIONS_MAX, OwnActionSubject
 

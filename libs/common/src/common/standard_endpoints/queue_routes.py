@@ -12,7 +12,7 @@ from common.auth.guards import permission
 from common.database.unit_of_work import Database
 from common.messaging.bus import BrokerUnavailable, Bus
 from common.primitives.clock import iso_or_none
-from common.web.dead_letter_routes import ServiceName
+from common.standard_endpoints.dead_letter_routes import ServiceName
 from common.web.endpoints import Endpoints
 from common.web.http import ok
 from common.web.schemas import ResponseShape

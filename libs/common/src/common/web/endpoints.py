@@ -17,7 +17,6 @@ from common.auth.caller import ANONYMOUS, Caller
 from common.auth.guards import Access, Guard
 from common.auth.service_keys import admit_service
 from common.auth.tokens import bearer_token
-from common.media.uploads import FILE_SHOWN, FRAME_BYTES_MAX, IMAGE_BYTES_MAX
 from common.primitives.problems import NotFound, SecondFactorRequired, Unauthorized
 from common.web.endpoint_table import EdgeRules, Idempotency, Media, Quota, Route, template_of
 from common.web.http_context import context_of
@@ -29,6 +28,7 @@ from common.web.strict_requests import (
     refuse_other_orders,
     refuse_unknown_parameters,
 )
+from common.web.uploads import FILE_SHOWN, FRAME_BYTES_MAX, IMAGE_BYTES_MAX
 
 HandlerT = TypeVar("HandlerT", bound=Callable[..., Coroutine[Any, Any, Response]])
 Respond = Callable[[Request], Coroutine[Any, Any, Response]]

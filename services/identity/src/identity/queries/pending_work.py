@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from common.web.pending_work import WorkKind
+from common.standard_endpoints.pending_work import WorkKind
 from identity.queries.commission_changes import AWAITING_CHANGE
 from identity.queries.staff import AWAITING_GRANT
 from identity.queries.vendor_applications import AWAITING_APPLICATION

@@ -10,12 +10,12 @@ from common.web.client_address import client_address_of
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
-from common.web.optional_caller import OptionalCaller
 from identity.dependencies import Dependencies
 from identity.domain.errors import WrongOneTimeCode
 from identity.domain.one_time_codes import LIFE, CodeRequest, Purpose
 from identity.responses.codes import PasswordChanged, PasswordReset, SentCode
 from identity.responses.sessions import Tokens
+from identity.routes.optional_caller import OptionalCaller
 from identity.routes.revocations import apply_revocation
 from identity.routes.service_callers import AUTHENTICATING
 from identity.schemas.codes import (

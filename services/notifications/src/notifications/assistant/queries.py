@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.web.personal_records import Section
+from common.standard_endpoints.personal_records import Section
 from notifications.assistant.domain.conversations import ChatMessage
 from notifications.assistant.responses import Conversation, ConversationMessage
 

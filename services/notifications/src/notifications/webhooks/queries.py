@@ -7,8 +7,8 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cursors import CursorSigner
+from common.standard_endpoints.personal_records import Section
 from common.web.pages import CursorPage, created_position, cursor_page, position_in_time, time_position
-from common.web.personal_records import Section
 from notifications.webhooks import responses
 from notifications.webhooks.domain.webhooks import DeliveryStatus, WebhookEndpoint
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from common.web.pending_work import WorkKind
+from common.standard_endpoints.pending_work import WorkKind
 from orders.queries.campus_orders import AWAITING_DISPUTED
 from orders.queries.disputes import AWAITING_RESOLUTION
 from orders.queries.flash_sales import PREPARED_SALE

@@ -5,7 +5,7 @@ Orders that other users placed with the user's vendor belong to those users.
 
 from typing import Final
 
-from common.web.personal_records import Section
+from common.standard_endpoints.personal_records import Section
 
 SECTIONS: Final = (
     Section(

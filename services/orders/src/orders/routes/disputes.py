@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE, Caller
 from common.auth.guards import SIGNED_IN, one_of, permission
-from common.media.uploads import read_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from common.web.endpoint_table import Media
@@ -18,6 +17,7 @@ from common.web.http import CurrentCaller, dependencies_of, ok
 from common.web.idempotency import OptionalIdempotentCommand
 from common.web.pages import OffsetPage, offset_page, respond_offset_page
 from common.web.schemas import DecisionApproval, EmptyRequest
+from common.web.uploads import read_image
 from orders.dependencies import Dependencies
 from orders.domain.disputes import Complaint, ResolutionStatus, evidence_author
 from orders.domain.images import evidence_name

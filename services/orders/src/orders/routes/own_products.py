@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from common.auth.caller import Caller
 from common.auth.guards import permission
-from common.media.uploads import read_image
 from common.primitives.revisions import IfMatch, revision_meant
 from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, ok
 from common.web.pages import respond_page
+from common.web.uploads import read_image
 from orders.dependencies import Dependencies
 from orders.domain.errors import NoVendor
 from orders.domain.images import image_id_of, image_name, thumbnail_name

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from common.web.pending_work import WorkKind
+from common.standard_endpoints.pending_work import WorkKind
 from payments.queries.chargebacks import AWAITING_RESPONSE
 from payments.queries.quarantine import AWAITING_CHARGES
 from payments.queries.refunds import AWAITING_REFUNDS

@@ -9,6 +9,7 @@ import asyncpg
 import msgspec
 
 from common.database.commits import uncancelled
+from common.database.outbox import OutboxRow, work_row
 from common.database.unit_of_work import (
     BROKEN,
     Database,
@@ -17,7 +18,6 @@ from common.database.unit_of_work import (
     UnitOfWork,
     is_unavailable,
 )
-from common.messaging.outbox import OutboxRow, work_row
 from common.observability.telemetry import trace_headers
 from common.primitives.ids import parse_uuid
 from payments.domain.gateways import GatewayName

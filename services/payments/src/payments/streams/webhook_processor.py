@@ -6,8 +6,8 @@ from typing import Final
 from opentelemetry.trace import SpanKind
 
 from common.auth.caller import THE_SERVICE
+from common.database.outbox import OutboxRow
 from common.database.unit_of_work import Database
-from common.messaging.outbox import OutboxRow
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.primitives.clock import Clock

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.public_numbers import NumberKind, read_number_or_id
+from common.standard_endpoints.pending_work import COUNT_MAX
 from common.web.pages import Found, OffsetPage
-from common.web.pending_work import COUNT_MAX
 from payouts.responses.payouts import Payout
 from payouts.store.payouts import READY
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from common.web.pending_work import WorkKind
+from common.standard_endpoints.pending_work import WorkKind
 from payouts.queries.bank_detail_releases import AWAITING_RELEASE
 from payouts.queries.reconciliations import AWAITING_RECONCILIATION
 from payouts.store.payouts import READY

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from common.web.pending_work import WorkKind
+from common.standard_endpoints.pending_work import WorkKind
 
 PENDING_WORK: Final = (
     # `webhooks:replay` distinguishes the on-call staff from auditors, who read alerts too.

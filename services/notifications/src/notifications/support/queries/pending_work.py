@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from common.web.pending_work import WorkKind
+from common.standard_endpoints.pending_work import WorkKind
 from notifications.support.queries.dead_webhooks import AWAITING_DEAD_WEBHOOKS
 from notifications.support.queries.tickets import AWAITING_TICKET
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from common.web.personal_records import Section
+from common.standard_endpoints.personal_records import Section
 
 SECTIONS: Final = (
     Section(

@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import permission
-from common.web.dead_letter_routes import ClosedDeadLetter, CloseDeadLetterRequest, respond_closed
-from common.web.dead_webhooks import (
+from common.standard_endpoints.dead_letter_routes import ClosedDeadLetter, CloseDeadLetterRequest, respond_closed
+from common.standard_endpoints.dead_webhooks import (
     DeadLetterWebhookPage,
     DeadWebhookKey,
     EventIdFilter,

@@ -11,7 +11,6 @@ from starlette.responses import Response
 from common.auth.caller import THE_SERVICE, Caller
 from common.auth.guards import SIGNED_IN, permission
 from common.media.cleanup import expect_image
-from common.media.uploads import read_image
 from common.primitives.ids import new_id
 from common.primitives.problems import NotFound
 from common.primitives.public_numbers import NumberKind, read_number_or_id
@@ -20,6 +19,7 @@ from common.web.endpoint_table import Media
 from common.web.endpoints import Endpoints
 from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, QueryText, dependencies_of, ok
 from common.web.pages import created_position, cursor_page, respond_page, time_position
+from common.web.uploads import read_image
 from notifications.deliveries import Contact, find_contacts
 from notifications.dependencies import Dependencies
 from notifications.support.domain.attachments import image_name

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from common.database.outbox import OutboxRow
 from common.database.unit_of_work import Database
-from common.messaging.outbox import OutboxRow
 from payments.domain.gateways import GatewayName
 from payments.domain.webhooks import Arrival
 from payments.store.webhooks import record_webhook_if_new

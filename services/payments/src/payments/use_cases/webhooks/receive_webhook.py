@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Literal
 
+from common.database.outbox import OutboxRow
 from common.database.unit_of_work import Database
-from common.messaging.outbox import OutboxRow
 from common.primitives.clock import Clock
 from payments.clients.gateway import GatewayEvents
 from payments.domain.gateways import GatewayName

@@ -1,0 +1,10 @@
+"""The endpoints that every service has: dead letters, queues, the caller's work and actions, personal records."""
+
+__all__ = [
+    "dead_letter_routes",
+    "dead_webhooks",
+    "own_actions",
+    "pending_work",
+    "personal_records",
+    "queue_routes",
+]
