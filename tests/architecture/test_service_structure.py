@@ -28,6 +28,7 @@ PURE = (
     "common.primitives.cells",
     "common.primitives.clock",
     "common.primitives.ids",
+    "common.primitives.json_records",
     "common.primitives.retry",
     "common.primitives.shared_addresses",
     "common.web.csv_export",

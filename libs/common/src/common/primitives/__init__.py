@@ -10,6 +10,7 @@ __all__ = [
     "encryption",
     "idempotency",
     "ids",
+    "json_records",
     "lifecycles",
     "limits",
     "money",

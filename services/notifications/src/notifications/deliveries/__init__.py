@@ -12,7 +12,7 @@ from notifications.deliveries.domain.deliveries import (
 )
 from notifications.deliveries.domain.masked_texts import MaskedText, mask_digits
 from notifications.deliveries.domain.messaging_errors import PROVIDER as MESSAGING_PROVIDER
-from notifications.deliveries.domain.messaging_errors import MessagingError, classify_error, read_error
+from notifications.deliveries.domain.messaging_errors import MessagingError, ReportedError, classify_error, read_error
 from notifications.deliveries.domain.statuses import LOST, Status
 from notifications.deliveries.domain.telephone_numbers import address_of, is_app_user_id, key_of
 from notifications.deliveries.queries.contacts import (
@@ -38,6 +38,7 @@ __all__ = [
     "MaskedText",
     "MessagingError",
     "NotificationRequest",
+    "ReportedError",
     "Status",
     "address_of",
     "classify_error",

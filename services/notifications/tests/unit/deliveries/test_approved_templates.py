@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from common.primitives.json_records import read_record
 from notifications.deliveries.domain.approved_templates import (
     APPROVED_TEMPLATES,
     BODY_MAX,
@@ -14,7 +15,7 @@ from notifications.deliveries.domain.approved_templates import (
     PARAMETER_MAX,
     placeholders_of,
 )
-from notifications.deliveries.domain.registered_templates import compare_template, read_registered
+from notifications.deliveries.domain.registered_templates import ReportedTemplate, compare_template, read_registered
 from notifications.deliveries.domain.templates import CATALOG
 from notifications.deliveries.templates.examples import example_of
 from notifications.deliveries.templates.registration import manage_templates, registrations
@@ -100,7 +101,7 @@ def registered(**changes):
         "rejected_reason": "NONE",
         "components": [{"type": "BODY", "text": body_of(EXPECTED)["text"]}],
     }
-    found = read_registered({**item, **changes})
+    found = read_registered(read_record({**item, **changes}, ReportedTemplate))
     assert found is not None
     return found
 
@@ -148,4 +149,4 @@ def test_the_provider_writes_the_text_of_an_authentication_template() -> None:
 
 @pytest.mark.parametrize("item", [None, 7, "x", [], {}, {"id": "1"}, {"id": True, "name": "x", "language": "en"}])
 def test_an_odd_item_of_the_list_is_skipped(item) -> None:
-    assert read_registered(item) is None
+    assert read_registered(read_record(item, ReportedTemplate)) is None

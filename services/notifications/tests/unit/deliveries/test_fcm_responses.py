@@ -2,6 +2,7 @@
 
 import pytest
 
+from common.primitives.json_records import read_record
 from notifications.deliveries.domain.errors import (
     AccountFault,
     DeviceOfOtherAccount,
@@ -9,7 +10,7 @@ from notifications.deliveries.domain.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from notifications.deliveries.domain.fcm_responses import fcm_fault
+from notifications.deliveries.domain.fcm_responses import FcmError, FcmResponse, fcm_fault
 
 FCM_ERROR = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
 BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
@@ -63,10 +64,10 @@ def violation(*fields):
     ],
 )  # fmt: skip
 def test_an_error_of_fcm_has_one_reading(status, payload, expected) -> None:
-    assert type(fcm_fault("fcm", status, payload)) is expected
+    assert type(fcm_fault("fcm", status, read_record(payload, FcmResponse).error)) is expected
 
 
 def test_a_quota_keeps_its_retry_after() -> None:
-    fault = fcm_fault("fcm", 429, {}, retry_after_seconds=90)
+    fault = fcm_fault("fcm", 429, FcmError(), retry_after_seconds=90)
     assert isinstance(fault, ProviderUnavailable)
     assert fault.retry_after_seconds == 90

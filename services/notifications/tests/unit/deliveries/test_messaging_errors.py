@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
-from notifications.deliveries.domain.messaging_errors import classify_error, read_error
+from common.primitives.json_records import read_record
+from notifications.deliveries.domain.messaging_errors import ReportedError, classify_error, read_error
 
 
 def error(code=None, **more):
-    return read_error({"code": code, "message": f"(#{code}) Failed", "type": "OAuthException", **more})
+    return read_error(
+        read_record({"code": code, "message": f"(#{code}) Failed", "type": "OAuthException", **more}, ReportedError)
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,13 +81,13 @@ def test_a_transient_error_is_repeated() -> None:
     ],
 )
 def test_the_text_is_the_most_exact_one_without_digits(given: dict[str, Any], text: str) -> None:
-    assert read_error(given).text == text
+    assert read_error(read_record(given, ReportedError)).text == text
 
 
 @pytest.mark.parametrize(
     "odd", [None, 7, "x", [], {}, {"code": True}, {"code": 1.5}, {"code": "-1"}, {"code": "9" * 50}]
 )
 def test_odd_errors_are_read(odd) -> None:
-    read = read_error(odd)
+    read = read_error(read_record(odd, ReportedError))
     assert read.code is None
     assert classify_error(read, 500) == "throttled"

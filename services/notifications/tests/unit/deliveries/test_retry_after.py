@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from notifications.deliveries.clients.responses import RETRY_AFTER_SECONDS_MAX, json_object, retry_after_seconds
+from notifications.deliveries.clients.responses import RETRY_AFTER_SECONDS_MAX, retry_after_seconds
 
 NOW = "Thu, 01 Jan 2026 00:00:00 GMT"
 
@@ -25,8 +25,3 @@ NOW = "Thu, 01 Jan 2026 00:00:00 GMT"
 )
 def test_retry_after_is_read_within_limits(headers, expected) -> None:
     assert retry_after_seconds(httpx.Response(429, headers=headers)) == expected
-
-
-@pytest.mark.parametrize("body", [b"", b"[]", b"7", b"{", b"\xff", b"[" * 100_000, b'{"a": 1e999}', b"<html>"])
-def test_a_body_that_is_no_object_is_empty(body) -> None:
-    assert json_object(httpx.Response(200, content=body)) == {}

@@ -1,11 +1,13 @@
 """What the responses of the SMS companies mean for a message, in every documented shape and in odd ones."""
 
+import json
 from typing import Any
 
 import pytest
 
 from notifications.deliveries.domain.errors import (
     AccountFault,
+    DeliveryError,
     ProviderRejected,
     ProviderTimeout,
     ProviderUnavailable,
@@ -16,7 +18,7 @@ from notifications.deliveries.domain.sms_responses import SmsResponse, read_afri
 
 def outcome(read, status, payload, retry_after_seconds=None):
     try:
-        return read(SmsResponse("company", status, payload, retry_after_seconds))
+        return read(SmsResponse("company", status, json.dumps(payload).encode(), retry_after_seconds))
     except (ProviderUnavailable, ProviderRejected) as fault:
         return type(fault)
 
@@ -161,5 +163,22 @@ def test_a_response_of_twilio_has_one_reading(status, payload, expected) -> None
 
 def test_a_rate_limit_keeps_its_retry_after() -> None:
     with pytest.raises(ProviderUnavailable) as fault:
-        read_twilio(SmsResponse("company", 429, {"code": 20429}, retry_after_seconds=40))
+        read_twilio(SmsResponse("company", 429, b'{"code": 20429}', retry_after_seconds=40))
     assert fault.value.retry_after_seconds == 40
+
+
+@pytest.mark.parametrize(
+    ("read", "payload"),
+    [
+        (read_termii, {"message": "Sender not allowed for 2348031234567"}),
+        (read_termii, {"message": [{"issue": "Sender not allowed for 2348031234567"}]}),
+        (read_africas_talking, {"SMSMessageData": {"Message": "InvalidSenderId for +2348031234567"}}),
+        (read_africas_talking, {"SMSMessageData": {"Recipients": [{"statusCode": 403, "status": "2348031234567"}]}}),
+        (read_twilio, {"code": 21211, "message": "x" * 190 + "2348031234567"}),
+    ],
+)
+def test_no_reason_contains_the_number(read, payload) -> None:
+    with pytest.raises(DeliveryError) as fault:
+        read(SmsResponse("company", 400, json.dumps(payload).encode(), number="2348031234567"))
+    assert "23480" not in str(fault.value)
+    assert "*" in str(fault.value)

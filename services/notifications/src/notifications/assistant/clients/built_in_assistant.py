@@ -1,8 +1,8 @@
 """The built-in assistant with the interface of a language model, with the same tools and limits."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
 
+from common.primitives.json_records import JsonObject
 from notifications.assistant.domain import built_in_assistant
 from notifications.assistant.domain.conversations import ChatMessage, Completion, Provider
 
@@ -16,7 +16,7 @@ class BuiltIn:
         self,
         instructions: str,
         messages: Sequence[ChatMessage],
-        tools: Sequence[Mapping[str, Any]],
+        tools: Sequence[JsonObject],
         on_text: Callable[[str], Awaitable[None]],
     ) -> Completion:
         """Introduce itself in the first reply of a conversation, then request tool calls, then reply from their results."""

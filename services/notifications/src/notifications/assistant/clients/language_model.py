@@ -5,11 +5,12 @@ is sent in one header and appears in no error or log. The log shows code, type a
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import msgspec
 
+from common.primitives.json_records import Json, JsonObject, decode_json
 from notifications.assistant.domain.conversations import ChatMessage, Completion, Ending, Provider, TokenUsage, ToolCall
 from notifications.assistant.domain.errors import AssistantUnavailable
 from notifications.assistant.domain.model_errors import fault_in_stream, fault_of_status, read_model_error
@@ -56,13 +57,13 @@ class LanguageModel:
         self._timeout = httpx.Timeout(silence_seconds, connect=CONNECT_SECONDS_MAX, pool=CONNECT_SECONDS_MAX)
 
     async def complete(
-        self, instructions: str, messages: Sequence[ChatMessage], tools: Sequence[Mapping[str, Any]], on_text: OnText
+        self, instructions: str, messages: Sequence[ChatMessage], tools: Sequence[JsonObject], on_text: OnText
     ) -> Completion:
         """Query the model and pass each piece of text to `on_text`. Raises AssistantUnavailable.
 
         Cancellation and a slow `on_text` reach the model.
         """
-        body: dict[str, Any] = {
+        body: JsonObject = {
             "model": self._model,
             "messages": [{"role": "system", "content": instructions}, *map(_message, messages)],
             **self._tokens,
@@ -83,10 +84,10 @@ class LanguageModel:
             raise AssistantUnavailable(type(error).__name__, is_outage=True) from None
 
 
-def _message(message: ChatMessage) -> dict[str, Any]:
+def _message(message: ChatMessage) -> JsonObject:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
-    body: dict[str, Any] = {"role": message.role, "content": message.text}
+    body: JsonObject = {"role": message.role, "content": message.text}
     if message.calls:
         body["content"] = message.text or None
         body["tool_calls"] = [
@@ -104,7 +105,7 @@ async def _check(response: httpx.Response, key: str) -> None:
         raise AssistantUnavailable("the answer is packed", _UNUSABLE)
 
 
-async def _error_body(response: httpx.Response) -> Any:
+async def _error_body(response: httpx.Response) -> Json:
     """Read the JSON of an error; None for a compressed, long or broken one."""
     if not _is_plain(response):
         return None
@@ -115,9 +116,9 @@ async def _error_body(response: httpx.Response) -> Any:
             total += len(piece)
             if total > ERROR_BYTES_MAX:
                 return None
-        return msgspec.json.decode(b"".join(parts))
-    except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except httpx.HTTPError:
         return None
+    return decode_json(b"".join(parts))
 
 
 def _is_plain(response: httpx.Response) -> bool:
@@ -192,7 +193,7 @@ class _CompletionReader:
         await self._read_chunk(_decoded(body), "message")
         self._finish_reason = self._finish_reason or "stop"
 
-    async def _read_chunk(self, chunk: Any, part: str) -> None:
+    async def _read_chunk(self, chunk: Json, part: str) -> None:
         if not isinstance(chunk, dict) or chunk.get("error"):
             raise fault_in_stream(read_model_error(chunk), self._key)
         usage = chunk.get("usage")
@@ -211,7 +212,7 @@ class _CompletionReader:
         if isinstance(reason := choice.get("finish_reason"), str):
             self._finish_reason = reason
 
-    def _read_calls(self, given: Any) -> None:
+    def _read_calls(self, given: Json) -> None:
         for number, part in enumerate(given if isinstance(given, list) else ()):
             if not isinstance(part, dict):
                 raise AssistantUnavailable("a call is not an object", _UNUSABLE)
@@ -244,19 +245,20 @@ class _CompletionReader:
 _ENDINGS: Final[Mapping[str, Ending]] = {"length": "cut", "content_filter": "filtered"}
 
 
-def _texts(content: Any) -> list[str]:
+def _texts(content: Json) -> list[str]:
     """Return the texts of a message: its content is a text, null, or a list of parts, of which some are no text."""
     parts = content if isinstance(content, list) else [content]
     found = (part.get("text") or part.get("refusal") if isinstance(part, dict) else part for part in parts)
     return [text for text in found if isinstance(text, str) and text]
 
 
-def _decoded(content: bytes) -> Any:
+def _decoded(content: bytes) -> Json:
     try:
-        return msgspec.json.decode(content)
+        value: Json = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise AssistantUnavailable("the answer is not JSON", _UNUSABLE) from None
+    return value
 
 
-def _count(value: Any) -> int:
+def _count(value: Json) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000_000 else 0

@@ -1,11 +1,12 @@
 """Reads of our own catalog and orders under the caller's token (architecture section 1). Row security applies."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import msgspec
 
+from common.primitives.json_records import Json
 from notifications.assistant.domain.assistant_tools import Lookup
 
 # A page of eight orders with fifty items each is some hundred KiB.
@@ -25,7 +26,7 @@ class Marketplace:
     def __init__(self, http: httpx.AsyncClient, url: str) -> None:
         self._http, self._url = http, url.rstrip("/")
 
-    async def read(self, lookup: Lookup, token: str) -> Any | None:
+    async def read(self, lookup: Lookup, token: str) -> Json:
         """Return the `data` of the response; None for 404. Raises MarketplaceUnavailable."""
         if not _PATHS.fullmatch(lookup.path):
             raise MarketplaceUnavailable("this path is not asked")
@@ -56,9 +57,9 @@ async def _body(response: httpx.Response) -> bytes:
     return bytes(body)
 
 
-def _content(body: bytes) -> Any:
+def _content(body: bytes) -> Json:
     try:
-        document = msgspec.json.decode(body)
+        document: Json = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise MarketplaceUnavailable("the answer is not JSON") from None
     return document.get("data") if isinstance(document, dict) else None

@@ -7,9 +7,12 @@ Results are truncated and reduced to the fields below: other users' ids, notes a
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
+
+import msgspec
 
 from common.primitives.ids import parse_uuid
+from common.primitives.json_records import Json, JsonObject, read_record, read_records
 from common.primitives.money import AMOUNT_MINOR_MAX
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from notifications.assistant.domain.conversations import Requester, ToolCall
@@ -27,9 +30,16 @@ _DESCRIPTION_CHARACTERS_MAX: Final = 240
 _NAME_CHARACTERS_MAX: Final = 100
 
 
-def _tool_schema(name: Tool, does: str, required: tuple[str, ...] = (), **fields: tuple[str, str]) -> dict[str, Any]:
-    properties = {field: {"type": kind, "description": meaning} for field, (kind, meaning) in fields.items()}
-    schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+def _tool_schema(name: Tool, does: str, required: tuple[str, ...] = (), **fields: tuple[str, str]) -> JsonObject:
+    properties: JsonObject = {
+        field: {"type": kind, "description": meaning} for field, (kind, meaning) in fields.items()
+    }
+    schema: JsonObject = {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
     return {"type": "function", "function": {"name": name, "description": does, "parameters": schema}}
 
 
@@ -59,6 +69,45 @@ TOOLS: Final = (
 )
 
 
+class FlashSale(msgspec.Struct, frozen=True, rename="camel"):
+    ends_at: str | None = None
+
+
+class Product(msgspec.Struct, frozen=True, rename="camel"):
+    """What a model may see of a product."""
+
+    id: str | None = None
+    name: str = ""
+    description: str = ""
+    category: str = ""
+    vendor_name: str = ""
+    price_minor: int | None = None
+    in_stock: bool = False
+    flash_sale: FlashSale | None = None
+
+
+class OrderItem(msgspec.Struct, frozen=True):
+    name: str = ""
+    quantity: int | None = None
+
+
+class Order(msgspec.Struct, frozen=True, rename="camel"):
+    """What a model may see of an order, and whose it is."""
+
+    id: str | None = None
+    number: str | None = None
+    status: str | None = None
+    buyer_id: str | None = None
+    vendor_id: str | None = None
+    total_minor: int | None = None
+    refunded_minor: int | None = None
+    items: list[OrderItem] = []
+    created_at: str | None = None
+    payment_due_at: str | None = None
+    delivered_at: str | None = None
+    return_due_at: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Lookup:
     """One GET at our own catalog or orders, under the caller's token."""
@@ -72,7 +121,7 @@ class Lookup:
 class ImmediateResult:
     """A result without a lookup."""
 
-    result: Any
+    result: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +156,7 @@ def read_call(call: ToolCall) -> Lookup | ImmediateResult | RejectedCall:
             return RejectedCall("there is no such tool")
 
 
-def result_text(result: Any) -> str:
+def result_text(result: Json) -> str:
     """Return a result as one JSON document of bounded length."""
     while len(text := json.dumps({"result": result}, ensure_ascii=False)) > RESULT_CHARACTERS_MAX:
         if not isinstance(result, list) or not result:
@@ -121,27 +170,27 @@ def error_text(reason: str) -> str:
     return json.dumps({"error": reason})
 
 
-def visible_result(lookup: Lookup, found: Any, requester: Requester) -> Any:
+def visible_result(lookup: Lookup, found: Json, requester: Requester) -> Json:
     """Return the part of a response that the model receives; None when nothing in it belongs to the requester.
 
     Staff can read other users' orders. Through the assistant they see only orders that they bought or sell.
     """
     match lookup.tool:
         case "search_products":
-            return [_product(row) for row in _rows(found)[:PRODUCTS_MAX]]
+            return [_product(row) for row in read_records(found, Product)[:PRODUCTS_MAX]]
         case "show_product":
-            return _product(found) if isinstance(found, dict) else None
+            return _product(read_record(found, Product)) if isinstance(found, dict) else None
         case "list_my_orders":
-            return [_order(row, requester) for row in _rows(found) if _is_own_order(row, requester)]
+            return [_order(row, requester) for row in read_records(found, Order) if _is_own_order(row, requester)]
         case "show_my_order":
             # A search by number finds at most one order; the number of no order may find names of items.
-            named = [row for row in _rows(found) if lookup.parameters["q"] in (row.get("number"), row.get("id"))]
+            named = [row for row in read_records(found, Order) if lookup.parameters["q"] in (row.number, row.id)]
             return next((_order(row, requester) for row in named if _is_own_order(row, requester)), None)
         case _:
             return None
 
 
-def _product_search(arguments: Mapping[str, Any]) -> Lookup | RejectedCall:
+def _product_search(arguments: JsonObject) -> Lookup | RejectedCall:
     parameters = {"limit": str(PRODUCTS_MAX), "inStock": "true"}
     query = arguments.get("query")
     if query is not None and not isinstance(query, str):
@@ -163,7 +212,7 @@ def _product_search(arguments: Mapping[str, Any]) -> Lookup | RejectedCall:
     return Lookup("search_products", "/api/products", parameters)
 
 
-def _help_search(arguments: Mapping[str, Any]) -> ImmediateResult | RejectedCall:
+def _help_search(arguments: JsonObject) -> ImmediateResult | RejectedCall:
     query = arguments.get("query")
     if not isinstance(query, str):
         return RejectedCall("query must be text")
@@ -171,12 +220,12 @@ def _help_search(arguments: Mapping[str, Any]) -> ImmediateResult | RejectedCall
     return ImmediateResult([{"title": article.title, "text": article.text} for article in articles])
 
 
-def _lookup_by_id(tool: Tool, folder: str, given: Any) -> Lookup | RejectedCall:
+def _lookup_by_id(tool: Tool, folder: str, given: Json) -> Lookup | RejectedCall:
     one_id = parse_uuid(given) if isinstance(given, str) else None
     return RejectedCall("the id must be a UUID") if one_id is None else Lookup(tool, f"{folder}/{one_id}", {})
 
 
-def _order_lookup(given: Any) -> Lookup | RejectedCall:
+def _order_lookup(given: Json) -> Lookup | RejectedCall:
     named = read_number_or_id(given, NumberKind.ORDER) if isinstance(given, str) else None
     if named is None:
         return RejectedCall("orderNumber must be an order's number, such as CM-R80T-M2NG")
@@ -189,59 +238,56 @@ def _search_words(query: str) -> str:
     return " ".join(words.split())[:QUERY_CHARACTERS_MAX].strip()
 
 
-def _rows(found: Any) -> list[dict[str, Any]]:
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
-
-
-def _product(row: Mapping[str, Any]) -> dict[str, Any]:
-    summary = {
-        "id": row.get("id"),
-        "name": _truncated(row.get("name"), _NAME_CHARACTERS_MAX),
-        "description": _truncated(row.get("description"), _DESCRIPTION_CHARACTERS_MAX),
-        "category": _truncated(row.get("category"), _NAME_CHARACTERS_MAX),
-        "vendor": _truncated(row.get("vendorName"), _NAME_CHARACTERS_MAX),
-        "price": naira_text(row.get("priceMinor")),
-        "inStock": row.get("inStock") is True,
+def _product(product: Product) -> JsonObject:
+    summary: JsonObject = {
+        "id": product.id,
+        "name": _truncated(product.name, _NAME_CHARACTERS_MAX),
+        "description": _truncated(product.description, _DESCRIPTION_CHARACTERS_MAX),
+        "category": _truncated(product.category, _NAME_CHARACTERS_MAX),
+        "vendor": _truncated(product.vendor_name, _NAME_CHARACTERS_MAX),
+        "price": naira_text(product.price_minor),
+        "inStock": product.in_stock,
     }
-    sale = row.get("flashSale")
-    if isinstance(sale, dict):
-        summary["saleEndsAt"] = sale.get("endsAt")
+    if product.flash_sale is not None:
+        summary["saleEndsAt"] = product.flash_sale.ends_at
     return summary
 
 
-def _is_own_order(row: Mapping[str, Any], requester: Requester) -> bool:
-    return row.get("buyerId") == str(requester.user_id) or _is_sold_by(row, requester)
+def _is_own_order(order: Order, requester: Requester) -> bool:
+    return order.buyer_id == str(requester.user_id) or _is_sold_by(order, requester)
 
 
-def _is_sold_by(row: Mapping[str, Any], requester: Requester) -> bool:
-    return requester.vendor_id is not None and row.get("vendorId") == str(requester.vendor_id)
+def _is_sold_by(order: Order, requester: Requester) -> bool:
+    return requester.vendor_id is not None and order.vendor_id == str(requester.vendor_id)
 
 
-def _order(row: Mapping[str, Any], requester: Requester) -> dict[str, Any]:
-    items = _rows(row.get("items"))
-    summary = {
-        "number": row.get("number"),
-        "status": row.get("status"),
-        "total": naira_text(row.get("totalMinor")),
-        "refunded": naira_text(row.get("refundedMinor")),
-        "asker": "vendor" if _is_sold_by(row, requester) else "buyer",
+def _order(order: Order, requester: Requester) -> JsonObject:
+    return {
+        "number": order.number,
+        "status": order.status,
+        "total": naira_text(order.total_minor),
+        "refunded": naira_text(order.refunded_minor),
+        "asker": "vendor" if _is_sold_by(order, requester) else "buyer",
         "items": [
-            {"name": _truncated(item.get("name"), _NAME_CHARACTERS_MAX), "quantity": item.get("quantity")}
-            for item in items[:ITEMS_MAX]
+            {"name": _truncated(item.name, _NAME_CHARACTERS_MAX), "quantity": item.quantity}
+            for item in order.items[:ITEMS_MAX]
         ],
-        "moreItems": max(0, len(items) - ITEMS_MAX),
+        "moreItems": max(0, len(order.items) - ITEMS_MAX),
+        "createdAt": order.created_at,
+        "paymentDueAt": order.payment_due_at,
+        "deliveredAt": order.delivered_at,
+        "returnDueAt": order.return_due_at,
     }
-    return summary | {name: row.get(name) for name in ("createdAt", "paymentDueAt", "deliveredAt", "returnDueAt")}
 
 
-def _truncated(text: Any, characters_max: int) -> str:
-    plain = " ".join(str(text or "").split())
+def _truncated(text: str, characters_max: int) -> str:
+    plain = " ".join(text.split())
     return plain if len(plain) <= characters_max else plain[: characters_max - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def naira_text(amount_minor: Any) -> str | None:
+def naira_text(amount_minor: int | None) -> str | None:
     """Format kobo as `NGN 4,500` or `NGN 4,500.50`."""
-    if not isinstance(amount_minor, int):
+    if amount_minor is None:
         return None
     whole, kobo = divmod(amount_minor, 100)
     return f"NGN {whole:,}" + (f".{kobo:02d}" if kobo else "")

@@ -3,8 +3,11 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
+import msgspec
+
+from common.primitives.json_records import Json, JsonObject, read_record, read_records
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from notifications.assistant.domain.conversations import ChatMessage, ToolCall
 
@@ -70,10 +73,35 @@ _STATUSES: Final[Mapping[str, str]] = {
 }
 
 
+class FoundProduct(msgspec.Struct, frozen=True):
+    name: str = ""
+    price: str | None = None
+    vendor: str = ""
+
+
+class FoundItem(msgspec.Struct, frozen=True):
+    name: str = ""
+    quantity: int | None = None
+
+
+class FoundOrder(msgspec.Struct, frozen=True, rename="camel"):
+    number: str | None = None
+    status: str | None = None
+    total: str | None = None
+    items: list[FoundItem] = []
+    more_items: int = 0
+    payment_due_at: str | None = None
+
+
+class FoundArticle(msgspec.Struct, frozen=True):
+    title: str = ""
+    text: str = ""
+
+
 def requested_calls(message: str) -> tuple[ToolCall, ...]:
     """Return the tool calls that a message needs; none for an unrecognized question."""
     text = message.lower()
-    calls: list[tuple[str, dict[str, Any]]] = []
+    calls: list[tuple[str, JsonObject]] = []
     if order_name := _order_name(message):
         calls.append(("show_my_order", {"orderNumber": order_name}))
     elif _RANGE.search(text) or _CEILING.search(text) or _FLOOR.search(text):
@@ -103,69 +131,61 @@ def compose_reply(calls: Sequence[ToolCall], results: Sequence[ChatMessage]) -> 
     return "\n\n".join(parts) or ABILITIES
 
 
-def _describe_result(call: ToolCall, outcome: Mapping[str, Any]) -> str:
+def _describe_result(call: ToolCall, outcome: JsonObject) -> str:
     if "result" not in outcome:
-        return _UNAVAILABLE if call.name != "show_my_order" else f"{_lookup_error(outcome)} {ABILITIES}"
+        is_absent = outcome.get("error") == "not found"
+        error = "You have no order with this number." if is_absent else _UNAVAILABLE
+        return _UNAVAILABLE if call.name != "show_my_order" else f"{error} {ABILITIES}"
     found = outcome["result"]
     match call.name:
         case "search_products":
-            return _describe_products(found, json.loads(call.arguments))
+            return _describe_products(read_records(found, FoundProduct), json.loads(call.arguments))
         case "list_my_orders":
-            return _describe_orders(found)
+            return _describe_orders(read_records(found, FoundOrder))
         case "show_my_order":
-            return _describe_order(found)
+            return _describe_order(read_record(found, FoundOrder))
         case _:
-            return _describe_articles(found)
+            return _describe_articles(read_records(found, FoundArticle))
 
 
-def _lookup_error(outcome: Mapping[str, Any]) -> str:
-    return "You have no order with this number." if outcome.get("error") == "not found" else _UNAVAILABLE
-
-
-def _describe_products(products: Sequence[Mapping[str, Any]], filters: Mapping[str, Any]) -> str:
+def _describe_products(products: Sequence[FoundProduct], filters: Mapping[str, Json]) -> str:
     query = f' for "{filters["query"]}"' if filters.get("query") else ""
     if not products:
         return (
             f"I found nothing in stock{query} at that price. {ABILITIES}"
-            if _has_price(filters)
+            if "maxPriceNaira" in filters or "minPriceNaira" in filters
             else f"I found nothing in stock{query}. {ABILITIES}"
         )
-    lines = [f"- {product['name']}: {product['price']}, from {product['vendor']}" for product in products]
+    lines = [f"- {product.name}: {product.price}, from {product.vendor}" for product in products]
     return f"In stock{query}:\n" + "\n".join(lines)
 
 
-def _has_price(filters: Mapping[str, Any]) -> bool:
-    return "maxPriceNaira" in filters or "minPriceNaira" in filters
-
-
-def _describe_orders(orders: Sequence[Mapping[str, Any]]) -> str:
+def _describe_orders(orders: Sequence[FoundOrder]) -> str:
     if not orders:
         return "You have no orders yet."
     return "Your latest orders:\n" + "\n".join(f"- {_order_line(order)}" for order in orders)
 
 
-def _describe_order(order: Mapping[str, Any]) -> str:
+def _describe_order(order: FoundOrder) -> str:
     line = _order_line(order)
-    if order.get("status") == "Processing" and order.get("paymentDueAt"):
-        line += f" Pay before {order['paymentDueAt']}."
+    if order.status == "Processing" and order.payment_due_at:
+        line += f" Pay before {order.payment_due_at}."
     return line
 
 
-def _order_line(order: Mapping[str, Any]) -> str:
-    items_text = ", ".join(f"{item['quantity']} x {item['name']}" for item in order["items"])
-    more = f" and {order['moreItems']} more" if order.get("moreItems") else ""
-    meaning = _STATUSES.get(str(order["status"]), str(order["status"]))
-    return f"Order {order['number']} ({items_text}{more}; {order['total']}), status {order['status']}: it {meaning}."
+def _order_line(order: FoundOrder) -> str:
+    items_text = ", ".join(f"{item.quantity} x {item.name}" for item in order.items)
+    more = f" and {order.more_items} more" if order.more_items else ""
+    meaning = _STATUSES.get(str(order.status), str(order.status))
+    return f"Order {order.number} ({items_text}{more}; {order.total}), status {order.status}: it {meaning}."
 
 
-def _describe_articles(articles: Sequence[Mapping[str, Any]]) -> str:
-    if not articles:
-        return ABILITIES
-    return "\n\n".join(f"{article['title']}: {article['text']}" for article in articles)
+def _describe_articles(articles: Sequence[FoundArticle]) -> str:
+    return "\n\n".join(f"{article.title}: {article.text}" for article in articles) or ABILITIES
 
 
-def _search(text: str) -> dict[str, Any]:
-    filters: dict[str, Any] = {}
+def _search(text: str) -> JsonObject:
+    filters: JsonObject = {}
     if found := _RANGE.search(text):
         filters |= {"minPriceNaira": _naira(found[1], found[2]), "maxPriceNaira": _naira(found[3], found[4])}
         text = text.replace(found[0], " ")

@@ -5,8 +5,11 @@ An error object has `code`, `type`, `message` and `param`; any of them may be mi
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+import msgspec
+
+from common.primitives.json_records import Json, read_record
 from notifications.assistant.domain.errors import AssistantUnavailable
 
 _BUSY: Final = "The assistant has too many questions at the moment. Try again later."
@@ -52,13 +55,22 @@ class ModelError:
         return bool(self.names & _ACCOUNT)
 
 
-def read_model_error(payload: object) -> ModelError:
+class ReportedError(msgspec.Struct, frozen=True):
+    code: int | str = ""
+    type: int | str = ""
+    message: int | str = ""
+    param: int | str = ""
+
+
+class ErrorResponse(msgspec.Struct, frozen=True):
+    error: ReportedError = ReportedError()
+
+
+def read_model_error(payload: Json) -> ModelError:
     """Read the `error` of a response of any shape. A plain text in its place is not read: it may quote the question."""
-    error = payload.get("error") if isinstance(payload, Mapping) else None
-    if not isinstance(error, Mapping):
-        return ModelError()
-    code, kind, param = (_short(error.get(name), _WORD_CHARACTERS_MAX) for name in ("code", "type", "param"))
-    return ModelError(code, kind, _short(error.get("message"), _TEXT_CHARACTERS_MAX), param)
+    error = read_record(payload, ErrorResponse).error
+    code, kind, param = (_short(given, _WORD_CHARACTERS_MAX) for given in (error.code, error.type, error.param))
+    return ModelError(code, kind, _short(error.message, _TEXT_CHARACTERS_MAX), param)
 
 
 def fault_of_status(status: int, error: ModelError, key: str, retry_after_seconds: int) -> AssistantUnavailable:
@@ -96,7 +108,5 @@ def _reason(summary: str, error: ModelError, key: str, *, with_message: bool) ->
     return text.replace(key, "***") if key else text
 
 
-def _short(given: Any, characters_max: int) -> str:
-    if isinstance(given, int) and not isinstance(given, bool):
-        given = str(given)
-    return " ".join(given.split())[:characters_max] if isinstance(given, str) else ""
+def _short(given: int | str, characters_max: int) -> str:
+    return " ".join(str(given).split())[:characters_max]

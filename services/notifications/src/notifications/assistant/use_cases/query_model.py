@@ -1,14 +1,15 @@
 """Query the assistant's model through a circuit breaker."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from common.primitives.circuit_breaker import Circuit
 from common.primitives.clock import Clock
 from common.primitives.ids import new_id
+from common.primitives.json_records import JsonObject
 from contracts.operations import AlertCleared, AlertRaised
 from notifications.assistant.domain.conversations import ChatMessage, Completion, Provider
 from notifications.assistant.domain.errors import AssistantUnavailable
@@ -29,7 +30,7 @@ class Model(Protocol):
         self,
         instructions: str,
         messages: Sequence[ChatMessage],
-        tools: Sequence[Mapping[str, Any]],
+        tools: Sequence[JsonObject],
         on_text: OnText,
     ) -> Completion: ...
 
@@ -49,7 +50,7 @@ async def query_model(
     monitored: MonitoredModel,
     instructions: str,
     messages: Sequence[ChatMessage],
-    tools: Sequence[Mapping[str, Any]],
+    tools: Sequence[JsonObject],
     on_text: OnText,
 ) -> Completion:
     """Return the model's completion. After repeated failures the model is paused and an alert is raised.

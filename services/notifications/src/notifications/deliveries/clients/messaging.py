@@ -3,11 +3,11 @@
 `POST {url}/{version}/{phone_number_id}/messages`
 """
 
-from typing import Any
-
 import httpx
+import msgspec
 
-from notifications.deliveries.clients.responses import json_object, request_fault
+from common.primitives.json_records import Json, JsonObject, decode_record
+from notifications.deliveries.clients.responses import request_fault
 from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATES
 from notifications.deliveries.domain.deliveries import OutboundMessage
 from notifications.deliveries.domain.errors import (
@@ -18,8 +18,17 @@ from notifications.deliveries.domain.errors import (
     ProviderUnavailable,
     RecipientUnreachable,
 )
-from notifications.deliveries.domain.messaging_errors import PROVIDER, classify_error, read_error
+from notifications.deliveries.domain.messaging_errors import PROVIDER, ReportedError, classify_error, read_error
 from notifications.deliveries.domain.telephone_numbers import is_app_user_id
+
+
+class SentMessage(msgspec.Struct, frozen=True):
+    id: str = ""
+
+
+class SendResponse(msgspec.Struct, frozen=True):
+    messages: list[SentMessage] = []
+    error: ReportedError = ReportedError()
 
 
 class Messaging:
@@ -46,19 +55,18 @@ class Messaging:
             response = await self._http.post(self._url, json=body, headers=self._headers)
         except httpx.HTTPError as error:
             raise request_fault(PROVIDER, error) from error
-        payload = json_object(response)
+        sent = decode_record(response.content, SendResponse)
         if not response.is_success:
-            raise fault_of(response.status_code, payload, is_free_text=bool(outbound.message.text))
-        message_id = _message_id(payload)
-        if message_id is None:
+            raise fault_of(response.status_code, sent.error, is_free_text=bool(outbound.message.text))
+        if not sent.messages or not sent.messages[0].id:
             raise ProviderUnavailable(PROVIDER, "the response names no message")
-        return message_id
+        return sent.messages[0].id
 
-    def _content(self, outbound: OutboundMessage) -> dict[str, Any]:
+    def _content(self, outbound: OutboundMessage) -> JsonObject:
         """Return a free text, or the approved template."""
         if outbound.message.text:
             return {"type": "text", "text": {"preview_url": False, "body": outbound.message.text}}
-        named = {
+        named: JsonObject = {
             "name": outbound.template,
             "language": {"code": self._language},
             "components": _components(outbound),
@@ -71,25 +79,18 @@ def _recipient(address: str) -> dict[str, str]:
     return {"recipient": address} if is_app_user_id(address) else {"to": address.removeprefix("+")}
 
 
-def _components(outbound: OutboundMessage) -> list[dict[str, Any]]:
+def _components(outbound: OutboundMessage) -> list[Json]:
     """Return the template's values. An authentication template repeats its code for the button that copies it."""
-    parameters = [{"type": "text", "text": text} for text in outbound.message.parameters]
-    components: list[dict[str, Any]] = [{"type": "body", "parameters": parameters}] if parameters else []
+    parameters: list[Json] = [{"type": "text", "text": text} for text in outbound.message.parameters]
+    components: list[Json] = [{"type": "body", "parameters": parameters}] if parameters else []
     if APPROVED_TEMPLATES[outbound.template].category == "AUTHENTICATION":
         components.append({"type": "button", "sub_type": "url", "index": "0", "parameters": parameters})
     return components
 
 
-def _message_id(payload: dict[str, Any]) -> str | None:
-    messages = payload.get("messages")
-    first = messages[0] if isinstance(messages, list) and messages else None
-    message_id = first.get("id") if isinstance(first, dict) else None
-    return message_id if isinstance(message_id, str) and message_id else None
-
-
-def fault_of(status: int, payload: dict[str, Any], *, is_free_text: bool = False) -> DeliveryError:
+def fault_of(status: int, reported: ReportedError, *, is_free_text: bool = False) -> DeliveryError:
     """Return the exception for a response of the app that is no success."""
-    error = read_error(payload.get("error"))
+    error = read_error(reported)
     reason = f"{status} {error.summary}".strip()
     match classify_error(error, status):
         case "account":

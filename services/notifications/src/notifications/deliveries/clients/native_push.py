@@ -9,11 +9,12 @@ from google.auth.exceptions import GoogleAuthError, RefreshError, TransportError
 from google.auth.transport import Request, Response
 from google.oauth2.service_account import Credentials
 
+from common.primitives.json_records import JsonObject, decode_record
 from common.primitives.tls import client_tls
-from notifications.deliveries.clients.responses import json_object, request_fault, retry_after_seconds
+from notifications.deliveries.clients.responses import request_fault, retry_after_seconds
 from notifications.deliveries.domain.deliveries import PROVIDER_SECONDS_MAX, OutboundMessage
 from notifications.deliveries.domain.errors import AccountFault, ProviderUnavailable
-from notifications.deliveries.domain.fcm_responses import fcm_fault
+from notifications.deliveries.domain.fcm_responses import FcmResponse, fcm_fault
 from notifications.deliveries.domain.push_options import push_options
 
 PROVIDER: Final = "fcm"
@@ -37,22 +38,20 @@ class NativePush:
 
     async def send(self, outbound: OutboundMessage) -> str:
         """Return FCM's message name. Raises ProviderUnavailable, ProviderRejected and DeviceUnregistered."""
-        body = {"message": _message(outbound)}
+        body: JsonObject = {"message": _message(outbound)}
         response = await self._post(body)
-        payload = json_object(response)
         if response.status_code == httpx.codes.UNAUTHORIZED and "THIRD_PARTY_AUTH_ERROR" not in response.text:
             # The access token was revoked before its end: a fresh one shows whether the account is valid.
             self._credentials.token = None
             response = await self._post(body)
-            payload = json_object(response)
+        received = decode_record(response.content, FcmResponse)
         if not response.is_success:
-            raise fcm_fault(PROVIDER, response.status_code, payload, retry_after_seconds(response))
-        name = payload.get("name")
-        if not isinstance(name, str):
+            raise fcm_fault(PROVIDER, response.status_code, received.error, retry_after_seconds(response))
+        if not received.name:
             raise ProviderUnavailable(PROVIDER, "the response names no message")
-        return name
+        return received.name
 
-    async def _post(self, body: dict[str, Any]) -> httpx.Response:
+    async def _post(self, body: JsonObject) -> httpx.Response:
         headers = {"Authorization": f"Bearer {await self._token()}"}
         try:
             return await self._http.post(self._url, json=body, headers=headers)
@@ -81,35 +80,34 @@ def _token_fault(error: RefreshError) -> ProviderUnavailable:
     return AccountFault(PROVIDER, f"no access token: {code[:60]}")
 
 
-def _message(outbound: OutboundMessage) -> dict[str, Any]:
+def _message(outbound: OutboundMessage) -> JsonObject:
     options, collapse = push_options(outbound.template), outbound.notification_id.hex
     is_urgent = options.urgency == "high"
-    content = {"title": outbound.message.subject, "body": outbound.message.text}
-    data = {"notificationId": str(outbound.notification_id), "template": outbound.template}
+    content: JsonObject = {"title": outbound.message.subject, "body": outbound.message.text}
+    data: JsonObject = {"notificationId": str(outbound.notification_id), "template": outbound.template}
     if outbound.subject is not None:
         # FCM accepts texts only.
         data["subject"] = msgspec.json.encode(outbound.subject).decode()
-    apple = {"apns-collapse-id": collapse, "apns-priority": "10" if is_urgent else "5"}
-    message: dict[str, Any] = {
-        "token": outbound.address,
-        "data": data,
-        "android": {
-            "collapse_key": collapse,
-            "priority": "HIGH" if is_urgent else "NORMAL",
-            "ttl": f"{options.ttl_seconds}s",
-        },
+    apple: JsonObject = {"apns-collapse-id": collapse, "apns-priority": "10" if is_urgent else "5"}
+    android: JsonObject = {
+        "collapse_key": collapse,
+        "priority": "HIGH" if is_urgent else "NORMAL",
+        "ttl": f"{options.ttl_seconds}s",
     }
     if outbound.sensitive:
         # A data message: the system neither shows nor stores it.
-        message["data"] = {**data, **content}
         apple |= {"apns-priority": "5", "apns-push-type": "background"}
-        message["apns"] = {"headers": apple, "payload": {"aps": {"content-available": 1}}}
-    else:
-        message["notification"] = content
-        # A repetition replaces the shown notification; `collapse_key` replaces only a waiting one.
-        message["android"]["notification"] = {"tag": collapse}
-        message["apns"] = {"headers": apple}
-    return message
+        apns: JsonObject = {"headers": apple, "payload": {"aps": {"content-available": 1}}}
+        return {"token": outbound.address, "data": data | content, "android": android, "apns": apns}
+    # A repetition replaces the shown notification; `collapse_key` replaces only a waiting one.
+    android["notification"] = {"tag": collapse}
+    return {
+        "token": outbound.address,
+        "data": data,
+        "android": android,
+        "notification": content,
+        "apns": {"headers": apple},
+    }
 
 
 class _TokenRequest(Request):

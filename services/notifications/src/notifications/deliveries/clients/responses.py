@@ -1,10 +1,9 @@
 """Classification of a provider's HTTP responses."""
 
 from email.utils import parsedate_to_datetime
-from typing import Any, Final
+from typing import Final
 
 import httpx
-import msgspec
 
 from notifications.deliveries.domain.errors import ProviderTimeout, ProviderUnavailable
 
@@ -20,15 +19,6 @@ def request_fault(provider: str, error: httpx.HTTPError) -> ProviderUnavailable:
     """Return the fault of a call without a response."""
     kind = ProviderUnavailable if isinstance(error, _NEVER_SENT) else ProviderTimeout
     return kind(provider, type(error).__name__)
-
-
-def json_object(response: httpx.Response) -> dict[str, Any]:
-    """Return the JSON object of a response; empty for anything else."""
-    try:
-        body = msgspec.json.decode(response.content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
-    return body if isinstance(body, dict) else {}
 
 
 def retry_after_seconds(response: httpx.Response) -> int | None:

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 
-from notifications.deliveries.clients.responses import json_object, request_fault, retry_after_seconds
+from notifications.deliveries.clients.responses import request_fault, retry_after_seconds
 from notifications.deliveries.domain.deliveries import OutboundMessage
 from notifications.deliveries.domain.sms_responses import (
     Reader,
@@ -116,13 +116,9 @@ async def _send(
         response = await http.post(url, **request)
     except httpx.HTTPError as error:
         raise request_fault(account.provider, error) from error
-    # A company's text may repeat the number, which no error may contain.
-    number = outbound.address.removeprefix("+")
-    payload = {
-        name: value.replace(number, "***") if isinstance(value, str) and number else value
-        for name, value in json_object(response).items()
-    }
-    return read(SmsResponse(account.provider, response.status_code, payload, retry_after_seconds(response)))
+    # A company's text may repeat the number.
+    number, wait = outbound.address.removeprefix("+"), retry_after_seconds(response)
+    return read(SmsResponse(account.provider, response.status_code, response.content, wait, number))
 
 
 SMS_CLIENTS: Final[Mapping[str, type[Termii] | type[AfricasTalking] | type[Twilio]]] = {

@@ -6,7 +6,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal, NotRequired, Required, TypedDict
 
 Category = Literal["UTILITY", "AUTHENTICATION"]
 
@@ -186,18 +186,41 @@ APPROVED_TEMPLATES: Final[Mapping[str, ApprovedTemplate]] = {
 }
 
 
-def registration_of(name: str, language: str, example: Sequence[str]) -> dict[str, Any]:
+class Component(TypedDict, total=False):
+    """A component of a template, as the messaging app registers it."""
+
+    type: Required[str]
+    text: str
+    example: dict[str, list[list[str]]]
+    add_security_recommendation: bool
+    buttons: list[dict[str, str]]
+
+
+class Registration(TypedDict):
+    """The payload that registers a template. The lifetime of a message is in seconds."""
+
+    name: str
+    language: str
+    category: str
+    message_send_ttl_seconds: NotRequired[int]
+    components: list[Component]
+
+
+def registration_of(name: str, language: str, example: Sequence[str]) -> Registration:
     """Return the payload that registers a template: `POST {business account}/message_templates`.
 
     `example` has one value for each parameter; the reviewer reads it.
     """
     template = APPROVED_TEMPLATES[name]
-    lifetime = {} if template.lifetime_seconds is None else {"message_send_ttl_seconds": template.lifetime_seconds}
-    components = _components(template, example)
-    return {"name": name, "language": language, "category": template.category, **lifetime, "components": components}
+    registration = Registration(
+        name=name, language=language, category=template.category, components=_components(template, example)
+    )
+    if template.lifetime_seconds is not None:
+        registration["message_send_ttl_seconds"] = template.lifetime_seconds
+    return registration
 
 
-def _components(template: ApprovedTemplate, example: Sequence[str]) -> list[dict[str, Any]]:
+def _components(template: ApprovedTemplate, example: Sequence[str]) -> list[Component]:
     if template.category == "UTILITY":
         return [{"type": "BODY", "text": template.body, "example": {"body_text": [list(example)]}}]
     return [

@@ -9,8 +9,9 @@
 | any other 4xx | the message is invalid | the message fails with an alert |
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from notifications.deliveries.domain.errors import (
     AccountFault,
@@ -25,41 +26,50 @@ _DEVICE_FIELD: Final = "message.token"
 _DEVICE_WORDS: Final = "registration token"
 
 
-def fcm_fault(
-    provider: str, status: int, payload: Mapping[str, Any], retry_after_seconds: int | None = None
-) -> DeliveryError:
+class FieldViolation(msgspec.Struct, frozen=True):
+    field: str = ""
+
+
+class FcmErrorDetail(msgspec.Struct, frozen=True, rename="camel"):
+    error_code: str = ""
+    field_violations: list[FieldViolation] = []
+
+
+class FcmError(msgspec.Struct, frozen=True):
+    status: str = ""
+    message: str = ""
+    details: list[FcmErrorDetail] = []
+
+
+class FcmResponse(msgspec.Struct, frozen=True):
+    """`name` is FCM's id of an accepted message."""
+
+    name: str = ""
+    error: FcmError = FcmError()
+
+
+def fcm_fault(provider: str, status: int, error: FcmError, retry_after_seconds: int | None = None) -> DeliveryError:
     """Return the fault that a response without success reports. The reason holds neither token nor text."""
-    given = payload.get("error")
-    error = given if isinstance(given, dict) else {}
-    details = error.get("details")
-    listed = [one for one in (details if isinstance(details, list) else []) if isinstance(one, dict)]
-    codes = {one["errorCode"] for one in listed if isinstance(one.get("errorCode"), str)}
-    name = error.get("status") if isinstance(error.get("status"), str) else ""
-    reason = " ".join(filter(None, (str(status), name, *sorted(codes - {name}))))[:200]
+    codes = {detail.error_code for detail in error.details} - {""}
+    reason = " ".join(filter(None, (str(status), error.status, *sorted(codes - {error.status}))))[:200]
     if "UNREGISTERED" in codes:
         return DeviceUnregistered(provider, f"{reason}: the device is no longer registered")
-    if _is_invalid_token(name, error, listed, codes):
+    if _is_invalid_token(error, codes):
         return DeviceUnregistered(provider, f"{reason}: the device token is invalid")
     if "SENDER_ID_MISMATCH" in codes:
         return DeviceOfOtherAccount(provider, f"{reason}: the device registered with another project")
     # 404 without a device: the project or the path is unknown.
-    if status in (401, 403) or (status == 404 and name in ("", "NOT_FOUND")):
+    if status in (401, 403) or (status == 404 and error.status in ("", "NOT_FOUND")):
         return AccountFault(provider, reason)
     if 400 <= status < 500 and status not in (408, 429):
         return ProviderRejected(provider, reason)
     return ProviderUnavailable(provider, reason, retry_after_seconds=retry_after_seconds)
 
 
-def _is_invalid_token(name: Any, error: Mapping[str, Any], details: list[dict[str, Any]], codes: set[str]) -> bool:
+def _is_invalid_token(error: FcmError, codes: set[str]) -> bool:
     """INVALID_ARGUMENT concerns the token only where the details name it; any other field is our mistake."""
-    if name != "INVALID_ARGUMENT":
+    if error.status != "INVALID_ARGUMENT":
         return False
-    violations = [one for detail in details for one in _list(detail.get("fieldViolations")) if isinstance(one, dict)]
-    if violations:
-        return all(one.get("field") == _DEVICE_FIELD for one in violations)
-    message = error.get("message")
-    return "INVALID_ARGUMENT" in codes and isinstance(message, str) and _DEVICE_WORDS in message.lower()
-
-
-def _list(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else []
+    if violations := [one for detail in error.details for one in detail.field_violations]:
+        return all(one.field == _DEVICE_FIELD for one in violations)
+    return "INVALID_ARGUMENT" in codes and _DEVICE_WORDS in error.message.lower()

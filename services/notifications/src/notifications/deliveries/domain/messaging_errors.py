@@ -13,7 +13,9 @@ The code decides. The subcode refines code 100; the HTTP status decides where th
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
+
+import msgspec
 
 from notifications.deliveries.domain.masked_texts import mask_digits
 
@@ -39,6 +41,22 @@ _TEXT_MAX: Final = 160
 _CODE_PREFIX: Final = re.compile(r"^\(#[0-9]+\)\s*")
 
 
+class ErrorData(msgspec.Struct, frozen=True):
+    details: str = ""
+
+
+class ReportedError(msgspec.Struct, frozen=True):
+    """An error object as the app sends it: in a response, in a status, or about our account."""
+
+    code: int | str | None = None
+    error_subcode: int | str | None = None
+    error_data: ErrorData | str = ""
+    error_user_msg: str = ""
+    message: str = ""
+    title: str = ""
+    is_transient: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class MessagingError:
     """An error object of the app. `text` is for log and delivery log: short, on one line, without runs of digits."""
@@ -54,18 +72,20 @@ class MessagingError:
         return " ".join(part for part in ("" if self.code is None else str(self.code), self.text) if part)
 
 
-def read_error(given: object) -> MessagingError:
-    """Read an error object of any shape: numbers as text, `error_data` as an object or a text, missing members."""
-    error = given if isinstance(given, dict) else {}
-    details = error.get("error_data")
-    candidates = [details.get("details") if isinstance(details, dict) else details]
-    candidates += [error.get(name) for name in ("error_user_msg", "message", "title")]
-    text = next((one for one in candidates if isinstance(one, str) and one.strip()), "")
+def read_error(reported: ReportedError) -> MessagingError:
+    """Read the most specific text, and numbers also from texts."""
+    details = reported.error_data
+    candidates = (
+        details.details if isinstance(details, ErrorData) else details,
+        reported.error_user_msg,
+        reported.message,
+        reported.title,
+    )
     return MessagingError(
-        _number(error.get("code")),
-        _number(error.get("error_subcode")),
-        _shown(text),
-        error.get("is_transient") is True,
+        _number(reported.code),
+        _number(reported.error_subcode),
+        _shown(next(filter(str.strip, candidates), "")),
+        reported.is_transient,
     )
 
 
@@ -86,10 +106,8 @@ def classify_error(error: MessagingError, status: int | None = None) -> ErrorCla
     return "message" if status is None or status in _PERMANENT else "throttled"
 
 
-def _number(value: Any) -> int | None:
+def _number(value: int | str | None) -> int | None:
     """Read a small number from an integer or its text."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        return None
     text = str(value)
     return int(text) if text.isascii() and text.isdigit() and len(text) <= len("2388299") else None
 

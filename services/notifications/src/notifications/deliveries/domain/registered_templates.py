@@ -10,15 +10,41 @@
 | `missing` | not registered in this language | registers it |
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
+
+import msgspec
+
+from notifications.deliveries.domain.approved_templates import Registration
 
 State = Literal["approved", "pending", "rejected", "differs", "unavailable", "missing"]
 
 _UNDER_REVIEW: Final = frozenset({"PENDING", "IN_APPEAL"})
 _EDITABLE: Final = frozenset({"APPROVED", "REJECTED", "PAUSED"})
 _NO_REASON: Final = frozenset({"", "NONE"})
+
+
+class ReportedComponent(msgspec.Struct, frozen=True):
+    type: str = ""
+    text: str = ""
+
+
+class RejectionInfo(msgspec.Struct, frozen=True):
+    reason: str = ""
+
+
+class ReportedTemplate(msgspec.Struct, frozen=True):
+    """A template as the provider lists it."""
+
+    id: int | str = ""
+    name: str = ""
+    language: str = ""
+    category: str = ""
+    status: str = ""
+    rejected_reason: str = ""
+    rejection_info: RejectionInfo = RejectionInfo()
+    components: list[ReportedComponent] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +77,22 @@ class TemplateState:
         return self.state == "approved"
 
 
-def read_registered(given: object) -> RegisteredTemplate | None:
+def read_registered(reported: ReportedTemplate) -> RegisteredTemplate | None:
     """Read an item of the provider's list; None without id, name or language."""
-    item = given if isinstance(given, dict) else {}
-    template_id, name, language = (_text(item.get(field)) for field in ("id", "name", "language"))
-    if not (template_id and name and language):
+    if not (reported.id and reported.name and reported.language):
         return None
     return RegisteredTemplate(
-        template_id,
-        name,
-        language,
-        _text(item.get("category")).upper(),
-        _text(item.get("status")).upper(),
-        _reason(item),
-        _body(item.get("components")),
+        str(reported.id),
+        reported.name,
+        reported.language,
+        reported.category.upper(),
+        reported.status.upper(),
+        _reason(reported),
+        _body([(component.type, component.text) for component in reported.components]),
     )
 
 
-def compare_template(registration: Mapping[str, Any], registered: Sequence[RegisteredTemplate]) -> TemplateState:
+def compare_template(registration: Registration, registered: Sequence[RegisteredTemplate]) -> TemplateState:
     """Return the state of one registration payload among the provider's templates."""
     name, language = registration["name"], registration["language"]
     found = next((one for one in registered if (one.name, one.language) == (name, language)), None)
@@ -79,7 +103,7 @@ def compare_template(registration: Mapping[str, Any], registered: Sequence[Regis
     )
 
 
-def _state(registration: Mapping[str, Any], found: RegisteredTemplate) -> State:
+def _state(registration: Registration, found: RegisteredTemplate) -> State:
     if found.status in _UNDER_REVIEW:
         return "pending"
     if found.status in _EDITABLE and not _is_same(registration, found):
@@ -87,28 +111,21 @@ def _state(registration: Mapping[str, Any], found: RegisteredTemplate) -> State:
     return {"APPROVED": "approved", "REJECTED": "rejected"}.get(found.status, "unavailable")  # type: ignore[return-value]
 
 
-def _is_same(registration: Mapping[str, Any], found: RegisteredTemplate) -> bool:
+def _is_same(registration: Registration, found: RegisteredTemplate) -> bool:
     """Compare templates. The provider may change a category to MARKETING, and writes the text of an authentication
     template itself.
     """
     if "AUTHENTICATION" in (registration["category"], found.category):
-        return bool(registration["category"] == found.category)
-    return bool(_body(registration["components"]) == found.body)
+        return registration["category"] == found.category
+    return _body([(one["type"], one.get("text", "")) for one in registration["components"]]) == found.body
 
 
-def _body(components: object) -> str:
-    listed = [one for one in components if isinstance(one, dict)] if isinstance(components, list) else []
-    return next((_text(one.get("text")) for one in listed if _text(one.get("type")).upper() == "BODY"), "")
+def _body(components: Sequence[tuple[str, str]]) -> str:
+    """Return the text of the body among types and texts of components."""
+    return next((text for kind, text in components if kind.upper() == "BODY"), "")
 
 
-def _reason(item: Mapping[str, Any]) -> str:
+def _reason(reported: ReportedTemplate) -> str:
     """Return the reviewer's reason: an enumeration, with a sentence where there is one."""
-    info = item.get("rejection_info")
-    sentence = _text(info.get("reason")) if isinstance(info, dict) else ""
-    word = _text(item.get("rejected_reason"))
-    return " ".join(part for part in ("" if word.upper() in _NO_REASON else word, sentence) if part)
-
-
-def _text(value: object) -> str:
-    """Ids are texts or numbers."""
-    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    word = "" if reported.rejected_reason.upper() in _NO_REASON else reported.rejected_reason
+    return " ".join(filter(None, (word, reported.rejection_info.reason)))

@@ -14,8 +14,11 @@ Any other shape of a response is unknown, too: a message that may have arrived i
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypeVar
 
+import msgspec
+
+from common.primitives.json_records import decode_record
 from notifications.deliveries.domain.errors import (
     AccountFault,
     DeliveryError,
@@ -25,21 +28,72 @@ from notifications.deliveries.domain.errors import (
     RecipientUnreachable,
 )
 
+Record = TypeVar("Record", bound=msgspec.Struct)
+
 
 @dataclass(frozen=True, slots=True)
 class SmsResponse:
-    """A response: HTTP status, JSON object (empty for anything else) and Retry-After in seconds."""
+    """A response: HTTP status, body and Retry-After in seconds. `number` is the recipient, which no reason may contain."""
 
     provider: str
     status: int
-    payload: Mapping[str, Any]
+    content: bytes
     retry_after_seconds: int | None = None
+    number: str = ""
 
     @property
     def is_success(self) -> bool:
         return 200 <= self.status < 300
 
+    def read(self, kind: type[Record]) -> Record:
+        return decode_record(self.content, kind)
 
+    def fault(self, kind: "_Fault", text: str, *, with_status: bool = True) -> DeliveryError:
+        """Return the fault with a short reason on one line."""
+        shown = _line(text.replace(self.number, "***") if self.number else text)[:_REASON_CHARACTERS_MAX]
+        reason = f"{self.status} {shown}".strip() if with_status else shown
+        if issubclass(kind, ProviderUnavailable):
+            return kind(self.provider, reason, retry_after_seconds=self.retry_after_seconds)
+        return kind(self.provider, reason)
+
+
+class TermiiIssue(msgspec.Struct, frozen=True):
+    issue: str = ""
+
+
+class TermiiResponse(msgspec.Struct, frozen=True):
+    message_id: int | str = ""
+    message_id_str: int | str = ""
+    message: str | list[TermiiIssue | str] = ""
+
+
+class AfricasTalkingRecipient(msgspec.Struct, frozen=True, rename="camel"):
+    status_code: int | str | None = None
+    status: str = ""
+    message_id: int | str = ""
+
+
+class AfricasTalkingSummary(msgspec.Struct, frozen=True, rename="pascal"):
+    message: str = ""
+    recipients: list[AfricasTalkingRecipient] | AfricasTalkingRecipient = []
+
+
+class AfricasTalkingResponse(msgspec.Struct, frozen=True):
+    summary: AfricasTalkingSummary = msgspec.field(name="SMSMessageData", default=AfricasTalkingSummary())
+
+
+class TwilioResponse(msgspec.Struct, frozen=True):
+    """An accepted message has `error_code` and `error_message`, an error `code` and `message`."""
+
+    sid: int | str = ""
+    status: int | str = ""
+    error_code: int | str | None = None
+    error_message: str = ""
+    code: int | str | None = None
+    message: str = ""
+
+
+_REASON_CHARACTERS_MAX: Final = 200
 Reader = Callable[[SmsResponse], str]
 _Fault = type[DeliveryError]
 
@@ -87,16 +141,16 @@ _TWILIO: Final[Mapping[int, _Fault]] = {
 
 def read_termii(response: SmsResponse) -> str:
     """Return Termii's message id. Raises a DeliveryError."""
-    payload = response.payload
-    message_id = _id(payload.get("message_id")) or _id(payload.get("message_id_str"))
+    payload = response.read(TermiiResponse)
+    message_id = _id(payload.message_id) or _id(payload.message_id_str)
     if response.is_success and message_id:
         return message_id
-    text = _termii_text(payload.get("message"))
+    text = _termii_text(payload.message)
     lowered = text.lower()
     if any(words in lowered for words in _TERMII_ACCOUNT):
-        raise _fault(AccountFault, response, text)
+        raise response.fault(AccountFault, text)
     if any(words in lowered for words in _TERMII_RECIPIENT):
-        raise _fault(RecipientUnreachable, response, text)
+        raise response.fault(RecipientUnreachable, text)
     raise _by_status(response, text)
 
 
@@ -105,88 +159,77 @@ def read_africas_talking(response: SmsResponse) -> str:
 
     The response succeeds even for a rejected number: each recipient has a status.
     """
-    summary = response.payload.get("SMSMessageData")
-    given = summary.get("Recipients") if isinstance(summary, dict) else None
-    recipient = given[0] if isinstance(given, list) and given else given
-    if not isinstance(recipient, dict):
-        return _read_summary(response, summary.get("Message") if isinstance(summary, dict) else None)
-    code, text = _number(recipient.get("statusCode")), _text(recipient.get("status"))
+    summary = response.read(AfricasTalkingResponse).summary
+    given = summary.recipients
+    recipient = next(iter(given), None) if isinstance(given, list) else given
+    if recipient is None:
+        raise _summary_fault(response, summary.message)
+    code = _number(recipient.status_code)
     if code in _AFRICAS_TALKING_ACCEPTED:
-        message_id = _id(recipient.get("messageId"))
+        message_id = _id(recipient.message_id)
         if message_id and message_id != "None":
             return message_id
         raise ProviderTimeout(response.provider, "the response names no message")
-    reason = text if code is None else f"{code} {text}".strip()
-    raise (ProviderTimeout if code is None else _AFRICAS_TALKING.get(code, ProviderRejected))(response.provider, reason)
+    kind = ProviderTimeout if code is None else _AFRICAS_TALKING.get(code, ProviderRejected)
+    raise response.fault(kind, recipient.status if code is None else f"{code} {recipient.status}", with_status=False)
 
 
-def _read_summary(response: SmsResponse, message: Any) -> str:
-    text = _text(message)
-    lowered = text.lower()
+def _summary_fault(response: SmsResponse, text: str) -> DeliveryError:
+    lowered = _line(text).lower()
     if any(name in lowered for name in _AFRICAS_TALKING_ACCOUNT):
-        raise _fault(AccountFault, response, text)
+        return response.fault(AccountFault, text)
     if response.is_success and lowered.startswith("sent to 0/"):
-        raise _fault(ProviderUnavailable, response, text)
-    raise _by_status(response, text)
+        return response.fault(ProviderUnavailable, text)
+    return _by_status(response, text)
 
 
 def read_twilio(response: SmsResponse) -> str:
     """Return Twilio's message SID. Raises a DeliveryError."""
-    payload = response.payload
-    message_id = _id(payload.get("sid"))
-    if response.is_success and message_id and payload.get("status") not in _TWILIO_FAILED:
+    payload = response.read(TwilioResponse)
+    message_id = _id(payload.sid)
+    if response.is_success and message_id and payload.status not in _TWILIO_FAILED:
         return message_id
-    code = _number(payload.get("error_code" if response.is_success else "code"))
-    text = _text(payload.get("error_message" if response.is_success else "message"))
+    code = _number(payload.error_code if response.is_success else payload.code)
+    text = payload.error_message if response.is_success else payload.message
     if code is not None:
-        text = f"{code} {text}".strip()
+        text = f"{code} {text}"
     if code is not None and (kind := _TWILIO.get(code)) is not None:
-        raise _fault(kind, response, text)
+        raise response.fault(kind, text)
     if response.is_success and message_id:
-        raise _fault(ProviderRejected, response, text)
+        raise response.fault(ProviderRejected, text)
     raise _by_status(response, text)
 
 
 def _by_status(response: SmsResponse, text: str) -> DeliveryError:
     """Classify a response without a known code or text by its HTTP status."""
     if response.status in (400, 413, 422):
-        return _fault(ProviderRejected, response, text)
+        return response.fault(ProviderRejected, text)
     if response.status in (401, 402, 403, 404):
-        return _fault(AccountFault, response, text)
+        return response.fault(AccountFault, text)
     # Another server error than 503, and a success without a message id, may hide an accepted message.
     is_unknown = response.is_success or response.status == 408 or (response.status >= 500 and response.status != 503)
-    return _fault(ProviderTimeout if is_unknown else ProviderUnavailable, response, text)
+    return response.fault(ProviderTimeout if is_unknown else ProviderUnavailable, text)
 
 
-def _fault(kind: _Fault, response: SmsResponse, text: str) -> DeliveryError:
-    reason = f"{response.status} {text}".strip()
-    if issubclass(kind, ProviderUnavailable):
-        return kind(response.provider, reason, retry_after_seconds=response.retry_after_seconds)
-    return kind(response.provider, reason)
+def _termii_text(given: str | list[TermiiIssue | str]) -> str:
+    """Read Termii's message: a text, or a list of issues."""
+    if isinstance(given, str):
+        return _line(given)
+    return "; ".join(filter(None, (_line(one.issue if isinstance(one, TermiiIssue) else one) for one in given[:5])))
 
 
-def _termii_text(given: Any) -> str:
-    """Read Termii's message: a text, or a list of `{issue}`."""
-    if isinstance(given, list):
-        return "; ".join(filter(None, (_text(one.get("issue") if isinstance(one, dict) else one) for one in given[:5])))
-    return _text(given)
+def _line(text: str) -> str:
+    """Return the text on one line."""
+    return " ".join(text.replace("\x00", " ").split())
 
 
-def _text(given: Any) -> str:
-    """Read a short text on one line; empty for anything else."""
-    return " ".join(given.replace("\x00", " ").split())[:200] if isinstance(given, str) else ""
+def _id(given: int | str) -> str:
+    """Return a message id; empty for one that cannot be stored."""
+    text = str(given)
+    return text if len(text) <= 200 and "\x00" not in text else ""
 
 
-def _id(given: Any) -> str:
-    """Read a message id from a text or a number; empty for anything else."""
-    if isinstance(given, int) and not isinstance(given, bool):
-        return str(given)
-    return given if isinstance(given, str) and 0 < len(given) <= 200 and "\x00" not in given else ""
-
-
-def _number(given: Any) -> int | None:
+def _number(given: int | str | None) -> int | None:
     """Read a code from an integer or its text."""
-    if isinstance(given, bool) or not isinstance(given, int | str):
-        return None
     text = str(given).strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 6 else None

@@ -17,7 +17,7 @@ import httpx
 
 from common.primitives.tls import client_tls
 from notifications.deliveries.clients.message_templates import MessageTemplates
-from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATES, registration_of
+from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATES, Registration, registration_of
 from notifications.deliveries.domain.errors import AccountFault, ProviderRejected, ProviderUnavailable
 from notifications.deliveries.templates.examples import example_of
 from notifications.deliveries.templates.renderer import RECIPIENT_NAME, MessageRenderer
@@ -44,7 +44,7 @@ class TemplateAccount:
     language: str
 
 
-def registrations(language: str) -> list[dict[str, Any]]:
+def registrations(language: str) -> list[Registration]:
     """Return the payload that registers each template, with the values of its preview as examples."""
     renderer = MessageRenderer()
     return [registration_of(name, language, _example(renderer, name)) for name in APPROVED_TEMPLATES]

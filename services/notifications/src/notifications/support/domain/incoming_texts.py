@@ -12,7 +12,9 @@
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
+
+from common.primitives.json_records import Json
 
 # `unknown`: a kind that the app has added since. `erased`: the message was, with its customer.
 MessageKind = Literal[
@@ -52,7 +54,7 @@ _SYSTEM_TEXTS: Final = {
 }
 
 
-def text_of_message(message: Mapping[str, Any]) -> tuple[str, str]:
+def text_of_message(message: Mapping[str, Json]) -> tuple[str, str]:
     """Return kind and text of a message. An unknown kind is its name in brackets; an empty text is for no ticket."""
     declared = message.get("type")
     kind = cleaned(declared, _KIND_MAX) if isinstance(declared, str) and declared else "unknown"
@@ -67,7 +69,7 @@ def shown_kind(kind: str) -> MessageKind:
     return _KINDS.get(kind, "unknown")
 
 
-def _content_text(kind: str, content: Any) -> str:
+def _content_text(kind: str, content: Json) -> str:
     if kind in _CAPTIONED:
         return _joined(f"[{kind}]", _field(content, "filename"), _field(content, "caption"))
     if kind in _READERS:
@@ -75,29 +77,29 @@ def _content_text(kind: str, content: Any) -> str:
     return _joined(f"[{kind}]", _field(content, _NOTE_FIELDS.get(kind, "body")))
 
 
-def _location(content: Any) -> str:
+def _location(content: Json) -> str:
     """Coordinates are left out: tickets mask runs of digits."""
     return _joined("[location]", _field(content, "name"), _field(content, "address"))
 
 
-def _contacts(content: Any) -> str:
+def _contacts(content: Json) -> str:
     contacts = content if isinstance(content, list) else []
     names = [_field(_inner(one, "name"), "formatted_name") for one in contacts]
     return _joined("[contacts]", ", ".join(name for name in names if name))
 
 
-def _interactive(content: Any) -> str:
+def _interactive(content: Json) -> str:
     """Return the chosen button or row, or the closing text of a flow."""
     chosen = _inner(content, "button_reply") or _inner(content, "list_reply")
     words = _joined(_field(chosen, "title"), _field(chosen, "description"))
     return words or _joined("[interactive]", _field(_inner(content, "nfm_reply"), "body"))
 
 
-def _system(content: Any) -> str:
+def _system(content: Json) -> str:
     return _SYSTEM_TEXTS.get(_field(content, "type"), "")
 
 
-def _edited(content: Any) -> str:
+def _edited(content: Json) -> str:
     """Return the new text of an edited message. An edit within an edit has none."""
     message = _inner(content, "message")
     if not isinstance(message, dict) or message.get("type") == "edit":
@@ -115,16 +117,16 @@ def _joined(*parts: str) -> str:
     return cleaned(" ".join(part for part in parts if part).strip(), TEXT_MAX)
 
 
-def _inner(value: Any, name: str) -> Any:
+def _inner(value: Json, name: str) -> Json:
     return value.get(name) if isinstance(value, dict) else None
 
 
-def _field(value: Any, name: str) -> str:
+def _field(value: Json, name: str) -> str:
     found = _inner(value, name)
     return found if isinstance(found, str) else ""
 
 
-_READERS: Final[Mapping[str, Callable[[Any], str]]] = {
+_READERS: Final[Mapping[str, Callable[[Json], str]]] = {
     "location": _location,
     "contacts": _contacts,
     "interactive": _interactive,

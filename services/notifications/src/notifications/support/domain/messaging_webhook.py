@@ -8,12 +8,15 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
-from notifications.deliveries import MessagingError, address_of, is_app_user_id, read_error
+import msgspec
+
+from common.primitives.json_records import Json, JsonObject, read_record
+from notifications.deliveries import MessagingError, ReportedError, address_of, is_app_user_id, read_error
 from notifications.support.domain.incoming_texts import cleaned, text_of_message
 
 PROVIDER: Final = "messaging_app"
@@ -25,13 +28,52 @@ _ID_CHARACTERS_MAX: Final = 200
 _SIGNATURE: Final = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
 
 
+class ReportedStatus(msgspec.Struct, frozen=True):
+    """A status as the app sends it. `biz_opaque_callback_data` is our delivery id."""
+
+    id: str = ""
+    status: str = ""
+    biz_opaque_callback_data: str = ""
+    timestamp: int | str | None = None
+    errors: list[ReportedError] = []
+
+
+class StoredError(msgspec.Struct, frozen=True):
+    """The members of a `MessagingError`."""
+
+    code: int | None = None
+    subcode: int | None = None
+    text: str = ""
+    is_transient: bool = False
+
+
+class StoredStatus(msgspec.Struct, frozen=True, rename="camel"):
+    """The content of a status. `at` is in epoch seconds. An item of the release before has no error."""
+
+    id: str | None = None
+    status: str | None = None
+    delivery_id: str | None = None
+    at: int | None = None
+    error: StoredError | None = None
+
+
+class StoredMessage(msgspec.Struct, frozen=True, rename={"sender": "from", "user_id": "userId"}):
+    """The content of a message. `at` is in epoch seconds. An item of the release before has no `userId`."""
+
+    sender: str = ""
+    user_id: str | None = None
+    kind: str = ""
+    text: str = ""
+    at: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One message or status. Repetitions of the same message or status have the same `key`."""
 
     key: str
     kind: Literal["message", "status"]
-    content: Mapping[str, Any]
+    content: JsonObject
 
 
 def is_signed(raw: bytes, offered: Sequence[str], secret: str) -> bool:
@@ -53,12 +95,13 @@ def key_of_body(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def read_body(raw: bytes) -> Any:
+def read_body(raw: bytes | str) -> Json:
     """Return the body's JSON value; None when it is invalid."""
     try:
-        return json.loads(raw)
+        body: Json = json.loads(raw)
     except (ValueError, RecursionError):
         return None
+    return body
 
 
 def dead_letter_alert_key(dead_letter_id: UUID) -> str:
@@ -66,7 +109,7 @@ def dead_letter_alert_key(dead_letter_id: UUID) -> str:
     return f"dead-letter-webhook:{dead_letter_id}"
 
 
-def event_type_of(body: Any) -> str:
+def event_type_of(body: Json) -> str:
     """Return the field of the first change as the event type."""
     for change in _changes(body):
         field = change.get("field")
@@ -75,7 +118,7 @@ def event_type_of(body: Any) -> str:
     return UNREADABLE if body is None else "unknown"
 
 
-def items_of(body: Any) -> list[Item]:
+def items_of(body: Json) -> list[Item]:
     """Return every distinct message and status of the body, in its order."""
     found: dict[str, Item] = {}
     for value in _values(body):
@@ -88,9 +131,10 @@ def items_of(body: Any) -> list[Item]:
     return list(found.values())
 
 
-def addresses_in(payload: Any) -> set[str]:
+def addresses_in(payload: Json) -> set[str]:
     """Return each text of an item or a body that has the form of a number (E.164) or of the app's id of a user."""
-    pending, found = [read_body(payload.encode()) if isinstance(payload, str) else payload], set[str]()
+    pending: list[Json] = [read_body(payload) if isinstance(payload, str) else payload]
+    found = set[str]()
     while pending:
         value = pending.pop()
         if isinstance(value, dict | list):
@@ -100,24 +144,21 @@ def addresses_in(payload: Any) -> set[str]:
     return found
 
 
-def errors_of(body: Any) -> list[MessagingError]:
+def errors_of(body: Json) -> list[MessagingError]:
     """Return the errors that the app reports in addition to messages and statuses, such as a rate limit of our number."""
-    return [read_error(error) for value in _values(body) for error in _list(value.get("errors"))]
+    return [
+        read_error(read_record(error, ReportedError)) for value in _values(body) for error in _list(value.get("errors"))
+    ]
 
 
-def _message(message: Mapping[str, Any]) -> Item:
+def _message(message: JsonObject) -> Item:
     kind, text = text_of_message(message)
-    content = {
-        "from": _sender(message),
-        "userId": _app_user_id(message),
-        "kind": kind,
-        "text": text,
-        "at": _seconds(message.get("timestamp")),
-    }
-    return Item(f"message:{_id_of(message)}", "message", content)
+    at = _seconds(message.get("timestamp"))
+    content = StoredMessage(_sender(message), _app_user_id(message), kind, text, at)
+    return Item(f"message:{_id_of(message)}", "message", msgspec.to_builtins(content))
 
 
-def _sender(message: Mapping[str, Any]) -> str:
+def _sender(message: JsonObject) -> str:
     """Return the sender's number, else the app's id of a user who hides it; empty for a group or without either."""
     if message.get("group_id"):
         return ""
@@ -125,28 +166,27 @@ def _sender(message: Mapping[str, Any]) -> str:
     return cleaned(number, 40) if isinstance(number, str) and number else _app_user_id(message) or ""
 
 
-def _app_user_id(message: Mapping[str, Any]) -> str | None:
+def _app_user_id(message: JsonObject) -> str | None:
     """Return the app's id of the sender, which it also sends together with a number."""
     user_id = message.get("from_user_id")
     return user_id if isinstance(user_id, str) and is_app_user_id(user_id) else None
 
 
-def _status(status: Mapping[str, Any]) -> Item:
-    reported = status.get("status")
-    given = status.get("biz_opaque_callback_data")
-    errors = _list(status.get("errors"))
-    content = {
-        "id": status.get("id") if _is_id(status.get("id")) else None,
-        "status": reported if isinstance(reported, str) and reported in STATUSES else None,
-        "deliveryId": given if _is_id(given) else None,
-        "at": _seconds(status.get("timestamp")),
-        "error": asdict(read_error(errors[0])) if errors else None,
-    }
-    label = cleaned(reported, 40) if isinstance(reported, str) else "unknown"
-    return Item(f"status:{_id_of(status)}:{label}", "status", content)
+def _status(status: JsonObject) -> Item:
+    reported = read_record(status, ReportedStatus)
+    given = reported.biz_opaque_callback_data
+    content = StoredStatus(
+        id=reported.id if _is_id(reported.id) else None,
+        status=reported.status if reported.status in STATUSES else None,
+        delivery_id=given if _is_id(given) else None,
+        at=_seconds(reported.timestamp),
+        error=StoredError(**asdict(read_error(reported.errors[0]))) if reported.errors else None,
+    )
+    label = cleaned(reported.status, 40) if isinstance(status.get("status"), str) else "unknown"
+    return Item(f"status:{_id_of(status)}:{label}", "status", msgspec.to_builtins(content))
 
 
-def _id_of(item: Mapping[str, Any]) -> str:
+def _id_of(item: JsonObject) -> str:
     given = item.get("id")
     if _is_id(given):
         return str(given)
@@ -169,19 +209,19 @@ def _seconds(value: object) -> int | None:
     return int(text)
 
 
-def _values(body: Any) -> Iterator[Mapping[str, Any]]:
+def _values(body: Json) -> Iterator[JsonObject]:
     for change in _changes(body):
         yield _fields(change.get("value"))
 
 
-def _changes(body: Any) -> Iterator[Mapping[str, Any]]:
+def _changes(body: Json) -> Iterator[JsonObject]:
     for entry in _list(_fields(body).get("entry")):
         yield from _list(entry.get("changes"))
 
 
-def _fields(value: Any) -> Mapping[str, Any]:
+def _fields(value: Json) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: Any) -> list[Mapping[str, Any]]:
+def _list(value: Json) -> list[JsonObject]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,9 +1,9 @@
 """Writes of the messaging app's webhooks and their items."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -12,6 +12,7 @@ import msgspec
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.ids import parse_uuid
+from common.primitives.json_records import Json, JsonObject
 from notifications.support.domain.messaging_webhook import PROVIDER, Item
 
 # Messages of customers and replies of support, independent of the deliveries (contracts.topology).
@@ -85,7 +86,7 @@ class StoredWebhook(NamedTuple):
 
 class MessagingItem(NamedTuple):
     kind: str
-    content: Mapping[str, Any]
+    content: JsonObject
     outcome: str
 
 
@@ -106,7 +107,7 @@ async def record_messaging_webhook_if_new(
 
 
 async def _record_webhook(
-    database: Database, webhook_id: str, event_type: str, payload: Any, raw: bytes, now: datetime
+    database: Database, webhook_id: str, event_type: str, payload: "Json | msgspec.Raw", raw: bytes, now: datetime
 ) -> bool:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         is_first = bool(await uow.execute(_RECORD_WEBHOOK, webhook_id, PROVIDER, event_type, payload, raw, now))
@@ -211,7 +212,7 @@ class FilledDeadWebhook(NamedTuple):
 
     id: UUID
     event_id: str
-    payload: Any
+    payload: Json
     is_open: bool
 
 

@@ -1,9 +1,10 @@
 """Register our approved templates with the messaging app."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from notifications.deliveries.domain.approved_templates import Registration
 from notifications.deliveries.domain.errors import ProviderRejected
 from notifications.deliveries.domain.registered_templates import RegisteredTemplate, TemplateState
 from notifications.deliveries.use_cases.templates.compare_templates import compare_templates
@@ -14,9 +15,9 @@ class TemplateRegistry(Protocol):
 
     async def list_all(self) -> list[RegisteredTemplate]: ...
 
-    async def register(self, registration: Mapping[str, Any]) -> None: ...
+    async def register(self, registration: Registration) -> None: ...
 
-    async def replace(self, template_id: str, registration: Mapping[str, Any], *, with_category: bool) -> None: ...
+    async def replace(self, template_id: str, registration: Registration, *, with_category: bool) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,7 @@ class PushedTemplate:
     error: str = ""
 
 
-async def push_templates(
-    templates: TemplateRegistry, registrations: Sequence[Mapping[str, Any]]
-) -> list[PushedTemplate]:
+async def push_templates(templates: TemplateRegistry, registrations: Sequence[Registration]) -> list[PushedTemplate]:
     """Register missing templates and replace those with another text; a repetition does nothing.
 
     A template that the provider rejects does not stop the others. Raises ProviderUnavailable.
@@ -39,7 +38,7 @@ async def push_templates(
     return [await _push(templates, one, state) for one, state in zip(registrations, states, strict=True)]
 
 
-async def _push(templates: TemplateRegistry, registration: Mapping[str, Any], state: TemplateState) -> PushedTemplate:
+async def _push(templates: TemplateRegistry, registration: Registration, state: TemplateState) -> PushedTemplate:
     try:
         if state.state == "missing":
             await templates.register(registration)

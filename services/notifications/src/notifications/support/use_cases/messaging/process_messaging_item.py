@@ -1,17 +1,20 @@
 """Process one message or status of the messaging app."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Final, cast
 from uuid import UUID
+
+import msgspec
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability import telemetry
 from common.observability.logging import get_logger
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import parse_uuid
+from common.primitives.json_records import read_record
 from notifications.deliveries import LOST, MessagingError, Status, address_of, record_delivery_status
 from notifications.support.domain.errors import WebhookUnknown
+from notifications.support.domain.messaging_webhook import StoredMessage, StoredStatus
 from notifications.support.domain.tickets import reported_instant
 from notifications.support.store import messaging
 from notifications.support.use_cases.tickets.record_customer_message import (
@@ -39,10 +42,10 @@ async def process_messaging_item(
         return item.outcome
     ticket_id = None
     if item.kind == "message":
-        ticket_id = await _record_message(uow, item.content, phone_hasher, encryptor, now)
+        ticket_id = await _record_message(uow, read_record(item.content, StoredMessage), phone_hasher, encryptor, now)
         outcome = "done" if ticket_id else "ignored"
     else:
-        outcome = await _record_status(uow, item.content, now)
+        outcome = await _record_status(uow, read_record(item.content, StoredStatus), now)
     if outcome == "ignored":
         telemetry.STALE_EVENTS.labels(f"messaging_{item.kind}").inc()
     await messaging.save_messaging_item(uow, item_id, outcome, ticket_id)
@@ -50,30 +53,28 @@ async def process_messaging_item(
 
 
 async def _record_message(
-    uow: UnitOfWork, content: Mapping[str, Any], phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
+    uow: UnitOfWork, content: StoredMessage, phone_hasher: PhoneHasher, encryptor: Encryptor, now: datetime
 ) -> UUID | None:
-    address = address_of(str(content["from"]))
-    if address is None or not content["text"]:
+    address = address_of(content.sender)
+    if address is None or not content.text:
         return None
-    # An item of the release before has no `userId`.
-    at, user_id = reported_instant(content["at"], now), content.get("userId")
-    message = CustomerMessage(address, content["kind"], content["text"], at, app_user_id=user_id)
+    at = reported_instant(content.at, now)
+    message = CustomerMessage(address, content.kind, content.text, at, app_user_id=content.user_id)
     return await record_customer_message(uow, message, phone_hasher, encryptor, now)
 
 
-async def _record_status(uow: UnitOfWork, content: Mapping[str, Any], now: datetime) -> str:
-    if content["id"] is None or content["status"] is None:
+async def _record_status(uow: UnitOfWork, content: StoredStatus, now: datetime) -> str:
+    if content.id is None or content.status is None:
         return "ignored"
-    delivery_id: UUID | None = parse_uuid(content["deliveryId"] or "")
-    status, at = cast("Status", content["status"]), reported_instant(content["at"], now)
-    # An item of the release before has no error.
-    failure = MessagingError(**content["error"]) if content.get("error") else None
+    delivery_id = parse_uuid(content.delivery_id or "")
+    status, at = cast("Status", content.status), reported_instant(content.at, now)
+    failure = MessagingError(**msgspec.structs.asdict(content.error)) if content.error else None
     if failure is not None:
         log.warning("the messaging app reports an error", delivery_id=str(delivery_id), error=failure.summary)
     is_new = await record_delivery_status(
         uow,
         CHANNEL,
-        content["id"],
+        content.id,
         status,
         at,
         delivery_id=delivery_id,
