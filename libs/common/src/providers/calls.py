@@ -2,14 +2,14 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from decimal import InvalidOperation
 from typing import Any, Final
 
 import httpx
 
-from providers.wire import fields_of, phrase_of, text_of
+from providers.wire import Fields, Value, fields_of, phrase_of, text_of
 
 # Our key, or our address, is not accepted: a fault of the operator, and no statement about the request.
 _KEY_REJECTED: Final = frozenset({401, 403})
@@ -28,7 +28,7 @@ class GatewayResponse:
 
     call: str
     status: int
-    body: Mapping[str, Any]
+    body: Fields
     own_status: bool | None
 
     @property
@@ -46,11 +46,11 @@ class GatewayResponse:
         return self.status in _KEY_REJECTED and self.is_own_error
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Value:
         return self.body.get("data")
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def fields(self) -> Fields:
         """The fields of `data`; empty when it is no object."""
         return fields_of(self.data)
 
@@ -85,12 +85,12 @@ class GatewayApi(ABC):
 
     @staticmethod
     @abstractmethod
-    def decode(content: bytes) -> Any:
+    def decode(content: bytes) -> Value:
         """Return the JSON value of a response. Raises ValueError."""
 
     @staticmethod
     @abstractmethod
-    def own_status_of(body: Mapping[str, Any]) -> bool | None:
+    def own_status_of(body: Fields) -> bool | None:
         """Return whether the gateway reports success or an error; None for a body in another format."""
 
     async def send(self, method: str, path: str, **arguments: Any) -> GatewayResponse:

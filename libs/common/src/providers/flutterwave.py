@@ -5,14 +5,15 @@ because the numbers of two gateways may be equal.
 """
 
 import json
-from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from providers.calls import GatewayApi, GatewayResponse
 from providers.records import Transfer
 from providers.wire import (
+    Fields,
+    Value,
     fields_of,
     identifier_of,
     instant_of,
@@ -30,11 +31,11 @@ class FlutterwaveApi(GatewayApi):
     """Calls with their paths and bodies. `send` makes every other one."""
 
     @staticmethod
-    def decode(content: bytes) -> Any:
+    def decode(content: bytes) -> Value:
         return read_json(content)
 
     @staticmethod
-    def own_status_of(body: Mapping[str, Any]) -> bool | None:
+    def own_status_of(body: Fields) -> bool | None:
         status = body.get("status")
         return status == "success" if status in ("success", "error") else None
 
@@ -67,15 +68,16 @@ class FlutterwaveApi(GatewayApi):
         return await self.send("GET", "/transfers", params={"reference": reference})
 
 
-def read_json(content: bytes) -> Any:
+def read_json(content: bytes) -> Value:
     """Return a JSON value with exact decimals. Raises ValueError."""
     try:
-        return json.loads(content, parse_float=Decimal)
+        value: Value = json.loads(content, parse_float=Decimal)
     except (RecursionError, InvalidOperation) as error:
         raise ValueError("no JSON that can be read") from error
+    return value
 
 
-def id_of(value: Any) -> str | None:
+def id_of(value: Value) -> str | None:
     """Return an id of the gateway with its prefix."""
     identifier = identifier_of(value)
     return None if identifier is None else PREFIX + identifier
@@ -98,7 +100,7 @@ def balance_of(response: GatewayResponse) -> int | None:
     return kobo_of_naira(response.fields.get("available_balance"), least=-AMOUNT_MINOR_MAX)
 
 
-def read_transfer(value: Any) -> Transfer:
+def read_transfer(value: Value | Fields) -> Transfer:
     """Read a transfer. `complete_message` is the bank's text, which a paid transfer has too; `narration` is our own."""
     data = fields_of(value)
     status = text_of(data.get("status"))

@@ -1,14 +1,13 @@
 """Paystack's API: its format, and the calls of accounts and transfers. Amounts in kobo."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from providers.calls import GatewayApi, GatewayResponse
 from providers.records import Transfer
-from providers.wire import cause_of, fields_of, identifier_of, instant_of, kobo_of, text_of
+from providers.wire import Fields, Value, cause_of, fields_of, identifier_of, instant_of, kobo_of, text_of
 
 # The maximum of a page of its lists.
 PAGE_LENGTH: Final = 100
@@ -20,11 +19,12 @@ class PaystackApi(GatewayApi):
     """Calls with their paths and bodies. `send` makes every other one."""
 
     @staticmethod
-    def decode(content: bytes) -> Any:
-        return json.loads(content)
+    def decode(content: bytes) -> Value:
+        value: Value = json.loads(content)
+        return value
 
     @staticmethod
-    def own_status_of(body: Mapping[str, Any]) -> bool | None:
+    def own_status_of(body: Fields) -> bool | None:
         status = body.get("status")
         return status if isinstance(status, bool) else None
 
@@ -76,7 +76,7 @@ def has_no_such_account(response: GatewayResponse) -> bool:
     return response.status in (400, 404) and response.kind == _VALIDATION_ERROR
 
 
-def read_transfer(value: Any) -> Transfer:
+def read_transfer(value: Value | Fields) -> Transfer:
     """Read a transfer. `reason` is our own narration and never a cause."""
     data = fields_of(value)
     details = fields_of(fields_of(data.get("recipient")).get("details"))

@@ -4,9 +4,13 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from common.primitives.money import AMOUNT_MINOR_MAX
+
+# A JSON value of a provider; numbers with decimals are exact where its API decodes them so.
+Value: TypeAlias = bool | int | float | Decimal | str | list["Value"] | dict[str, "Value"] | None
+Fields: TypeAlias = Mapping[str, Value]
 
 # Far above any id of a gateway, far below the limit of a PostgreSQL index.
 ID_CHARACTERS_MAX: Final = 200
@@ -16,17 +20,17 @@ DIGITS_MAX: Final = 18
 _CAUSE_FIELDS: Final = ("message", "reason", "gateway_response", "description", "error")
 
 
-def data_of(body: Any) -> Mapping[str, Any]:
+def data_of(body: Value) -> Fields:
     """Return the event's `data`, empty when there is none."""
     return fields_of(fields_of(body).get("data"))
 
 
-def fields_of(value: Any) -> Mapping[str, Any]:
+def fields_of(value: Value | Fields) -> Fields:
     """Return an object's fields; empty for any other value (0, "", a list)."""
     return value if isinstance(value, dict) else {}
 
 
-def text_of(value: Any) -> str | None:
+def text_of(value: Value) -> str | None:
     """Return a text that a column and its index can store; None for any other value."""
     if not isinstance(value, str) or not 0 < len(value) <= ID_CHARACTERS_MAX:
         return None
@@ -35,26 +39,26 @@ def text_of(value: Any) -> str | None:
     return value
 
 
-def identifier_of(value: Any) -> str | None:
+def identifier_of(value: Value) -> str | None:
     """Return an id as text: a gateway's are integers or texts."""
     if isinstance(value, int) and not isinstance(value, bool):
         return text_of(str(value))
     return text_of(value)
 
 
-def whole_of(value: Any) -> int | None:
+def whole_of(value: Value) -> int | None:
     """Return a whole number, also as a text of digits; None for any other value."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= DIGITS_MAX:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def phrase_of(value: Any) -> str | None:
+def phrase_of(value: Value) -> str | None:
     """Return a free text such as a reason, cut to the maximal length."""
     return text_of(value.strip()[:ID_CHARACTERS_MAX].replace("\x00", "")) if isinstance(value, str) else None
 
 
-def cause_of(value: Any) -> str | None:
+def cause_of(value: Value) -> str | None:
     """Why a transfer failed: a text, the describing field of an object, or those of the objects of a list.
 
     An object without one is shown as it is.
@@ -67,7 +71,7 @@ def cause_of(value: Any) -> str | None:
     return phrase_of(value)
 
 
-def instant_of(value: Any) -> datetime | None:
+def instant_of(value: Value) -> datetime | None:
     """Return an ISO 8601 instant in UTC, which is also the default time zone; None for anything else."""
     try:
         instant = datetime.fromisoformat(value) if isinstance(value, str) else None
@@ -78,19 +82,19 @@ def instant_of(value: Any) -> datetime | None:
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
 
 
-def kobo_of(value: Any, least: int = 0) -> int | None:
+def kobo_of(value: Value, least: int = 0) -> int | None:
     """Return a whole amount in kobo, as a number or in digits, within our bounds; None for anything else."""
     amount_minor = whole_of(value)
     return amount_minor if amount_minor is not None and least <= amount_minor <= AMOUNT_MINOR_MAX else None
 
 
-def kobo_of_naira(value: Any, least: int = 0) -> int | None:
+def kobo_of_naira(value: Value, least: int = 0) -> int | None:
     """Return naira as whole kobo; None for more than two decimals and for anything else."""
     amount = _exact_kobo(value)
     return None if amount is None or amount != amount.to_integral_value() or amount < least else int(amount)
 
 
-def rounded_kobo_of_naira(value: Any) -> int | None:
+def rounded_kobo_of_naira(value: Value) -> int | None:
     """Return a calculated fee, which may have more decimals (26.875), in kobo rounded half up; None when there is none."""
     amount = _exact_kobo(value)
     return None if amount is None or amount < 0 else int(amount.to_integral_value(ROUND_HALF_UP))
@@ -106,7 +110,7 @@ def naira_number(amount_minor: int) -> int | float:
     return amount_minor // 100 if amount_minor % 100 == 0 else float(naira_text(amount_minor))
 
 
-def _exact_kobo(value: Any) -> Decimal | None:
+def _exact_kobo(value: Value) -> Decimal | None:
     """Return naira as kobo, exactly. A float is refused: it was not read as a decimal."""
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
         return None

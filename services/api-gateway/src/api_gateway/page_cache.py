@@ -11,7 +11,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -24,6 +24,7 @@ from api_gateway.limits import LIMITS, EdgeLimits
 from api_gateway.metrics import Metrics
 from api_gateway.sliding_window import MICROSECONDS
 from common.primitives.clock import iso
+from common.primitives.json_records import JsonObject
 from common.web.endpoint_table import Route
 
 _META: Final = b',"meta":'
@@ -40,7 +41,7 @@ class Page:
     """A cached response without its `meta`, which is new for each reader. `fetched_at` is in microseconds."""
 
     content: bytes
-    meta: dict[str, Any]
+    meta: JsonObject
     headers: Headers
     tag: bytes
     fetched_at: int
@@ -57,7 +58,7 @@ class CachedError:
 
     status: int
     headers: Headers
-    problem: dict[str, Any]
+    problem: JsonObject
 
 
 Fetched = Page | CachedError | None
@@ -201,7 +202,7 @@ def _error_of(status: int, headers: Headers, content: bytes) -> CachedError | No
     if b"set-cookie" in named or named.get(b"content-type") != PROBLEM:
         return None
     passed = [pair for pair in passed_to_client(headers, private=True) if pair[0] not in _NOT_CACHED]
-    return CachedError(status, passed, msgspec.json.decode(content, type=dict[str, Any]))
+    return CachedError(status, passed, msgspec.json.decode(content, type=dict))
 
 
 def _page_of(status: int, headers: Headers, content: bytes, now: int) -> Page | None:
@@ -215,7 +216,7 @@ def _page_of(status: int, headers: Headers, content: bytes, now: int) -> Page | 
     if not found:
         return None
     passed = [pair for pair in with_weak_etag(passed_to_client(headers, private=False)) if pair[0] not in _NOT_CACHED]
-    page_meta = msgspec.json.decode(meta[:-1], type=dict[str, Any])
+    page_meta = msgspec.json.decode(meta[:-1], type=dict)
     return Page(before, page_meta, passed, dict(passed).get(b"etag", b""), now, CompressedPrefix(before))
 
 

@@ -51,6 +51,7 @@ class OwnAction(msgspec.Struct, rename="camel"):
 
 
 Item = TypeVar("Item", WorkItem, OwnAction)
+Part = TypeVar("Part")
 
 
 class _Part(msgspec.Struct, Generic[Item]):
@@ -141,22 +142,22 @@ class MergedLists:
 
     async def _read_rows(self, call: Call, route: Route, service: str) -> _Page | _Rejected | None:
         """Return all rows of a service up to the end of the requested page: each of them may be on the merged page."""
-        response: _Page | _Rejected | None = await self._read(call, route, service, _decode_page)
+        response = await self._read(call, route, service, _decode_page)
         if response is None or isinstance(response, _Rejected) or response.meta.page == 1:
             return response
         rows: list[dict[str, Any]] = []
         end = min(response.meta.page * response.meta.limit, response.meta.total)
         for page in range(1, -(-end // _PAGE_ROWS_MAX) + 1):
             query = urlencode({**_query_of(call), "page": page, "limit": _PAGE_ROWS_MAX}).encode()
-            more: _Page | _Rejected | None = await self._read(call, route, service, _decode_page, query)
+            more = await self._read(call, route, service, _decode_page, query)
             if more is None or isinstance(more, _Rejected):
                 return more
             rows += more.data
         return _Page(rows, response.meta)
 
     async def _read(
-        self, call: Call, route: Route, service: str, decode: Callable[[bytes], Any], query: bytes | None = None
-    ) -> Any:
+        self, call: Call, route: Route, service: str, decode: Callable[[bytes], Part], query: bytes | None = None
+    ) -> Part | _Rejected | None:
         """Return the decoded response of a service, its error for the request, or None without a usable response."""
         part_route = replace(route, upstream=service, seconds_max=self._seconds_max)
         try:
@@ -171,7 +172,7 @@ class MergedLists:
                 return _Rejected(response.status, response.headers, body)
             if response.status == 200:
                 return decode(body)
-            failure: Any = response.status
+            failure: int | str = response.status
         except (UpstreamFailed, ClientDisconnected, ResponseTooLong, msgspec.DecodeError) as error:
             failure = repr(error)
         self._metrics.upstream_failures[service] += 1

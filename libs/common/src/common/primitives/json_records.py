@@ -12,8 +12,8 @@ from typing import TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hin
 
 import msgspec
 
-JsonObject: TypeAlias = "dict[str, Json]"
-Json: TypeAlias = "bool | int | float | str | list[Json] | JsonObject | None"
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+JsonObject: TypeAlias = dict[str, Json]
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 # Returns the values of one declared type: none, or the one that was read.

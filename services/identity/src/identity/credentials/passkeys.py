@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
@@ -33,6 +33,7 @@ from webauthn.helpers.structs import (
 
 from common.observability.logging import get_logger
 from common.primitives.ids import new_secret
+from common.primitives.json_records import Json, JsonObject
 from identity.domain.errors import PasskeyRejected
 from identity.domain.second_factors import CHALLENGE_LIFE
 
@@ -71,7 +72,7 @@ class ShownPasskey:
     """An unverified assertion of an authenticator."""
 
     credential_id: bytes
-    response: Mapping[str, Any]
+    response: Mapping[str, Json]
 
 
 class InvalidCredential(Exception):
@@ -88,7 +89,7 @@ class Passkeys:
         """Return 256 random bits, as text."""
         return new_secret().encode()
 
-    def creation_options(self, user_id: UUID, email: str, challenge: bytes, held: Sequence[bytes]) -> dict[str, Any]:
+    def creation_options(self, user_id: UUID, email: str, challenge: bytes, held: Sequence[bytes]) -> JsonObject:
         """Return PublicKeyCredentialCreationOptionsJSON; `held` are the credentials to exclude."""
         options = generate_registration_options(
             rp_id=self._party.id,
@@ -106,7 +107,7 @@ class Passkeys:
         )
         return options_to_json_dict(options)
 
-    def request_options(self, challenge: bytes, held: Sequence[bytes]) -> dict[str, Any]:
+    def request_options(self, challenge: bytes, held: Sequence[bytes]) -> JsonObject:
         """Return PublicKeyCredentialRequestOptionsJSON for any of the credentials `held`."""
         options = generate_authentication_options(
             rp_id=self._party.id,
@@ -117,7 +118,7 @@ class Passkeys:
         )
         return options_to_json_dict(options)
 
-    def read_new(self, response: Mapping[str, Any], challenge: bytes) -> NewPasskey:
+    def read_new(self, response: Mapping[str, Json], challenge: bytes) -> NewPasskey:
         """Return the passkey created for this challenge. Raises PasskeyRejected."""
         try:
             credential = parse_registration_credential_json(dict(response))
@@ -137,7 +138,7 @@ class Passkeys:
             raise _rejected(error) from error
         return NewPasskey(verified.credential_id, verified.credential_public_key, verified.sign_count)
 
-    def read_shown(self, response: Mapping[str, Any], user_id: UUID) -> ShownPasskey:
+    def read_shown(self, response: Mapping[str, Json], user_id: UUID) -> ShownPasskey:
         """Return the credential of an assertion. Raises PasskeyRejected when it names another user."""
         try:
             credential = parse_authentication_credential_json(dict(response))

@@ -3,7 +3,6 @@
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
@@ -11,6 +10,7 @@ from jwt.algorithms import OKPAlgorithm
 
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
+from common.primitives.json_records import Json
 
 ALGORITHM = "EdDSA"
 
@@ -28,7 +28,7 @@ class EncryptedKey:
     """A key as stored: the public half as a JWK, the private half encrypted."""
 
     kid: str
-    public_key: Mapping[str, Any]
+    public_key: Mapping[str, Json]
     encrypted_private_key: str
 
 

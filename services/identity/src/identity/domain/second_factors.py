@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
+from common.primitives.json_records import Json
 from contracts.permissions import STAFF_ROLES
 
 # A phone, a laptop, a security key and their successors. More would only hide an attacker's factor.
@@ -35,7 +36,7 @@ class Challenge:
 
     id: UUID
     expires_at: datetime
-    public_key: Mapping[str, Any]
+    public_key: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)

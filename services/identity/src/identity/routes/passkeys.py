@@ -1,12 +1,11 @@
 """Passkeys (WebAuthn) as a second factor (contract sections 5 and 10)."""
 
-from typing import Any
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.guards import SIGNED_IN
 from common.primitives.clock import iso
+from common.primitives.json_records import JsonObject
 from common.web.endpoint_table import Idempotency, Quota
 from common.web.endpoints import Endpoints
 from common.web.http import CurrentCaller, dependencies_of, ok
@@ -126,6 +125,6 @@ def _challenge_response(challenge: Challenge) -> PasskeyChallenge:
     )
 
 
-def _as_json(credential: RequestBody) -> dict[str, Any]:
+def _as_json(credential: RequestBody) -> JsonObject:
     """Return the credential as the browser sent it."""
     return credential.model_dump(by_alias=True, exclude_none=True)

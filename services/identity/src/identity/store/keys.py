@@ -1,9 +1,10 @@
 """Signing keys."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.json_records import JsonObject
 from identity.credentials.signing_keys import EncryptedKey
 from identity.domain.key_rotation import ListedKey
 
@@ -49,7 +50,7 @@ async def list_keys(uow: UnitOfWork) -> list[ListedKey]:
 
 
 async def record_key(uow: UnitOfWork, key: EncryptedKey, *, now: datetime, signs_from: datetime) -> None:
-    public_key: dict[str, Any] = dict(key.public_key)
+    public_key: JsonObject = dict(key.public_key)
     await uow.execute(_RECORD_KEY, key.kid, public_key, key.encrypted_private_key, now, signs_from)
 
 

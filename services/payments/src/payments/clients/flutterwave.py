@@ -36,7 +36,7 @@ from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 from providers.calls import GatewayResponse, OnKeyRejected
 from providers.flutterwave import PREFIX, FlutterwaveApi, balance_of, beneficiary_number, beneficiary_of
-from providers.wire import fields_of, naira_number, naira_text, text_of
+from providers.wire import Fields, Value, fields_of, naira_number, naira_text, text_of
 
 # `payment_options` of our channels.
 _OPTIONS: Final[Mapping[str, str]] = {"card": "card", "bank_transfer": "banktransfer", "ussd": "ussd"}
@@ -102,7 +102,7 @@ class FlutterwaveGateway:
         metadata: Mapping[str, str],
     ) -> OpenedTransaction:
         """`POST /payments`. The end of the link is its access code."""
-        body: dict[str, Any] = {
+        body: dict[str, Value] = {
             "tx_ref": reference,
             "amount": naira_text(amount_minor),
             "currency": currency,
@@ -132,7 +132,7 @@ class FlutterwaveGateway:
 
     async def page_of_paid_transactions(self, start: datetime, end: datetime, page: int) -> Page[Charge]:
         """`GET /transactions` of the paid ones. The gateway's parameters are days."""
-        query = {**_days(start, end), "page": page, "status": "successful"}
+        query: dict[str, int | str] = {**_days(start, end), "page": page, "status": "successful"}
         return await self._page("/transactions", query, records.read_charge)
 
     async def start_refund(
@@ -174,7 +174,7 @@ class FlutterwaveGateway:
 
     async def page_of_open_disputes(self, page: int) -> Page[str]:
         """`GET /chargebacks` of those that await our response."""
-        query = {"status": records.AWAITING_STATUS, "page": page}
+        query: dict[str, int | str] = {"status": records.AWAITING_STATUS, "page": page}
         return await self._page("/chargebacks", query, records.identity_of_chargeback)
 
     async def page_of_disputes(self, start: datetime, end: datetime, page: int) -> Page[str]:
@@ -244,7 +244,7 @@ class FlutterwaveGateway:
             raise GatewayRejected(404, "no transaction has this reference")
         return str(data.get("id"))
 
-    async def _find(self, subject: GatewaySubject) -> Mapping[str, Any] | None:
+    async def _find(self, subject: GatewaySubject) -> Fields | None:
         """Return the object of a subject, None when the gateway has none."""
         key = subject.key
         if subject.kind == "transfer":
@@ -258,21 +258,19 @@ class FlutterwaveGateway:
             return await self._get(f"/transactions/{quote(_bare(key), safe='')}/verify")
         return await self._find_transaction(key)
 
-    async def _find_transaction(self, reference: str) -> Mapping[str, Any] | None:
+    async def _find_transaction(self, reference: str) -> Fields | None:
         """Find a transaction. A customer may try several times under one reference: the paid attempt counts, else the
         latest.
         """
         latest = await self._get("/transactions/verify_by_reference", params={"tx_ref": reference})
         if latest is None or latest.get("status") == "successful":
             return latest
-        query = {"tx_ref": reference, "status": "successful"}
+        query: dict[str, int | str] = {"tx_ref": reference, "status": "successful"}
         paid = await self._find_listed("/transactions", query, "tx_ref", reference)
         # The list has no metadata.
         return latest if paid is None else await self._get(f"/transactions/{paid.get('id')}/verify")
 
-    async def _find_listed(
-        self, path: str, query: Mapping[str, str], field: str, value: str
-    ) -> Mapping[str, Any] | None:
+    async def _find_listed(self, path: str, query: Mapping[str, int | str], field: str, value: str) -> Fields | None:
         """Return the row of a filtered list. Rows of other values mean that the filter was ignored, and nothing follows
         from them.
         """
@@ -282,11 +280,11 @@ class FlutterwaveGateway:
             raise GatewayUnavailable(f"{path} returned rows of other values")
         return found
 
-    async def _page(self, path: str, query: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Row]) -> Page[Row]:
+    async def _page(self, path: str, query: Mapping[str, int | str], read: Callable[[Fields], Row]) -> Page[Row]:
         rows, is_last = await self._list(path, query)
         return _read_rows(rows, read, is_last=is_last)
 
-    async def _list(self, path: str, query: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
+    async def _list(self, path: str, query: Mapping[str, int | str]) -> tuple[list[Fields], bool]:
         """Return the rows of a page, and whether it is the last."""
         body = (await self._send("GET", path, params=query)).body
         listed, meta = body.get("data"), body.get("meta")
@@ -298,7 +296,7 @@ class FlutterwaveGateway:
             raise GatewayUnavailable(f"the response of {path} has no page numbers")
         return [fields_of(row) for row in listed], page >= pages
 
-    async def _get(self, path: str, **arguments: Any) -> Mapping[str, Any] | None:
+    async def _get(self, path: str, **arguments: Any) -> Fields | None:
         """Return an object; None when the gateway has none. Its status for an unknown one is 400 or 404."""
         try:
             return _object(await self._call("GET", path, **arguments))
@@ -307,7 +305,7 @@ class FlutterwaveGateway:
                 return None
             raise
 
-    async def _call(self, method: str, path: str, **arguments: Any) -> Any:
+    async def _call(self, method: str, path: str, **arguments: Any) -> Value:
         return (await self._send(method, path, **arguments)).data
 
     async def _send(self, method: str, path: str, **arguments: Any) -> GatewayResponse:
@@ -315,7 +313,7 @@ class FlutterwaveGateway:
         return accepted(await own_response(self._api.send(method, path, **arguments)))
 
 
-def _read_rows(rows: Sequence[Any], read: Callable[[Mapping[str, Any]], Row], *, is_last: bool) -> Page[Row]:
+def _read_rows(rows: Sequence[Value | Fields], read: Callable[[Fields], Row], *, is_last: bool) -> Page[Row]:
     readable: list[Row] = []
     unreadable: list[UnreadableRow] = []
     for row in map(fields_of, rows):
@@ -336,7 +334,7 @@ def _days(start: datetime, end: datetime) -> dict[str, str]:
     return {"from": (start - day).date().isoformat(), "to": (end + day).date().isoformat()}
 
 
-def _object(value: Any) -> Mapping[str, Any]:
+def _object(value: Value) -> Fields:
     if not isinstance(value, dict):
         raise GatewayUnavailable("the response is not an object")
     return value

@@ -6,7 +6,7 @@ Ids have the prefix `flw:` in every record, because the numbers of two gateways 
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from payments.clients.gateway import GatewayReport
 from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
@@ -23,6 +23,8 @@ from payments.domain.webhooks import UNKNOWN_EVENT, Arrival
 from providers import flutterwave
 from providers.flutterwave import PREFIX, read_json
 from providers.wire import (
+    Fields,
+    Value,
     data_of,
     fields_of,
     identifier_of,
@@ -67,7 +69,7 @@ _CHARGEBACK_OUTCOMES: Final[Mapping[str, Outcome | None]] = {
 }
 
 
-def read_body(raw: bytes) -> Any:
+def read_body(raw: bytes) -> Value:
     """Return the body's JSON value with exact decimals; None for a body that is not JSON."""
     try:
         return read_json(raw)
@@ -75,7 +77,7 @@ def read_body(raw: bytes) -> Any:
         return None
 
 
-def dump(event_type: str, data: Mapping[str, Any]) -> bytes:
+def dump(event_type: str, data: Fields) -> bytes:
     """Return the object as the body of an event. Decimals are written as text, which `read_amount` reads too."""
     return json.dumps({"event": event_type, "data": data}, default=str).encode()
 
@@ -113,7 +115,7 @@ def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
     return None
 
 
-def identity_of_chargeback(data: Mapping[str, Any]) -> str:
+def identity_of_chargeback(data: Fields) -> str:
     """`flw:<id>@<flw_ref>`: chargebacks are queried by the reference of their transaction. Raises MalformedEvent."""
     identifier, flw_ref = identifier_of(data.get("id")), text_of(data.get("flw_ref"))
     if identifier is None or flw_ref is None:
@@ -121,7 +123,7 @@ def identity_of_chargeback(data: Mapping[str, Any]) -> str:
     return f"{PREFIX}{identifier}@{flw_ref}"
 
 
-def event_type_of_state(kind: SubjectKind, data: Mapping[str, Any]) -> str | None:
+def event_type_of_state(kind: SubjectKind, data: Fields) -> str | None:
     """Return the event type of an object's present state; None while it is undecided. A chargeback has one in every
     state.
     """
@@ -135,7 +137,7 @@ def event_type_of_state(kind: SubjectKind, data: Mapping[str, Any]) -> str | Non
     return CHARGEBACK_EVENT
 
 
-def moved_money(event_type: str, data: Mapping[str, Any]) -> bool:
+def moved_money(event_type: str, data: Fields) -> bool:
     """Whether the event is a paid charge or a refund that was paid out."""
     status = text_of(data.get("status")) or ""
     if event_type == REFUND_EVENT:
@@ -160,7 +162,7 @@ def read_event(webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | 
     return read_chargeback(data) if event_type == CHARGEBACK_EVENT else None
 
 
-def read_charge(data: Mapping[str, Any]) -> Charge:
+def read_charge(data: Fields) -> Charge:
     """Read a transaction. The customer paid `charged_amount`; we received `amount_settled` of it.
 
     Raises MalformedEvent for a paid one without a usable amount.
@@ -191,7 +193,7 @@ def read_charge(data: Mapping[str, Any]) -> Charge:
     )
 
 
-def _fee_minor(data: Mapping[str, Any], amount_minor: int) -> int:
+def _fee_minor(data: Fields, amount_minor: int) -> int:
     """Return the part of the charge that we did not receive: fee and tax. A response without `amount_settled` has the
     fee alone.
     """
@@ -201,7 +203,7 @@ def _fee_minor(data: Mapping[str, Any], amount_minor: int) -> int:
     return min(rounded_kobo_of_naira(data.get("app_fee")) or 0, amount_minor)
 
 
-def read_refund(data: Mapping[str, Any]) -> RefundUpdate:
+def read_refund(data: Fields) -> RefundUpdate:
     """Read a refund, of the API or of a webhook, whose names differ. Raises MalformedEvent.
 
     No shape of it has a currency: we open payments in naira only.
@@ -222,14 +224,14 @@ def read_refund(data: Mapping[str, Any]) -> RefundUpdate:
     )
 
 
-def unreadable_row(data: Mapping[str, Any], reason: str) -> UnreadableRow:
+def unreadable_row(data: Fields, reason: str) -> UnreadableRow:
     """Return a listed object that cannot be read, by its id, else by the hash of its content."""
     raw = json.dumps(data, sort_keys=True, default=str).encode()
     key = PREFIX + (identifier_of(data.get("id")) or hashlib.sha256(raw).hexdigest())
     return UnreadableRow(key, text_of(data.get("tx_ref")), text_of(data.get("comments")), reason)
 
 
-def read_transfer(data: Mapping[str, Any]) -> TransferUpdate:
+def read_transfer(data: Fields) -> TransferUpdate:
     """Read a transfer. `complete_message` is the bank's text; `narration` is our own. Raises MalformedEvent."""
     transfer = flutterwave.read_transfer(data)
     if transfer.reference is None or transfer.currency is None:
@@ -252,7 +254,7 @@ def read_transfer(data: Mapping[str, Any]) -> TransferUpdate:
     )
 
 
-def read_chargeback(data: Mapping[str, Any]) -> ChargebackUpdate:
+def read_chargeback(data: Fields) -> ChargebackUpdate:
     """Read a chargeback, whatever it lacks: an odd one freezes its charge (section 7.7). Raises MalformedEvent without an id."""
     status, identity = text_of(data.get("status")) or "", identity_of_chargeback(data)
     transaction, reference = identifier_of(data.get("transaction_id")), text_of(data.get("tx_ref"))
@@ -270,7 +272,7 @@ def read_chargeback(data: Mapping[str, Any]) -> ChargebackUpdate:
     )
 
 
-def read_settlement(data: Mapping[str, Any]) -> Settlement | None:
+def read_settlement(data: Fields) -> Settlement | None:
     """Read a settlement to our bank account; None for one to the wallet that transfers use, which stays in our balance.
 
     Raises MalformedEvent without an id, and for a settled one without a usable amount.
@@ -294,7 +296,7 @@ def read_settlement(data: Mapping[str, Any]) -> Settlement | None:
     )
 
 
-def read_amount(value: Any, noun: str) -> int:
+def read_amount(value: Value, noun: str) -> int:
     """Naira as a number or text, in kobo. Raises MalformedEvent for more than two decimals and for no amount."""
     amount_minor = kobo_of_naira(value)
     if not amount_minor:

@@ -43,7 +43,7 @@ from payments.domain.transfers import TransferUpdate
 from payments.domain.webhooks import Arrival
 from providers.calls import OnKeyRejected
 from providers.paystack import PAGE_LENGTH, PaystackApi, balance_of, has_no_such_account
-from providers.wire import fields_of, identifier_of, text_of
+from providers.wire import Fields, Value, fields_of, identifier_of, text_of
 
 REFUNDS_LISTED_MAX: Final = 100
 _QUERIES: Final = {
@@ -123,7 +123,7 @@ class PaystackGateway:
         metadata: Mapping[str, str],
     ) -> OpenedTransaction:
         """`POST /transaction/initialize`."""
-        body: dict[str, Any] = {
+        body: dict[str, Value] = {
             "email": email,
             "amount": amount_minor,
             "currency": currency,
@@ -161,7 +161,13 @@ class PaystackGateway:
 
     async def page_of_paid_transactions(self, start: datetime, end: datetime, page: int) -> Page[Charge]:
         """`GET /transaction` of the paid ones, newest first. A short page is the last."""
-        query = {"from": iso(start), "to": iso(end), "page": page, "perPage": PAGE_LENGTH, "status": "success"}
+        query: dict[str, int | str] = {
+            "from": iso(start),
+            "to": iso(end),
+            "page": page,
+            "perPage": PAGE_LENGTH,
+            "status": "success",
+        }
         return await self._page("/transaction", query, _charge)
 
     async def start_refund(
@@ -183,7 +189,7 @@ class PaystackGateway:
         account_number, bank_code = text_of(details.get("account_number")), text_of(details.get("bank_code"))
         if account_number is None or bank_code is None:
             raise GatewayUnavailable("the recipient has no account_number or bank_code")
-        query = {"account_number": account_number, "bank_code": bank_code}
+        query: dict[str, int | str] = {"account_number": account_number, "bank_code": bank_code}
         bank_id = identifier_of(_object(await self._call("GET", "/bank/resolve", params=query)).get("bank_id"))
         if bank_id is None:
             raise GatewayUnavailable("the resolve response has no bank_id")
@@ -198,7 +204,7 @@ class PaystackGateway:
 
     async def list_refunds(self, transaction: str) -> Sequence[RefundUpdate]:
         """`GET /refund` of one transaction."""
-        query = {"transaction": transaction, "perPage": REFUNDS_LISTED_MAX}
+        query: dict[str, int | str] = {"transaction": transaction, "perPage": REFUNDS_LISTED_MAX}
         page = await self._page("/refund", query, records.read_refund)
         for row in page.unreadable:
             # It may be the refund that a lost response reported: sending it again could pay twice.
@@ -208,7 +214,7 @@ class PaystackGateway:
 
     async def page_of_refunds(self, start: datetime, end: datetime, page: int) -> Page[RefundUpdate]:
         """`GET /refund`, newest first. A short page is the last."""
-        query = {"from": iso(start), "to": iso(end), "page": page, "perPage": PAGE_LENGTH}
+        query: dict[str, int | str] = {"from": iso(start), "to": iso(end), "page": page, "perPage": PAGE_LENGTH}
         return await self._page("/refund", query, records.read_refund)
 
     async def find_dispute(self, dispute_id: str) -> ChargebackUpdate | None:
@@ -242,7 +248,13 @@ class PaystackGateway:
 
     async def page_of_settlements(self, start: datetime, end: datetime, page: int) -> Page[Settlement]:
         """`GET /settlement` of our own account. A short page is the last."""
-        query = {"from": iso(start), "to": iso(end), "page": page, "perPage": PAGE_LENGTH, "subaccount": "none"}
+        query: dict[str, int | str] = {
+            "from": iso(start),
+            "to": iso(end),
+            "page": page,
+            "perPage": PAGE_LENGTH,
+            "subaccount": "none",
+        }
         return await self._page("/settlement", query, disputes.read_settlement)
 
     async def page_of_settlement_charges(self, settlement_id: str, page: int) -> Page[Charge]:
@@ -287,13 +299,13 @@ class PaystackGateway:
             raise GatewayUnavailable("the balance is not a whole number")
         return balance_minor
 
-    async def _page_of_disputes(self, query: Mapping[str, Any]) -> Page[str]:
+    async def _page_of_disputes(self, query: Mapping[str, int | str]) -> Page[str]:
         """Read a page. A short page is the last; a row without an id is left out."""
         query = {**query, "perPage": PAGE_LENGTH}
         listed = await self._page("/dispute", query, lambda row: identifier_of(row.get("id")))
         return Page([found for found in listed.rows if found is not None], listed.unreadable, listed.is_last)
 
-    async def _page(self, path: str, query: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Row]) -> Page[Row]:
+    async def _page(self, path: str, query: Mapping[str, int | str], read: Callable[[Fields], Row]) -> Page[Row]:
         listed = await self._call("GET", path, params=query)
         if not isinstance(listed, list):
             raise GatewayUnavailable(f"the list of {path} is not a list")
@@ -304,7 +316,7 @@ class PaystackGateway:
                 rows.append(read(fields_of(entry)))
             except MalformedEvent as fault:
                 unreadable.append(records.unreadable_row(fields_of(entry), str(fault)))
-        return Page(rows, unreadable, is_last=len(listed) < query["perPage"])
+        return Page(rows, unreadable, is_last=len(listed) < int(query["perPage"]))
 
     async def _upload(self, address: str, content: bytes) -> None:
         """Store a file at a signed address of another host, which never gets our key. Raises GatewayUnavailable."""
@@ -319,7 +331,7 @@ class PaystackGateway:
         if response.status_code >= 300:
             raise GatewayUnavailable(f"upload of evidence: {response.status_code}")
 
-    async def _find(self, subject: GatewaySubject) -> Mapping[str, Any] | None:
+    async def _find(self, subject: GatewaySubject) -> Fields | None:
         try:
             return _object(await self._call("GET", _QUERIES[subject.kind] + quote(subject.key, safe="")))
         except GatewayRejected as rejection:
@@ -327,15 +339,15 @@ class PaystackGateway:
                 return None
             raise
 
-    async def _call(self, method: str, path: str, **arguments: Any) -> Any:
+    async def _call(self, method: str, path: str, **arguments: Any) -> Value:
         return accepted(await own_response(self._api.send(method, path, **arguments))).data
 
 
-def _charge(data: Mapping[str, Any]) -> Charge:
+def _charge(data: Fields) -> Charge:
     return records.read_charge(data, f"charge.success:{identifier_of(data.get('id'))}")
 
 
-def _object(value: Any) -> Mapping[str, Any]:
+def _object(value: Value) -> Fields:
     if not isinstance(value, dict):
         raise GatewayUnavailable("the response is not an object")
     return value

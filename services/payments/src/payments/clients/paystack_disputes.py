@@ -1,7 +1,7 @@
 """Read and write Paystack's disputes, and read its settlements."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from payments.domain.accounts import NO_CURRENCY
@@ -9,7 +9,7 @@ from payments.domain.chargeback_responses import DisputeEvidence, DisputeResolut
 from payments.domain.chargebacks import ChargebackUpdate, Outcome
 from payments.domain.errors import MalformedEvent
 from payments.domain.settlements import Settlement, SettlementStatus
-from providers.wire import fields_of, identifier_of, instant_of, phrase_of, text_of, whole_of
+from providers.wire import Fields, Value, fields_of, identifier_of, instant_of, phrase_of, text_of, whole_of
 
 OPENED_EVENT: Final = "charge.dispute.create"
 REMINDED_EVENT: Final = "charge.dispute.remind"
@@ -31,7 +31,7 @@ _RESOLUTIONS: Final = {"accept": "merchant-accepted", "contest": "declined"}
 _SETTLEMENT_STATUSES: Final[Mapping[str | None, SettlementStatus]] = {"success": "settled", "failed": "failed"}
 
 
-def event_of(data: Mapping[str, Any]) -> str:
+def event_of(data: Fields) -> str:
     """Return the event type of a dispute's present state. A resolution before the status `resolved` is ours, and not
     the bank's.
     """
@@ -39,7 +39,7 @@ def event_of(data: Mapping[str, Any]) -> str:
     return RESOLVED_EVENT if is_resolved else OPENED_EVENT
 
 
-def read_dispute(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
+def read_dispute(event_type: str, data: Fields) -> ChargebackUpdate:
     """Read a dispute, whatever it lacks: an odd one freezes its charge (section 7.7).
 
     The transaction is an object, or its id; times have two spellings.
@@ -87,9 +87,9 @@ def evidence_body(evidence: DisputeEvidence) -> dict[str, str]:
     return body
 
 
-def resolution_body(resolution: DisputeResolution, file_name: str) -> dict[str, Any]:
+def resolution_body(resolution: DisputeResolution, file_name: str) -> dict[str, Value]:
     """Return the body of `PUT /dispute/:id/resolve`. The gateway's id of evidence is a number."""
-    body: dict[str, Any] = {
+    body: dict[str, Value] = {
         "resolution": _RESOLUTIONS[resolution.resolution],
         "message": resolution.message,
         "refund_amount": resolution.amount_minor,
@@ -100,7 +100,7 @@ def resolution_body(resolution: DisputeResolution, file_name: str) -> dict[str, 
     return body
 
 
-def read_settlement(data: Mapping[str, Any]) -> Settlement:
+def read_settlement(data: Fields) -> Settlement:
     """Read a settlement. Raises MalformedEvent without an id, and for a settled one without a usable amount."""
     settlement_id = identifier_of(data.get("id"))
     if settlement_id is None:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from common.primitives.money import AMOUNT_MINOR_MAX
 from payments.clients import paystack_disputes as disputes
@@ -18,7 +18,7 @@ from payments.domain.revisions import GatewaySubject
 from payments.domain.transfers import TransferOutcome, TransferUpdate
 from payments.domain.webhooks import UNKNOWN_EVENT, Arrival, read_body
 from providers import paystack
-from providers.wire import data_of, fields_of, identifier_of, instant_of, phrase_of, text_of, whole_of
+from providers.wire import Fields, Value, data_of, fields_of, identifier_of, instant_of, phrase_of, text_of, whole_of
 
 KNOWN_EVENTS: Final = frozenset(
     {
@@ -68,7 +68,7 @@ def identify(raw: bytes) -> Arrival:
     return Arrival(hashlib.sha256(raw).hexdigest(), event or UNKNOWN_EVENT)
 
 
-def key_of(data: Mapping[str, Any]) -> str | None:
+def key_of(data: Fields) -> str | None:
     """Return the id of an object, else its reference."""
     return identifier_of(data.get("id")) or text_of(data.get("reference"))
 
@@ -88,7 +88,7 @@ def subject_of(event_type: str, raw: bytes) -> GatewaySubject | None:
     return None
 
 
-def event_of_state(kind: str, data: Mapping[str, Any]) -> str | None:
+def event_of_state(kind: str, data: Fields) -> str | None:
     """Return the event type of an object's present state; None while the gateway has not decided."""
     if kind == "dispute":
         return disputes.event_of(data)
@@ -118,7 +118,7 @@ def read_event(webhook_id: str, event_type: str, raw: bytes) -> GatewayReport | 
     return None
 
 
-def read_charge(data: Mapping[str, Any], webhook_id: str, reported_as: ChargeStatus | None = None) -> Charge:
+def read_charge(data: Fields, webhook_id: str, reported_as: ChargeStatus | None = None) -> Charge:
     """Read a transaction. Raises MalformedEvent for a paid one without a usable amount.
 
     `reported_as` is the event's status: a body that contradicts it is `pending`, and moves nothing.
@@ -151,7 +151,7 @@ def read_charge(data: Mapping[str, Any], webhook_id: str, reported_as: ChargeSta
     )
 
 
-def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundUpdate:
+def read_refund(data: Fields, status: str | None = None) -> RefundUpdate:
     """Read a refund; `status` overrides its own, as the event's name does. Raises MalformedEvent."""
     amount, currency = whole_of(data.get("amount")), text_of(data.get("currency"))
     if amount is None or currency is None:
@@ -170,7 +170,7 @@ def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundUpd
     )
 
 
-def read_refund_event(data: Mapping[str, Any], status: str) -> RefundEvent:
+def read_refund_event(data: Fields, status: str) -> RefundEvent:
     """Read a `refund.*` webhook, whose amount is a number or a text of digits. Raises MalformedEvent."""
     reference, amount = text_of(data.get("transaction_reference")), whole_of(data.get("amount"))
     if reference is None or amount is None:
@@ -178,14 +178,14 @@ def read_refund_event(data: Mapping[str, Any], status: str) -> RefundEvent:
     return RefundEvent(reference, amount, status)
 
 
-def unreadable_row(data: Mapping[str, Any], reason: str) -> UnreadableRow:
+def unreadable_row(data: Fields, reason: str) -> UnreadableRow:
     """Return a listed object that cannot be read, by its id or reference, else by the hash of its content."""
     raw = json.dumps(data, sort_keys=True).encode()
     key = key_of(data) or hashlib.sha256(raw).hexdigest()
     return UnreadableRow(key, text_of(data.get("reference")), text_of(data.get("merchant_note")), reason)
 
 
-def read_transfer(data: Mapping[str, Any], reported_as: TransferOutcome | None = None) -> TransferUpdate:
+def read_transfer(data: Fields, reported_as: TransferOutcome | None = None) -> TransferUpdate:
     """Read a transfer; the event's outcome overrides that of its status. Raises MalformedEvent."""
     transfer = paystack.read_transfer(data)
     status = transfer.status
@@ -208,16 +208,16 @@ def read_transfer(data: Mapping[str, Any], reported_as: TransferOutcome | None =
     )
 
 
-def _first_text(*values: Any) -> str | None:
+def _first_text(*values: Value) -> str | None:
     return next((value for value in values if isinstance(value, str) and value.strip()), None)
 
 
-def _fee_of(value: Any, amount_minor: int) -> int:
+def _fee_of(value: Value, amount_minor: int) -> int:
     """Return a whole number within the charge; anything else counts as no fee."""
     fee_minor = whole_of(value)
     return fee_minor if fee_minor is not None and 0 < fee_minor <= amount_minor else 0
 
 
-def _currency_of(value: Any) -> str:
+def _currency_of(value: Value) -> str:
     """Return the ISO code in capitals: one currency has one account."""
     return value.upper() if isinstance(value, str) and _CURRENCY.fullmatch(value) else NO_CURRENCY

@@ -122,7 +122,7 @@ class Flutterwave:
         """Return one page of transfers accepted since that day, newest first, from page 1. Raises GatewayUnavailable."""
         # A day more covers the gateway's time zone; the end is after every transfer of these days.
         start, end = since - timedelta(days=1), since + timedelta(days=365)
-        params = {"from": start.date().isoformat(), "to": end.date().isoformat(), "page": page}
+        params: dict[str, int | str] = {"from": start.date().isoformat(), "to": end.date().isoformat(), "page": page}
         response = await read(self.api, "/transfers", params)
         info = fields_of(fields_of(response.body.get("meta")).get("page_info"))
         current, last = info.get("current_page"), info.get("total_pages")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.primitives.clock import iso
@@ -18,7 +18,7 @@ from payouts.domain.transfer_fees import FeeSchedule
 from payouts.domain.transitions import REPORTS, Report
 from providers.calls import NoResponse
 from providers.paystack import PAGE_LENGTH, PaystackApi, balance_of, has_no_such_account, read_transfer
-from providers.wire import fields_of, identifier_of, text_of
+from providers.wire import Value, fields_of, identifier_of, text_of
 
 # Nigeria has some 300 banks. An endless list must not block the worker.
 _BANK_PAGES_MAX: Final = 50
@@ -55,7 +55,12 @@ class Paystack:
     async def banks(self) -> list[Bank]:
         """Return the Nigerian banks that accept transfers. Raises GatewayUnavailable."""
         listed: dict[str, Bank] = {}
-        params: dict[str, Any] = {"country": "nigeria", "currency": "NGN", "use_cursor": True, "perPage": PAGE_LENGTH}
+        params: dict[str, int | str] = {
+            "country": "nigeria",
+            "currency": "NGN",
+            "use_cursor": True,
+            "perPage": PAGE_LENGTH,
+        }
         for _ in range(_BANK_PAGES_MAX):
             response = await read(self.api, "/bank", params)
             if not isinstance(response.data, list):
@@ -131,7 +136,7 @@ class Paystack:
         return TransferPage(transfers, is_last=len(transfers) < PAGE_LENGTH)
 
 
-def _bank(entry: Any) -> Bank | None:
+def _bank(entry: Value) -> Bank | None:
     """Return a bank of the list; None for one that accepts no transfers in naira, and for a malformed row."""
     row = fields_of(entry)
     is_open = row.get("active") is not False and not row.get("is_deleted")

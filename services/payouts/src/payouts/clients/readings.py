@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from payouts.domain.errors import GatewayKeyRejected, GatewayUnavailable
 from payouts.domain.found_transfers import ListedTransfer
@@ -13,13 +13,14 @@ from payouts.domain.transfer_updates import TransferUpdate, UpdateSource
 from payouts.domain.transitions import Report
 from providers.calls import GatewayApi, GatewayResponse, NoResponse
 from providers.records import Transfer
+from providers.wire import Value
 
 # Statuses that reject the request itself. Any other failure (rate limit, bad key, server error) leaves the outcome
 # open.
 DEFINITE: Final = frozenset({400, 404, 422})
 
 
-async def read(api: GatewayApi, path: str, params: Mapping[str, Any] | None = None) -> GatewayResponse:
+async def read(api: GatewayApi, path: str, params: Mapping[str, int | str] | None = None) -> GatewayResponse:
     """Return the response to a read. Raises GatewayUnavailable for anything but a success."""
     try:
         response = await api.send("GET", path, params=params)
@@ -63,7 +64,9 @@ def reported(
     )
 
 
-def listed_transfer(entry: Any, transfer: Transfer, statuses: Mapping[str, Report], since: datetime) -> ListedTransfer:
+def listed_transfer(
+    entry: Value, transfer: Transfer, statuses: Mapping[str, Report], since: datetime
+) -> ListedTransfer:
     """Return a row of the list. A malformed one has no amount or no account: it becomes a case for staff."""
     digest = hashlib.sha256(json.dumps(entry, default=str, sort_keys=True).encode()).hexdigest()
     status = transfer.status or ""

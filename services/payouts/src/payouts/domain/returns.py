@@ -1,13 +1,14 @@
 """When a payout may be sent again, and when its amount returns: once, and with nothing under way (contract section 8)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from common.ledger.posting import Posting
 from common.primitives.decisions import content_hash
+from common.primitives.json_records import JsonObject
 from payouts.domain import accounts
 from payouts.domain.accounts import Recovery
 from payouts.domain.errors import (
@@ -217,7 +218,7 @@ def _count_covered(payout: LockedPayout) -> int:
     return unreturned + sum(attempt.recovered for attempt in payout.attempts) + len(payout.holds)
 
 
-def describe_posting(posting: Posting) -> dict[str, Any]:
+def describe_posting(posting: Posting) -> JsonObject:
     """Return the posting in the public shape of a transaction, for review by staff."""
     entries = sorted((entry.account.name, entry.amount_minor) for entry in posting.entries)
     return {
@@ -228,7 +229,7 @@ def describe_posting(posting: Posting) -> dict[str, Any]:
     }
 
 
-def reconciliation_hash(payout_id: UUID, kind: ReturnKind, postings: Sequence[Mapping[str, Any]]) -> str:
+def reconciliation_hash(payout_id: UUID, kind: ReturnKind, postings: Sequence[JsonObject]) -> str:
     """Return the hash of payout, kind and exact postings."""
     return content_hash({"payoutId": str(payout_id), "kind": kind, "postings": postings})
 

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from common.database.state_changes import allows_change, change_state
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import DECISION, DecisionStatus, PreparedDecision, Verdict
+from common.primitives.json_records import JsonObject
 from payouts.domain.returns import ReturnKind
 
 _SAVE: Final = """
@@ -43,7 +44,7 @@ async def save_reconciliation_if_new(
     uow: UnitOfWork,
     reconciliation: Reconciliation,
     transfer_id: UUID | None,
-    postings: list[dict[str, Any]],
+    postings: list[JsonObject],
     reason: str,
     at: datetime,
 ) -> bool:

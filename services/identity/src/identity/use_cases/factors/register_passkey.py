@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
+from common.primitives.json_records import Json
 from contracts.identity import CredentialsChanged
 from identity.credentials.passkeys import Passkeys
 from identity.domain.errors import ChallengeInvalid, PasskeyRejected, SessionInvalid, TooManyFactors
@@ -21,7 +21,7 @@ async def register_passkey(
     caller: Caller,
     challenge_id: UUID,
     name: str,
-    response: Mapping[str, Any],
+    response: Mapping[str, Json],
     *,
     now: datetime,
 ) -> Factor:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from common.auth.caller import Caller
 from common.database.unit_of_work import UnitOfWork
 from common.observability.logging import get_logger
+from common.primitives.json_records import Json
 from identity.credentials.passkeys import Passkeys
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
@@ -25,7 +25,7 @@ async def verify_passkey(
     signing_keys: SigningKeys,
     caller: Caller,
     challenge_id: UUID,
-    response: Mapping[str, Any],
+    response: Mapping[str, Json],
     *,
     issuer: str,
     now: datetime,

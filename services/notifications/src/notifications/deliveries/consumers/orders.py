@@ -3,11 +3,11 @@
 A notification to both parties has one text without names and a handler for each party.
 """
 
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Outcome, Received
+from common.primitives.json_records import JsonObject
 from contracts.orders import (
     DeliveryPinIssued,
     DisputeResolved,
@@ -128,9 +128,9 @@ async def on_return_requested(
 async def on_return_decided(
     event: ReturnDecided, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    decided: dict[str, Any] = {"outcome": event.outcome, "refundMinor": event.refund_minor}
-    parameters = {name: value for name, value in decided.items() if value is not None}
-    parameters |= await order_parameters(uow, event)
+    decided: JsonObject = {"outcome": event.outcome, "refundMinor": event.refund_minor}
+    given = {name: value for name, value in decided.items() if value is not None}
+    parameters = {**given, **await order_parameters(uow, event)}
     notify_user(
         uow,
         dependencies.delivery_context(),
@@ -236,7 +236,7 @@ async def notify_vendor_on_dispute_resolved(
     )
 
 
-async def _decision(uow: UnitOfWork, event: DisputeResolved) -> dict[str, Any]:
+async def _decision(uow: UnitOfWork, event: DisputeResolved) -> JsonObject:
     return {
         **await order_parameters(uow, event),
         "outcome": event.outcome,

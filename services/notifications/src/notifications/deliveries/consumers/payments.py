@@ -1,9 +1,10 @@
 """Handlers of payments' events."""
 
-from typing import Any, Final
+from typing import Final
 
 from common.database.unit_of_work import UnitOfWork
 from common.messaging.messages import Received
+from common.primitives.json_records import JsonObject
 from contracts.payments import (
     ChargeDisputed,
     ChargeQuarantined,
@@ -33,9 +34,9 @@ QUARANTINE_DECIDERS: Final = frozenset(
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     """Confirm the paid order to the buyer, and request the dispatch from the vendor."""
     order, delivery_context = await queries.get_order_summary(uow, event.order_id), dependencies.delivery_context()
-    items = {**await order_parameters(uow, event), "items": order.items}
+    items: JsonObject = {**await order_parameters(uow, event), "items": order.items}
     amounts = {"totalMinor": order.total_minor, "deliveryFeeMinor": order.delivery_fee_minor}
-    confirmed = {**items, **amounts}
+    confirmed: JsonObject = {**items, **amounts}
     notify_user(
         uow,
         delivery_context,
@@ -109,7 +110,7 @@ async def on_refund_failed(
         )
 
 
-async def _refund(uow: UnitOfWork, event: RefundSettled | RefundFailed) -> dict[str, Any]:
+async def _refund(uow: UnitOfWork, event: RefundSettled | RefundFailed) -> JsonObject:
     return await order_parameters(uow, event) | ({"amountMinor": event.amount_minor} if event.currency is None else {})
 
 
@@ -121,7 +122,7 @@ async def on_charge_quarantined(
         return
     if not await store.save_payment_under_review(uow, event.order_id):
         raise OrderUnknown(event.order_id)
-    parameters: dict[str, Any] = await order_parameters(uow, event)
+    parameters: JsonObject = await order_parameters(uow, event)
     if event.currency == HOME_CURRENCY:
         parameters["amountMinor"] = event.amount_minor
     about = event.quarantined_charge_id or event.reference
@@ -132,7 +133,7 @@ async def notify_finance_on_charge_quarantined(
     event: ChargeQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Notify the staff who decide on quarantined charges, of a charge without an order too."""
-    parameters: dict[str, Any] = await order_parameters(uow, event)
+    parameters: JsonObject = await order_parameters(uow, event)
     parameters |= {"reference": event.reference, "quarantineReason": event.reason}
     if event.currency == HOME_CURRENCY:
         parameters["amountMinor"] = event.amount_minor
@@ -166,7 +167,7 @@ async def on_charge_disputed(
 ) -> None:
     """Notify the vendor of an opened or decided chargeback, with the vendor's share in kobo."""
     about = event.chargeback_id or event.order_id
-    parameters: dict[str, Any] = await order_parameters(uow, event)
+    parameters: JsonObject = await order_parameters(uow, event)
     if event.outcome is None:
         parameters |= {"amountMinor": event.vendor_minor} if event.vendor_minor else {}
         notify_vendor(uow, dependencies.delivery_context(), event.vendor_id, "chargeback_opened", parameters, about)

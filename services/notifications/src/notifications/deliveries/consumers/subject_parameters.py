@@ -1,9 +1,10 @@
 """The parameters that name the subject of a message: its id for links, its number for people."""
 
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.json_records import JsonObject
 from notifications.deliveries import queries
 
 
@@ -21,7 +22,7 @@ class _AboutPayout(Protocol):
     def number(self) -> str | None: ...
 
 
-async def order_parameters(uow: UnitOfWork, event: _AboutOrder) -> dict[str, Any]:
+async def order_parameters(uow: UnitOfWork, event: _AboutOrder) -> JsonObject:
     """Return the order of an event; nothing for an event without an order.
 
     An event of an earlier version has no number: the order's summary may.
@@ -29,10 +30,11 @@ async def order_parameters(uow: UnitOfWork, event: _AboutOrder) -> dict[str, Any
     if event.order_id is None:
         return {}
     number = event.number or await queries.find_order_number(uow, event.order_id)
-    return {"orderId": str(event.order_id)} | ({} if number is None else {"orderNumber": number})
+    parameters: JsonObject = {"orderId": str(event.order_id)}
+    return parameters if number is None else {**parameters, "orderNumber": number}
 
 
-def payout_parameters(event: _AboutPayout) -> dict[str, Any]:
+def payout_parameters(event: _AboutPayout) -> JsonObject:
     """Return the payout of an event; an event of an earlier version has no number."""
     number = {} if event.number is None else {"payoutNumber": event.number}
     return {"payoutId": str(event.payout_id), **number}

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from common.primitives.json_records import Json, JsonObject
 from notifications.deliveries.domain.errors import AlertNotRaisedYet
 
 ALERTMANAGER_PATH: Final = "/api/v2/alerts"
@@ -58,24 +59,24 @@ def dialect_of(url: str) -> Dialect:
     return "pagerduty" if path.endswith(PAGERDUTY_PATH) else "webhook"
 
 
-def page_body(dialect: Dialect, alert: Alert, routing_key: str) -> Any:
+def page_body(dialect: Dialect, alert: Alert, routing_key: str) -> Json:
     """Return the JSON body of one page."""
     return {"alertmanager": _alertmanager, "pagerduty": _pagerduty, "webhook": _webhook}[dialect](alert, routing_key)
 
 
-def _alertmanager(alert: Alert, _: str) -> Any:
-    labels = {"alertname": alert.title, "service": alert.source, "dedup_key": alert.dedup_key}
-    annotations = {
+def _alertmanager(alert: Alert, _: str) -> Json:
+    labels: JsonObject = {"alertname": alert.title, "service": alert.source, "dedup_key": alert.dedup_key}
+    annotations: JsonObject = {
         "summary": alert.title,
         "description": alert.detail,
         "runbook": f"docs/runbooks/{alert.runbook}.md",
         "subject": alert.about or "",
         "alert_id": alert.alert_id,
     }
-    page = {"annotations": annotations, "startsAt": alert.raised_at}
+    page: JsonObject = {"annotations": annotations, "startsAt": alert.raised_at}
     # Alertmanager resolves an alert that has `endsAt`.
-    end = {} if alert.closed_at is None else {"endsAt": alert.closed_at}
-    alerts = [{"labels": {**labels, "severity": alert.severity}, **page, **end}]
+    end: JsonObject = {} if alert.closed_at is None else {"endsAt": alert.closed_at}
+    alerts: list[Json] = [{"labels": {**labels, "severity": alert.severity}, **page, **end}]
     # Labels identify an alert in Alertmanager. The variants with a lower severity are resolved explicitly.
     return alerts + [
         {"labels": {**labels, "severity": milder}, **page, "endsAt": alert.closed_at or alert.raised_at}
@@ -84,12 +85,17 @@ def _alertmanager(alert: Alert, _: str) -> Any:
     ]
 
 
-def _pagerduty(alert: Alert, routing_key: str) -> Any:
+def _pagerduty(alert: Alert, routing_key: str) -> Json:
     # PagerDuty accepts at most 255 characters of a key and 1024 of a summary.
-    joined = {"routing_key": routing_key, "dedup_key": alert.dedup_key[:255]}
+    joined: JsonObject = {"routing_key": routing_key, "dedup_key": alert.dedup_key[:255]}
     if alert.closed_at is not None:
         return {**joined, "event_action": "resolve"}
-    details = {"detail": alert.detail, "runbook": alert.runbook, "subject": alert.about, "severity": alert.severity}
+    details: JsonObject = {
+        "detail": alert.detail,
+        "runbook": alert.runbook,
+        "subject": alert.about,
+        "severity": alert.severity,
+    }
     return {
         **joined,
         "event_action": "trigger",
@@ -103,7 +109,7 @@ def _pagerduty(alert: Alert, routing_key: str) -> Any:
     }
 
 
-def _webhook(alert: Alert, _: str) -> Any:
+def _webhook(alert: Alert, _: str) -> Json:
     return {
         "id": alert.alert_id,
         "severity": alert.severity,

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID, uuid5
 
+from common.primitives.json_records import Json
 from notifications.deliveries.domain.devices import Device
 from notifications.deliveries.domain.subjects import Subject, subject_of
 
@@ -87,7 +88,7 @@ class NotificationRequest:
     notification_id: UUID
     channel: str
     template: str
-    parameters: Mapping[str, object]
+    parameters: Mapping[str, Json]
     user_id: UUID | None = None
     encrypted: Mapping[str, EncryptedValue] = field(default_factory=dict)
     subject_id: UUID | None = None

@@ -6,6 +6,8 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+import msgspec
+
 from notifications.deliveries.domain.statuses import LOST, Status
 
 MESSAGE_ID_MAX: Final = 200
@@ -39,6 +41,11 @@ _TWILIO: Final[Mapping[str, Status]] = {
 COMPANIES: Final = {"termii": _TERMII, "africas-talking": _AFRICAS_TALKING, "twilio": _TWILIO}
 
 
+class TermiiReport(msgspec.Struct, frozen=True):
+    message_id: str = ""
+    status: str = ""
+
+
 class SmsReceipt(NamedTuple):
     """A status to record of the company's message, with an error if the message is lost."""
 
@@ -47,11 +54,11 @@ class SmsReceipt(NamedTuple):
     error: str
 
 
-def read_receipt(company: str, message_id: object, reported: object, error: str = "") -> SmsReceipt | None:
+def read_receipt(company: str, message_id: str | None, reported: str | None, error: str = "") -> SmsReceipt | None:
     """Return the receipt; None without a message id, or with a status that is skipped."""
-    if not isinstance(message_id, str) or not 0 < len(message_id) <= MESSAGE_ID_MAX or "\x00" in message_id:
+    if not message_id or len(message_id) > MESSAGE_ID_MAX or "\x00" in message_id:
         return None
-    status = COMPANIES[company].get(reported.strip().lower()) if isinstance(reported, str) else None
+    status = COMPANIES[company].get((reported or "").strip().lower())
     if status is None:
         return None
     reason = "".join(sign if sign.isprintable() else " " for sign in error[:ERROR_CHARACTERS_MAX]).strip()

@@ -6,8 +6,9 @@ The texts are in `templates/`; a test compares them with this catalog.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
+from common.primitives.json_records import Json, JsonObject
 from common.primitives.problems import InvalidParam, ValidationFailed
 from common.primitives.public_numbers import NUMBER_PATTERN
 
@@ -181,7 +182,7 @@ def template_of(name: str, channel: str) -> Template:
     return template
 
 
-def read_parameters(template: Template, values: Mapping[str, object]) -> dict[str, object]:
+def read_parameters(template: Template, values: Mapping[str, Json]) -> JsonObject:
     """Return the parameters of a template from a caller's `data` (contract section 12).
 
     Unknown fields are dropped; null counts as missing. Raises ValidationFailed with every missing or malformed
@@ -193,7 +194,7 @@ def read_parameters(template: Template, values: Mapping[str, object]) -> dict[st
     return {name: _normalized(kinds[name], value) for name, value in given.items()}
 
 
-def check_complete(template: Template, values: Mapping[str, object]) -> None:
+def check_complete(template: Template, values: Mapping[str, Json]) -> None:
     """Check the complete parameters of our own consumers.
 
     Raises ValidationFailed with every missing, unknown or malformed parameter.
@@ -215,7 +216,7 @@ def _kinds(template: Template) -> dict[str, str]:
     return {**template.parameters, **dict.fromkeys(template.secrets, "secret")}
 
 
-def _missing(template: Template, kinds: Mapping[str, str], given: Mapping[str, object]) -> list[InvalidParam]:
+def _missing(template: Template, kinds: Mapping[str, str], given: Mapping[str, Json]) -> list[InvalidParam]:
     return [
         InvalidParam(f"data.{name}", f"is required by this template and {_REQUIREMENTS[kind]}")
         for name, kind in kinds.items()
@@ -223,7 +224,7 @@ def _missing(template: Template, kinds: Mapping[str, str], given: Mapping[str, o
     ]
 
 
-def _misfits(kinds: Mapping[str, str], values: Mapping[str, object]) -> list[InvalidParam]:
+def _misfits(kinds: Mapping[str, str], values: Mapping[str, Json]) -> list[InvalidParam]:
     return [
         InvalidParam(f"data.{name}", _REQUIREMENTS[kinds[name]])
         for name, value in values.items()
@@ -237,10 +238,10 @@ def _raise_if_any(faults: list[InvalidParam]) -> None:
         raise ValidationFailed(f"Not valid: {named}.", invalid_params=faults)
 
 
-def _normalized(kind: str, value: object) -> object:
+def _normalized(kind: str, value: Json) -> Json:
     """Keep only the fields of a line that messages use."""
     if kind == "lines" and isinstance(value, list):
-        return [{name: line.get(name) for name in _LINE} for line in value]
+        return [{name: line.get(name) for name in _LINE} for line in value if isinstance(line, dict)]
     return value
 
 
@@ -255,22 +256,26 @@ _REQUIREMENTS: Final[Mapping[str, str]] = {
 }
 
 
-def _fits(kind: str, value: Any) -> bool:
+def _fits(kind: str, value: Json) -> bool:
     if kind == "kobo":
         return _is_count(value)
     if kind == "number":
         return isinstance(value, str) and re.fullmatch(NUMBER_PATTERN, value) is not None
     if kind == "whole lines":
-        return _fits("lines", value) and all(line.keys() == set(_LINE) and None not in line.values() for line in value)
+        return _fits("lines", value) and isinstance(value, list) and all(map(_is_whole_line, value))
     if kind == "lines":
-        return isinstance(value, list) and len(value) <= LINES_MAX and all(_is_line(line) for line in value)
+        return isinstance(value, list) and len(value) <= LINES_MAX and all(map(_is_line, value))
     if kind == "purpose":
         return value in ("sign_in", "password_reset")
     longest = SECRET_MAX if kind == "secret" else TEXT_MAX
     return isinstance(value, str) and 0 < len(value) <= longest
 
 
-def _is_line(value: object) -> bool:
+def _is_whole_line(value: Json) -> bool:
+    return isinstance(value, dict) and value.keys() == set(_LINE) and None not in value.values()
+
+
+def _is_line(value: Json) -> bool:
     return (
         isinstance(value, dict)
         and _fits("text", value.get("name"))
@@ -278,7 +283,7 @@ def _is_line(value: object) -> bool:
     )
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 

@@ -1,10 +1,11 @@
 """Reads of the projections of users, vendors and orders."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.json_records import Json
 from notifications.deliveries.domain.channels import Preferences
 from notifications.deliveries.domain.deliveries import Contact
 from notifications.deliveries.domain.errors import ContactUnknown, OrderUnknown, VendorUnknown
@@ -69,7 +70,7 @@ class OrderSummary(NamedTuple):
 
     total_minor: int
     delivery_fee_minor: int
-    items: Sequence[Mapping[str, Any]]
+    items: list[Json]
 
 
 async def payment_is_under_review(uow: UnitOfWork, order_id: UUID) -> bool:

@@ -1,15 +1,14 @@
 """Delivery receipts of the SMS companies: verify the key, commit, respond 200."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.auth.caller import THE_SERVICE
 from common.auth.guards import SIGNATURE
+from common.primitives.json_records import decode_record
 from common.primitives.problems import Unauthorized
 from common.web.endpoint_table import KIB
 from common.web.endpoints import Endpoints
@@ -17,7 +16,7 @@ from common.web.http import dependencies_of, ok
 from common.web.raw_bodies import read_raw_body
 from common.web.schemas import WebhookReceipt
 from notifications.deliveries.domain.receipt_signatures import is_key_valid, is_signed, is_signed_by_twilio
-from notifications.deliveries.domain.sms_receipts import read_receipt
+from notifications.deliveries.domain.sms_receipts import TermiiReport, read_receipt
 from notifications.deliveries.use_cases.deliveries.receive_receipt import receive_receipt
 from notifications.dependencies import Dependencies
 
@@ -46,8 +45,8 @@ async def receive_termii_receipt(request: Request) -> Response:
         raw, request.headers.get("x-termii-signature"), dependencies_of(request, Dependencies).receipt_keys.shared
     ):
         raise Unauthorized
-    report = _json(raw)
-    return await _receive(request, "termii", report.get("message_id"), report.get("status"))
+    report = decode_record(raw, TermiiReport)
+    return await _receive(request, "termii", report.message_id, report.status)
 
 
 @endpoint(
@@ -91,7 +90,9 @@ async def receive_twilio_status(request: Request) -> Response:
     return await _receive(request, "twilio", report.get("MessageSid"), report.get("MessageStatus"), error)
 
 
-async def _receive(request: Request, company: str, message_id: object, reported: object, error: str = "") -> Response:
+async def _receive(
+    request: Request, company: str, message_id: str | None, reported: str | None, error: str = ""
+) -> Response:
     """Respond 200 to any authentic receipt, so that the company stops retrying."""
     receipt, dependencies = read_receipt(company, message_id, reported, error), dependencies_of(request, Dependencies)
     if receipt is not None:
@@ -105,11 +106,3 @@ def _form(raw: bytes) -> list[tuple[str, str]]:
         return parse_qsl(raw.decode(errors="replace"), keep_blank_values=True, max_num_fields=FIELDS_MAX)
     except ValueError:
         return []
-
-
-def _json(raw: bytes) -> Mapping[str, Any]:
-    try:
-        report = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
-    return report if isinstance(report, dict) else {}

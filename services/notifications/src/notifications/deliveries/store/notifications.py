@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.json_records import Json
 from contracts.notifications import NotificationShown
 from notifications.deliveries.domain.deliveries import NotificationRequest
 from notifications.deliveries.domain.feed import FeedEntry
@@ -73,7 +74,7 @@ class NewNotification:
 
     request: NotificationRequest
     entry: FeedEntry | None
-    payload: Mapping[str, object]
+    payload: Mapping[str, Json]
     is_urgent: bool
     traceparent: str | None
     deliveries: Sequence[QueuedDelivery]

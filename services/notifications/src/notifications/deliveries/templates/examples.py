@@ -1,19 +1,20 @@
 """Example values of every message for `python -m notifications preview` and the tests. No user has them."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from common.primitives.json_records import Json, JsonObject
 from notifications.deliveries.domain.templates import CATALOG
 
 _SHOP: Final = "Ada's Kitchen"
 _ORDER: Final = "0192f3c4-5a10-7c31-9f00-2c7d3f2a91bc"
 _PAYOUT: Final = "0192f3c9-0b52-7d80-8a11-90ce51d7e604"
-_ITEMS: Final = [
+_ITEMS: Final[list[Json]] = [
     {"name": "Jollof rice with chicken", "quantity": 2, "lineTotalMinor": 500_000},
     {"name": "Zobo, 50 cl", "quantity": 1, "lineTotalMinor": 70_000},
 ]
 # By parameter name; templates with other values are listed below.
-_DEFAULT_VALUES: Final[Mapping[str, Any]] = {
+_DEFAULT_VALUES: Final[Mapping[str, Json]] = {
     "orderId": _ORDER,
     "orderNumber": "CM-R80T-M2NG",
     "businessName": _SHOP,
@@ -44,7 +45,7 @@ _DEFAULT_VALUES: Final[Mapping[str, Any]] = {
     "ticketNumber": "CT-4H2V-0BZE",
     "messageId": "0192f3cb-8c01-7e55-9d10-6a7b8c9d0e1f",
 }
-_TEMPLATE_VALUES: Final[Mapping[str, Mapping[str, Any]]] = {
+_TEMPLATE_VALUES: Final[Mapping[str, Mapping[str, Json]]] = {
     "dispute_resolved": {"outcome": "split"},
     "chargeback_decided": {"outcome": "lost", "amountMinor": 541_500},
     "vendor_application_decided": {"outcome": "rejected", "reason": "Tell us more about what you sell"},
@@ -53,7 +54,7 @@ _TEMPLATE_VALUES: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def example_of(name: str) -> dict[str, Any]:
+def example_of(name: str) -> JsonObject:
     """Return a complete set of values, secrets included."""
     template = CATALOG[name]
     names = (*template.parameters, *sorted(template.secrets))

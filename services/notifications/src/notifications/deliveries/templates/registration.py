@@ -11,10 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import httpx
 
+from common.primitives.json_records import JsonObject
 from common.primitives.tls import client_tls
 from notifications.deliveries.clients.message_templates import MessageTemplates
 from notifications.deliveries.domain.approved_templates import APPROVED_TEMPLATES, Registration, registration_of
@@ -100,5 +101,5 @@ async def _call(account: TemplateAccount, action: str) -> int:
         return 0 if all(one.is_approved for one in states) else NOT_APPROVED
 
 
-def _print(rows: list[dict[str, Any]]) -> None:
+def _print(rows: list[JsonObject]) -> None:
     sys.stdout.write(json.dumps(rows, ensure_ascii=True) + "\n")

@@ -1,11 +1,11 @@
 """Accept a message request with plain-text secrets."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.encryption import Encryptor
+from common.primitives.json_records import Json, JsonObject
 from common.primitives.public_numbers import NumberKind, read_number_or_id
 from notifications.deliveries import queries, store
 from notifications.deliveries.domain.deliveries import EncryptedValue, NotificationRequest
@@ -25,7 +25,7 @@ async def accept_message(
     user_id: UUID,
     channel: str,
     template: str,
-    values: Mapping[str, Any],
+    values: Mapping[str, Json],
     sensitive: bool,
 ) -> NotificationDelivery:
     """Encrypt the secrets, record the delivery and return its status (contract section 12).
@@ -68,7 +68,7 @@ async def accept_message(
     return await queries.find_delivery(uow, notification_id, channel, recipients)
 
 
-async def _with_order_number(uow: UnitOfWork, template: Template, parameters: dict[str, Any]) -> dict[str, Any]:
+async def _with_order_number(uow: UnitOfWork, template: Template, parameters: JsonObject) -> JsonObject:
     """Add the number of the order that `orderId` names by its id or by its number, unless the caller gave one."""
     if "orderNumber" not in template.parameters or "orderNumber" in parameters:
         return parameters

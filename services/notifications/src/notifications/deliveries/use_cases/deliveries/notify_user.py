@@ -1,11 +1,11 @@
 """Notify a user on every channel of a template."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.observability.telemetry import trace_headers
+from common.primitives.json_records import Json
 from notifications.deliveries.domain.deliveries import notification_id_of
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
 from notifications.deliveries.use_cases.deliveries.record_together import UserNotification, record_together
@@ -16,7 +16,7 @@ def notify_user(
     delivery_context: DeliveryContext,
     user_id: UUID | None,
     template: str,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, Json],
     *about: object,
     vendor_id: UUID | None = None,
     notification_id: UUID | None = None,

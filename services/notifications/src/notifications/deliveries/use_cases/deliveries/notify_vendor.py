@@ -1,10 +1,10 @@
 """Notify the owner of a vendor."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.json_records import Json
 from notifications.deliveries.use_cases.deliveries.notify_user import notify_user
 from notifications.deliveries.use_cases.deliveries.record_deliveries import DeliveryContext
 
@@ -14,7 +14,7 @@ def notify_vendor(
     delivery_context: DeliveryContext,
     vendor_id: UUID,
     template: str,
-    parameters: Mapping[str, Any],
+    parameters: Mapping[str, Json],
     *about: object,
     subject_id: UUID | None = None,
 ) -> None:

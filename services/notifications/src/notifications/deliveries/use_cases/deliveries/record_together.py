@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from common.primitives.json_records import Json
 from notifications.deliveries import queries
 from notifications.deliveries.domain.channels import CHANNELS_BY_TEMPLATE
 from notifications.deliveries.domain.deliveries import NotificationRequest
@@ -24,7 +24,7 @@ class UserNotification:
     user_id: UUID | None
     vendor_id: UUID | None
     template: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Json]
     notification_id: UUID
     subject_id: UUID | None
     traceparent: str | None
