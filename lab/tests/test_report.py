@@ -1,0 +1,46 @@
+"""The report of a drill: promises, and the exit status that they give."""
+
+import pytest
+
+from lab.bench.programs import BenchFailed
+from lab.report import Report, exit_code_of
+
+
+async def report_of(report: Report) -> Report:
+    return report
+
+
+def test_a_drill_whose_promises_hold_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Report({"orders": "3"})
+    report.require("slowest readiness", "0.4 s", holds=True)
+    report.require_none("failed requests", [])
+    assert exit_code_of(report_of(report)) == 0
+    shown = capsys.readouterr().out
+    assert "slowest readiness" in shown
+    assert "NOT AS PROMISED" not in shown
+
+
+@pytest.mark.parametrize("found", [["GET /api/orders: 503"], {"orders-api": 2}])
+def test_what_must_not_occur_is_named_and_fails(found, capsys: pytest.CaptureFixture[str]) -> None:
+    report = Report()
+    report.require_none("failures", found)
+    assert exit_code_of(report_of(report)) == 1
+    assert report.broken == ["failures"]
+    shown = capsys.readouterr().out
+    assert "NOT AS PROMISED" in shown
+    assert all(str(it) in shown for it in found)
+
+
+def test_a_broken_promise_fails_with_what_was_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Report()
+    report.require("all paid after", "41.0 s", holds=False)
+    assert exit_code_of(report_of(report)) == 1
+    assert "41.0 s" in capsys.readouterr().out
+
+
+def test_a_drill_that_cannot_run_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    async def fail() -> Report:
+        raise BenchFailed("wrk is missing")
+
+    assert exit_code_of(fail()) == 1
+    assert capsys.readouterr().err == "wrk is missing\n"
