@@ -10,7 +10,7 @@ async def report_of(report: Report) -> Report:
     return report
 
 
-def test_a_drill_whose_promises_hold_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_drill_whose_requirements_hold_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
     report = Report({"orders": "3"})
     report.require("slowest readiness", "0.4 s", holds=True)
     report.require_none("failed requests", [])
@@ -31,14 +31,14 @@ def test_what_must_not_occur_is_named_and_fails(found, capsys: pytest.CaptureFix
     assert all(str(it) in shown for it in found)
 
 
-def test_a_broken_promise_fails_with_what_was_seen(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_requirement_fails_with_the_measured_value(capsys: pytest.CaptureFixture[str]) -> None:
     report = Report()
     report.require("all paid after", "41.0 s", holds=False)
     assert exit_code_of(report_of(report)) == 1
     assert "41.0 s" in capsys.readouterr().out
 
 
-def test_a_drill_that_cannot_run_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_drill_that_cannot_run_names_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     async def fail() -> Report:
         raise BenchFailed("wrk is missing")
 

@@ -1,9 +1,8 @@
 """Processes die at a sample of the effects of a payout; `make crash-points` kills at all effects of all scenarios."""
 
-import subprocess
-import sys
-
 import pytest
+
+from tests.resilience.lab_program import run_lab
 
 pytestmark = pytest.mark.long
 
@@ -11,12 +10,7 @@ SAMPLE, SEED = 16, 69
 
 
 def test_a_payout_transfers_its_money_once_whichever_effect_a_process_dies_at() -> None:
-    """In a program of its own, which wraps the connections of everything that it opens. It also proves that it finds a lost message."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "lab.crash_points", "--scenario", "payout", "--sample", str(SAMPLE), "--seed", str(SEED), "--self-check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr}"
-    assert f"{SAMPLE} crashes, 0 broken, 0 not reached" in ended.stdout
+    """It also finds a lost message."""
+    chosen = ("--scenario", "payout", "--sample", str(SAMPLE), "--seed", str(SEED))
+    output = run_lab("lab.crash_points", *chosen, "--self-check")
+    assert f"{SAMPLE} crashes, 0 broken, 0 not reached" in output

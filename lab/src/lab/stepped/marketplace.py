@@ -258,7 +258,7 @@ class Marketplace:
 
     async def deliver(self, queue: str) -> int:
         """Deliver the messages of a queue, also those that arrive within moments."""
-        expected = ARRIVALS.take(queue)
+        expected = ARRIVALS.claim(queue)
         deadline = asyncio.get_running_loop().time() + _ARRIVAL_SECONDS_MAX
         handled = 0
         while True:

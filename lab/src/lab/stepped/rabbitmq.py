@@ -25,7 +25,7 @@ class Arrivals:
         """Return the queues with published or expected messages."""
         return self.queues | self.expected.keys()
 
-    def take(self, queue: str) -> int:
+    def claim(self, queue: str) -> int:
         """Clear a queue before its delivery; returns the number of expected messages."""
         self.queues.discard(queue)
         return self.expected.pop(queue, 0)
