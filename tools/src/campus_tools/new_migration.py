@@ -5,12 +5,10 @@ python -m campus_tools.new_migration orders "add a note to hubs"
 
 import asyncio
 import importlib
-import io
 import os
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
@@ -20,7 +18,7 @@ from typing import Final
 import asyncpg
 import sqlalchemy as sa
 from alembic.autogenerate import render_python_code
-from alembic.operations.ops import CreateIndexOp, MigrationScript, ModifyTableOps
+from alembic.operations.ops import CreateIndexOp, DowngradeOps, MigrationScript, ModifyTableOps, UpgradeOps
 from alembic.script import ScriptDirectory
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
@@ -73,7 +71,7 @@ def write_migration(folder: Path, message: str, script: MigrationScript) -> Path
             if isinstance(part, CreateIndexOp):
                 # Built by hand with CONCURRENTLY before the release, the migration then finds it.
                 part.if_not_exists = True
-    upgrade, downgrade = (render_python_code(ops) for ops in (script.upgrade_ops, script.downgrade_ops))
+    upgrade, downgrade = (_code_of(ops) for ops in (script.upgrade_ops, script.downgrade_ops))
     imports = ["import sqlalchemy as sa"] if "sa." in upgrade + downgrade else []
     imports.append("from alembic import op")
     if "postgresql." in upgrade + downgrade:
@@ -91,6 +89,11 @@ def write_migration(folder: Path, message: str, script: MigrationScript) -> Path
     )
     path.write_text(formatted(text), encoding="utf-8")
     return path
+
+
+def _code_of(operations: UpgradeOps | DowngradeOps) -> str:
+    """Return the body of a function, without alembic's comments about itself."""
+    return re.sub(r"^ *# ###.*\n?", "", render_python_code(operations), flags=re.MULTILINE).strip()
 
 
 async def _write_next(service: Service, message: str) -> Path:
@@ -119,8 +122,8 @@ async def _committed_database(service: Service, admin_url: str, tree: Path) -> s
         await connection.close()
     own = f"services/{service.name}"
     archive = await asyncio.to_thread(_git, "archive", "HEAD", "libs/common/src", f"{own}/src", f"{own}/migrations")
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(tree, filter="data")
+    tree.mkdir()
+    await asyncio.to_thread(subprocess.run, ["tar", "-x", "-C", str(tree)], input=archive, check=True)
     sources = os.pathsep.join(str(tree / folder) for folder in ("libs/common/src", f"{own}/src"))
     urls = service_database_urls(admin_url, service, passwords, name)
     command = [sys.executable, "-m", service.import_name, "migrate"]
