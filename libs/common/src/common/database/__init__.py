@@ -7,6 +7,7 @@ __all__ = [
     "hash_keys",
     "idempotent_commands",
     "outbox",
+    "parameters",
     "reencryption",
     "retention",
     "state_changes",

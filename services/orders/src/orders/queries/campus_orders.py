@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from common.auth.caller import Caller
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
 from orders.domain.buyer_addresses import AddressHashes
 from orders.domain.contacts import ContactDecryption
 from orders.domain.exports import ExportedOrder
 from orders.queries.filters import Filters, FilterValue
-from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, order_of, search_by_number
+from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_values, order_of, search_by_number
 from orders.responses.orders import Order
 
 # A disputed order without a prepared resolution. A party of the order does not resolve it.
@@ -78,12 +79,8 @@ def _where(caller: Caller, filters: Filters) -> tuple[str, list[FilterValue]]:
 
     Row policies also show a campus admin purchases of their own on other campuses.
     """
-    clauses: list[str] = []
-    values: list[FilterValue] = []
-    for name, value in filters.items():
-        values.append(filter_value(name, value))
-        clauses.append(_FILTERS[name].format(f"${len(values)}"))
+    parameters = Parameters()
+    conditions = parameters.conditions(_FILTERS, filter_values(filters))
     if not caller.may("orders:read"):
-        values.append(caller.campus_id)
-        clauses.append(f"campus_id = ${len(values)}")
-    return f"WHERE {' AND '.join(clauses)}" if clauses else "", values
+        conditions.append(parameters.condition("campus_id = {}", caller.campus_id))
+    return f"WHERE {all_of(conditions)}", parameters.values

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from asyncpg import Record
 
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
 from orders.domain.disputes import Resolution
@@ -64,15 +65,15 @@ async def has_evidence(uow: UnitOfWork, order_id: UUID, evidence_id: UUID) -> bo
 
 async def page_of_resolutions(uow: UnitOfWork, page: OffsetPage, filters: Filters) -> Found[DisputeResolution]:
     """One page of the resolutions, and their total number."""
-    values = list(filters.values())
-    clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, 1)]
-    where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
+    parameters = Parameters()
+    where = all_of(parameters.conditions(_FILTERS, filters))
     records = await uow.fetch(
-        f"SELECT {_RESOLUTION_COLUMNS} {_FROM_RESOLUTIONS} {where} "
+        f"SELECT {_RESOLUTION_COLUMNS} {_FROM_RESOLUTIONS} WHERE {where} "
         f"{page.order_by('resolution.prepared_at', 'resolution.id')} LIMIT {page.limit} OFFSET {page.offset}",
-        *values,
+        *parameters.values,
     )
-    total = await uow.fetch_value(f"SELECT count(*) FROM dispute_resolutions AS resolution {where}", *values)
+    count = f"SELECT count(*) FROM dispute_resolutions AS resolution WHERE {where}"
+    total = await uow.fetch_value(count, *parameters.values)
     return [_resolution(record) for record in records], total
 
 

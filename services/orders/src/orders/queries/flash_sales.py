@@ -8,6 +8,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from common.auth.caller import Caller
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, time_position
@@ -28,9 +29,9 @@ FROM flash_sales AS sale JOIN shelf AS product ON product.id = sale.product_id
 """
 _SALE: Final = f"{_SALES} WHERE sale.id = $2"
 _FILTERS: Final[Mapping[str, str]] = {
-    "productId": "sale.product_id = ${}",
-    "vendorId": "sale.vendor_id = ${}",
-    "campusId": "sale.campus_id = ${}",
+    "productId": "sale.product_id = {}",
+    "vendorId": "sale.vendor_id = {}",
+    "campusId": "sale.campus_id = {}",
 }
 # $1 is the current time.
 PREPARED_SALE: Final = "sale.approved_at IS NULL AND sale.ends_at > greatest($1, sale.starts_at)"
@@ -58,21 +59,17 @@ async def page_of_sales(
     Row policies show prepared sales to the vendor and to the staff of the campus only.
     """
     scope = ["flash sales", *sorted(filters.items()), caller.user_id]
-    values: list[FilterValue] = [now, limit + 1]
-    clauses = [_STATUS[filters.get("status")]]
-    for name, clause in _FILTERS.items():
-        if name in filters:
-            values.append(filters[name])
-            clauses.append(clause.format(len(values)))
+    parameters = Parameters(now, limit + 1)
+    given = {name: filters[name] for name in _FILTERS if name in filters}
+    conditions = [_STATUS[filters.get("status")], *parameters.conditions(_FILTERS, given)]
     if position := time_position(signer, scope, cursor):
-        values += position
-        clauses.append(f"(sale.created_at, sale.id) < (${len(values) - 1}, ${len(values)})")
-    statement = f"{_SALES} WHERE {' AND '.join(clauses)} ORDER BY sale.created_at DESC, sale.id DESC LIMIT $2"
+        conditions.append(parameters.condition("(sale.created_at, sale.id) < ({}, {})", *position))
+    statement = f"{_SALES} WHERE {all_of(conditions)} ORDER BY sale.created_at DESC, sale.id DESC LIMIT $2"
     if filters.get("status") == "prepared":
         async with database.unit_of_work(acting_as=caller) as uow:
-            records = await uow.fetch(statement, *values)
+            records = await uow.fetch(statement, *parameters.values)
     else:
-        records = await database.fetch_public(statement, *values)
+        records = await database.fetch_public(statement, *parameters.values)
     return newest_page(records, signer, scope, limit, _sale)
 
 

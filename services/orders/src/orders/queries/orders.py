@@ -10,6 +10,7 @@ from uuid import UUID
 from msgspec import UNSET
 
 from common.auth.caller import Caller
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Reads
 from common.primitives.cursors import CursorSigner
 from common.primitives.money import naira
@@ -74,9 +75,12 @@ ORDER_FILTERS: Final[Mapping[str, str]] = {
 }
 
 
-def filter_value(name: str, value: FilterValue) -> FilterValue:
-    """Return the value of a filter for its condition: `q` becomes the text of a tsquery."""
-    return search_terms(search_words(value)) if name == "q" and isinstance(value, str) else value
+def filter_values(filters: Filters) -> dict[str, FilterValue]:
+    """Return the filters with the values of their conditions: `q` becomes the text of a tsquery."""
+    return {
+        name: search_terms(search_words(value)) if name == "q" and isinstance(value, str) else value
+        for name, value in filters.items()
+    }
 
 
 async def search_by_number(reads: Reads, filters: Filters) -> Filters:
@@ -110,23 +114,18 @@ async def page_of_orders(
     """
     filters = await search_by_number(reads, filters)
     scope = ["orders", role, *filters.items(), caller.id]
-    values: list[FilterValue] = []
-    narrowed = []
+    parameters = Parameters()
+    narrowed = parameters.conditions(ORDER_FILTERS, filter_values(filters))
     if cursor is not None:
         mark, last_id = signer.open(scope, cursor)
-        values += [datetime.fromisoformat(mark), UUID(last_id)]
-        narrowed.append("(created_at, id) < ($1, $2)")
-    for name, value in filters.items():
-        values.append(filter_value(name, value))
-        narrowed.append(ORDER_FILTERS[name].format(f"${len(values)}"))
-    conditions = []
-    for condition, value in _concerned(caller, role):
-        if value is not None:
-            values.append(value)
-        conditions.append(" AND ".join([condition.format(f"${len(values)}"), *narrowed]))
+        position = datetime.fromisoformat(mark), UUID(last_id)
+        narrowed.append(parameters.condition("(created_at, id) < ({}, {})", *position))
+    conditions = [
+        all_of([parameters.condition(condition, *value), *narrowed]) for condition, *value in _concerned(caller, role)
+    ]
     if not conditions:
         return CursorPage([], None, limit)
-    records = await reads.fetch(_page_statement(conditions, limit + 1), *values)
+    records = await reads.fetch(_page_statement(conditions, limit + 1), *parameters.values)
 
     return newest_page(records, signer, scope, limit, lambda record: order_of(record, caller, contacts))
 
@@ -145,13 +144,13 @@ def _page_statement(conditions: Sequence[str], rows: int) -> str:
     return f"SELECT {ORDER_COLUMNS} FROM orders JOIN ({pages}) AS page USING (id) {newest}"
 
 
-def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, UUID | None]]:
+def _concerned(caller: Caller, role: ListRole | None) -> list[tuple[str, *tuple[UUID, ...]]]:
     """Return the conditions under which an order concerns the caller, in line with the row policies; only those of
     `role` if given.
     """
     if role is None and caller.may("orders:read"):
-        return [("true", None)]
-    by_role: dict[ListRole, tuple[str, UUID | None]] = {"buyer": ("buyer_id = {}", caller.id)}
+        return [("true",)]
+    by_role: dict[ListRole, tuple[str, *tuple[UUID, ...]]] = {"buyer": ("buyer_id = {}", caller.id)}
     if caller.may("orders:fulfil") and caller.vendor_id is not None:
         by_role["vendor"] = ("vendor_id = {}", caller.vendor_id)
     if caller.may("orders:verify") and caller.campus_id is not None:

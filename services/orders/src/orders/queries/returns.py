@@ -4,11 +4,11 @@ from typing import Final
 from uuid import UUID
 
 from common.auth.caller import Caller
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.cursors import CursorSigner
 from common.web.pages import CursorPage, time_position
 from orders.domain.returns import ReturnStatus
-from orders.queries.filters import FilterValue
 from orders.queries.pages import newest_page
 from orders.responses.returns import ReturnRequest
 
@@ -60,35 +60,31 @@ async def page_of_return_requests(
     """
     scope = ["return-requests", status, *(["awaiting decision"] if awaiting_decision else []), caller.id]
     position = time_position(signer, scope, cursor)
-    values: list[FilterValue] = []
+    parameters = Parameters()
     narrowed = []
     if position is not None:
-        values += position
-        narrowed.append("(created_at, id) < ($1, $2)")
+        narrowed.append(parameters.condition("(created_at, id) < ({}, {})", *position))
     if status is not None:
-        values.append(status)
-        narrowed.append(f"status = ${len(values)}")
+        narrowed.append(parameters.condition("status = {}", status))
     if awaiting_decision:
         narrowed.append(AWAITING_RETURN)
     newest = f"ORDER BY created_at DESC, id DESC LIMIT {limit + 1:d}"
     pages = []
-    for condition, value in _concerned(caller):
-        if value is not None:
-            values.append(value)
-        conditions = " AND ".join([condition.format(f"${len(values)}"), *narrowed])
-        pages.append(f"(SELECT id FROM return_requests WHERE {conditions} {newest})")
+    for condition, *value in _concerned(caller):
+        where = all_of([parameters.condition(condition, *value), *narrowed])
+        pages.append(f"(SELECT id FROM return_requests WHERE {where} {newest})")
     records = await uow.fetch(
         f"SELECT {_COLUMNS} FROM return_requests AS request WHERE request.id IN ({' UNION '.join(pages)}) {newest}",
-        *values,
+        *parameters.values,
     )
     return newest_page(records, signer, scope, limit, ReturnRequest.from_row)
 
 
-def _concerned(caller: Caller) -> list[tuple[str, UUID | None]]:
+def _concerned(caller: Caller) -> list[tuple[str, *tuple[UUID, ...]]]:
     """Return the conditions under which a return request concerns the caller, in line with the row policies."""
     if caller.may("returns:decide") or caller.may("orders:read"):
-        return [("true", None)]
-    conditions: list[tuple[str, UUID | None]] = [("buyer_id = {}", caller.id)]
+        return [("true",)]
+    conditions: list[tuple[str, *tuple[UUID, ...]]] = [("buyer_id = {}", caller.id)]
     if caller.may("orders:fulfil") and caller.vendor_id is not None:
         conditions.append(("vendor_id = {}", caller.vendor_id))
     return conditions

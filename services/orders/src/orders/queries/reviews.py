@@ -5,9 +5,10 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.auth.caller import Caller
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Database, UnitOfWork
 from common.primitives.cursors import CursorSigner
-from common.web.pages import CursorPage, time_position
+from common.web.pages import CursorPage, TimePosition, time_position
 from orders.queries.filters import Filters
 from orders.queries.pages import newest_page
 from orders.responses.reviews import OwnReview, Review
@@ -22,12 +23,12 @@ _REVIEW: Final = f"SELECT {_OWN_COLUMNS} FROM reviews WHERE id = $1"
 _MEAN: Final = "round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count"
 _RATED_VENDOR: Final = f"SELECT {_MEAN} FROM vendors WHERE id = $1"
 _RATED_PRODUCT: Final = f"SELECT {_MEAN} FROM products WHERE id = $1 AND removed_at IS NULL"
-_OF_VENDOR: Final = "vendor_id = $1 AND product_id IS NULL AND hidden_at IS NULL"
-_OF_PRODUCT: Final = "product_id = $1 AND hidden_at IS NULL"
+_OF_VENDOR: Final = "vendor_id = {} AND product_id IS NULL AND hidden_at IS NULL"
+_OF_PRODUCT: Final = "product_id = {} AND hidden_at IS NULL"
 _FILTERS: Final[Mapping[str, str]] = {
-    "vendorId": "vendor_id = ${}",
-    "productId": "product_id = ${}",
-    "hidden": "(hidden_at IS NOT NULL) = ${}",
+    "vendorId": "vendor_id = {}",
+    "productId": "product_id = {}",
+    "hidden": "(hidden_at IS NOT NULL) = {}",
 }
 
 
@@ -62,9 +63,9 @@ async def page_of_reviews(
         ("vendor", _OF_VENDOR, vendor_id) if vendor_id is not None else ("product", _OF_PRODUCT, product_id)
     )
     scope = ["reviews", kind, subject, caller.user_id]
-    position = time_position(signer, scope, cursor) or ()
-    statement = _newest(_COLUMNS, [where], 2 if position else None, limit)
-    records = await database.fetch_public(statement, subject, *position)
+    parameters = Parameters()
+    conditions = [parameters.condition(where, subject), *_beyond(parameters, time_position(signer, scope, cursor))]
+    records = await database.fetch_public(_newest(_COLUMNS, conditions, limit), *parameters.values)
     return newest_page(records, signer, scope, limit, Review.from_row)
 
 
@@ -73,10 +74,10 @@ async def page_of_moderated_reviews(
 ) -> CursorPage[OwnReview]:
     """One page of all reviews, hidden ones included, newest first."""
     scope = ["reviews to moderate", *sorted(filters.items()), caller.id]
-    position = time_position(signer, scope, cursor) or ()
-    clauses = [_FILTERS[name].format(number) for number, name in enumerate(filters, 1)]
-    statement = _newest(_OWN_COLUMNS, clauses, len(filters) + 1 if position else None, limit)
-    records = await uow.fetch(statement, *filters.values(), *position)
+    parameters = Parameters()
+    conditions = parameters.conditions(_FILTERS, filters)
+    conditions += _beyond(parameters, time_position(signer, scope, cursor))
+    records = await uow.fetch(_newest(_OWN_COLUMNS, conditions, limit), *parameters.values)
     return newest_page(records, signer, scope, limit, OwnReview.from_row)
 
 
@@ -86,8 +87,10 @@ async def find_review(uow: UnitOfWork, review_id: UUID) -> OwnReview | None:
     return None if record is None else OwnReview.from_row(record)
 
 
-def _newest(columns: str, clauses: Sequence[str], position: int | None, limit: int) -> str:
-    """Return the statement of a page; `position` is the number of its first position parameter."""
-    beyond = [] if position is None else [f"(created_at, id) < (${position}, ${position + 1})"]
-    where = " AND ".join([*clauses, *beyond]) or "true"
+def _beyond(parameters: Parameters, position: TimePosition | None) -> list[str]:
+    return [] if position is None else [parameters.condition("(created_at, id) < ({}, {})", *position)]
+
+
+def _newest(columns: str, conditions: Sequence[str], limit: int) -> str:
+    where = all_of(conditions)
     return f"SELECT {columns} FROM reviews WHERE {where} ORDER BY created_at DESC, id DESC LIMIT {limit + 1}"

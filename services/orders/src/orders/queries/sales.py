@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from common.auth.caller import Caller
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
 from orders.domain.sales import SaleGroup
@@ -89,20 +90,15 @@ def _grouped(caller: Caller, query: SalesQuery) -> tuple[str, list[FilterValue]]
     """Return the groups, narrowed to the caller's campus: row policies also show a campus admin sales of their own
     vendor.
     """
-    values: list[FilterValue] = []
-    clauses = []
-
-    def narrow(clause: str, value: FilterValue) -> None:
-        values.append(value)
-        clauses.append(f"{clause} ${len(values)}")
-
+    parameters = Parameters()
+    conditions = []
     if query.vendor_id is not None:
-        narrow("vendor_id =", query.vendor_id)
+        conditions.append(parameters.condition("vendor_id = {}", query.vendor_id))
     elif not caller.may("ledger:read"):
-        narrow("campus_id =", caller.campus_id)
+        conditions.append(parameters.condition("campus_id = {}", caller.campus_id))
     if query.start is not None:
-        narrow("sold_at >=", query.start)
+        conditions.append(parameters.condition("sold_at >= {}", query.start))
     if query.end is not None:
-        narrow("sold_at <", query.end)
-    where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
-    return _GROUPED.format(key=_GROUPS[query.group][0], where=where), values
+        conditions.append(parameters.condition("sold_at < {}", query.end))
+    where = f"WHERE {all_of(conditions)}"
+    return _GROUPED.format(key=_GROUPS[query.group][0], where=where), parameters.values

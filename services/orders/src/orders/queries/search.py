@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.database.parameters import Parameters, all_of
 from orders.queries.filters import Filters, FilterValue
 
 # A search first filters the next NEAR_PRODUCTS of the list: a common word fills its page there, and a small catalog is
@@ -80,17 +81,6 @@ _FILTERS: Final[Mapping[str, str]] = {
 _SELECTIVE: Final = frozenset({"q", "minPriceMinor", "maxPriceMinor"})
 
 
-class Values:
-    """The parameters of a statement."""
-
-    def __init__(self) -> None:
-        self.all: list[FilterValue] = []
-
-    def bind(self, value: FilterValue) -> str:
-        self.all.append(value)
-        return f"${len(self.all)}"
-
-
 def product_statement(
     columns: str,
     filters: Filters,
@@ -104,19 +94,19 @@ def product_statement(
     A list by relevance passes `names_only`, the same query over names: matches in names (tier 1) precede all other
     matches (tier 2), each newest first.
     """
-    values = Values()
-    clauses = {name: _FILTERS[name].format(values.bind(value)) for name, value in filters.items()}
+    parameters = Parameters()
+    clauses = {name: parameters.condition(_FILTERS[name], value) for name, value in filters.items()}
     selective = _SELECTIVE if sort.column != "price_minor" else frozenset({"q"})
     plain = [clause for name, clause in clauses.items() if name not in selective]
     searched = [clause for name, clause in clauses.items() if name in selective]
     if not searched:
-        where = [*plain, *_position(values, sort, after)]
-        filtered = f" WHERE {' AND '.join(where)}" if where else ""
-        return f"SELECT {columns} FROM shelf{filtered} ORDER BY {sort.order} LIMIT {limit}", values.all
+        where = [*plain, *_position(parameters, sort, after)]
+        statement = f"SELECT {columns} FROM shelf WHERE {all_of(where)} ORDER BY {sort.order} LIMIT {limit}"
+        return statement, parameters.values
     if names_only is None:
         tiers = {1: searched}
     else:
-        named = _FILTERS["q"].format(values.bind(names_only))
+        named = parameters.condition(_FILTERS["q"], names_only)
         # A match in the name is a match in `terms` too. Both conditions together would make the planner expect few
         # rows.
         tiers = {1: [*(clause for clause in searched if clause != clauses["q"]), named], 2: [*searched, f"NOT {named}"]}
@@ -125,21 +115,20 @@ def product_statement(
     for tier, matching in tiers.items():
         if after is not None and tier < after.tier:
             continue
-        position = _position(values, sort, after if after is not None and after.tier == tier else None)
+        position = _position(parameters, sort, after if after is not None and after.tier == tier else None)
         opaque = [_opaque(clause) for clause in matching]
         gathered.append(_near(tier, columns, sort, limit, [*plain, *position], opaque))
         gathered.append(_few(tier, sort, [*plain, *matching, *position]))
         parts += _alternatives(tier, columns, sort, limit, [*plain, *opaque, *position])
     # PostgreSQL runs the parts in order until the page is full: later parts then cost nothing.
-    return f"WITH {', '.join(gathered)} {' UNION ALL '.join(parts)} LIMIT {limit}", values.all
+    return f"WITH {', '.join(gathered)} {' UNION ALL '.join(parts)} LIMIT {limit}", parameters.values
 
 
 def _near(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str], matching: Sequence[str]) -> str:
     """Return the matches among the next products of the list."""
-    filtered = f" WHERE {' AND '.join(where)}" if where else ""
     return (
-        f"near_{tier} AS MATERIALIZED (SELECT {columns}, {tier} AS tier FROM (SELECT * FROM shelf{filtered} "
-        f"ORDER BY {sort.order} LIMIT {NEAR_PRODUCTS}) AS shelf WHERE {' AND '.join(matching)} "
+        f"near_{tier} AS MATERIALIZED (SELECT {columns}, {tier} AS tier FROM (SELECT * FROM shelf WHERE {all_of(where)} "
+        f"ORDER BY {sort.order} LIMIT {NEAR_PRODUCTS}) AS shelf WHERE {all_of(matching)} "
         f"ORDER BY {sort.order} LIMIT {limit})"
     )
 
@@ -148,7 +137,7 @@ def _few(tier: int, sort: Sort, where: Sequence[str]) -> str:
     """Return the matches in no order, at most one more than `FEW_MATCHES_MAX`."""
     return (
         f"few_{tier} AS MATERIALIZED (SELECT id AS few_id, {sort.column} AS few_mark FROM shelf "
-        f"WHERE {' AND '.join(where)} LIMIT {FEW_MATCHES_MAX + 1})"
+        f"WHERE {all_of(where)} LIMIT {FEW_MATCHES_MAX + 1})"
     )
 
 
@@ -167,7 +156,7 @@ def _alternatives(tier: int, columns: str, sort: Sort, limit: int, where: Sequen
     )
     scanned = (
         f"(SELECT {columns}, {tier} AS tier FROM shelf "
-        f"WHERE CASE WHEN {near} < {limit} THEN {few} > {FEW_MATCHES_MAX} ELSE false END AND {' AND '.join(where)} "
+        f"WHERE CASE WHEN {near} < {limit} THEN {few} > {FEW_MATCHES_MAX} ELSE false END AND {all_of(where)} "
         f"ORDER BY {sort.order} LIMIT {limit})"
     )
     return nearby, gathered, scanned
@@ -178,10 +167,10 @@ def _opaque(clause: str) -> str:
     return f"CASE WHEN {clause} THEN true ELSE false END"
 
 
-def _position(values: Values, sort: Sort, after: Position | None) -> list[str]:
+def _position(parameters: Parameters, sort: Sort, after: Position | None) -> list[str]:
     if after is None:
         return []
-    return [f"({sort.column}, id) {sort.beyond} ({values.bind(after.mark)}, {values.bind(after.id)})"]
+    return [parameters.condition(f"({sort.column}, id) {sort.beyond} ({{}}, {{}})", after.mark, after.id)]
 
 
 def search_terms(words: Sequence[str], corrections: Sequence[Sequence[int | str]] = (), weight: str = "") -> str:

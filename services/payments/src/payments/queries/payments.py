@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import Reads
 from common.primitives.clock import iso
 from common.primitives.problems import NotFound
@@ -30,11 +31,12 @@ _FILTERS: Final[Mapping[str, str]] = {
 
 async def page_of_payments(reads: Reads, page: OffsetPage, filters: Mapping[str, Any]) -> Found[Payment]:
     """One page of the caller's visible payments; `filters` by their public names."""
-    clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, start=1)]
-    where, values = " AND ".join([_OWN, *clauses]), filters.values()
-    total = await reads.fetch_value(f"SELECT count(*) FROM payment_intents WHERE {where}", *values)
+    parameters = Parameters()
+    where = all_of([_OWN, *parameters.conditions(_FILTERS, filters)])
+    total = await reads.fetch_value(f"SELECT count(*) FROM payment_intents WHERE {where}", *parameters.values)
     order = page.order_by({"created_at": "created_at"}[page.sort], "id")
-    rows = await reads.fetch(f"{_PAYMENT} WHERE {where} {order} LIMIT {page.limit} OFFSET {page.offset}", *values)
+    bounds = f"LIMIT {page.limit} OFFSET {page.offset}"
+    rows = await reads.fetch(f"{_PAYMENT} WHERE {where} {order} {bounds}", *parameters.values)
     return [Payment.from_row(row) for row in rows], total
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import asyncpg
 
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from common.web.pages import Found, OffsetPage
@@ -31,18 +32,18 @@ _OF_ORDER: Final = """
 t.id IN (
     WITH of_accounts AS (
         SELECT e.transaction_id FROM ledger_entries e WHERE e.account IN (
-            SELECT 'escrow:' || ${0}::uuid::text
-            UNION ALL SELECT 'refund_payable:' || f.id::text FROM refunds f WHERE f.order_id = ${0}
+            SELECT 'escrow:' || {0}::uuid::text
+            UNION ALL SELECT 'refund_payable:' || f.id::text FROM refunds f WHERE f.order_id = {0}
             UNION ALL SELECT 'quarantine:' || q.reference || CASE q.currency WHEN 'NGN' THEN '' ELSE ':' || q.currency END
-            FROM quarantined_charges q WHERE q.order_id = ${0}
+            FROM quarantined_charges q WHERE q.order_id = {0}
         )
     )
     SELECT transaction_id FROM of_accounts
     UNION ALL SELECT named.id FROM ledger_transactions named WHERE named.posting_key IN (
         SELECT word || b.id::text FROM chargebacks b, unnest(ARRAY['chargeback:', 'chargeback_won:']) AS word
-        WHERE b.order_id = ${0} OR b.charge_id IN (
-            SELECT f.charge_id FROM refunds f WHERE f.order_id = ${0}
-            UNION ALL SELECT q.charge_id FROM quarantined_charges q WHERE q.order_id = ${0}
+        WHERE b.order_id = {0} OR b.charge_id IN (
+            SELECT f.charge_id FROM refunds f WHERE f.order_id = {0}
+            UNION ALL SELECT q.charge_id FROM quarantined_charges q WHERE q.order_id = {0}
         )
         UNION ALL SELECT 'gateway_fee:' || substr(c.posting_key, strpos(c.posting_key, ':') + 1)
         FROM of_accounts JOIN ledger_transactions c ON c.id = of_accounts.transaction_id
@@ -51,11 +52,11 @@ t.id IN (
 )
 """
 _CONDITIONS: Final = {
-    "type": "t.type = ${0}",
-    "account": "t.id IN (SELECT e.transaction_id FROM ledger_entries e WHERE e.account = ${0})",
+    "type": "t.type = {0}",
+    "account": "t.id IN (SELECT e.transaction_id FROM ledger_entries e WHERE e.account = {0})",
     "order_id": _OF_ORDER,
-    "start": "t.created_at >= ${0}",
-    "end": "t.created_at < ${0}",
+    "start": "t.created_at >= {0}",
+    "end": "t.created_at < {0}",
 }
 _AMOUNT: Final = """
 (SELECT sum(amount_minor) FROM ledger_entries e WHERE e.transaction_id = t.id AND amount_minor > 0)
@@ -76,12 +77,12 @@ async def page_of_transactions(
 ) -> Found[LedgerTransaction]:
     """Transactions with their entries in kobo, debit positive. The sort `amount` is the sum of the debits."""
     given = {name: value for name in _CONDITIONS if (value := getattr(filters, name)) is not None}
-    values = list(given.values())
-    where = " AND ".join(_CONDITIONS[name].format(number) for number, name in enumerate(given, 1)) or "true"
-    total = await uow.fetch_value(f"SELECT count(*) FROM ledger_transactions t WHERE {where}", *values)
+    parameters = Parameters()
+    where = all_of(parameters.conditions(_CONDITIONS, given))
+    total = await uow.fetch_value(f"SELECT count(*) FROM ledger_transactions t WHERE {where}", *parameters.values)
     order = page.order_by({"created_at": "t.created_at", "amount": _AMOUNT}[page.sort], "t.position")
-    bounds = f"LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}"
-    rows = await uow.fetch(f"{_TRANSACTIONS} WHERE {where} {order} {bounds}", *values, page.limit, page.offset)
+    bounds = parameters.condition("LIMIT {} OFFSET {}", page.limit, page.offset)
+    rows = await uow.fetch(f"{_TRANSACTIONS} WHERE {where} {order} {bounds}", *parameters.values)
     return await _with_entries(uow, rows), total
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 from uuid import UUID
 
+from common.database.parameters import Parameters, all_of
 from common.database.unit_of_work import UnitOfWork
 from common.web.pages import Found, OffsetPage
 from notifications.deliveries.domain.statuses import furthest
@@ -51,14 +52,10 @@ async def page_of_delivery_logs(
     uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, UUID | str]
 ) -> Found[DeliveryLog]:
     """Return one page of the attempts and their total number. `filters` are values of LOG_FILTERS."""
-    values = list(filters.values())
-    conditions = " AND ".join(LOG_FILTERS[name].format(f"${place}") for place, name in enumerate(filters, 1)) or "true"
-    total: int = await uow.fetch_value(f"{_LOG_COUNT} WHERE {conditions}", *values)
-    rows = await uow.fetch(
-        f"{_LOG_PAGE} WHERE {conditions} {page.order_by(LOG_SORTS[page.sort], 'id')} "
-        f"LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}",
-        *values,
-        page.limit,
-        page.offset,
-    )
+    parameters = Parameters()
+    where = all_of(parameters.conditions(LOG_FILTERS, filters))
+    total: int = await uow.fetch_value(f"{_LOG_COUNT} WHERE {where}", *parameters.values)
+    order = page.order_by(LOG_SORTS[page.sort], "id")
+    bounds = parameters.condition("LIMIT {} OFFSET {}", page.limit, page.offset)
+    rows = await uow.fetch(f"{_LOG_PAGE} WHERE {where} {order} {bounds}", *parameters.values)
     return [DeliveryLog.from_row(row) for row in rows], total
