@@ -138,7 +138,7 @@ def _permissions() -> str:
     ]
     for permission, opened in endpoints_by_permission().items():
         roles = ", ".join(f"`{role}`" for role in ROLES_BY_RANK if permission in PERMISSIONS_BY_ROLE[role])
-        lines.append(f"| {_permission(permission)} | {roles} | {_endpoints_shown(opened, beside=permission)} |")
+        lines.append(f"| {_permission(permission)} | {roles} | {_endpoints_shown(opened, without=permission)} |")
     lines += ["", "## Endpoints without a permission", "", "| Callers | Endpoints |", "|---|---|"]
     others = [endpoint for endpoint in endpoints() if not endpoint.permissions]
     for meaning, *admitting in _WITHOUT_PERMISSION:
@@ -164,13 +164,13 @@ def _permission(name: str) -> str:
     return f"**`{name}`**" if name in MONEY_PERMISSIONS else f"`{name}`"
 
 
-def _endpoints_shown(opened: Iterable[Endpoint], *, beside: str = "") -> str:
+def _endpoints_shown(opened: Iterable[Endpoint], *, without: str = "") -> str:
     """Return the endpoints of a line, each with its further conditions."""
     shown = []
     for endpoint in opened:
-        others = [f"`{name}`" for name in endpoint.permissions if name != beside]
-        needs_step_up = endpoint.guard.step_up or (beside and beside == endpoint.guard.step_up_with)
-        conditions = [*(["AAL2"] if needs_step_up and beside else []), *([f"or {', '.join(others)}"] if others else [])]
+        others = [f"`{name}`" for name in endpoint.permissions if name != without]
+        needs_step_up = endpoint.guard.step_up or (without and without == endpoint.guard.step_up_with)
+        conditions = [*(["AAL2"] if needs_step_up and without else []), *([f"or {', '.join(others)}"] if others else [])]
         shown.append(f"`{endpoint.name}`" + (f" ({'; '.join(conditions)})" if conditions else ""))
     # Five services respond to `GET /api/work`.
     return "<br>".join(dict.fromkeys(shown))

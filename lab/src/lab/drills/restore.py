@@ -94,7 +94,7 @@ async def drill_restore(folder: Path, load: RestoreLoad, log: Log, runtime: Runt
     servers = find_servers(folder, ServerPorts.above(port_base), environment={}, containers=False, report=log)
     if not isinstance(servers.postgresql, PrivatePostgresql) or not isinstance(servers.rabbitmq, PrivateRabbitmq):
         raise BenchFailed("the drill destroys its servers: install PostgreSQL and RabbitMQ for private ones")
-    copies = PointInTime.beside(servers.postgresql)
+    copies = PointInTime.of_server(servers.postgresql)
     async with stopped_at_the_end(servers):
         await asyncio.to_thread(servers.start)
         return await _Drill(folder, port_base, servers, servers.rabbitmq, copies, load, log, runtime).run()

@@ -119,7 +119,7 @@ async def product_rows(market: Market) -> dict[UUID, tuple[int, int]]:
 
 
 async def test_units_go_back_once_and_each_change_has_a_revision(market: Market) -> None:
-    product, beside = await market.sell(price_minor=1_000, stock=9), await market.sell(stock=9)
+    product, neighbour = await market.sell(price_minor=1_000, stock=9), await market.sell(stock=9)
     sale = await created_sale(market, product, quantity=9, perBuyerLimit=9)
     own = await market.ordered(product, 2)
     order_id, sale_id = UUID(own["id"]), UUID(sale["id"])
@@ -139,7 +139,7 @@ async def test_units_go_back_once_and_each_change_has_a_revision(market: Market)
         assert (await row_of(market, "flash_sales", sale_id))["sold"] == 2
     stock_left, revision = (await product_rows(market))[product]
     assert (stock_left, revision) == (11 - 4, start[1] + 4)
-    assert (await product_rows(market))[beside] == (9, 1)
+    assert (await product_rows(market))[neighbour] == (9, 1)
 
 
 async def reserved_again(market: Market, order: dict[str, Any]) -> bool:

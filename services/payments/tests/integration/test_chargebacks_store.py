@@ -268,6 +268,6 @@ async def test_a_response_may_accept_the_unrefunded_part_of_the_charge(
         assert respondable is not None
         # One refund waits: nothing of it has left.
         assert (respondable.unrefunded_minor, respondable.is_submitting) == (499_000, False)
-        beside = await chargeback_responses.lock_respondable(uow, other.id)
-        assert beside is not None
-        assert (beside.unrefunded_minor, beside.is_submitting) == (493_000, True)
+        neighbour = await chargeback_responses.lock_respondable(uow, other.id)
+        assert neighbour is not None
+        assert (neighbour.unrefunded_minor, neighbour.is_submitting) == (493_000, True)

@@ -28,7 +28,7 @@ class PointInTime:
     backup: Path
 
     @classmethod
-    def beside(cls, server: PrivatePostgresql) -> Self:
+    def of_server(cls, server: PrivatePostgresql) -> Self:
         """Enable archiving from the server's next start on."""
         place = server.directory.parent
         archive = place / "archive"

@@ -19,7 +19,7 @@ sa.Table(
     sa.UniqueConstraint("email", name="accounts_email_once"),
 )
 
-# `method` and `user_agent` let the owner tell a session from a stranger's.
+# `method` and `user_agent` let the owner recognize the own sessions.
 sa.Table(
     "sessions",
     metadata,
@@ -163,7 +163,7 @@ sa.Table(
     sa.Index("message_counts_oldest", "window_ends_at"),
 )
 
-# One row for each purpose and address, known or not, so that the two cannot be told apart. Address and code are keyed
+# One row for each purpose and address, known or not, so that the two are alike. Address and code are keyed
 # hashes; `user_id` is the recipient.
 sa.Table(
     "one_time_codes",
