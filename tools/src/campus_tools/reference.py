@@ -170,7 +170,10 @@ def _endpoints_shown(opened: Iterable[Endpoint], *, without: str = "") -> str:
     for endpoint in opened:
         others = [f"`{name}`" for name in endpoint.permissions if name != without]
         needs_step_up = endpoint.guard.step_up or (without and without == endpoint.guard.step_up_with)
-        conditions = [*(["AAL2"] if needs_step_up and without else []), *([f"or {', '.join(others)}"] if others else [])]
+        conditions = [
+            *(["AAL2"] if needs_step_up and without else []),
+            *([f"or {', '.join(others)}"] if others else []),
+        ]
         shown.append(f"`{endpoint.name}`" + (f" ({'; '.join(conditions)})" if conditions else ""))
     # Five services respond to `GET /api/work`.
     return "<br>".join(dict.fromkeys(shown))
