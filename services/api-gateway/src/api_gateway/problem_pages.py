@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Final
+from typing import Final
 
 from api_gateway.frame import page
+from common.primitives.json_records import JsonObject
 from common.primitives.problems import TITLES, Code, slug_of
 
 
@@ -20,7 +21,7 @@ class _CodeExplanation:
     advice: str
     detail: str
     instance: str
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: JsonObject = field(default_factory=dict)
     invalid_params: Sequence[Mapping[str, str]] = ()
 
 
@@ -180,7 +181,7 @@ def problem_index() -> str:
     )
 
 
-def _example(code: Code, explained: _CodeExplanation) -> dict[str, Any]:
+def _example(code: Code, explained: _CodeExplanation) -> JsonObject:
     return {
         "type": f"/errors/{slug_of(code)}",
         "title": TITLES[code],
@@ -188,7 +189,7 @@ def _example(code: Code, explained: _CodeExplanation) -> dict[str, Any]:
         "detail": explained.detail,
         "instance": explained.instance,
         "code": code,
-        "invalid_params": list(explained.invalid_params),
+        "invalid_params": [{**param} for param in explained.invalid_params],
         "requestId": "req_4f9c2a7b8e1d4c6fa0b3",
         **explained.more,
     }

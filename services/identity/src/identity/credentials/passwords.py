@@ -5,7 +5,7 @@ import os
 import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar, TypeVarTuple
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -14,6 +14,7 @@ from argon2.low_level import Type, hash_secret_raw
 from common.primitives.problems import Unavailable
 
 Result = TypeVar("Result")
+Values = TypeVarTuple("Values")
 
 # About 30 ms of one processor: one pass above OWASP's minimum for this memory (19 MiB, 2 passes, 1 lane).
 HASHER: Final = PasswordHasher(time_cost=3, memory_cost=19_456, parallelism=1)
@@ -76,7 +77,7 @@ class Passwords:
             Type.ID,
         )
 
-    async def _in_thread(self, work: Callable[..., Result], *values: Any) -> Result:
+    async def _in_thread(self, work: Callable[[*Values], Result], *values: *Values) -> Result:
         if self._waiting >= WAITING_MAX:
             raise Unavailable(retry_after_seconds=2)
         self._waiting += 1

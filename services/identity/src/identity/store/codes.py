@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
+
+import asyncpg
 
 from common.database.unit_of_work import UnitOfWork
 from identity.domain.one_time_codes import CODES_OF_SOURCE_MAX, CodeKey, Destination, IssuedCode, Purpose
@@ -168,5 +170,5 @@ async def save_confirmed_phone(uow: UnitOfWork, user_id: UUID, phone: str) -> li
     return [row["id"] for row in (*before, *now)]
 
 
-def _code(row: Any) -> IssuedCode | None:
+def _code(row: asyncpg.Record | None) -> IssuedCode | None:
     return IssuedCode(**row) if row else None

@@ -1,8 +1,7 @@
 """SQL for payment intents, their references and their idempotency keys."""
 
-from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import asyncpg
@@ -271,5 +270,5 @@ async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:
     return email
 
 
-def _intent(row: Iterable[Any] | None) -> Intent | None:
+def _intent(row: asyncpg.Record | None) -> Intent | None:
     return None if row is None else Intent(*row)

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
+
+import asyncpg
 
 from common.database.state_changes import change_state, states_before
 from common.database.unit_of_work import UnitOfWork
@@ -198,7 +200,7 @@ async def read_settlement(uow: UnitOfWork, payout_id: UUID) -> Settlement:
     return Settlement(*row)
 
 
-def _open_exception(row: Any) -> OpenException:
+def _open_exception(row: asyncpg.Record) -> OpenException:
     cause: Cause = row["cause"]
     return OpenException(
         row["id"],
